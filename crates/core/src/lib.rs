@@ -1,0 +1,28 @@
+//! Time, units, the packet record, verdicts, drop reasons and named random
+//! streams: what every other crate of Spillgate speaks in.
+//!
+//! No model and no I/O lives here. All arithmetic that can influence a
+//! decision is reproducible on every platform: integers, `+ - * /`, `sqrt`,
+//! and the software `exp`, `ln`, `pow` of [`math`].
+#![forbid(unsafe_code)]
+
+pub mod addr;
+pub mod digest;
+pub mod dscp;
+pub mod math;
+pub mod packet;
+pub mod quantity;
+pub mod rng;
+pub mod time;
+pub mod units;
+pub mod verdict;
+
+pub use addr::{FlowKey, Ipv4Net};
+pub use digest::Digest;
+pub use dscp::{Dscp, Ecn};
+pub use packet::Packet;
+pub use quantity::{Limit, Overhead, Percent, RateOrPercent, Size};
+pub use rng::Rng;
+pub use time::{Dur, Time};
+pub use units::{Rate, UnitError};
+pub use verdict::{DropReason, Dropped, Drops, Verdict};

@@ -1,0 +1,58 @@
+//! The packet record that disciplines, links and sources hand to each other.
+
+use crate::dscp::{Dscp, Ecn};
+use crate::time::Time;
+
+/// What a queue needs to know of a packet: metadata only, never bytes.
+///
+/// It is `Copy`, lives by value in the ring of whatever holds it, and fits a
+/// cache line. A live driver keeps the bytes under [`Packet::handle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The driver's own name for the packet; disciplines pass it through.
+    pub handle: u64,
+    /// When the source emitted it.
+    pub sent: Time,
+    /// When it arrived at the port that holds it now; the port sets it.
+    pub arrived: Time,
+    /// Scratch of the scheduler that holds it (a virtual finish time, a sequence number).
+    pub tag: u64,
+    /// Dense index of the flow it belongs to.
+    pub flow: u32,
+    /// Number within the flow, from 0.
+    pub seq: u32,
+    /// Length in bytes as the present port counts it: [`Packet::l3_len`] plus the link's overhead.
+    pub len: u32,
+    /// Hash of the flow's addresses, ports and protocol ([`crate::FlowKey::hash`]).
+    pub hash: u32,
+    /// Length of the IP packet in bytes.
+    pub l3_len: u16,
+    /// Scratch of the discipline that holds it: the leaf it was put into.
+    pub leaf: u16,
+    /// Differentiated services code point.
+    pub dscp: Dscp,
+    /// Explicit congestion notification field.
+    pub ecn: Ecn,
+}
+
+const _: () = assert!(std::mem::size_of::<Packet>() <= 64);
+
+impl Packet {
+    /// A packet of `len` bytes (network layer and on the port alike) with every other field zero.
+    pub fn new(flow: u32, seq: u32, len: u16) -> Self {
+        Self {
+            handle: 0,
+            sent: Time::ZERO,
+            arrived: Time::ZERO,
+            tag: 0,
+            flow,
+            seq,
+            len: u32::from(len),
+            hash: 0,
+            l3_len: len,
+            leaf: 0,
+            dscp: Dscp::DEFAULT,
+            ecn: Ecn::NotEct,
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Quantities in scenario files: serde and JSON Schema for the types of
+//! [`crate::units`] and [`crate::time`], all written as text with a unit.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error as _, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::time::Dur;
+use crate::units::{
+    Rate, UnitError, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
+};
+
+/// A size in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u64);
+
+/// A fraction in 0..=1, written as a percentage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Percent(pub f64);
+
+/// A rate, or a percentage of the rate of what contains it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RateOrPercent {
+    /// An absolute rate.
+    Rate(Rate),
+    /// A fraction of the enclosing rate, 0..=1.
+    Percent(Percent),
+}
+
+impl RateOrPercent {
+    /// The rate meant, `whole` being the enclosing one.
+    pub fn of(self, whole: Rate) -> Rate {
+        match self {
+            Self::Rate(r) => r,
+            Self::Percent(p) => whole.scaled(p.0),
+        }
+    }
+}
+
+/// A queue limit in packets, in bytes, or in time at the queue's rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Waiting packets.
+    Packets(u32),
+    /// Waiting bytes.
+    Bytes(u64),
+    /// Waiting time: bytes at the rate that the queue is guaranteed.
+    Time(Dur),
+}
+
+/// Bytes that the link adds to an IP packet, and the shortest frame it sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overhead {
+    /// Added to every packet, in bytes.
+    pub per_packet: u16,
+    /// The shortest frame, overhead included, in bytes.
+    pub min: u16,
+}
+
+impl Overhead {
+    /// The presets by name. Sources: IEEE 802.3 (14 B header, 4 B FCS, 8 B
+    /// preamble and delimiter, 12 B gap), IEEE 802.1Q (4 B), RFC 1662 (PPP in
+    /// HDLC-like framing: flag, address, control, 2 B protocol, 2 B FCS).
+    pub const PRESETS: [(&'static str, Self); 5] = [
+        (
+            "none",
+            Self {
+                per_packet: 0,
+                min: 0,
+            },
+        ),
+        (
+            "ethernet",
+            Self {
+                per_packet: 18,
+                min: 64,
+            },
+        ),
+        (
+            "ethernet-vlan",
+            Self {
+                per_packet: 22,
+                min: 64,
+            },
+        ),
+        (
+            "ethernet-phy",
+            Self {
+                per_packet: 38,
+                min: 84,
+            },
+        ),
+        (
+            "ppp",
+            Self {
+                per_packet: 7,
+                min: 0,
+            },
+        ),
+    ];
+
+    /// The bytes that a packet of `l3_len` occupies.
+    #[inline]
+    pub fn wire_len(self, l3_len: u16) -> u32 {
+        (u32::from(l3_len) + u32::from(self.per_packet)).max(u32::from(self.min))
+    }
+}
+
+fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {
+    if text.contains('%') || text.contains("percent") {
+        parse_percent(text).map(|p| RateOrPercent::Percent(Percent(p)))
+    } else {
+        parse_rate(text).map(RateOrPercent::Rate).map_err(|mut e| {
+            e.hint.push_str(", or a percentage such as 35 %");
+            e
+        })
+    }
+}
+
+fn parse_limit(text: &str) -> Result<Limit, UnitError> {
+    parse_packets(text)
+        .map(Limit::Packets)
+        .or_else(|_| parse_size(text).map(Limit::Bytes))
+        .or_else(|_| parse_dur(text).map(Limit::Time))
+        .map_err(|mut e| {
+            e.hint = "write a limit such as 64 packets, 96 kB or 20 ms".to_owned();
+            if !e.problem.contains("missing") && !e.problem.contains("negative") {
+                let unit = text
+                    .trim()
+                    .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+                e.problem = format!("`{}` is not a unit that fits here", unit.trim());
+            }
+            e
+        })
+}
+
+fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
+    if let Some((_, o)) = Overhead::PRESETS.iter().find(|(n, _)| *n == text.trim()) {
+        return Ok(*o);
+    }
+    let hint =
+        "write none, ethernet, ethernet-vlan, ethernet-phy, ppp, or bytes a packet such as 24 B";
+    let bytes = parse_size(text).map_err(|mut e| {
+        e.hint = hint.to_owned();
+        e
+    })?;
+    match u16::try_from(bytes) {
+        Ok(per_packet) if per_packet <= 1_000 => Ok(Overhead { per_packet, min: 0 }),
+        _ => Err(UnitError {
+            found: text.to_owned(),
+            problem: "it is above 1000 B a packet".to_owned(),
+            hint: hint.to_owned(),
+        }),
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.0)
+    }
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded to 10^-9 %, so that 0.35 shows as 35 and not as 35.000000000000004.
+        write!(f, "{} %", (self.0 * 1e11).round() / 1e9)
+    }
+}
+
+impl fmt::Display for RateOrPercent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate(r) => r.fmt(f),
+            Self::Percent(p) => p.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(n) => write!(f, "{n} packets"),
+            Self::Bytes(n) => write!(f, "{n} B"),
+            Self::Time(d) => d.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Overhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Self::PRESETS.iter().find(|(_, o)| o == self) {
+            Some((name, _)) => f.write_str(name),
+            None => write!(f, "{} B", self.per_packet),
+        }
+    }
+}
+
+/// Serde and schema of a type that is written as text and has `Display`.
+macro_rules! textual {
+    ($type:ty, $name:literal, $parse:expr, $what:literal, $pattern:literal, [$($example:literal),+]) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct V;
+                impl Visitor<'_> for V {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<$type, E> {
+                        $parse(v).map_err(E::custom)
+                    }
+                    fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<$type, E> {
+                        self.visit_str(&v.to_string())
+                    }
+                    fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<$type, E> {
+                        self.visit_str(&v.to_string())
+                    }
+                    fn visit_f64<E: serde::de::Error>(self, v: f64) -> Result<$type, E> {
+                        self.visit_str(&v.to_string())
+                    }
+                }
+                d.deserialize_any(V).map_err(D::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": $what,
+                    "pattern": $pattern,
+                    "examples": [$($example),+]
+                })
+            }
+        }
+    };
+}
+
+textual!(
+    Rate,
+    "Rate",
+    parse_rate,
+    "a bit rate with its unit",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
+    ["100 Mb/s", "64 kb/s"]
+);
+textual!(
+    Dur,
+    "Duration",
+    parse_dur,
+    "a length of time with its unit",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|ns|min|h)\s*$",
+    ["20 ms", "60 s"]
+);
+textual!(
+    Size,
+    "Size",
+    |t: &str| parse_size(t).map(Size),
+    "a size with its unit",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b)\s*$",
+    ["1500 B", "64 kB"]
+);
+textual!(
+    Percent,
+    "Percent",
+    |t: &str| parse_percent(t).map(Percent),
+    "a percentage from 0 % to 100 %",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(%|percent)\s*$",
+    ["35 %"]
+);
+textual!(
+    RateOrPercent,
+    "RateOrPercent",
+    parse_rate_or_percent,
+    "a bit rate, or a percentage of the enclosing rate",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s|%|percent)\s*$",
+    ["15 Mb/s", "35 %"]
+);
+textual!(
+    Limit,
+    "Limit",
+    parse_limit,
+    "a queue limit in packets, bytes or time",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|ns)\s*$",
+    ["64 packets", "96 kB", "20 ms"]
+);
+textual!(
+    Overhead,
+    "Overhead",
+    parse_overhead,
+    "what the link adds to a packet: none, ethernet, ethernet-vlan, ethernet-phy, ppp, or bytes",
+    r"^\s*(none|ethernet|ethernet-vlan|ethernet-phy|ppp|[0-9]+\s*B)\s*$",
+    ["ethernet", "24 B"]
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_come_in_three_units() {
+        assert_eq!(parse_limit("64 packets"), Ok(Limit::Packets(64)));
+        assert_eq!(parse_limit("96 kB"), Ok(Limit::Bytes(96_000)));
+        assert_eq!(parse_limit("20 ms"), Ok(Limit::Time(Dur::from_ms(20))));
+        let e = parse_limit("20 Mb/s").unwrap_err();
+        assert_eq!(e.problem, "`Mb/s` is not a unit that fits here");
+        assert_eq!(
+            parse_limit("64").unwrap_err().problem,
+            "the unit is missing"
+        );
+    }
+
+    #[test]
+    fn display_parses_back() {
+        for text in ["35 %", "15 Mb/s"] {
+            assert_eq!(parse_rate_or_percent(text).unwrap().to_string(), text);
+        }
+        for (name, o) in Overhead::PRESETS {
+            assert_eq!(parse_overhead(name), Ok(o));
+            assert_eq!(o.to_string(), name);
+        }
+    }
+
+    #[test]
+    fn short_frames_are_padded() {
+        let (_, ethernet) = Overhead::PRESETS[1];
+        assert_eq!(ethernet.wire_len(20), 64);
+        assert_eq!(ethernet.wire_len(1500), 1518);
+    }
+}

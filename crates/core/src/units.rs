@@ -1,0 +1,297 @@
+//! Quantities as people write them: a number and a unit, never a bare number.
+//!
+//! Prefixes are decimal (`k` 10³, `M` 10⁶, `G` 10⁹, `T` 10¹²) except the IEC
+//! ones of sizes (`KiB` 2¹⁰ ...). `b` is a bit, `B` a byte: case matters.
+
+use std::fmt;
+
+use crate::time::{Dur, PS_PER_SEC};
+
+/// Why a text is not the quantity that was wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnitError {
+    /// The offending text.
+    pub found: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What would be valid.
+    pub hint: String,
+}
+
+impl fmt::Display for UnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}; {}", self.found, self.problem, self.hint)
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// A bit rate in bits per second, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// A rate in bits per second; none if 0.
+    pub const fn from_bps(bps: u64) -> Option<Self> {
+        if bps == 0 { None } else { Some(Self(bps)) }
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_sec(self) -> f64 {
+        self.0 as f64 / 8.0
+    }
+
+    /// How long `bytes` take at this rate, rounded down to a picosecond.
+    #[inline]
+    pub fn tx_time(self, bytes: u32) -> Dur {
+        // 2^64 / (8 * 10^12) = 2.3 MB: above, the product needs 128 bits.
+        const FITS: u32 = (u64::MAX / (8 * PS_PER_SEC)) as u32;
+        Dur::from_ps(if bytes <= FITS {
+            u64::from(bytes) * (8 * PS_PER_SEC) / self.0
+        } else {
+            u64::try_from(u128::from(bytes) * u128::from(8 * PS_PER_SEC) / u128::from(self.0))
+                .unwrap_or(u64::MAX)
+        })
+    }
+
+    /// Bytes that fit into `d` at this rate, rounded down.
+    pub fn bytes_in(self, d: Dur) -> u64 {
+        let bits = u128::from(self.0) * u128::from(d.as_ps()) / u128::from(PS_PER_SEC);
+        u64::try_from(bits / 8).unwrap_or(u64::MAX)
+    }
+
+    /// `fraction` of this rate, at least 1 bit per second.
+    pub fn scaled(self, fraction: f64) -> Self {
+        Self(((self.0 as f64 * fraction + 0.5) as u64).max(1))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = match self.0 {
+            x if x >= 1_000_000_000_000 => (1_000_000_000_000_u64, "Tb/s"),
+            x if x >= 1_000_000_000 => (1_000_000_000, "Gb/s"),
+            x if x >= 1_000_000 => (1_000_000, "Mb/s"),
+            x if x >= 1_000 => (1_000, "kb/s"),
+            _ => (1, "b/s"),
+        };
+        write!(f, "{} {name}", self.0 as f64 / unit as f64)
+    }
+}
+
+/// Splits a text into its number and its unit; the number must be finite.
+pub fn split_number(text: &str) -> Result<(f64, &str), String> {
+    let t = text.trim();
+    let end = t
+        .char_indices()
+        .find(|&(i, c)| {
+            let exponent_sign =
+                (c == '+' || c == '-') && i > 0 && matches!(t.as_bytes()[i - 1], b'e' | b'E');
+            let exponent = (c == 'e' || c == 'E')
+                && t[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+');
+            let sign = (c == '+' || c == '-') && i == 0;
+            !(c.is_ascii_digit() || c == '.' || c == '_' || exponent || exponent_sign || sign)
+        })
+        .map_or(t.len(), |(i, _)| i);
+    let digits = t[..end].replace('_', "");
+    match digits.parse::<f64>() {
+        Ok(n) if n.is_finite() => Ok((n, t[end..].trim())),
+        _ => Err("this does not begin with a number".to_owned()),
+    }
+}
+
+fn error(found: &str, problem: impl Into<String>, hint: &str) -> UnitError {
+    UnitError {
+        found: found.to_owned(),
+        problem: problem.into(),
+        hint: hint.to_owned(),
+    }
+}
+
+fn scaled(text: &str, units: &[(&str, f64)], hint: &str) -> Result<f64, UnitError> {
+    let (n, unit) = split_number(text).map_err(|p| error(text, p, hint))?;
+    if unit.is_empty() {
+        return Err(error(text, "the unit is missing", hint));
+    }
+    if n < 0.0 {
+        return Err(error(text, "it must not be negative", hint));
+    }
+    match units.iter().find(|(u, _)| *u == unit) {
+        Some((_, scale)) => Ok(n * scale),
+        None => Err(error(
+            text,
+            format!("`{unit}` is not a unit that fits here"),
+            hint,
+        )),
+    }
+}
+
+const RATE_HINT: &str = "write a rate such as 100 Mb/s, 64 kb/s, 1.5 Gb/s";
+const RATE_UNITS: [(&str, f64); 24] = [
+    ("b/s", 1.0),
+    ("kb/s", 1e3),
+    ("Mb/s", 1e6),
+    ("Gb/s", 1e9),
+    ("Tb/s", 1e12),
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("Tbit/s", 1e12),
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+    ("bit", 1.0),
+    ("kbit", 1e3),
+    ("Mbit", 1e6),
+    ("Gbit", 1e9),
+    ("B/s", 8.0),
+    ("kB/s", 8e3),
+    ("MB/s", 8e6),
+    ("GB/s", 8e9),
+    ("Kb/s", 1e3),
+    ("Kbps", 1e3),
+];
+
+/// Parses a bit rate; zero is refused.
+pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
+    let bps = scaled(text, &RATE_UNITS, RATE_HINT)?;
+    if bps > 1e15 {
+        return Err(error(text, "it is above 1000 Tb/s", RATE_HINT));
+    }
+    Rate::from_bps((bps + 0.5) as u64)
+        .ok_or_else(|| error(text, "a rate must be at least 1 b/s", RATE_HINT))
+}
+
+const DUR_HINT: &str = "write a time such as 20 ms, 1.5 s, 250 us, 2 min";
+const DUR_UNITS: [(&str, f64); 7] = [
+    ("s", 1.0),
+    ("ms", 1e-3),
+    ("us", 1e-6),
+    ("µs", 1e-6),
+    ("ns", 1e-9),
+    ("min", 60.0),
+    ("h", 3600.0),
+];
+
+/// Parses a length of time; zero is allowed, up to 100 days.
+pub fn parse_dur(text: &str) -> Result<Dur, UnitError> {
+    let s = scaled(text, &DUR_UNITS, DUR_HINT)?;
+    if s > 8.64e6 {
+        return Err(error(text, "it is above 100 days", DUR_HINT));
+    }
+    Ok(Dur::from_secs_f64(s))
+}
+
+const SIZE_HINT: &str = "write a size such as 1500 B, 64 kB, 2 MiB";
+const SIZE_UNITS: [(&str, f64); 12] = [
+    ("B", 1.0),
+    ("byte", 1.0),
+    ("bytes", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("b", 0.125),
+    ("kb", 125.0),
+    ("Mb", 125_000.0),
+];
+
+/// Parses a size in bytes; zero is allowed, up to 1 TB.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    let b = scaled(text, &SIZE_UNITS, SIZE_HINT)?;
+    if b > 1e12 {
+        return Err(error(text, "it is above 1 TB", SIZE_HINT));
+    }
+    Ok((b + 0.5) as u64)
+}
+
+const COUNT_UNITS: [(&str, f64); 4] =
+    [("packets", 1.0), ("packet", 1.0), ("pkts", 1.0), ("p", 1.0)];
+
+/// Parses a number of packets.
+pub fn parse_packets(text: &str) -> Result<u32, UnitError> {
+    const HINT: &str = "write a whole number of packets such as 64 packets";
+    let n = scaled(text, &COUNT_UNITS, HINT)?;
+    if n > 4e9 || n.fract() != 0.0 {
+        return Err(error(
+            text,
+            "it is no whole number below 4 000 000 000",
+            HINT,
+        ));
+    }
+    Ok(n as u32)
+}
+
+/// Parses a percentage in 0..=100 as a fraction in 0..=1.
+pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
+    const HINT: &str = "write a percentage from 0 % to 100 %, such as 35 %";
+    let f = scaled(text, &[("%", 0.01), ("percent", 0.01)], HINT)?;
+    // 100 * 0.01 is exactly 1.0 in binary64.
+    if f > 1.0 {
+        return Err(error(text, "it is above 100 %", HINT));
+    }
+    Ok(f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rates_know_bits_from_bytes() {
+        assert_eq!(parse_rate("100 Mb/s").map(Rate::bps), Ok(100_000_000));
+        assert_eq!(parse_rate("10MB/s").map(Rate::bps), Ok(80_000_000));
+        assert_eq!(parse_rate("1.5 Mb/s").map(Rate::bps), Ok(1_500_000));
+        assert_eq!(parse_rate("1e3 kb/s").map(Rate::bps), Ok(1_000_000));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let problem = |t| parse_rate(t).unwrap_err().problem;
+        assert_eq!(problem("100"), "the unit is missing");
+        assert_eq!(problem("0 Mb/s"), "a rate must be at least 1 b/s");
+        assert_eq!(problem("-3 Mb/s"), "it must not be negative");
+        assert_eq!(problem("20 ms"), "`ms` is not a unit that fits here");
+        assert_eq!(problem("fast"), "this does not begin with a number");
+        assert!(parse_percent("101 %").is_err());
+        assert!(parse_packets("1.5 packets").is_err());
+    }
+
+    #[test]
+    fn transmission_times_are_exact() {
+        let r = Rate::from_bps(100_000_000_000).unwrap();
+        assert_eq!(r.tx_time(64).as_ps(), 5_120);
+        let slow = Rate::from_bps(1).unwrap();
+        assert_eq!(slow.tx_time(2_000_000).as_ps(), 16_000_000 * PS_PER_SEC);
+        assert_eq!(slow.tx_time(u32::MAX), Dur::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn displayed_rates_parse_back(bps in 1_u64..1_000_000_000_000) {
+            let shown = Rate(bps).to_string();
+            let back = parse_rate(&shown).unwrap().bps();
+            // Display goes through binary64: 53 bits.
+            prop_assert!(back.abs_diff(bps) <= 1 + bps / (1 << 50), "{shown}");
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC*") {
+            let _ = parse_rate(&text);
+            let _ = parse_dur(&text);
+            let _ = parse_size(&text);
+            let _ = parse_percent(&text);
+            let _ = parse_packets(&text);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Traffic sources and sinks as pure state machines.
+#![forbid(unsafe_code)]
+
+pub mod source;

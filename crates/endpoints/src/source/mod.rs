@@ -1,0 +1,3 @@
+//! Open-loop sources.
+
+pub mod spec;

@@ -1,0 +1,265 @@
+//! Which packets belong to a class.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use spillgate_core::{Dscp, Ipv4Net};
+
+/// A condition on a packet. All keys that are given must hold; a list holds
+/// when one of its members does. An empty condition matches every packet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MatchSpec {
+    /// DSCP, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<OneOrMany<Dscp>>,
+    /// IP precedence 0..=7, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precedence: Option<OneOrMany<u8>>,
+    /// Source address or prefix, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub src: Option<OneOrMany<NetSpec>>,
+    /// Destination address or prefix, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dst: Option<OneOrMany<NetSpec>>,
+    /// IP protocol, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<OneOrMany<Protocol>>,
+    /// Source port or range, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sport: Option<OneOrMany<PortRange>>,
+    /// Destination port or range, one or several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dport: Option<OneOrMany<PortRange>>,
+    /// At least one of these conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any: Option<Vec<MatchSpec>>,
+    /// Every one of these conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<Vec<MatchSpec>>,
+    /// Not this condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not: Option<Box<MatchSpec>>,
+    /// An access list: the first entry that matches decides; no entry, no match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acl: Option<Vec<AclEntry>>,
+}
+
+/// One line of an access list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AclEntry {
+    /// True for `permit`, false for `deny`.
+    pub permit: bool,
+    /// The packets that the line is about.
+    #[serde(rename = "match")]
+    pub matching: MatchSpec,
+}
+
+/// One value, or a list of values, of which one must hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OneOrMany<T>(pub Vec<T>);
+
+impl<T: Serialize> Serialize for OneOrMany<T> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => one.serialize(s),
+            many => many.serialize(s),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for V<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one value or a list of values")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, a: A) -> Result<OneOrMany<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(a)).map(OneOrMany)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, a: A) -> Result<OneOrMany<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(a)).map(|t| OneOrMany(vec![t]))
+            }
+            fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<OneOrMany<T>, E> {
+                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
+            }
+            fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<OneOrMany<T>, E> {
+                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
+            }
+            fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<OneOrMany<T>, E> {
+                T::deserialize(v.into_deserializer()).map(|t| OneOrMany(vec![t]))
+            }
+        }
+        d.deserialize_any(V(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("OneOrMany_{}", T::schema_name()).into()
+    }
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let one = g.subschema_for::<T>();
+        json_schema!({"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
+    }
+}
+
+/// An IPv4 address, prefix or `any`, as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetSpec(pub Ipv4Net);
+
+/// A port `5060` or a range `16384-32767`, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRange {
+    /// First port.
+    pub first: u16,
+    /// Last port, at least `first`.
+    pub last: u16,
+}
+
+/// An IP protocol by name or number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol(pub u8);
+
+/// Protocol names (IANA) that are taken beside numbers.
+const PROTOCOLS: [(&str, u8); 9] = [
+    ("icmp", 1),
+    ("igmp", 2),
+    ("tcp", 6),
+    ("udp", 17),
+    ("gre", 47),
+    ("esp", 50),
+    ("ahp", 51),
+    ("ospf", 89),
+    ("sctp", 132),
+];
+
+impl std::str::FromStr for Protocol {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        PROTOCOLS
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(text.trim()))
+            .map(|(_, v)| *v)
+            .or_else(|| text.trim().parse().ok())
+            .map(Self)
+            .ok_or_else(|| {
+                let names: Vec<_> = PROTOCOLS.iter().map(|(n, _)| *n).collect();
+                format!(
+                    "`{text}` is no IP protocol: a number 0 to 255 or {}",
+                    names.join(", ")
+                )
+            })
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match PROTOCOLS.iter().find(|(_, v)| *v == self.0) {
+            Some((n, _)) => f.write_str(n),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl std::str::FromStr for PortRange {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("`{text}` is no port: write 5060, or a range such as 16384-32767");
+        let (a, b) = text.split_once('-').unwrap_or((text, text));
+        let first = a.trim().parse().map_err(|_| bad())?;
+        let last = b.trim().parse().map_err(|_| bad())?;
+        if first > last {
+            Err(bad())
+        } else {
+            Ok(Self { first, last })
+        }
+    }
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
+    }
+}
+
+impl std::str::FromStr for NetSpec {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(" wildcard ") {
+            Some((addr, wild)) => {
+                let bad = |_| format!("`{text}` is no address with a wildcard mask");
+                let addr = addr.trim().parse().map_err(bad)?;
+                let wild: std::net::Ipv4Addr = wild.trim().parse().map_err(bad)?;
+                Ok(Self(Ipv4Net::new(addr, !u32::from(wild))))
+            }
+            None => text.parse().map(Self),
+        }
+    }
+}
+
+impl fmt::Display for NetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Serde through `FromStr` and `Display`; numbers are taken as their text.
+macro_rules! from_text {
+    ($type:ty, $name:literal, $what:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct V;
+                impl Visitor<'_> for V {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, v: &str) -> Result<$type, E> {
+                        v.parse().map_err(E::custom)
+                    }
+                    fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<$type, E> {
+                        self.visit_str(&v.to_string())
+                    }
+                    fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<$type, E> {
+                        self.visit_str(&v.to_string())
+                    }
+                }
+                d.deserialize_any(V)
+            }
+        }
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({"type": ["string", "integer"], "description": $what})
+            }
+        }
+    };
+}
+
+from_text!(
+    NetSpec,
+    "Net",
+    "an IPv4 address, a prefix such as 10.1.0.0/16, or any"
+);
+from_text!(PortRange, "Ports", "a port, or a range such as 16384-32767");
+from_text!(Protocol, "Protocol", "an IP protocol by name or number");

@@ -1,0 +1,5 @@
+//! Scenario files.
+#![forbid(unsafe_code)]
+
+pub mod plan;
+pub mod schema;
