@@ -1,0 +1,59 @@
+//! The total order of wakes.
+
+use spillgate_core::Time;
+use spillgate_core::rng::mix;
+
+/// What kind of wake goes first at one instant: departures before arrivals
+/// (the convention of queueing formulas), then timers; an observer sees the
+/// settled state and can never displace a model's event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Rank {
+    /// A server finished a packet, or a shaper may go on.
+    Service = 0,
+    /// A packet arrives at the end of a link.
+    Delivery = 1,
+    /// A source or a protocol's timer.
+    Timer = 2,
+    /// A sampler.
+    Observer = 3,
+}
+
+/// Position in the total order: time, then rank, then hash, then slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    time: u64,
+    /// Rank (2 bits), hash of time and path (30 bits), slot (32 bits).
+    tie: u64,
+}
+
+impl Key {
+    /// After every wake.
+    pub const IDLE: Self = Self {
+        time: u64::MAX,
+        tie: u64::MAX,
+    };
+
+    /// The key of a wake of `slot`, whose component path hashes to `path`.
+    #[inline]
+    pub fn new(at: Time, rank: Rank, path: u64, slot: u32) -> Self {
+        let time = at.as_ps();
+        let hash = mix(time ^ path) >> 34;
+        Self {
+            time,
+            tie: (rank as u64) << 62 | hash << 32 | u64::from(slot),
+        }
+    }
+
+    /// When.
+    #[inline]
+    pub const fn time(self) -> Time {
+        Time::from_ps(self.time)
+    }
+
+    /// Whose; meaningless for [`Key::IDLE`].
+    #[inline]
+    pub const fn slot(self) -> u32 {
+        self.tie as u32
+    }
+}
