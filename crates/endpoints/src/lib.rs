@@ -1,4 +1,17 @@
-//! Traffic sources and sinks as pure state machines.
+//! Traffic sources as pure state machines.
+//!
+//! An endpoint never sees the simulator, a clock or a queue: a driver hands it
+//! instants and random streams and does what it says.
+//!
+//! # Open and closed loops
+//!
+//! A [`source::Source`] is open-loop: what it sends next depends on its own
+//! stream only, so the driver asks for one [`source::Emission`] after the other
+//! and needs no feedback. A closed-loop sender (TCP) will live in a module of
+//! its own beside [`source`], with inputs for what the network reports (an
+//! acknowledgment, a timer that fired), one output that says which segment may
+//! leave now, and one pending wake time. A driver then holds either kind per
+//! flow; nothing in [`source`] changes.
 #![forbid(unsafe_code)]
 
 pub mod source;

@@ -1,3 +1,44 @@
 //! Open-loop sources.
+//!
+//! A source is an iterator over [`Emission`]s that draws from the one random
+//! stream it is handed, so two policies under one seed see the same arrivals.
+//! Rates count IP packets. All times are picoseconds, and constant bit rates
+//! carry the remainder of their division: no rounding accumulates.
+//!
+//! Every kind is one line of the registry: its spec variant, its
+//! kind string, its state machine and its summary.
 
+mod cbr;
+mod onoff;
+mod poisson;
+mod registry;
+mod size;
 pub mod spec;
+mod wire;
+
+use spillgate_core::{Rng, Time};
+
+pub use registry::{KINDS, Source};
+
+/// A packet that a source sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emission {
+    /// When, never before the previous emission of the same source.
+    pub at: Time,
+    /// Length of the IP packet in bytes.
+    pub len: u16,
+}
+
+/// What every kind of source implements.
+trait Model: Sized {
+    /// Its parameters.
+    type Spec;
+    /// A source that begins at `start`.
+    fn new(spec: &Self::Spec, start: Time) -> Self;
+    /// The next packet; none once simulated time is exhausted.
+    fn next(&mut self, rng: &mut Rng) -> Option<Emission>;
+    /// Long-run mean in bits per second.
+    fn mean_rate(spec: &Self::Spec) -> f64;
+    /// Checks the ranges that the types do not.
+    fn check(spec: &Self::Spec) -> Result<(), spec::SpecProblem>;
+}

@@ -1,20 +1,17 @@
 //! Traffic sources as a user writes them.
 
+use std::fmt::Display;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent, Rate, Size};
 
-/// What a flow sends. Rates count IP packets (the network layer), without link overhead.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SourceSpec {
-    /// Constant bit rate.
-    Cbr(CbrSpec),
-    /// Poisson arrivals.
-    Poisson(PoissonSpec),
-    /// Constant bit rate during bursts whose lengths and pauses are random.
-    OnOff(OnOffSpec),
-}
+pub use super::registry::SourceSpec;
+
+/// The smallest IP packet in bytes: a bare IPv4 header (RFC 791 §3.1).
+pub const MIN_PACKET: u16 = 20;
+/// The largest IP packet in bytes: the total length has 16 bits (RFC 791 §3.1).
+pub const MAX_PACKET: u16 = 65_535;
 
 /// A constant bit rate source: one packet every `packet / rate`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +21,7 @@ pub struct CbrSpec {
     pub rate: Rate,
     /// Packet sizes.
     pub packet: PacketSizeSpec,
-    /// When the first packet is sent after the flow's start; without it, uniform over one gap.
+    /// When the first packet is sent after the flow's start; without it, uniform over one mean gap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Dur>,
     /// Each packet is moved from its place in the grid by up to this share of the gap, uniformly
@@ -51,7 +48,7 @@ pub struct OnOffSpec {
     pub peak: Rate,
     /// Packet sizes.
     pub packet: PacketSizeSpec,
-    /// Mean length of a burst, above 0.
+    /// Mean length of a burst, above 0 and at least a thousandth of what a packet takes at `peak`.
     pub on: Dur,
     /// Mean length of a silence.
     pub off: Dur,
@@ -71,8 +68,11 @@ pub enum PeriodDistribution {
     Pareto(f64),
 }
 
-/// Sizes of IP packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Sizes of IP packets, 20..=65535 bytes.
+///
+/// `packet: 1500 B` is short for `packet: {fixed: 1500 B}`, `packet: imix` for
+/// `packet: {imix: simple}`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketSizeSpec {
     /// All alike.
@@ -83,7 +83,8 @@ pub enum PacketSizeSpec {
     Imix(Imix),
     /// Uniform between two sizes, both included.
     Uniform(SizeRange),
-    /// Exponential with this mean, cut to 20..=65535 bytes and rounded to whole bytes.
+    /// Exponential with this mean, rounded to whole bytes; what is below 20 B becomes 20 B, what
+    /// is above 65535 B becomes 65535 B. Rates are kept with the mean that results.
     Exponential(Size),
 }
 
@@ -113,4 +114,119 @@ pub struct SizeRange {
 pub enum Imix {
     /// 7 : 4 : 1 of 40, 576 and 1500 bytes (mean 340.3 B).
     Simple,
+}
+
+impl Imix {
+    /// Sizes in bytes and weights of [`Imix::Simple`].
+    pub const SIMPLE: [(u16, f64); 3] = [(40, 7.0), (576, 4.0), (1500, 1.0)];
+}
+
+/// A value out of range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecProblem {
+    /// Where below the source, such as `cbr.packet.table[2].weight`.
+    pub path: String,
+    /// The offending value.
+    pub found: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// What would be valid.
+    pub hint: String,
+}
+
+impl SpecProblem {
+    pub(super) fn new(
+        path: impl Into<String>,
+        found: &impl Display,
+        message: impl Into<String>,
+        hint: &str,
+    ) -> Self {
+        Self {
+            path: path.into(),
+            found: found.to_string(),
+            message: message.into(),
+            hint: hint.to_owned(),
+        }
+    }
+
+    /// The same problem seen from one level above.
+    pub(super) fn under(mut self, key: &str) -> Self {
+        self.path = format!("{key}.{}", self.path);
+        self
+    }
+}
+
+impl Display for SpecProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            path,
+            found,
+            message,
+            hint,
+        } = self;
+        write!(f, "{path}: `{found}`: {message}; {hint}")
+    }
+}
+
+impl std::error::Error for SpecProblem {}
+
+impl PacketSizeSpec {
+    /// Checks sizes and weights.
+    ///
+    /// # Errors
+    /// The first value out of range, with its path below the packet sizes.
+    pub(super) fn check(&self) -> Result<(), SpecProblem> {
+        match self {
+            Self::Fixed(s) => check_size("fixed", *s),
+            Self::Exponential(s) => check_size("exponential", *s),
+            Self::Imix(_) => Ok(()),
+            Self::Uniform(r) => {
+                check_size("uniform.min", r.min)?;
+                check_size("uniform.max", r.max)?;
+                if r.min > r.max {
+                    return Err(SpecProblem::new(
+                        "uniform.min",
+                        &r.min,
+                        format!("the smallest size is above the largest, {}", r.max),
+                        "write min and max so that min is not above max",
+                    ));
+                }
+                Ok(())
+            }
+            Self::Table(rows) => {
+                if rows.is_empty() {
+                    return Err(SpecProblem::new(
+                        "table",
+                        &"[]",
+                        "the table is empty",
+                        "write at least one row such as {size: 1500 B, weight: 1}",
+                    ));
+                }
+                for (i, row) in rows.iter().enumerate() {
+                    check_size(format!("table[{i}].size"), row.size)?;
+                    if !(row.weight.is_finite() && row.weight > 0.0) {
+                        return Err(SpecProblem::new(
+                            format!("table[{i}].weight"),
+                            &row.weight,
+                            "a weight must be above 0 and finite",
+                            "write a number such as 7",
+                        ));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn check_size(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
+    if (u64::from(MIN_PACKET)..=u64::from(MAX_PACKET)).contains(&s.0) {
+        return Ok(());
+    }
+    Err(SpecProblem::new(
+        path,
+        &s,
+        format!("an IP packet has {MIN_PACKET} to {MAX_PACKET} bytes"),
+        "write a size such as 1500 B",
+    ))
 }

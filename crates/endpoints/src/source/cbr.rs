@@ -1,0 +1,138 @@
+//! Constant bit rate.
+//!
+//! Packet k has its place in a grid: the first at `start + phase`, each
+//! following one after the time that its predecessor takes at the rate. The
+//! remainder of the division is carried, so the grid is that of exact
+//! arithmetic, rounded down to a picosecond, after any number of packets.
+//!
+//! Jitter moves a packet from its place, uniformly to both sides, and does not
+//! move the grid. With unequal sizes the shorter of the two neighboring gaps
+//! counts: packets keep their order, and the mean displacement is zero. No
+//! packet is sent before the start.
+
+use spillgate_core::{Dur, Rate, Rng, Time, time::PS_PER_SEC};
+
+use super::size::Sizes;
+use super::spec::{CbrSpec, SpecProblem};
+use super::{Emission, Model};
+
+/// Exact transmission times at one rate, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    rate: Rate,
+    /// Left over from the divisions so far, below `rate`, in units of 1 ps / rate.
+    remainder: u64,
+}
+
+impl Grid {
+    pub(super) fn new(rate: Rate) -> Self {
+        Self { rate, remainder: 0 }
+    }
+
+    /// The time of `len` bytes; the sum over all calls is exact to below 1 ps.
+    #[inline]
+    pub(super) fn step(&mut self, len: u16) -> Dur {
+        // At most 65535 * 8e12 + rate: below 2^60 plus a rate below 2^63, so
+        // only an absurd rate saturates, and then the gap is no time at all.
+        let owed = (u64::from(len) * (8 * PS_PER_SEC)).saturating_add(self.remainder);
+        self.remainder = owed % self.rate.bps();
+        Dur::from_ps(owed / self.rate.bps())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Cbr {
+    grid: Grid,
+    sizes: Sizes,
+    /// Place of the next packet in the grid; none once time is exhausted.
+    place: Option<Time>,
+    start: Time,
+    last: Time,
+    /// The gap before `place`.
+    before: Dur,
+    jitter: f64,
+    /// Over which the first packet's place is still to be drawn.
+    phase: Option<Dur>,
+}
+
+impl Model for Cbr {
+    type Spec = CbrSpec;
+
+    fn new(spec: &CbrSpec, start: Time) -> Self {
+        let (sizes, mean) = Sizes::new(&spec.packet);
+        let phase = match spec.phase {
+            Some(_) => None,
+            None => Some(mean_gap(mean, spec.rate)),
+        };
+        Self {
+            grid: Grid::new(spec.rate),
+            sizes,
+            place: later(start, spec.phase.unwrap_or(Dur::ZERO)),
+            start,
+            last: start,
+            before: Dur::MAX,
+            jitter: spec.jitter.0.clamp(0.0, 0.5),
+            phase,
+        }
+    }
+
+    #[inline]
+    fn next(&mut self, rng: &mut Rng) -> Option<Emission> {
+        if let Some(over) = self.phase.take() {
+            let first = Dur::from_ps((over.as_ps() as f64 * rng.f64()) as u64);
+            self.place = later(self.start, first);
+        }
+        let place = self.place?;
+        let len = self.sizes.draw(rng);
+        let after = self.grid.step(len);
+        self.place = later(place, after);
+        let at = if self.jitter > 0.0 {
+            let reach = self.jitter * self.before.min(after).as_ps() as f64;
+            displaced(place, rng.uniform(-reach, reach))?
+        } else {
+            place
+        };
+        self.before = after;
+        // Displacements of half a gap may meet, and round past each other by an ulp.
+        self.last = at.max(self.last);
+        Some(Emission { at: self.last, len })
+    }
+
+    fn mean_rate(spec: &CbrSpec) -> f64 {
+        spec.rate.bps() as f64
+    }
+
+    fn check(spec: &CbrSpec) -> Result<(), SpecProblem> {
+        spec.packet.check().map_err(|p| p.under("packet"))?;
+        if !(0.0..=0.5).contains(&spec.jitter.0) {
+            return Err(SpecProblem::new(
+                "jitter",
+                &spec.jitter,
+                "it is above 50 % of the gap, so packets could overtake each other",
+                "write a percentage from 0 % to 50 %",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `mean` bytes at `rate`, at least a picosecond.
+pub(super) fn mean_gap(mean: f64, rate: Rate) -> Dur {
+    Dur::from_ps(((mean * 8.0 * PS_PER_SEC as f64 / rate.bps() as f64) as u64).max(1))
+}
+
+/// `t + d`, none beyond the last instant.
+#[inline]
+pub(super) fn later(t: Time, d: Dur) -> Option<Time> {
+    t.as_ps().checked_add(d.as_ps()).map(Time::from_ps)
+}
+
+/// `place` moved by `by` ps, rounded toward it, not before time zero.
+#[inline]
+fn displaced(place: Time, by: f64) -> Option<Time> {
+    if by < 0.0 {
+        Some(Time::from_ps(place.as_ps().saturating_sub(-by as u64)))
+    } else {
+        later(place, Dur::from_ps(by as u64))
+    }
+}

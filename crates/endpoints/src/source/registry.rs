@@ -1,0 +1,94 @@
+//! The kinds of sources, one line each.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Rng, Time};
+
+use super::spec::{CbrSpec, OnOffSpec, PoissonSpec, SpecProblem};
+use super::{Emission, Model, cbr, onoff, poisson};
+
+/// From one line per kind: the spec enum, the runtime enum, the dispatch and the list of kinds.
+macro_rules! sources {
+    ($($kind:literal: $variant:ident($spec:ty) = $model:ty, $summary:literal;)+) => {
+        /// What a flow sends. Rates count IP packets (the network layer), without link overhead.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub enum SourceSpec {
+            $(
+                #[doc = concat!($summary, ".")]
+                #[serde(rename = $kind)]
+                $variant($spec),
+            )+
+        }
+
+        /// Every kind of source: its name in scenarios and a summary of one line.
+        pub const KINDS: &[(&str, &str)] = &[$(($kind, $summary)),+];
+
+        /// A running source: a small state machine, cloned to branch a run.
+        #[derive(Clone, Debug)]
+        pub struct Source(State);
+
+        #[derive(Clone, Debug)]
+        enum State {
+            $($variant($model),)+
+        }
+
+        impl SourceSpec {
+            /// The name of the kind in scenarios, one of [`KINDS`].
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $kind,)+
+                }
+            }
+
+            /// Checks the ranges that the types do not express.
+            ///
+            /// # Errors
+            /// The first value out of range, with its path below the source
+            /// (`cbr.jitter`), what was found and what is valid.
+            pub fn check(&self) -> Result<(), SpecProblem> {
+                match self {
+                    $(Self::$variant(s) => <$model as Model>::check(s),)+
+                }
+                .map_err(|p| p.under(self.kind()))
+            }
+        }
+
+        impl Source {
+            /// A source that begins at `start`.
+            ///
+            /// Values that [`SourceSpec::check`] refuses are brought into range.
+            pub fn new(spec: &SourceSpec, start: Time) -> Self {
+                Self(match spec {
+                    $(SourceSpec::$variant(s) => State::$variant(Model::new(s, start)),)+
+                })
+            }
+
+            /// The next packet, at or after the previous one and the start.
+            ///
+            /// None only when the source can never send again: its next packet
+            /// would lie beyond [`Time::MAX`]. Draws from `rng` alone.
+            #[inline]
+            #[allow(clippy::should_implement_trait, reason = "an iterator has no stream")]
+            pub fn next(&mut self, rng: &mut Rng) -> Option<Emission> {
+                match &mut self.0 {
+                    $(State::$variant(m) => m.next(rng),)+
+                }
+            }
+
+            /// The long-run mean rate of what `spec` describes, in bits per second of IP packets.
+            pub fn mean_rate(spec: &SourceSpec) -> f64 {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::mean_rate(s),)+
+                }
+            }
+        }
+    };
+}
+
+sources! {
+    "cbr": Cbr(CbrSpec) = cbr::Cbr, "Constant bit rate: packets on an exact grid, with phase and jitter";
+    "poisson": Poisson(PoissonSpec) = poisson::Poisson, "Poisson arrivals: exponential gaps";
+    "on-off": OnOff(OnOffSpec) = onoff::OnOff, "Constant bit rate during bursts of random length, silent between them";
+}
+
+const _: () = assert!(std::mem::size_of::<Source>() <= 128);

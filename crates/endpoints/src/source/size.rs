@@ -1,0 +1,105 @@
+//! Packet sizes at run time.
+
+use std::sync::Arc;
+
+use spillgate_core::{Rng, Size, math};
+
+use super::spec::{Imix, MAX_PACKET, MIN_PACKET, PacketSizeSpec};
+
+/// A distribution of IP packet sizes in bytes. One draw per packet, none if all sizes are alike.
+#[derive(Clone, Debug)]
+pub(super) enum Sizes {
+    Fixed(u16),
+    Uniform { min: u16, span: u32 },
+    Exponential(f64),
+    Table(Arc<[Entry]>),
+}
+
+/// A size and the probability of it or an earlier one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    upto: f64,
+    len: u16,
+}
+
+impl Sizes {
+    /// The sizes and their mean in bytes.
+    pub(super) fn new(spec: &PacketSizeSpec) -> (Self, f64) {
+        match spec {
+            PacketSizeSpec::Fixed(s) => fixed(bytes(*s)),
+            PacketSizeSpec::Uniform(r) => {
+                let (a, b) = (bytes(r.min), bytes(r.max));
+                let (min, max) = (a.min(b), a.max(b));
+                let span = u32::from(max - min) + 1;
+                let mean = (f64::from(min) + f64::from(max)) / 2.0;
+                (Self::Uniform { min, span }, mean)
+            }
+            PacketSizeSpec::Exponential(s) => {
+                let mean = f64::from(bytes(*s));
+                (Self::Exponential(mean), cut_exponential_mean(mean))
+            }
+            PacketSizeSpec::Table(rows) => table(rows.iter().map(|r| (bytes(r.size), r.weight))),
+            PacketSizeSpec::Imix(Imix::Simple) => table(Imix::SIMPLE.into_iter()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn draw(&self, rng: &mut Rng) -> u16 {
+        match self {
+            Self::Fixed(len) => *len,
+            Self::Uniform { min, span } => min + rng.below(*span) as u16,
+            Self::Exponential(mean) => {
+                let whole = (rng.exponential(*mean) + 0.5) as u64;
+                whole.clamp(u64::from(MIN_PACKET), u64::from(MAX_PACKET)) as u16
+            }
+            Self::Table(entries) => {
+                let u = rng.f64();
+                let i = entries.partition_point(|e| e.upto <= u);
+                // The last sum of weights may round to just below 1.
+                entries[i.min(entries.len() - 1)].len
+            }
+        }
+    }
+}
+
+fn fixed(len: u16) -> (Sizes, f64) {
+    (Sizes::Fixed(len), f64::from(len))
+}
+
+fn bytes(s: Size) -> u16 {
+    s.0.clamp(u64::from(MIN_PACKET), u64::from(MAX_PACKET)) as u16
+}
+
+fn table(rows: impl Iterator<Item = (u16, f64)>) -> (Sizes, f64) {
+    let rows: Vec<_> = rows.filter(|(_, w)| w.is_finite() && *w > 0.0).collect();
+    // Scaled by the largest weight first: the sum of finite weights may overflow.
+    let largest = rows.iter().fold(0.0, |a: f64, (_, w)| a.max(*w));
+    let total: f64 = rows.iter().map(|(_, w)| w / largest).sum();
+    let mut upto = 0.0;
+    let mut mean = 0.0;
+    let entries: Arc<[Entry]> = rows
+        .iter()
+        .map(|&(len, w)| {
+            let p = w / largest / total;
+            upto += p;
+            mean += p * f64::from(len);
+            Entry { upto, len }
+        })
+        .collect();
+    match *entries {
+        [] => fixed(MIN_PACKET),
+        [only] => fixed(only.len),
+        _ => (Sizes::Table(entries), mean),
+    }
+}
+
+/// Mean of an exponential size of mean `m` bytes, rounded to whole bytes and
+/// cut to [`MIN_PACKET`]..=[`MAX_PACKET`].
+///
+/// E Y = min + sum over n in min..max of P(Y > n), and P(Y > n) = q^(n + 1/2)
+/// with q = e^(-1/m): a geometric sum.
+fn cut_exponential_mean(m: f64) -> f64 {
+    let (lo, hi) = (f64::from(MIN_PACKET), f64::from(MAX_PACKET));
+    let q = math::exp(-1.0 / m);
+    lo + (math::exp(-(lo + 0.5) / m) - math::exp(-(hi + 0.5) / m)) / (1.0 - q)
+}
