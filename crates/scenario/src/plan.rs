@@ -132,3 +132,31 @@ pub struct SlaPlan {
     /// Lower bound in the metric's base unit.
     pub min: Option<f64>,
 }
+
+impl Plan {
+    /// A generous upper estimate of the memory that `threads` concurrent runs need, in bytes.
+    pub fn memory_bytes(&self, threads: usize) -> u64 {
+        /// Meters, histograms and source state of one flow.
+        const PER_FLOW: u64 = 4096;
+        let worlds = self.variants.iter().map(|v| {
+            let w = &v.world;
+            let nodes = w.nodes.len() as u64;
+            nodes * nodes * 8 + w.flows.len() as u64 * PER_FLOW
+        });
+        worlds
+            .max()
+            .unwrap_or(0)
+            .saturating_mul(threads.max(1) as u64)
+    }
+
+    /// The error to report before starting if `available` bytes are not enough; none if they are.
+    pub fn check_memory(&self, threads: usize, available: u64) -> Option<crate::Diagnostic> {
+        let needed = self.memory_bytes(threads);
+        (needed > available).then(|| {
+            crate::Diagnostic::error(
+                "E0601",
+                format!("needs about {needed} B of memory, the machine has {available} B"),
+            )
+        })
+    }
+}

@@ -1,0 +1,268 @@
+//! Diagnostics: what is wrong with the input, where, and what would be right.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing runs until it is mended.
+    Error,
+    /// It runs, but the result may not be what was meant.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+/// One thing that is wrong, or at least doubtful, in a file that the user wrote.
+///
+/// Built by [`Diagnostic::error`] or [`Diagnostic::warning`] and the methods
+/// that follow them:
+///
+/// ```
+/// use spillgate_scenario::Diagnostic;
+/// let d = Diagnostic::error("E0301", "no such policy")
+///     .at("a.yaml", 7, 13)
+///     .path("topology.links.wan.policy")
+///     .found("LLP")
+///     .hint("did you mean `LLQ`?");
+/// assert!(d.to_string().starts_with("a.yaml:7:13: error: no such policy [E0301]"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// Stable code: `E` for an error or `W` for a warning, and four digits.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file as the user names it; empty where there is none.
+    pub file: String,
+    /// Line in the file, from 1.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+    /// Where in the scenario, such as `topology.links.wan.rate`; empty where there is none.
+    pub path: String,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// The offending text.
+    pub found: Option<String>,
+    /// What would be valid, or what to do.
+    pub hint: Option<String>,
+    /// The line of the file that is meant, for display.
+    pub source: Option<String>,
+    /// Length of the offending text in characters, for the underline; 0 if unknown.
+    #[serde(skip)]
+    pub width: u32,
+}
+
+impl Diagnostic {
+    fn new(code: &'static str, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity,
+            file: String::new(),
+            line: None,
+            column: None,
+            path: String::new(),
+            message: message.into(),
+            found: None,
+            hint: None,
+            source: None,
+            width: 0,
+        }
+    }
+
+    /// An error with a stable code.
+    pub fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message)
+    }
+
+    /// A warning with a stable code.
+    pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message)
+    }
+
+    /// Says where it is; line and column count from 1, a column of 0 is unknown.
+    #[must_use]
+    pub fn at(mut self, file: impl Into<String>, line: u32, column: u32) -> Self {
+        self.file = file.into();
+        self.line = (line > 0).then_some(line);
+        self.column = (column > 0 && line > 0).then_some(column);
+        self
+    }
+
+    /// Says which file it is about, without a line.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.file = file.into();
+        self
+    }
+
+    /// Says where in the scenario it is.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Quotes the offending text; it is also what the underline covers.
+    #[must_use]
+    pub fn found(mut self, found: impl Into<String>) -> Self {
+        self.found = Some(found.into());
+        self
+    }
+
+    /// Says what would be valid.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Copies the offending line out of the file's text; does nothing without a line.
+    pub fn quote(&mut self, text: &str) {
+        if let (None, Some(line)) = (&self.source, self.line) {
+            self.source = text
+                .lines()
+                .nth(line as usize - 1)
+                .map(|l| l.trim_start_matches('\u{feff}').to_owned());
+        }
+    }
+}
+
+/// Longest part of a source line that is shown, in characters.
+const SHOWN: usize = 120;
+
+/// A text made fit for one line of a terminal: no control characters, no more than `max` characters.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    let mut out: String = text
+        .chars()
+        .take(max)
+        .map(|c| match c {
+            '\t' => ' ',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect();
+    if text.chars().nth(max).is_some() {
+        out.push_str(" ...");
+    }
+    out
+}
+
+impl fmt::Display for Diagnostic {
+    /// `file:line:column: error: message [code]`, the offending line with an
+    /// underline, then where, what was found and what is valid.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.file.is_empty() {
+            f.write_str(&one_line(&self.file, 400))?;
+            if let Some(line) = self.line {
+                write!(f, ":{line}")?;
+                if let Some(column) = self.column {
+                    write!(f, ":{column}")?;
+                }
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{}: {} [{}]", self.severity, self.message, self.code)?;
+        if let (Some(line), Some(source)) = (self.line, &self.source) {
+            excerpt(f, line, self.column, self.width, source)?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "\n    at: {}", self.path)?;
+        }
+        if let Some(found) = &self.found {
+            write!(f, "\n    found: {}", one_line(found, SHOWN))?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n    valid: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The source line and an underline below it.
+fn excerpt(
+    f: &mut fmt::Formatter<'_>,
+    line: u32,
+    column: Option<u32>,
+    width: u32,
+    source: &str,
+) -> fmt::Result {
+    let length = source.chars().count();
+    let start = column.map_or(0, |c| c as usize - 1).min(length);
+    // A long line is shown from a little before the place that is meant.
+    let skipped = if start + 20 > SHOWN {
+        start - SHOWN / 2
+    } else {
+        0
+    };
+    let shown: String = source.chars().skip(skipped).collect();
+    let (lead, at) = if skipped > 0 {
+        ("... ", start - skipped + 4)
+    } else {
+        ("", start)
+    };
+    write!(
+        f,
+        "\n{line:>5} | {lead}{}",
+        one_line(shown.trim_end(), SHOWN)
+    )?;
+    if column.is_some() {
+        let room = SHOWN.saturating_sub(start - skipped).max(1);
+        let left = length.saturating_sub(start).clamp(1, room);
+        let carets = (width.max(1) as usize).min(left);
+        write!(f, "\n      | {}{}", " ".repeat(at), "^".repeat(carets))?;
+    }
+    Ok(())
+}
+
+/// One or several diagnostics, in the order of their place in the input.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Whether an error is among them.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(d: Diagnostic) -> Self {
+        Self(vec![d])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n\n")?;
+            }
+            d.fmt(f)?;
+        }
+        let errors = self
+            .0
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .count();
+        if errors > 1 {
+            write!(f, "\n\n{errors} errors")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+impl std::error::Error for Diagnostics {}
