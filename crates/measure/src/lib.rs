@@ -1,1 +1,31 @@
-//! x
+//! What is measured in a run, and what many runs say together.
+//!
+//! * On the packet path: [`Histogram`], [`Jitter`], [`FlowMeter`],
+//!   [`TimeWeighted`]. Plain integers; nothing allocates in steady state.
+//! * Within a run: [`Series`] of sampled values, [`jain`].
+//! * Across runs: [`stats`] (intervals, warm-up, batch means), [`sla`]
+//!   (verdicts), [`table`] (which numbers a run yields, and their summary).
+//!
+//! Times are recorded in picoseconds and reported in seconds. What is
+//! undefined (the delay of no packet) is `None` for one value and NaN in a row
+//! of many; every statistic skips NaN.
+#![forbid(unsafe_code)]
+
+mod fairness;
+mod histogram;
+mod jitter;
+mod meter;
+mod metric;
+mod series;
+pub mod sla;
+pub mod stats;
+pub mod table;
+mod weighted;
+
+pub use fairness::jain;
+pub use histogram::Histogram;
+pub use jitter::Jitter;
+pub use meter::FlowMeter;
+pub use metric::Metric;
+pub use series::Series;
+pub use weighted::TimeWeighted;

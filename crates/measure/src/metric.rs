@@ -1,0 +1,203 @@
+//! The metrics: name, unit and meaning, one line each.
+
+use spillgate_core::{DropReason, Dur};
+
+use crate::FlowMeter;
+
+/// From one line per metric: the enum, the list, names, units and summaries.
+macro_rules! metrics {
+    ($($variant:ident $name:literal [$unit:literal] $summary:literal;)+) => {
+        /// A number that a run yields about a flow, a class, a queue or a link.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Metric {
+            $(
+                #[doc = concat!($summary, " [", $unit, "].")]
+                $variant,
+            )+
+        }
+
+        impl Metric {
+            /// Every metric, in the order of reports.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its name in tables and files.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// Its unit: `s`, `b/s`, `B`, `packets`, or `1` for ratios.
+            pub const fn unit(self) -> &'static str {
+                match self { $(Self::$variant => $unit,)+ }
+            }
+
+            /// What it is, in a line.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $summary,)+ }
+            }
+        }
+    };
+}
+
+metrics! {
+    Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
+    Throughput "throughput" ["b/s"] "Rate of IP packets that arrived";
+    LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
+    PacketsSent "packets_sent" ["packets"] "Packets that the sources sent";
+    PacketsReceived "packets_received" ["packets"] "Packets that arrived";
+    Unresolved "unresolved" ["packets"] "Packets neither arrived nor lost when the run ended";
+    DropsTail "drops_tail" ["packets"] "Lost because the queue was full";
+    DropsEarly "drops_early" ["packets"] "Lost to an AQM's random early drop";
+    DropsForced "drops_forced" ["packets"] "Lost to an AQM above its upper threshold";
+    DropsPolicer "drops_policer" ["packets"] "Lost to a policer";
+    DropsPushedOut "drops_pushed_out" ["packets"] "Pushed out of a queue to make room for another packet";
+    DropsAdmission "drops_admission" ["packets"] "Refused by flow admission";
+    DropsLinkDown "drops_link_down" ["packets"] "Lost because the link was down";
+    DropsUnroutable "drops_unroutable" ["packets"] "Lost without a route to the destination";
+    MarksCe "marks_ce" ["packets"] "Packets marked with congestion experienced (RFC 3168)";
+    OwdMean "owd_mean" ["s"] "Mean one-way delay (RFC 7679)";
+    OwdMin "owd_min" ["s"] "Smallest one-way delay";
+    OwdP50 "owd_p50" ["s"] "Median one-way delay";
+    OwdP95 "owd_p95" ["s"] "95th percentile of the one-way delay";
+    OwdP99 "owd_p99" ["s"] "99th percentile of the one-way delay";
+    OwdP999 "owd_p999" ["s"] "99.9th percentile of the one-way delay";
+    OwdMax "owd_max" ["s"] "Largest one-way delay";
+    Jitter "jitter" ["s"] "Interarrival jitter (RFC 3550), mean over the packets";
+    Pdv "pdv" ["s"] "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
+    SojournMean "sojourn_mean" ["s"] "Mean time in the queue";
+    SojournP50 "sojourn_p50" ["s"] "Median time in the queue";
+    SojournP95 "sojourn_p95" ["s"] "95th percentile of the time in the queue";
+    SojournP99 "sojourn_p99" ["s"] "99th percentile of the time in the queue";
+    SojournP999 "sojourn_p999" ["s"] "99.9th percentile of the time in the queue";
+    SojournMax "sojourn_max" ["s"] "Longest time in the queue";
+    BacklogPacketsMean "backlog_packets_mean" ["packets"] "Time average of the packets waiting";
+    BacklogPacketsMax "backlog_packets_max" ["packets"] "Most packets waiting at once";
+    BacklogBytesMean "backlog_bytes_mean" ["B"] "Time average of the bytes waiting";
+    BacklogBytesMax "backlog_bytes_max" ["B"] "Most bytes waiting at once";
+    Utilization "utilization" ["1"] "Share of the time in which the link was sending";
+    Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
+}
+
+impl Metric {
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|m| m.name() == name)
+    }
+
+    /// The metric that counts the drops for `reason`.
+    pub const fn drops(reason: DropReason) -> Self {
+        match reason {
+            DropReason::Tail => Self::DropsTail,
+            DropReason::Early => Self::DropsEarly,
+            DropReason::Forced => Self::DropsForced,
+            DropReason::Policer => Self::DropsPolicer,
+            DropReason::PushedOut => Self::DropsPushedOut,
+            DropReason::Admission => Self::DropsAdmission,
+            DropReason::LinkDown => Self::DropsLinkDown,
+            DropReason::Unroutable => Self::DropsUnroutable,
+        }
+    }
+
+    /// The metrics that a [`FlowMeter`] gives, in the order of reports.
+    pub fn metered() -> impl Iterator<Item = Self> {
+        let nothing = FlowMeter::new(3);
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(move |m| m.of_meter(&nothing, Dur::from_secs(1)).is_some())
+    }
+
+    /// Its value for what a meter counted within `period`: NaN if undefined (no packet), none if
+    /// it does not come from a meter.
+    pub fn of_meter(self, m: &FlowMeter, period: Dur) -> Option<f64> {
+        let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
+        let delay = |q: f64| m.delay.quantile(q);
+        let lost = |r: DropReason| Some(m.lost[r.index()] as f64);
+        let value = match self {
+            Self::Offered => Some(rate(m.sent_bytes)),
+            Self::Throughput => Some(rate(m.received_bytes)),
+            Self::LossRatio => Some(m.lost_packets() as f64 / m.sent_packets as f64),
+            Self::PacketsSent => Some(m.sent_packets as f64),
+            Self::PacketsReceived => Some(m.received_packets as f64),
+            Self::Unresolved => Some(m.unresolved() as f64),
+            Self::DropsTail => lost(DropReason::Tail),
+            Self::DropsEarly => lost(DropReason::Early),
+            Self::DropsForced => lost(DropReason::Forced),
+            Self::DropsPolicer => lost(DropReason::Policer),
+            Self::DropsPushedOut => lost(DropReason::PushedOut),
+            Self::DropsAdmission => lost(DropReason::Admission),
+            Self::DropsLinkDown => lost(DropReason::LinkDown),
+            Self::DropsUnroutable => lost(DropReason::Unroutable),
+            Self::MarksCe => Some(m.marks_ce as f64),
+            Self::OwdMean => m.delay.mean(),
+            Self::OwdMin => delay(0.0),
+            Self::OwdP50 => delay(0.5),
+            Self::OwdP95 => delay(0.95),
+            Self::OwdP99 => delay(0.99),
+            Self::OwdP999 => delay(0.999),
+            Self::OwdMax => delay(1.0),
+            Self::Jitter => m.jitter.value(),
+            Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
+            Self::SojournMean
+            | Self::SojournP50
+            | Self::SojournP95
+            | Self::SojournP99
+            | Self::SojournP999
+            | Self::SojournMax
+            | Self::BacklogPacketsMean
+            | Self::BacklogPacketsMax
+            | Self::BacklogBytesMean
+            | Self::BacklogBytesMax
+            | Self::Utilization
+            | Self::Jain => return None,
+        };
+        Some(value.unwrap_or(f64::NAN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::{Packet, Time};
+
+    #[test]
+    fn names_are_unique_and_drops_agree_with_their_reasons() {
+        for (i, m) in Metric::ALL.iter().enumerate() {
+            assert_eq!(*m as usize, i);
+            assert_eq!(Metric::from_name(m.name()), Some(*m));
+            assert!(["s", "b/s", "B", "packets", "1"].contains(&m.unit()));
+            assert!(!m.summary().ends_with('.'));
+        }
+        for r in DropReason::ALL {
+            assert_eq!(Metric::drops(r).name(), r.metric());
+        }
+        assert_eq!(Metric::from_name("owd"), None);
+    }
+
+    #[test]
+    fn values_of_a_meter() {
+        let mut m = FlowMeter::new(10);
+        let second = Dur::from_secs(1);
+        let get = |m: &FlowMeter, metric: Metric| metric.of_meter(m, second * 2).unwrap();
+        assert!(get(&m, Metric::LossRatio).is_nan());
+        assert!(get(&m, Metric::OwdMean).is_nan());
+        assert!(get(&m, Metric::Pdv).is_nan());
+        assert_eq!(get(&m, Metric::Throughput), 0.0);
+        for ms in [1_u64, 3] {
+            m.on_sent(1_000_u16);
+            let p = Packet::new(0, 0, 1_000);
+            m.on_received(&p, Time::ZERO + Dur::from_ms(ms));
+        }
+        m.on_sent(500_u16);
+        m.on_lost(DropReason::Early);
+        assert_eq!(get(&m, Metric::Offered), 10_000.0);
+        assert_eq!(get(&m, Metric::Throughput), 8_000.0);
+        assert_eq!(get(&m, Metric::LossRatio), 1.0 / 3.0);
+        assert_eq!(get(&m, Metric::DropsEarly), 1.0);
+        assert_eq!(get(&m, Metric::OwdMean), 0.002);
+        assert_eq!(get(&m, Metric::Pdv), 0.003 - 0.001);
+        assert_eq!(get(&m, Metric::Unresolved), 0.0);
+        assert_eq!(Metric::Jain.of_meter(&m, second), None);
+        assert_eq!(Metric::metered().last(), Some(Metric::Pdv));
+    }
+}

@@ -1,0 +1,189 @@
+//! Which numbers a run yields, and what the runs of a variant say together.
+//!
+//! A run's result is a flat row of numbers; the [`Layout`], shared by all runs,
+//! says what each of them is. NaN is "undefined in this run".
+
+use std::sync::Arc;
+
+pub use crate::metric::Metric;
+use crate::stats::{Interval, TQuantiles};
+
+/// What a number is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// One flow.
+    Flow,
+    /// The flows of a class of service.
+    Class,
+    /// The flows with a DSCP at the source.
+    Dscp,
+    /// One queue of a port.
+    Queue,
+    /// A link.
+    Link,
+    /// All flows.
+    Total,
+}
+
+impl Scope {
+    /// Every scope, in the order of reports.
+    pub const ALL: [Self; 6] = [
+        Self::Flow,
+        Self::Class,
+        Self::Dscp,
+        Self::Queue,
+        Self::Link,
+        Self::Total,
+    ];
+
+    /// Its name in tables and files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Flow => "flow",
+            Self::Class => "class",
+            Self::Dscp => "dscp",
+            Self::Queue => "queue",
+            Self::Link => "link",
+            Self::Total => "total",
+        }
+    }
+}
+
+/// What one number of a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// What kind of thing it is about.
+    pub scope: Scope,
+    /// Which one: an index into [`Layout::names`].
+    pub name: u32,
+    /// Which metric.
+    pub metric: Metric,
+}
+
+/// What the numbers of a row are; the same for all runs of a variant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Names of flows, classes, queues and links.
+    pub names: Vec<String>,
+    /// One per number of a row.
+    pub keys: Vec<Key>,
+}
+
+impl Layout {
+    /// Adds a thing with its metrics at the end of the row.
+    pub fn push(
+        &mut self,
+        scope: Scope,
+        name: impl Into<String>,
+        metrics: impl IntoIterator<Item = Metric>,
+    ) {
+        let index = self.names.len() as u32;
+        self.names.push(name.into());
+        self.keys.extend(metrics.into_iter().map(|metric| Key {
+            scope,
+            name: index,
+            metric,
+        }));
+    }
+
+    /// The name that a key refers to; empty if the key is not of this layout.
+    pub fn name(&self, key: &Key) -> &str {
+        self.names.get(key.name as usize).map_or("", String::as_str)
+    }
+
+    /// Where in a row a number stands.
+    pub fn position(&self, scope: Scope, name: &str, metric: Metric) -> Option<usize> {
+        self.keys
+            .iter()
+            .position(|k| k.scope == scope && k.metric == metric && self.name(k) == name)
+    }
+}
+
+/// The intervals of all numbers of a variant.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What the numbers are.
+    pub layout: Arc<Layout>,
+    /// One per key of the layout.
+    pub intervals: Vec<Interval>,
+}
+
+impl Summary {
+    /// Summarizes runs at a confidence level.
+    pub fn new(layout: Arc<Layout>, runs: &[&[f64]], level: f64) -> Self {
+        let intervals = intervals(&layout, runs, level);
+        Self { layout, intervals }
+    }
+
+    /// The interval of one number; none if it was not measured.
+    pub fn get(&self, scope: Scope, name: &str, metric: Metric) -> Option<&Interval> {
+        self.intervals
+            .get(self.layout.position(scope, name, metric)?)
+    }
+
+    /// Every number: scope, name, metric, interval.
+    pub fn rows(&self) -> impl Iterator<Item = (Scope, &str, Metric, &Interval)> + '_ {
+        self.layout
+            .keys
+            .iter()
+            .zip(&self.intervals)
+            .map(|(k, i)| (k.scope, self.layout.name(k), k.metric, i))
+    }
+}
+
+/// The mean of every number over the runs with its 95 % Student-t interval, in the order of the
+/// layout. A number that a row lacks counts as undefined.
+pub fn summarize(layout: &Layout, runs: &[&[f64]]) -> Vec<Interval> {
+    intervals(layout, runs, Interval::LEVEL)
+}
+
+fn intervals(layout: &Layout, runs: &[&[f64]], level: f64) -> Vec<Interval> {
+    let mut t = TQuantiles::new(level);
+    (0..layout.keys.len())
+        .map(|i| {
+            let column = runs.iter().map(|r| r.get(i).copied().unwrap_or(f64::NAN));
+            Interval::collect(column, level, &mut t)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summarizes_by_column_and_skips_what_is_undefined() {
+        let mut layout = Layout::default();
+        layout.push(Scope::Class, "voice", [Metric::OwdMean, Metric::LossRatio]);
+        layout.push(Scope::Link, "wan", [Metric::Utilization]);
+        let nan = f64::NAN;
+        let runs: [&[f64]; 4] = [
+            &[1.0, nan, 0.5],
+            &[2.0, nan, 0.5],
+            &[3.0, 0.25, 0.5],
+            &[6.0],
+        ];
+        let s = Summary::new(Arc::new(layout), &runs, 0.95);
+        assert_eq!(summarize(&s.layout, &runs).len(), 3);
+        let owd = s.get(Scope::Class, "voice", Metric::OwdMean).unwrap();
+        assert_eq!(*owd, Interval::of(&[1.0, 2.0, 3.0, 6.0], 0.95));
+        let loss = s.get(Scope::Class, "voice", Metric::LossRatio).unwrap();
+        assert_eq!((loss.n, loss.mean, loss.half), (1, 0.25, f64::INFINITY));
+        let used = s.get(Scope::Link, "wan", Metric::Utilization).unwrap();
+        assert_eq!((used.n, used.mean, used.half), (3, 0.5, 0.0));
+        assert!(s.get(Scope::Link, "wan", Metric::Jain).is_none());
+        assert!(s.get(Scope::Queue, "wan", Metric::Utilization).is_none());
+        let rows: Vec<_> = s
+            .rows()
+            .map(|(s, n, m, _)| (s.as_str(), n, m.name()))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("class", "voice", "owd_mean"),
+                ("class", "voice", "loss_ratio"),
+                ("link", "wan", "utilization")
+            ]
+        );
+    }
+}
