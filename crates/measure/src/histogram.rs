@@ -49,6 +49,11 @@ impl Histogram {
         }
     }
 
+    /// The logarithm to base 2 of the buckets per octave.
+    pub fn bits(&self) -> u8 {
+        self.bits
+    }
+
     /// Takes in one delay.
     #[inline]
     pub fn record(&mut self, delay: Dur) {

@@ -42,6 +42,7 @@ macro_rules! metrics {
 metrics! {
     Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
     Throughput "throughput" ["b/s"] "Rate of IP packets that arrived";
+    Carried "carried" ["b/s"] "Rate that left a queue or went over a link, link overhead included";
     LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
     PacketsSent "packets_sent" ["packets"] "Packets that the sources sent";
     PacketsReceived "packets_received" ["packets"] "Packets that arrived";
@@ -138,7 +139,8 @@ impl Metric {
             Self::OwdMax => delay(1.0),
             Self::Jitter => m.jitter.value(),
             Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
-            Self::SojournMean
+            Self::Carried
+            | Self::SojournMean
             | Self::SojournP50
             | Self::SojournP95
             | Self::SojournP99
