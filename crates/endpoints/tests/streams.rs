@@ -1,0 +1,151 @@
+//! Streams: what a source draws, and that nobody else's draws matter.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{first, spec, stream};
+use proptest::prelude::*;
+use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time};
+use spillgate_endpoints::source::Source;
+use spillgate_endpoints::source::spec::{
+    CbrSpec, Imix, OnOffSpec, PacketSizeSpec, PeriodDistribution, PoissonSpec, SizeRange,
+    SourceSpec, WeightedSize,
+};
+
+const SOURCES: [&str; 6] = [
+    r#"{"cbr": {"rate": "0.666 Mb/s", "packet": "1500 B", "jitter": "10 %"}}"#,
+    r#"{"cbr": {"rate": "10 Mb/s", "packet": "imix"}}"#,
+    r#"{"poisson": {"rate": "3 Mb/s", "packet": {"exponential": "400 B"}}}"#,
+    r#"{"poisson": {"rate": "3 Mb/s", "packet": {"uniform": {"min": "64 B", "max": "1500 B"}}}}"#,
+    r#"{"on-off": {"peak": "1 Mb/s", "packet": "200 B", "on": "5 ms", "off": "20 ms"}}"#,
+    r#"{"on-off": {"peak": "1 Mb/s", "packet": "200 B", "on": "5 ms", "off": "20 ms", "distribution": {"pareto": 1.4}}}"#,
+];
+
+/// The first emissions of every kind, frozen: a sample must not change with a version.
+#[test]
+fn emissions_are_those_of_the_golden_file() {
+    let mut got = String::new();
+    for json in SOURCES {
+        writeln!(got, "{json}").unwrap();
+        for e in first(&spec(json), Time::ZERO, &mut stream("golden", 0), 8) {
+            writeln!(got, "  {} ps {} B", e.at.as_ps(), e.len).unwrap();
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/emissions.txt");
+    if std::env::var_os("SPILLGATE_BLESS").is_some() {
+        std::fs::write(path, &got).unwrap();
+    }
+    assert_eq!(got, std::fs::read_to_string(path).unwrap());
+}
+
+#[test]
+fn another_source_beside_changes_nothing() {
+    for json in SOURCES {
+        let s = spec(json);
+        let alone = first(&s, Time::ZERO, &mut stream("mine", 0), 200);
+        let (mut mine, mut theirs) = (stream("mine", 0), stream("theirs", 0));
+        let mut a = Source::new(&s, Time::ZERO);
+        let mut others: Vec<_> = SOURCES.map(|o| Source::new(&spec(o), Time::ZERO)).into();
+        for e in alone {
+            for o in &mut others {
+                o.next(&mut theirs);
+            }
+            assert_eq!(a.next(&mut mine), Some(e));
+        }
+    }
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    for json in SOURCES {
+        let s = spec(json);
+        assert_eq!(spec(&serde_json::to_string(&s).unwrap()), s);
+    }
+}
+
+#[test]
+fn a_clone_goes_on_alike() {
+    for json in SOURCES {
+        let (mut a, mut rng) = (Source::new(&spec(json), Time::ZERO), stream("clone", 0));
+        for _ in 0..50 {
+            a.next(&mut rng);
+        }
+        let (mut b, mut same) = (a.clone(), rng.clone());
+        for _ in 0..50 {
+            assert_eq!(a.next(&mut rng), b.next(&mut same));
+        }
+    }
+}
+
+/// Any sizes, those that `check` refuses included.
+fn sizes() -> impl Strategy<Value = PacketSizeSpec> {
+    let size = || prop_oneof![0_u64..2_000, any::<u64>()].prop_map(Size);
+    let row = (size(), prop_oneof![0.1_f64..10.0, any::<f64>()])
+        .prop_map(|(size, weight)| WeightedSize { size, weight });
+    prop_oneof![
+        size().prop_map(PacketSizeSpec::Fixed),
+        Just(PacketSizeSpec::Imix(Imix::Simple)),
+        (size(), size()).prop_map(|(min, max)| PacketSizeSpec::Uniform(SizeRange { min, max })),
+        size().prop_map(PacketSizeSpec::Exponential),
+        prop::collection::vec(row, 0..5).prop_map(PacketSizeSpec::Table),
+    ]
+}
+
+fn sources() -> impl Strategy<Value = SourceSpec> {
+    let rate = || {
+        prop_oneof![1_u64..1_000_000_000_000, 1..=u64::MAX].prop_map(|r| Rate::from_bps(r).unwrap())
+    };
+    let dur = || prop_oneof![0_u64..1_000_000_000_000, any::<u64>()].prop_map(Dur::from_ps);
+    let jitter = prop_oneof![Just(0.0), 0.0..=0.5, any::<f64>()].prop_map(Percent);
+    let shape = prop_oneof![
+        Just(PeriodDistribution::Exponential),
+        (1.01_f64..4.0).prop_map(PeriodDistribution::Pareto),
+        any::<f64>().prop_map(PeriodDistribution::Pareto),
+    ];
+    prop_oneof![
+        (rate(), sizes(), prop::option::of(dur()), jitter).prop_map(
+            |(rate, packet, phase, jitter)| SourceSpec::Cbr(CbrSpec {
+                rate,
+                packet,
+                phase,
+                jitter
+            })
+        ),
+        (rate(), sizes())
+            .prop_map(|(rate, packet)| SourceSpec::Poisson(PoissonSpec { rate, packet })),
+        (rate(), sizes(), dur(), dur(), shape).prop_map(|(peak, packet, on, off, distribution)| {
+            SourceSpec::OnOff(OnOffSpec {
+                peak,
+                packet,
+                on,
+                off,
+                distribution,
+            })
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn emissions_never_go_back(spec in sources(), start in any::<u64>(), seed in any::<u64>()) {
+        let start = Time::from_ps(start >> (seed % 64));
+        let mut rng = Rng::from_key(seed);
+        let mut s = Source::new(&spec, start);
+        let mut last = start;
+        let mut ended = false;
+        for _ in 0..100 {
+            match s.next(&mut rng) {
+                Some(e) => {
+                    prop_assert!(!ended, "sent again after the end");
+                    prop_assert!(e.at >= last);
+                    prop_assert!(e.len >= 20);
+                    last = e.at;
+                }
+                None => ended = true,
+            }
+        }
+        prop_assert!(Source::mean_rate(&spec) >= 0.0);
+        let _ = spec.check();
+    }
+}
