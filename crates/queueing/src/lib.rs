@@ -1,9 +1,24 @@
-//! Queue disciplines as pure state machines.
+//! Queue disciplines as pure state machines: classifiers, AQMs, schedulers,
+//! shapers and policers, without a clock, a simulator or packet bytes.
+//!
+//! What a user writes is a [`spec::DisciplineSpec`]; [`Recipe::resolve`] checks
+//! it and resolves names and rates; [`Recipe::build`] makes the [`Discipline`]
+//! that a port drives.
 #![forbid(unsafe_code)]
 
 pub mod aqm;
+mod classify;
+mod condition;
+mod discipline;
+mod leaf;
+mod recipe;
+mod registry;
+mod sched;
 pub mod spec;
+mod stats;
+mod tree;
 
-/// Placeholder until the crate is filled.
-#[derive(Clone, Debug)]
-pub struct Recipe;
+pub use discipline::Discipline;
+pub use recipe::{BuildError, Recipe};
+pub use registry::{Family, Kind, kinds};
+pub use stats::{LeafGauges, LeafStats};

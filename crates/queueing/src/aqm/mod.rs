@@ -1,109 +1,185 @@
 //! Active queue management: verdict automata.
+//!
+//! An automaton is asked on every arrival and answers with a
+//! [`spillgate_core::Verdict`]; the leaf that asked does the deed. Parameters
+//! (shared, read only) and variables (changed by every packet) lie apart.
+//!
+//! To add one: a file with its specification, parameters and variables, and
+//! one line in the registry below.
+
+mod red;
+mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Dscp;
-use std::collections::BTreeMap;
+use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
 
-/// Active queue management of a leaf.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AqmSpec {
+pub use red::{RedSpec, SizeScaling};
+pub use wred::{WredBy, WredProfile, WredSpec};
+
+use crate::recipe::At;
+use crate::registry::Kind;
+
+/// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
+pub(crate) trait Draw {
+    /// The next number.
+    fn draw(&mut self) -> f64;
+}
+
+impl Draw for Rng {
+    #[inline]
+    fn draw(&mut self) -> f64 {
+        self.f64()
+    }
+}
+
+/// What an automaton may know of its leaf: what waits, without the arriving
+/// packet and without the one on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backlog {
+    /// Waiting packets.
+    pub(crate) packets: u32,
+}
+
+/// The hooks of an automaton; all but the first have harmless defaults.
+pub(crate) trait Automaton {
+    /// The verdict on an arriving packet.
+    fn arrival<D: Draw>(
+        &mut self,
+        now: Time,
+        backlog: Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict;
+    /// The hard limit refused the packet that was just passed.
+    fn overflowed(&mut self) {}
+    /// The leaf's last packet left.
+    fn emptied(&mut self, _now: Time) {}
+    /// The average queue in packets, if it keeps one.
+    fn average(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// What resolving an AQM may ask of the leaf that it will guard.
+pub(crate) struct LeafFacts {
+    /// The rate that the leaf is guaranteed.
+    pub(crate) rate: Rate,
+    /// The hard limit in packets, if there is one.
+    pub(crate) max_packets: Option<u32>,
+}
+
+/// Generates, from one line per algorithm, the specification enum, the runtime
+/// enum with its dispatch, and the list of kinds.
+macro_rules! registry {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+) => {
+        /// Active queue management of a leaf.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub enum AqmSpec {
+            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
+        }
+
+        /// Every algorithm, in the order of the registry.
+        pub(crate) const KINDS: &[Kind] = &[
+            $(Kind { kind: $kind, summary: concat!($($doc),+) },)+
+        ];
+
+        impl AqmSpec {
+            /// The key under which a scenario writes it.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)+ }
+            }
+
+            pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, crate::BuildError> {
+                match self {
+                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(Aqm::$variant),)+
+                }
+            }
+        }
+
+        /// A running AQM.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Aqm { $($variant($runtime),)+ }
+
+        impl Aqm {
+            #[inline]
+            pub(crate) fn arrival<D: Draw>(&mut self, now: Time, backlog: Backlog, packet: &Packet, draw: &mut D) -> Verdict {
+                match self { $(Self::$variant(a) => a.arrival(now, backlog, packet, draw),)+ }
+            }
+
+            #[inline]
+            pub(crate) fn overflowed(&mut self) {
+                match self { $(Self::$variant(a) => a.overflowed(),)+ }
+            }
+
+            #[inline]
+            pub(crate) fn emptied(&mut self, now: Time) {
+                match self { $(Self::$variant(a) => a.emptied(now),)+ }
+            }
+
+            pub(crate) fn average(&self) -> Option<f64> {
+                match self { $(Self::$variant(a) => a.average(),)+ }
+            }
+        }
+    };
+}
+
+registry! {
     /// Random early detection (Floyd and Jacobson 1993).
-    Red(RedSpec),
+    Red = "red", RedSpec => red::Red;
     /// Weighted RED with profiles by DSCP or precedence (Cisco IOS).
-    Wred(WredSpec),
+    Wred = "wred", WredSpec => wred::Wred;
 }
 
-/// Parameters of RED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct RedSpec {
-    /// Lower threshold of the average, in packets.
-    pub min_th: f64,
-    /// Upper threshold of the average, in packets.
-    pub max_th: f64,
-    /// Drop probability at `max_th`.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub max_p: f64,
-    /// Weight of one sample in the average.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub weight: f64,
-    /// Between `max_th` and twice that the probability rises to 1 instead of jumping (Floyd 2000).
-    pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them early (RFC 3168).
-    pub ecn: bool,
+/// The exponentially weighted average queue of RED and WRED with its idle decay.
+///
+/// A packet that finds the queue busy is one sample. One that finds it idle
+/// first lets the average decay as if m = idle time / s small packets had found
+/// it empty, m being real: (1-w)^m, in closed form.
+#[derive(Clone, Copy, Debug)]
+struct Average {
+    value: f64,
+    /// Since when the queue has been empty; none if it never was, or not known.
+    idle_since: Option<Time>,
 }
 
-impl Default for RedSpec {
-    fn default() -> Self {
+/// What [`Average`] needs to know, fixed for a run.
+#[derive(Clone, Copy, Debug)]
+struct AverageParams {
+    /// Weight of one sample.
+    weight: f64,
+    /// Small packets a second: 1/s.
+    small_per_sec: f64,
+}
+
+impl AverageParams {
+    fn new(weight: f64, mean_packet: u64, rate: Rate) -> Self {
         Self {
-            min_th: 5.0,
-            max_th: 15.0,
-            max_p: 0.1,
-            weight: 0.002,
-            gentle: true,
-            ecn: false,
+            weight,
+            small_per_sec: rate.bytes_per_sec() / mean_packet as f64,
         }
     }
 }
 
-/// Parameters of WRED.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WredSpec {
-    /// Which field of the packet chooses its profile.
-    pub by: WredBy,
-    /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16, default 9.
-    #[schemars(range(min = 1, max = 16))]
-    pub exponential_weighting_constant: u8,
-    /// Profiles by DSCP that replace the defaults.
-    pub dscp: BTreeMap<Dscp, WredProfile>,
-    /// Profiles by IP precedence that replace the defaults.
-    pub precedence: BTreeMap<u8, WredProfile>,
-    /// Mark ECN-capable packets between the thresholds instead of dropping them.
-    pub ecn: bool,
-}
+impl Average {
+    const ZERO: Self = Self {
+        value: 0.0,
+        idle_since: None,
+    };
 
-impl Default for WredSpec {
-    fn default() -> Self {
-        Self {
-            by: WredBy::Dscp,
-            exponential_weighting_constant: 9,
-            dscp: BTreeMap::new(),
-            precedence: BTreeMap::new(),
-            ecn: false,
+    #[inline]
+    fn sample(&mut self, p: &AverageParams, now: Time, packets: u32) -> f64 {
+        match self.idle_since {
+            Some(since) if packets == 0 => {
+                if self.value > 0.0 {
+                    let m = now.since(since).as_secs_f64() * p.small_per_sec;
+                    self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
+                }
+                // If this packet is refused the queue stays idle, from now on.
+                self.idle_since = Some(now);
+            }
+            _ => self.value += p.weight * (f64::from(packets) - self.value),
         }
+        self.value
     }
-}
-
-/// Which field chooses a WRED profile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WredBy {
-    /// The DSCP (`random-detect dscp-based`).
-    #[default]
-    Dscp,
-    /// The IP precedence (`random-detect`, `random-detect prec-based`).
-    Precedence,
-}
-
-/// One WRED drop profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WredProfile {
-    /// Lower threshold of the average, in packets, 1..=4096.
-    #[schemars(range(min = 1, max = 4096))]
-    pub min: u16,
-    /// Upper threshold of the average, in packets, `min`..=4096.
-    #[schemars(range(min = 1, max = 4096))]
-    pub max: u16,
-    /// Mark probability denominator: 1/`denominator` of the packets are dropped at `max`. Default 10.
-    #[serde(default = "ten")]
-    #[schemars(range(min = 1, max = 65536))]
-    pub denominator: u32,
-}
-
-fn ten() -> u32 {
-    10
 }

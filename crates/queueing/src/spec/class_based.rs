@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Limit, Percent, RateOrPercent, Size};
 
-use super::MatchSpec;
+use super::{FairQueueSpec, MatchSpec, PoliceSpec};
 use crate::aqm::AqmSpec;
 
 /// A policy of classes, tried in order; what no class matches goes to `class-default`,
@@ -17,6 +17,10 @@ pub struct ClassBasedSpec {
 }
 
 /// One class of a policy.
+///
+/// A class that asks for no queue of its own (no priority, bandwidth, shape, queue limit,
+/// AQM, fair queue or policy) only conditions its packets: they wait with those of
+/// `class-default`, as on a Cisco router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassSpec {
@@ -28,13 +32,15 @@ pub struct ClassSpec {
     /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,
-    /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate.
+    /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate. Classes without any
+    /// bandwidth statement share equally what is left, at least 1 % each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<RateOrPercent>,
     /// Share of what priority and guaranteed classes leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_remaining: Option<Percent>,
-    /// Share of what priority and guaranteed classes leave, as a ratio 1..=1000 to the other classes' ratios.
+    /// Share of what priority and guaranteed classes leave, as a ratio 1..=1000 to the other classes'
+    /// ratios; then classes without any bandwidth statement have ratio 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub bandwidth_remaining_ratio: Option<u32>,
@@ -44,7 +50,8 @@ pub struct ClassSpec {
     /// Upper bound on the class's rate; excess is dropped or re-marked on arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceSpec>,
-    /// How much of the class may wait. Default 64 packets. Time is counted at the class's guaranteed rate.
+    /// How much of the class may wait. Default 64 packets; with `fair_queue`, no limit beside the
+    /// fair queue's own. Time is counted at the class's guaranteed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Limit>,
     /// Active queue management of the class's queue.
@@ -103,89 +110,14 @@ pub enum PolicingWhen {
     Always,
 }
 
-/// A token-bucket shaper.
+/// A token-bucket shaper. A packet longer than the bucket is deep can never leave; it is
+/// dropped on arrival and counted as a policer drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeSpec {
-    /// The average rate.
+    /// The average rate, or a percentage of the enclosing rate.
     pub rate: RateOrPercent,
-    /// The bucket's depth. Default 4 ms at `rate`, at least 1500 B.
+    /// The bucket's depth. Default 4 ms at `rate` (Cisco IOS), at least 1600 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Size>,
-}
-
-/// A single-rate, two-color token-bucket policer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PoliceSpec {
-    /// The committed information rate.
-    pub rate: RateOrPercent,
-    /// The committed burst. Default 1500 B or 250 ms at `rate`, whichever is more (Cisco IOS: CIR/32 bytes).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Size>,
-    /// What happens to a packet within the contract. Default `transmit`.
-    #[serde(default)]
-    pub conform: PoliceAction,
-    /// What happens to a packet beyond it. Default `drop`.
-    #[serde(default = "PoliceAction::dropping")]
-    pub exceed: PoliceAction,
-}
-
-/// What a policer does with a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PoliceAction {
-    /// Send it on unchanged.
-    #[default]
-    Transmit,
-    /// Discard it.
-    Drop,
-    /// Send it on with this DSCP.
-    SetDscp(Dscp),
-}
-
-impl PoliceAction {
-    fn dropping() -> Self {
-        Self::Drop
-    }
-}
-
-/// Cisco's flow-based WFQ.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FairQueueSpec {
-    /// Number of dynamic conversation queues, a power of two in 16..=4096.
-    #[schemars(range(min = 16, max = 4096))]
-    pub queues: u16,
-    /// Congestive discard threshold: packets that one conversation may hold, 1..=4096.
-    #[schemars(range(min = 1, max = 4096))]
-    pub threshold: u16,
-    /// Packets that all conversations together may hold.
-    #[schemars(range(min = 1))]
-    pub hold_queue: u32,
-    /// What happens at the threshold.
-    pub cdt_policy: CdtPolicy,
-}
-
-impl Default for FairQueueSpec {
-    fn default() -> Self {
-        Self {
-            queues: 256,
-            threshold: 64,
-            hold_queue: 1000,
-            cdt_policy: CdtPolicy::WorstSn,
-        }
-    }
-}
-
-/// What flow-based WFQ does with a conversation at its discard threshold; sources disagree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CdtPolicy {
-    /// Evict the packet with the largest sequence number of all conversations if that is
-    /// larger than the arrival's, else drop the arrival.
-    #[default]
-    WorstSn,
-    /// Refuse the conversation until it holds less than a quarter of the threshold.
-    BlockQuarter,
 }

@@ -38,13 +38,13 @@ pub struct MatchSpec {
     pub dport: Option<OneOrMany<PortRange>>,
     /// At least one of these conditions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub any: Option<Vec<MatchSpec>>,
+    pub any: Option<Vec<Self>>,
     /// Every one of these conditions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub all: Option<Vec<MatchSpec>>,
+    pub all: Option<Vec<Self>>,
     /// Not this condition.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not: Option<Box<MatchSpec>>,
+    pub not: Option<Box<Self>>,
     /// An access list: the first entry that matches decides; no entry, no match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acl: Option<Vec<AclEntry>>,

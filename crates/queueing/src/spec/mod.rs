@@ -7,30 +7,112 @@
 mod class_based;
 mod matching;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::Limit;
+use spillgate_core::{Limit, Rate};
 
-pub use class_based::{
-    CdtPolicy, ClassBasedSpec, ClassSpec, FairQueueSpec, PoliceAction, PoliceSpec, PolicingWhen,
-    PrioritySpec, ShapeSpec,
-};
+pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
-use crate::aqm::AqmSpec;
+pub use crate::aqm::{AqmSpec, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec};
+pub use crate::condition::{PoliceAction, PoliceSpec};
+pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec};
+pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
-/// The queue discipline of a port.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DisciplineSpec {
+use crate::BuildError;
+use crate::discipline::Engine;
+use crate::leaf::{Bound, Leaf, Queue};
+use crate::recipe::At;
+use crate::registry::Kind;
+use crate::sched::pgps::Pgps;
+use crate::tree::Tree;
+
+/// What resolving a discipline may refer to.
+pub(crate) struct Scope<'a> {
+    /// All policies by name.
+    pub(crate) policies: &'a BTreeMap<String, DisciplineSpec>,
+    /// The name of the one being resolved.
+    pub(crate) name: &'a str,
+    /// Rate of the port.
+    pub(crate) rate: Rate,
+}
+
+/// Generates, from one line per kind, the specification enum and the list of kinds.
+macro_rules! registry {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty;)+) => {
+        /// The queue discipline of a port.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub enum DisciplineSpec {
+            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
+        }
+
+        /// Every discipline, in the order of the registry.
+        pub(crate) const KINDS: &[Kind] = &[
+            $(Kind { kind: $kind, summary: concat!($($doc),+) },)+
+        ];
+
+        impl DisciplineSpec {
+            /// The key under which a scenario writes it.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)+ }
+            }
+
+            pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, BuildError> {
+                match self {
+                    $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::$variant),)+
+                }
+            }
+        }
+    };
+}
+
+registry! {
     /// One queue, first in first out.
-    Fifo(FifoSpec),
+    Fifo = "fifo", FifoSpec;
     /// Weighted fair queueing by flow as packet-by-packet generalized processor sharing (PGPS).
-    Wfq(WfqSpec),
+    Wfq = "wfq", WfqSpec;
     /// Cisco's flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold.
-    FlowWfq(FairQueueSpec),
+    FlowWfq = "flow-wfq", FairQueueSpec;
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
-    ClassBased(ClassBasedSpec),
+    ClassBased = "class-based", ClassBasedSpec;
+}
+
+impl FifoSpec {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
+        let bound = at.bound("limit", self.limit, scope.rate)?;
+        let facts = crate::aqm::LeafFacts {
+            rate: scope.rate,
+            max_packets: bound.max_packets(),
+        };
+        let aqm = match &self.aqm {
+            Some(a) => Some(at.key("aqm", |at| a.resolve(at, &facts))?),
+            None => None,
+        };
+        Ok(Leaf::fifo(bound, aqm))
+    }
+}
+
+impl WfqSpec {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Pgps, BuildError> {
+        at.bound("limit", self.limit, scope.rate)?;
+        at.bound("hold_queue", self.hold_queue, scope.rate)?;
+        Ok(Pgps::new(self, scope.rate))
+    }
+}
+
+impl FairQueueSpec {
+    fn engine(&self, at: &mut At<'_>, _: &Scope<'_>) -> Result<Leaf, BuildError> {
+        let queue = Queue::Fair(self.resolve(at)?);
+        Ok(Leaf::new(queue, Bound::NONE, None))
+    }
+}
+
+impl ClassBasedSpec {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Tree, BuildError> {
+        crate::tree::resolve(self, at, scope)
+    }
 }
 
 /// Parameters of a FIFO queue.
@@ -52,37 +134,4 @@ impl Default for FifoSpec {
             aqm: None,
         }
     }
-}
-
-/// Parameters of PGPS weighted fair queueing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct WfqSpec {
-    /// What a flow's weight is.
-    pub weights: WfqWeights,
-    /// How much of one flow may wait. Default 64 packets.
-    pub limit: Limit,
-    /// How much may wait in all. Default 1000 packets.
-    pub hold_queue: Limit,
-}
-
-impl Default for WfqSpec {
-    fn default() -> Self {
-        Self {
-            weights: WfqWeights::Equal,
-            limit: Limit::Packets(64),
-            hold_queue: Limit::Packets(1000),
-        }
-    }
-}
-
-/// Weights of flows in weighted fair queueing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WfqWeights {
-    /// All flows alike.
-    #[default]
-    Equal,
-    /// IP precedence + 1, as Cisco's flow-based WFQ weighs.
-    Precedence,
 }

@@ -1,0 +1,272 @@
+//! Random early detection.
+//!
+//! Source: S. Floyd, V. Jacobson, "Random Early Detection Gateways for
+//! Congestion Avoidance", IEEE/ACM ToN 1(4), 1993; gentle mode and `max_p`
+//! 0.1 from Floyd's later notes (1997, 2000); ECN after RFC 3168.
+//!
+//! Idea: an exponentially weighted average of the queue decides. Below `min_th`
+//! every packet passes; between the thresholds a packet is dropped (or marked)
+//! with a probability that rises to `max_p`; above, with certainty, or in
+//! gentle mode with a probability that rises to 1 at twice `max_th`. A count of
+//! packets since the last drop spreads the drops: the gaps are uniform, which
+//! makes the long-run rate about twice p_b.
+//!
+//! Deviations: the idle period's exponent is real; a packet refused while the
+//! queue is empty restarts the idle period, so that no instant decays twice.
+//! Cost: O(1), one draw while p_b applies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
+
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use crate::BuildError;
+use crate::recipe::At;
+
+/// Parameters of RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RedSpec {
+    /// Lower threshold of the average, in packets. Default 5 (Floyd 1997).
+    pub min_th: f64,
+    /// Upper threshold of the average, in packets. Default 15, three times `min_th` (Floyd 1997).
+    pub max_th: f64,
+    /// Drop probability at `max_th`. Default 0.1 (Floyd 1997).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_p: f64,
+    /// Weight of one sample in the average. Default 0.002 (1993).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub weight: f64,
+    /// Between `max_th` and twice that the probability rises to 1 instead of jumping (Floyd 2000).
+    pub gentle: bool,
+    /// Mark ECN-capable packets instead of dropping them early (RFC 3168). Default false.
+    pub ecn: bool,
+    /// Spread the gaps between drops over 1/p_b .. 2/p_b packets (ns-2, ns-3) instead of
+    /// 1 .. 1/p_b (1993): about a third as many drops. Default false.
+    pub wait: bool,
+    /// Whether a packet's length changes its drop probability. Default `none` (RFC 7141).
+    pub size_scaling: SizeScaling,
+    /// Length of the typical small packet by which an idle queue's average decays, and
+    /// the unit of `size_scaling: ns`. Default 500 B (ns-2).
+    pub mean_packet: Size,
+    /// The length at which `size_scaling: paper` leaves the probability alone. Default 1500 B.
+    pub max_packet: Size,
+}
+
+impl Default for RedSpec {
+    fn default() -> Self {
+        Self {
+            min_th: 5.0,
+            max_th: 15.0,
+            max_p: 0.1,
+            weight: 0.002,
+            gentle: true,
+            ecn: false,
+            wait: false,
+            size_scaling: SizeScaling::None,
+            mean_packet: Size(500),
+            max_packet: Size(1500),
+        }
+    }
+}
+
+/// Whether RED's drop probability depends on the packet's length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeScaling {
+    /// It does not.
+    #[default]
+    None,
+    /// p_b is multiplied by length / `max_packet` before the gaps are spread (1993).
+    Paper,
+    /// p_a is multiplied by length / `mean_packet` after the gaps were spread (ns-2, ns-3).
+    Ns,
+}
+
+impl RedSpec {
+    pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Red, BuildError> {
+        at.check(
+            self.min_th.is_finite() && self.min_th >= 0.0,
+            "min_th",
+            self.min_th,
+            "a threshold must be a finite number of packets, at least 0",
+            "the usual value is 5",
+        )?;
+        at.check(
+            self.max_th.is_finite() && self.max_th > self.min_th,
+            "max_th",
+            self.max_th,
+            &format!("it must be above min_th, which is {}", self.min_th),
+            "three times min_th is usual",
+        )?;
+        at.check(
+            (0.0..=1.0).contains(&self.max_p),
+            "max_p",
+            self.max_p,
+            "a probability must be between 0 and 1",
+            "the usual value is 0.1",
+        )?;
+        at.check(
+            self.weight > 0.0 && self.weight <= 1.0,
+            "weight",
+            self.weight,
+            "the weight of a sample must be above 0 and at most 1",
+            "the usual value is 0.002",
+        )?;
+        for (key, size) in [
+            ("mean_packet", self.mean_packet),
+            ("max_packet", self.max_packet),
+        ] {
+            at.check(
+                size.0 > 0,
+                key,
+                size,
+                "a packet has at least 1 byte",
+                "write a size such as 500 B",
+            )?;
+        }
+        if let Some(limit) = leaf.max_packets.filter(|l| self.max_th > f64::from(*l)) {
+            at.warn(format!(
+                "max_th of {} packets is above the queue limit of {limit}: tail drop comes first",
+                self.max_th
+            ));
+        }
+        Ok(Red {
+            params: Params {
+                average: AverageParams::new(self.weight, self.mean_packet.0, leaf.rate),
+                min: self.min_th,
+                max: self.max_th,
+                max_p: self.max_p,
+                gentle: self.gentle,
+                ecn: self.ecn,
+                wait: self.wait,
+                scaling: self.size_scaling,
+                mean_packet: self.mean_packet.0 as f64,
+                max_packet: self.max_packet.0 as f64,
+            },
+            vars: Vars {
+                average: Average::ZERO,
+                count: -1,
+            },
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Params {
+    average: AverageParams,
+    min: f64,
+    max: f64,
+    max_p: f64,
+    gentle: bool,
+    ecn: bool,
+    wait: bool,
+    scaling: SizeScaling,
+    mean_packet: f64,
+    max_packet: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Vars {
+    average: Average,
+    /// Packets since the last mark or drop; -1 while the average is below `min`.
+    count: i64,
+}
+
+const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
+
+/// A running RED.
+#[derive(Clone, Debug)]
+pub(crate) struct Red {
+    params: Params,
+    vars: Vars,
+}
+
+impl Params {
+    /// p_b of the average; none above the region in which chance decides.
+    fn chance(&self, avg: f64) -> Option<f64> {
+        if avg < self.max {
+            Some(self.max_p * (avg - self.min) / (self.max - self.min))
+        } else if self.gentle && avg < 2.0 * self.max {
+            Some(self.max_p + (1.0 - self.max_p) * (avg - self.max) / self.max)
+        } else {
+            None
+        }
+    }
+
+    /// p_a: p_b with the gaps spread, `count` being packets since the last drop.
+    fn spread(&self, p_b: f64, count: i64) -> f64 {
+        let x = count as f64 * p_b;
+        if self.wait {
+            if x < 1.0 {
+                0.0
+            } else if x < 2.0 {
+                p_b / (2.0 - x)
+            } else {
+                1.0
+            }
+        } else if x < 1.0 {
+            p_b / (1.0 - x)
+        } else {
+            1.0
+        }
+        .min(1.0)
+    }
+
+    fn act(&self, packet: &Packet, reason: DropReason) -> Verdict {
+        // RFC 3168 section 7: between the thresholds mark, above them drop.
+        if self.ecn && reason == DropReason::Early && packet.ecn.is_capable() {
+            Verdict::Mark
+        } else {
+            Verdict::Drop(reason)
+        }
+    }
+}
+
+impl Automaton for Red {
+    #[inline]
+    fn arrival<D: Draw>(
+        &mut self,
+        now: Time,
+        backlog: Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        let (p, v) = (&self.params, &mut self.vars);
+        let avg = v.average.sample(&p.average, now, backlog.packets);
+        if avg < p.min {
+            v.count = -1;
+            return Verdict::Pass;
+        }
+        let Some(mut p_b) = p.chance(avg) else {
+            v.count = 0;
+            return p.act(packet, DropReason::Forced);
+        };
+        v.count += 1;
+        if p.scaling == SizeScaling::Paper {
+            p_b *= f64::from(packet.len) / p.max_packet;
+        }
+        let mut p_a = p.spread(p_b, v.count);
+        if p.scaling == SizeScaling::Ns {
+            p_a *= f64::from(packet.len) / p.mean_packet;
+        }
+        if draw.draw() < p_a {
+            v.count = 0;
+            p.act(packet, DropReason::Early)
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn overflowed(&mut self) {
+        self.vars.count = 0;
+    }
+
+    fn emptied(&mut self, now: Time) {
+        self.vars.average.idle_since = Some(now);
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.vars.average.value)
+    }
+}

@@ -1,0 +1,139 @@
+//! The token bucket that meters, policers and shapers share.
+
+use spillgate_core::time::PS_PER_SEC;
+use spillgate_core::{Rate, Time};
+
+/// Token units per byte: at b bits per second one picosecond brings b units, so
+/// a refill is exact for every rate and interval.
+const UNITS: u128 = 8 * PS_PER_SEC as u128;
+
+/// A bucket that fills at `rate` up to a burst and starts full.
+#[derive(Clone, Debug)]
+pub(crate) struct TokenBucket {
+    /// Tokens at `at`.
+    level: u128,
+    full: u128,
+    bps: u64,
+    at: Time,
+}
+
+impl TokenBucket {
+    pub(crate) fn new(rate: Rate, burst_bytes: u64) -> Self {
+        let full = u128::from(burst_bytes) * UNITS;
+        Self {
+            level: full,
+            full,
+            bps: rate.bps(),
+            at: Time::ZERO,
+        }
+    }
+
+    #[inline]
+    fn level(&self, now: Time) -> u128 {
+        let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
+        (self.level + gained).min(self.full)
+    }
+
+    /// Whether the tokens at `now` pay for `len` bytes.
+    #[inline]
+    pub(crate) fn conforms(&self, now: Time, len: u32) -> bool {
+        self.level(now) >= u128::from(len) * UNITS
+    }
+
+    /// Pays for `len` bytes, down to zero.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Time, len: u32) {
+        self.level = self.level(now).saturating_sub(u128::from(len) * UNITS);
+        self.at = self.at.max(now);
+    }
+
+    /// Pays for `len` bytes if the tokens suffice.
+    #[inline]
+    pub(crate) fn try_take(&mut self, now: Time, len: u32) -> bool {
+        let ok = self.conforms(now, len);
+        if ok {
+            self.take(now, len);
+        }
+        ok
+    }
+
+    /// The first instant from which on the tokens pay for `len` bytes; never
+    /// ([`Time::MAX`]) if the burst is smaller.
+    pub(crate) fn ready_at(&self, len: u32) -> Time {
+        let need = u128::from(len) * UNITS;
+        if need > self.full {
+            return Time::MAX;
+        }
+        let missing = need.saturating_sub(self.level);
+        let wait = match u64::try_from(missing) {
+            Ok(m) => m.div_ceil(self.bps),
+            Err(_) => u64::try_from(missing.div_ceil(u128::from(self.bps))).unwrap_or(u64::MAX),
+        };
+        self.at + spillgate_core::Dur::from_ps(wait)
+    }
+
+    /// Tokens at `now` in whole bytes.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self, now: Time) -> u64 {
+        (self.level(now) / UNITS) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::Dur;
+
+    fn bytes_per_sec(b: u64) -> Rate {
+        Rate::from_bps(8 * b).unwrap()
+    }
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Dur::from_ms(n)
+    }
+
+    /// The policer vector: 1000 B/s, 3000 B; 1500 B at 0, 0, 0, 1.5 s.
+    #[test]
+    fn a_policer_spends_its_burst_then_its_rate() {
+        let mut b = TokenBucket::new(bytes_per_sec(1000), 3000);
+        let got: Vec<_> = [0, 0, 0, 1500]
+            .map(|t| (b.try_take(ms(t), 1500), b.bytes(ms(t))))
+            .into();
+        assert_eq!(got, [(true, 1500), (true, 0), (false, 0), (true, 0)]);
+    }
+
+    /// The vector of ns-3's TBF test: 5000 B/s, 5000 B, 1000 B every 0.1 s from 0.2 s.
+    #[test]
+    fn tokens_run_out_one_half_at_a_time() {
+        let mut b = TokenBucket::new(bytes_per_sec(5000), 5000);
+        let left: Vec<u64> = (2..=10)
+            .map(|i| {
+                assert!(b.try_take(ms(100 * i), 1000));
+                b.bytes(ms(100 * i))
+            })
+            .collect();
+        assert_eq!(left, [4000, 3500, 3000, 2500, 2000, 1500, 1000, 500, 0]);
+        assert_eq!(b.bytes(ms(1100)), 500);
+        assert!(!b.conforms(ms(1100), 1000));
+        assert_eq!(b.ready_at(1000), ms(1200));
+    }
+
+    #[test]
+    fn ready_is_the_first_conforming_picosecond() {
+        // 3 b/s: one byte takes 8/3 s, which no whole number of picoseconds is.
+        let mut b = TokenBucket::new(Rate::from_bps(3).unwrap(), 10);
+        b.take(Time::ZERO, 10);
+        let ready = b.ready_at(1);
+        assert!(b.conforms(ready, 1));
+        assert!(!b.conforms(Time::from_ps(ready.as_ps() - 1), 1));
+        assert_eq!(b.ready_at(11), Time::MAX);
+    }
+
+    #[test]
+    fn a_long_wait_does_not_overflow() {
+        let fast = Rate::from_bps(1_000_000_000_000_000).unwrap();
+        let mut b = TokenBucket::new(fast, 1_000_000_000_000);
+        b.take(Time::ZERO, u32::MAX);
+        assert!(b.conforms(Time::MAX, u32::MAX));
+    }
+}

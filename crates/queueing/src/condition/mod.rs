@@ -1,0 +1,41 @@
+//! Conditioners: what happens to a packet on arrival, before it is queued.
+//!
+//! Order within a class: set the DSCP, police, police the priority class. A
+//! nested class comes before the class that contains it, so that a container
+//! meters what its members let pass.
+
+mod bucket;
+mod police;
+
+pub(crate) use bucket::TokenBucket;
+pub use police::{PoliceAction, PoliceSpec};
+pub(crate) use police::{Policer, PriorityPolicer};
+
+use spillgate_core::{Dscp, Packet, Time};
+
+/// One step of conditioning.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Sets the DSCP.
+    Set(Dscp),
+    /// The policer of a class.
+    Police(Policer),
+    /// The policer of a priority class.
+    Priority(PriorityPolicer),
+}
+
+impl Step {
+    /// Treats a packet; false if it must be dropped. `congested`: something
+    /// waits in the discipline.
+    #[inline]
+    pub(crate) fn admits(&mut self, now: Time, packet: &mut Packet, congested: bool) -> bool {
+        match self {
+            Self::Set(dscp) => {
+                packet.dscp = *dscp;
+                true
+            }
+            Self::Police(p) => p.admits(now, packet),
+            Self::Priority(p) => p.admits(now, packet.len, congested),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The discipline: what a port drives.
+
+use std::sync::Arc;
+
+use spillgate_core::{Drops, FlowKey, Limit, Packet, Rng, Time};
+
+use crate::leaf::{Leaf, Queue};
+use crate::sched::pgps::Pgps;
+use crate::stats::{Cx, LeafGauges, LeafStats, Total};
+use crate::tree::Tree;
+
+/// What every engine of a discipline can do.
+pub(crate) trait Schedule {
+    /// Queues a packet or gives it up.
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
+    /// The next packet, if one may leave now.
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+    /// When a packet may leave, for engines that can hold packets back.
+    fn next_wake(&self, _now: Time) -> Option<Time> {
+        None
+    }
+    /// Tells the flows.
+    fn attach(&mut self, _flows: &Arc<[FlowKey]>) {}
+    /// Names of the leaves.
+    fn leaf_names(&self) -> Vec<String>;
+    /// State of a leaf.
+    fn gauges(&self, leaf: usize) -> LeafGauges;
+    /// Upper estimate of the memory of the full queues in bytes.
+    fn memory_bytes(&self, flows: usize) -> u64;
+}
+
+/// Generates the runtime enum and its dispatch.
+macro_rules! engines {
+    ($($variant:ident => $runtime:ty,)+) => {
+        /// The engines, one variant per kind of discipline.
+        #[derive(Clone, Debug)]
+        // One lives in each port, and its fields are on the packet path.
+        #[allow(clippy::large_enum_variant)]
+        pub(crate) enum Engine { $($variant($runtime),)+ }
+
+        impl Schedule for Engine {
+            #[inline]
+            fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+                match self { $(Self::$variant(e) => Schedule::enqueue(e, packet, cx),)+ }
+            }
+            #[inline]
+            fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+                match self { $(Self::$variant(e) => Schedule::dequeue(e, cx),)+ }
+            }
+            fn next_wake(&self, now: Time) -> Option<Time> {
+                match self { $(Self::$variant(e) => e.next_wake(now),)+ }
+            }
+            fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+                match self { $(Self::$variant(e) => e.attach(flows),)+ }
+            }
+            fn leaf_names(&self) -> Vec<String> {
+                match self { $(Self::$variant(e) => e.leaf_names(),)+ }
+            }
+            fn gauges(&self, leaf: usize) -> LeafGauges {
+                match self { $(Self::$variant(e) => Schedule::gauges(e, leaf),)+ }
+            }
+            fn memory_bytes(&self, flows: usize) -> u64 {
+                match self { $(Self::$variant(e) => Schedule::memory_bytes(e, flows),)+ }
+            }
+        }
+    };
+}
+
+engines! {
+    Fifo => Leaf,
+    Wfq => Pgps,
+    FlowWfq => Leaf,
+    ClassBased => Tree,
+}
+
+/// A discipline of one leaf.
+impl Schedule for Leaf {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        packet.leaf = 0;
+        cx.offered(&packet);
+        self.offer(packet, cx);
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.pop(cx)
+    }
+
+    fn leaf_names(&self) -> Vec<String> {
+        vec![match self.queue {
+            Queue::Ring(_) => "fifo".to_owned(),
+            Queue::Fair(_) => "flow-wfq".to_owned(),
+        }]
+    }
+
+    fn gauges(&self, _: usize) -> LeafGauges {
+        self.gauges()
+    }
+
+    fn memory_bytes(&self, _: usize) -> u64 {
+        self.memory_bytes()
+    }
+}
+
+impl Schedule for Pgps {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        self.enqueue(packet, cx);
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.dequeue(cx)
+    }
+
+    fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        self.expect_flows(flows.len());
+    }
+
+    fn leaf_names(&self) -> Vec<String> {
+        vec!["wfq".to_owned()]
+    }
+
+    fn gauges(&self, _: usize) -> LeafGauges {
+        self.gauges()
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        self.memory_bytes(flows)
+    }
+}
+
+/// A queue discipline: everything that waits in front of a port's server.
+///
+/// The driver calls [`Discipline::enqueue`] for every arrival and
+/// [`Discipline::dequeue`] whenever the server is free. If that gives nothing
+/// although something waits, [`Discipline::next_wake`] tells when to try again.
+/// Both may drop packets, into `drops`; the driver drains it after each call.
+/// The packet on the wire is none of the discipline's business: it counts
+/// neither for limits nor for averages.
+///
+/// Times must not decrease from call to call; calls at the same instant may
+/// come in any order. Asking more often than needed changes nothing.
+#[derive(Clone, Debug)]
+pub struct Discipline {
+    engine: Engine,
+    stats: Vec<LeafStats>,
+    total: Total,
+}
+
+impl Discipline {
+    pub(crate) fn new(engine: Engine) -> Self {
+        let leaves = engine.leaf_names().len();
+        Self {
+            engine,
+            stats: vec![LeafStats::default(); leaves],
+            total: Total::default(),
+        }
+    }
+
+    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        self.engine.attach(flows);
+    }
+
+    pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
+        let leaf = std::mem::size_of::<LeafStats>() + std::mem::size_of::<Leaf>();
+        let fixed = std::mem::size_of::<Self>() + self.stats.len() * leaf;
+        self.engine.memory_bytes(flows).saturating_add(fixed as u64)
+    }
+
+    /// Takes a packet in: it is queued, or dropped (perhaps another in its place).
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, pkt: Packet, rng: &mut Rng, drops: &mut Drops) {
+        let mut cx = Cx {
+            now,
+            rng,
+            drops,
+            stats: &mut self.stats,
+            total: &mut self.total,
+        };
+        self.engine.enqueue(pkt, &mut cx);
+        self.audit();
+    }
+
+    /// The packet to send now, its [`Packet::leaf`] set; none if nothing waits
+    /// or nothing may leave yet.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, rng: &mut Rng, drops: &mut Drops) -> Option<Packet> {
+        if self.total.packets == 0 {
+            return None;
+        }
+        let mut cx = Cx {
+            now,
+            rng,
+            drops,
+            stats: &mut self.stats,
+            total: &mut self.total,
+        };
+        let packet = self.engine.dequeue(&mut cx);
+        self.audit();
+        packet
+    }
+
+    /// When the next packet may leave, if one waits and a shaper may hold it
+    /// back: the first instant, `now` or later, at which [`Discipline::dequeue`]
+    /// gives a packet. None for an empty discipline, and for one that never
+    /// holds packets back.
+    pub fn next_wake(&self, now: Time) -> Option<Time> {
+        if self.total.packets == 0 {
+            return None;
+        }
+        self.engine.next_wake(now)
+    }
+
+    /// Waiting packets.
+    #[inline]
+    pub fn backlog_packets(&self) -> u32 {
+        self.total.packets
+    }
+
+    /// Waiting bytes.
+    #[inline]
+    pub fn backlog_bytes(&self) -> u64 {
+        self.total.bytes
+    }
+
+    /// The limit, if this is a FIFO without AQM, so that the port may compute
+    /// departures at arrival. A limit in time comes as bytes at the port's rate.
+    pub fn plain_fifo(&self) -> Option<Limit> {
+        match &self.engine {
+            Engine::Fifo(leaf) if leaf.aqm.is_none() => Some(leaf.bound.as_limit()),
+            _ => None,
+        }
+    }
+
+    /// Counters by leaf; a packet's leaf is [`Packet::leaf`].
+    #[inline]
+    pub fn leaves(&self) -> &[LeafStats] {
+        &self.stats
+    }
+
+    /// Names of the leaves: the class for class-based policies, `parent/class`
+    /// for nested ones, else the kind of discipline. A fair queue is one leaf.
+    pub fn leaf_names(&self) -> Vec<String> {
+        self.engine.leaf_names()
+    }
+
+    /// The present state of a leaf; all zero if there is no such leaf.
+    pub fn gauges(&self, leaf: usize) -> LeafGauges {
+        if leaf < self.stats.len() {
+            self.engine.gauges(leaf)
+        } else {
+            LeafGauges::default()
+        }
+    }
+
+    /// Checks the conservation laws of every leaf, in debug builds.
+    #[inline]
+    fn audit(&self) {
+        if cfg!(debug_assertions) {
+            let mut sum = Total::default();
+            for (i, stats) in self.stats.iter().enumerate() {
+                let g = self.engine.gauges(i);
+                assert!(
+                    stats.conserves(g.backlog_packets, g.backlog_bytes),
+                    "leaf {i} loses count: {stats:?} {g:?}"
+                );
+                sum.packets += g.backlog_packets;
+                sum.bytes += g.backlog_bytes;
+            }
+            assert_eq!(
+                (sum.packets, sum.bytes),
+                (self.total.packets, self.total.bytes)
+            );
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A leaf: the queue in which packets wait, its limit and its AQM.
+//!
+//! On arrival the AQM speaks first, then the hard limit, so that the average
+//! sees every arrival (RED 1993); a mark is set only on a packet that is kept.
+
+use std::collections::VecDeque;
+
+use spillgate_core::{DropReason, Ecn, Limit, Packet, Rate, Time, Verdict};
+
+use crate::aqm::{Aqm, Backlog};
+use crate::sched::flow_wfq::{Admission, Conversations};
+use crate::stats::{Cx, LeafGauges};
+
+/// A resolved limit: both must hold after a packet was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Bound {
+    pub(crate) const NONE: Self = Self {
+        packets: u32::MAX,
+        bytes: u64::MAX,
+    };
+
+    /// `limit`, a time being the bytes that `rate` sends in it.
+    pub(crate) fn new(limit: Limit, rate: Rate) -> Self {
+        match limit {
+            Limit::Packets(packets) => Self {
+                packets,
+                ..Self::NONE
+            },
+            Limit::Bytes(bytes) => Self {
+                bytes,
+                ..Self::NONE
+            },
+            Limit::Time(d) => Self {
+                bytes: rate.bytes_in(d),
+                ..Self::NONE
+            },
+        }
+    }
+
+    /// Whether a packet of `len` bytes fits beside what waits already.
+    #[inline]
+    pub(crate) fn admits(&self, packets: u32, bytes: u64, len: u32) -> bool {
+        packets < self.packets && bytes.saturating_add(u64::from(len)) <= self.bytes
+    }
+
+    pub(crate) fn as_limit(&self) -> Limit {
+        if self.packets < u32::MAX {
+            Limit::Packets(self.packets)
+        } else {
+            Limit::Bytes(self.bytes)
+        }
+    }
+
+    pub(crate) fn max_packets(&self) -> Option<u32> {
+        (self.packets < u32::MAX).then_some(self.packets)
+    }
+}
+
+/// How the packets of a leaf wait.
+#[derive(Clone, Debug)]
+pub(crate) enum Queue {
+    /// First in, first out.
+    Ring(VecDeque<Packet>),
+    /// A fair queue by conversation.
+    Fair(Conversations),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) queue: Queue,
+    pub(crate) bound: Bound,
+    pub(crate) aqm: Option<Aqm>,
+    packets: u32,
+    bytes: u64,
+}
+
+impl Leaf {
+    pub(crate) fn new(queue: Queue, bound: Bound, aqm: Option<Aqm>) -> Self {
+        Self {
+            queue,
+            bound,
+            aqm,
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn fifo(bound: Bound, aqm: Option<Aqm>) -> Self {
+        Self::new(Queue::Ring(VecDeque::new()), bound, aqm)
+    }
+
+    /// Length of the packet that [`Leaf::pop`] would give; 0 if there is none.
+    #[inline]
+    pub(crate) fn head_len(&self) -> u32 {
+        match &self.queue {
+            Queue::Ring(r) => r.front().map_or(0, |p| p.len),
+            Queue::Fair(f) => f.head_len(),
+        }
+    }
+
+    /// The scheduler's scratch of the first packet in a ring; largest if there is none.
+    #[inline]
+    pub(crate) fn head_tag(&self) -> u64 {
+        match &self.queue {
+            Queue::Ring(r) => r.front().map_or(u64::MAX, |p| p.tag),
+            Queue::Fair(_) => u64::MAX,
+        }
+    }
+
+    /// Queues a packet or gives it up; true if one more packet waits afterwards.
+    #[inline]
+    pub(crate) fn offer(&mut self, mut packet: Packet, cx: &mut Cx<'_>) -> bool {
+        let mut marked = false;
+        if let Some(aqm) = &mut self.aqm {
+            let backlog = Backlog {
+                packets: self.packets,
+            };
+            match aqm.arrival(cx.now, backlog, &packet, cx.rng) {
+                Verdict::Pass => {}
+                Verdict::Mark => marked = true,
+                Verdict::Drop(reason) => {
+                    cx.refused(packet, reason);
+                    return false;
+                }
+            }
+        }
+        if !self.bound.admits(self.packets, self.bytes, packet.len) {
+            self.refuse(packet, cx);
+            return false;
+        }
+        let unmarked = packet;
+        if marked {
+            packet.ecn = Ecn::Ce;
+        }
+        match &mut self.queue {
+            Queue::Ring(ring) => ring.push_back(packet),
+            Queue::Fair(fair) => match fair.offer(packet) {
+                Admission::Accepted => {}
+                Admission::Evicted(victim) => {
+                    self.packets -= 1;
+                    self.bytes -= u64::from(victim.len);
+                    cx.evicted(victim, DropReason::PushedOut);
+                    self.take_in(&packet, marked, cx);
+                    return false;
+                }
+                Admission::Refused => {
+                    self.refuse(unmarked, cx);
+                    return false;
+                }
+            },
+        }
+        self.take_in(&packet, marked, cx);
+        true
+    }
+
+    #[inline]
+    fn take_in(&mut self, packet: &Packet, marked: bool, cx: &mut Cx<'_>) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.len);
+        cx.enqueued(packet, marked);
+    }
+
+    fn refuse(&mut self, packet: Packet, cx: &mut Cx<'_>) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.overflowed();
+        }
+        cx.refused(packet, DropReason::Tail);
+    }
+
+    /// The next packet.
+    #[inline]
+    pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = match &mut self.queue {
+            Queue::Ring(r) => r.pop_front(),
+            Queue::Fair(f) => f.pop(),
+        }?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        if self.packets == 0 {
+            self.emptied(cx.now);
+        }
+        cx.dequeued(&packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn emptied(&mut self, now: Time) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.emptied(now);
+        }
+    }
+
+    pub(crate) fn gauges(&self) -> LeafGauges {
+        LeafGauges {
+            backlog_packets: self.packets,
+            backlog_bytes: self.bytes,
+            average_queue: self.aqm.as_ref().and_then(Aqm::average),
+        }
+    }
+
+    /// Upper estimate of the memory of the full queue in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let packet = std::mem::size_of::<Packet>() as u64;
+        match &self.queue {
+            Queue::Ring(_) => packet * ring_packets(&self.bound),
+            Queue::Fair(f) => f.memory_bytes(),
+        }
+    }
+}
+
+/// Packets for which a ring under this bound may make room: rings double.
+/// Bytes count at 64 a packet; a bound of 1 GB or more stands for "unlimited"
+/// and says nothing about memory.
+pub(crate) fn ring_packets(bound: &Bound) -> u64 {
+    let by_bytes = if bound.bytes >= crate::recipe::UNLIMITED_BYTES {
+        u64::MAX
+    } else {
+        bound.bytes / 64
+    };
+    match u64::from(bound.packets).min(by_bytes) {
+        n if n >= u64::from(u32::MAX) => 0,
+        n => n.next_power_of_two(),
+    }
+}

@@ -1,0 +1,224 @@
+//! From a policy as written to a discipline that runs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use spillgate_core::{FlowKey, Limit, Rate};
+
+use crate::discipline::{Discipline, Engine};
+use crate::leaf::{Bound, Leaf};
+use crate::spec::{DisciplineSpec, Scope};
+
+/// A byte limit from which on a queue counts as unlimited: 1 GB.
+pub(crate) const UNLIMITED_BYTES: u64 = 1_000_000_000;
+
+/// Why a policy cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildError {
+    /// Where, from the scenario's root: `policies.CBWFQ.class-based.classes[2].bandwidth`.
+    pub path: String,
+    /// The offending value as written.
+    pub found: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: `{}`: {}; {}",
+            self.path, self.found, self.message, self.hint
+        )
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Where the resolution stands, for errors and warnings.
+pub(crate) struct At<'a> {
+    path: String,
+    warnings: &'a mut Vec<String>,
+}
+
+impl At<'_> {
+    /// Runs `f` one key deeper.
+    pub(crate) fn key<R>(&mut self, key: &str, f: impl FnOnce(&mut Self) -> R) -> R {
+        self.deeper(&format!(".{key}"), f)
+    }
+
+    /// Runs `f` in a member of a list.
+    pub(crate) fn index<R>(&mut self, key: &str, i: usize, f: impl FnOnce(&mut Self) -> R) -> R {
+        self.deeper(&format!(".{key}[{i}]"), f)
+    }
+
+    fn deeper<R>(&mut self, suffix: &str, f: impl FnOnce(&mut Self) -> R) -> R {
+        let len = self.path.len();
+        self.path.push_str(suffix);
+        let r = f(self);
+        self.path.truncate(len);
+        r
+    }
+
+    /// Runs `f` in another policy.
+    pub(crate) fn policy<R>(&mut self, name: &str, f: impl FnOnce(&mut Self) -> R) -> R {
+        let here = std::mem::replace(&mut self.path, format!("policies.{name}"));
+        let r = f(self);
+        self.path = here;
+        r
+    }
+
+    /// An error at `key` below here, or here if it is empty.
+    pub(crate) fn error(
+        &self,
+        key: &str,
+        found: impl fmt::Display,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> BuildError {
+        let dot = if key.is_empty() { "" } else { "." };
+        BuildError {
+            path: format!("{}{dot}{key}", self.path),
+            found: found.to_string(),
+            message: message.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// The error of [`At::error`] unless `ok`.
+    pub(crate) fn check(
+        &self,
+        ok: bool,
+        key: &str,
+        found: impl fmt::Display,
+        message: &str,
+        hint: &str,
+    ) -> Result<(), BuildError> {
+        if ok {
+            Ok(())
+        } else {
+            Err(self.error(key, found, message, hint))
+        }
+    }
+
+    /// Notes what the user should know; once, even if a policy is used twice.
+    pub(crate) fn warn(&mut self, text: impl fmt::Display) {
+        let warning = format!("{}: {text}", self.path);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// A queue limit into which at least something fits.
+    pub(crate) fn bound(&self, key: &str, limit: Limit, rate: Rate) -> Result<Bound, BuildError> {
+        let bound = Bound::new(limit, rate);
+        self.check(
+            bound.packets > 0 && bound.bytes > 0,
+            key,
+            limit,
+            &match limit {
+                Limit::Time(_) => format!("not a byte fits into it at {rate}"),
+                _ => "nothing fits into it".to_owned(),
+            },
+            "write a limit such as 64 packets, 96 kB or 20 ms",
+        )?;
+        Ok(bound)
+    }
+}
+
+/// A hint that names the valid name nearest to `found`, or lists some.
+pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> + Clone) -> String {
+    let similarity = |name: &str| strsim::jaro_winkler(&found.to_lowercase(), &name.to_lowercase());
+    let best = valid
+        .clone()
+        .map(|name| (similarity(name), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match best {
+        None => "no policy is defined".to_owned(),
+        Some((s, name)) if s > 0.75 => format!("did you mean `{name}`?"),
+        Some(_) => {
+            let mut names: Vec<_> = valid.take(8).map(|n| format!("`{n}`")).collect();
+            if names.len() == 8 {
+                names[7] = "...".to_owned();
+            }
+            format!("defined are {}", names.join(", "))
+        }
+    }
+}
+
+/// A validated policy for a port of a given rate: names, rates and limits are
+/// resolved, and nothing is left that can fail.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    /// The discipline as built, empty and without flows.
+    prototype: Discipline,
+}
+
+impl Recipe {
+    /// Resolves the policy `name` of `policies` for a port that sends at `rate`.
+    ///
+    /// Beside the recipe come warnings: what is allowed but may surprise.
+    ///
+    /// # Errors
+    /// If the policy, or one nested in it, does not exist or cannot be built.
+    pub fn resolve(
+        name: &str,
+        policies: &BTreeMap<String, DisciplineSpec>,
+        rate: Rate,
+    ) -> Result<(Self, Vec<String>), BuildError> {
+        let mut warnings = Vec::new();
+        let mut at = At {
+            path: "policies".to_owned(),
+            warnings: &mut warnings,
+        };
+        let Some(spec) = policies.get(name) else {
+            return Err(at.error(
+                "",
+                name,
+                "there is no policy of this name",
+                nearest(name, policies.keys()),
+            ));
+        };
+        let scope = Scope {
+            policies,
+            name,
+            rate,
+        };
+        let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
+        let prototype = Discipline::new(engine);
+        Ok((Self { prototype }, warnings))
+    }
+
+    /// A FIFO that never overflows in practice: 1 GB.
+    pub fn default_fifo() -> Self {
+        let bound = Bound {
+            bytes: UNLIMITED_BYTES,
+            ..Bound::NONE
+        };
+        Self {
+            prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None))),
+        }
+    }
+
+    /// A discipline at its start; `flows` are indexed by [`spillgate_core::Packet::flow`].
+    pub fn build(&self, flows: &Arc<[FlowKey]>) -> Discipline {
+        let mut d = self.prototype.clone();
+        d.attach(flows);
+        d
+    }
+
+    /// Names of the leaves, as [`Discipline::leaf_names`].
+    pub fn leaf_names(&self) -> Vec<String> {
+        self.prototype.leaf_names()
+    }
+
+    /// Upper estimate, in bytes, of the memory of one discipline with all its
+    /// queues full, for so many flows. Byte limits count at 64 B a packet; a
+    /// limit of 1 GB or more stands for "unlimited" and counts as nothing.
+    pub fn memory_bytes(&self, flows: usize) -> u64 {
+        self.prototype.memory_bytes(flows)
+    }
+}

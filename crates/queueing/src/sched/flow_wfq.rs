@@ -1,0 +1,247 @@
+//! Cisco's flow-based weighted fair queueing.
+//!
+//! Source: Cisco IOS congestion management guide and `show queueing` output.
+//!
+//! Idea: packets are hashed by addresses, ports, protocol and type of service
+//! into conversations. A packet's sequence number is the larger of its
+//! conversation's last and the system's (that of the last packet sent) plus
+//! length times weight, weight being 32384 / (precedence + 1) in integers. The
+//! smallest number leaves first: SCFQ with integer weights. A conversation that
+//! holds as many packets as the congestive discard threshold has to give.
+//!
+//! Deviations: numbers have 64 bits and never wrap (2³⁸ packets of 1500 B). An
+//! evicted packet gives its sequence number back. The ECN bits are left out of
+//! the hash, so that a mark moves no packet to another conversation.
+//! Cost: O(log n) per packet; an arrival at the threshold scans the conversations.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::Packet;
+use spillgate_core::rng::mix;
+
+use super::heap::MinHeap;
+use crate::BuildError;
+use crate::recipe::At;
+
+/// Cisco's flow-based WFQ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FairQueueSpec {
+    /// Number of dynamic conversation queues, a power of two in 16..=4096. Default 256.
+    #[schemars(range(min = 16, max = 4096))]
+    pub queues: u16,
+    /// Congestive discard threshold: packets that one conversation may hold, 1..=4096. Default 64.
+    #[schemars(range(min = 1, max = 4096))]
+    pub threshold: u16,
+    /// Packets that all conversations together may hold. Default 1000.
+    #[schemars(range(min = 1))]
+    pub hold_queue: u32,
+    /// What happens at the threshold.
+    pub cdt_policy: CdtPolicy,
+}
+
+impl Default for FairQueueSpec {
+    fn default() -> Self {
+        Self {
+            queues: 256,
+            threshold: 64,
+            hold_queue: 1000,
+            cdt_policy: CdtPolicy::WorstSn,
+        }
+    }
+}
+
+/// What flow-based WFQ does with a conversation at its discard threshold; sources disagree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CdtPolicy {
+    /// Evict the packet with the largest sequence number of all conversations if that is
+    /// larger than the arrival's, else drop the arrival.
+    #[default]
+    WorstSn,
+    /// Refuse the conversation until it holds less than a quarter of the threshold.
+    BlockQuarter,
+}
+
+impl FairQueueSpec {
+    pub(crate) fn resolve(&self, at: &mut At<'_>) -> Result<Conversations, BuildError> {
+        let n = self.queues;
+        at.check(
+            n.is_power_of_two() && (16..=4096).contains(&n),
+            "queues",
+            n,
+            "the number of conversation queues must be a power of two from 16 to 4096",
+            &format!("write {}", n.clamp(16, 4096).next_power_of_two()),
+        )?;
+        at.check(
+            (1..=4096).contains(&self.threshold),
+            "threshold",
+            self.threshold,
+            "the congestive discard threshold must be from 1 to 4096 packets",
+            "the default is 64",
+        )?;
+        at.check(
+            self.hold_queue >= 1,
+            "hold_queue",
+            self.hold_queue,
+            "at least 1 packet must fit",
+            "the default is 1000",
+        )?;
+        Ok(Conversations::new(self))
+    }
+}
+
+/// 32384 / (precedence + 1), truncated as the router does.
+#[inline]
+fn weight(packet: &Packet) -> u64 {
+    const WEIGHTS: [u64; 8] = [32384, 16192, 10794, 8096, 6476, 5397, 4626, 4048];
+    WEIGHTS[usize::from(packet.dscp.precedence() & 7)]
+}
+
+#[derive(Clone, Debug, Default)]
+struct Conversation {
+    ring: VecDeque<Packet>,
+    /// Sequence number of the packet queued last.
+    last: u64,
+    /// Under [`CdtPolicy::BlockQuarter`]: it has passed the threshold.
+    blocked: bool,
+}
+
+/// What became of an arrival.
+pub(crate) enum Admission {
+    /// It is queued.
+    Accepted,
+    /// It is queued; this packet had to leave for it.
+    Evicted(Packet),
+    /// It is not queued.
+    Refused,
+}
+
+/// The conversations of one fair queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversations {
+    threshold: usize,
+    hold_queue: u32,
+    policy: CdtPolicy,
+    /// One fewer than the number of conversations, a power of two.
+    mask: u32,
+    all: Vec<Conversation>,
+    /// Sequence number of each conversation's first packet.
+    heads: MinHeap,
+    /// Sequence number of the packet sent last.
+    system: u64,
+    packets: u32,
+}
+
+impl Conversations {
+    fn new(spec: &FairQueueSpec) -> Self {
+        let n = usize::from(spec.queues);
+        Self {
+            threshold: usize::from(spec.threshold),
+            hold_queue: spec.hold_queue,
+            policy: spec.cdt_policy,
+            mask: u32::from(spec.queues) - 1,
+            all: vec![Conversation::default(); n],
+            heads: MinHeap::with_ids(n),
+            system: 0,
+            packets: 0,
+        }
+    }
+
+    #[inline]
+    fn conversation_of(&self, packet: &Packet) -> u32 {
+        let key = u64::from(packet.dscp.value()) << 32 | u64::from(packet.hash);
+        mix(key) as u32 & self.mask
+    }
+
+    #[inline]
+    pub(crate) fn head_len(&self) -> u32 {
+        self.heads.first().map_or(0, |(_, c)| {
+            self.all[c as usize].ring.front().map_or(0, |p| p.len)
+        })
+    }
+
+    #[inline]
+    pub(crate) fn offer(&mut self, mut packet: Packet) -> Admission {
+        if self.packets >= self.hold_queue {
+            return Admission::Refused;
+        }
+        let id = self.conversation_of(&packet);
+        let c = &self.all[id as usize];
+        packet.tag = c.last.max(self.system) + u64::from(packet.len) * weight(&packet);
+        let mut evicted = None;
+        let held = c.ring.len();
+        match self.policy {
+            CdtPolicy::WorstSn if held >= self.threshold => {
+                match self.evict_above(packet.tag, id) {
+                    Some(victim) => evicted = Some(victim),
+                    None => return Admission::Refused,
+                }
+            }
+            CdtPolicy::BlockQuarter if held >= self.threshold => {
+                self.all[id as usize].blocked = true;
+                return Admission::Refused;
+            }
+            CdtPolicy::BlockQuarter if c.blocked => {
+                if 4 * held >= self.threshold {
+                    return Admission::Refused;
+                }
+                self.all[id as usize].blocked = false;
+            }
+            _ => {}
+        }
+        let c = &mut self.all[id as usize];
+        c.last = packet.tag;
+        if c.ring.is_empty() {
+            self.heads.set(id, packet.tag);
+        }
+        c.ring.push_back(packet);
+        self.packets += 1;
+        evicted.map_or(Admission::Accepted, Admission::Evicted)
+    }
+
+    /// Takes out the packet with the largest sequence number of the other
+    /// conversations, if that is above `sn`; of equals the lowest conversation's.
+    fn evict_above(&mut self, sn: u64, arriving: u32) -> Option<Packet> {
+        let mut worst = None;
+        let mut worst_sn = sn;
+        for (id, c) in (0_u32..).zip(&self.all) {
+            if id != arriving && !c.ring.is_empty() && c.last > worst_sn {
+                worst_sn = c.last;
+                worst = Some(id);
+            }
+        }
+        let id = worst?;
+        let c = &mut self.all[id as usize];
+        let victim = c.ring.pop_back();
+        c.last = c.ring.back().map_or(0, |p| p.tag);
+        if c.ring.is_empty() {
+            self.heads.remove(id);
+        }
+        self.packets -= 1;
+        victim
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
+        let (sn, id) = self.heads.first()?;
+        let c = &mut self.all[id as usize];
+        let packet = c.ring.pop_front();
+        self.system = sn;
+        match c.ring.front() {
+            Some(next) => self.heads.set(id, next.tag),
+            None => self.heads.remove(id),
+        }
+        self.packets -= 1;
+        packet
+    }
+
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let held = self.threshold.min(self.hold_queue as usize);
+        let ring = (held.next_power_of_two() * std::mem::size_of::<Packet>()) as u64;
+        let fixed = (std::mem::size_of::<Conversation>() + 24) as u64;
+        u64::from(self.mask + 1) * (ring + fixed)
+    }
+}

@@ -1,0 +1,145 @@
+//! A binary min-heap whose entries can be found and moved by their id.
+
+const ABSENT: u32 = u32::MAX;
+
+/// Keys of dense ids; equal keys are ordered by id. Every operation is
+/// O(log n), and none allocates once each id has been in the heap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MinHeap {
+    entries: Vec<(u64, u32)>,
+    /// Position of each id in `entries`.
+    place: Vec<u32>,
+}
+
+impl MinHeap {
+    /// A heap for the ids `0..n`.
+    pub(crate) fn with_ids(n: usize) -> Self {
+        Self {
+            entries: Vec::new(),
+            place: vec![ABSENT; n],
+        }
+    }
+
+    /// Allows the ids `0..n`.
+    pub(crate) fn grow(&mut self, n: usize) {
+        if n > self.place.len() {
+            self.place.resize(n, ABSENT);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        self.place[id as usize] != ABSENT
+    }
+
+    /// The smallest key and its id.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(u64, u32)> {
+        self.entries.first().copied()
+    }
+
+    /// Puts `id` under `key`, wherever it was.
+    pub(crate) fn set(&mut self, id: u32, key: u64) {
+        let at = self.place[id as usize];
+        let at = if at == ABSENT {
+            self.entries.push((key, id));
+            self.entries.len() - 1
+        } else {
+            self.entries[at as usize].0 = key;
+            at as usize
+        };
+        let at = self.up(at);
+        self.down(at);
+    }
+
+    /// Takes `id` out, if it is in.
+    pub(crate) fn remove(&mut self, id: u32) {
+        let at = self.place[id as usize];
+        if at == ABSENT {
+            return;
+        }
+        self.place[id as usize] = ABSENT;
+        let Some(last) = self.entries.pop() else {
+            return;
+        };
+        if last.1 != id {
+            self.entries[at as usize] = last;
+            let at = self.up(at as usize);
+            self.down(at);
+        }
+    }
+
+    /// Subtracts `base` from every key; all must be at least that.
+    pub(crate) fn rebase(&mut self, base: u64) {
+        for (key, _) in &mut self.entries {
+            *key -= base;
+        }
+    }
+
+    fn up(&mut self, mut at: usize) -> usize {
+        let entry = self.entries[at];
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if self.entries[parent] <= entry {
+                break;
+            }
+            self.store(at, self.entries[parent]);
+            at = parent;
+        }
+        self.store(at, entry);
+        at
+    }
+
+    fn down(&mut self, mut at: usize) {
+        let entry = self.entries[at];
+        loop {
+            let mut child = 2 * at + 1;
+            if child >= self.entries.len() {
+                break;
+            }
+            if child + 1 < self.entries.len() && self.entries[child + 1] < self.entries[child] {
+                child += 1;
+            }
+            if entry <= self.entries[child] {
+                break;
+            }
+            self.store(at, self.entries[child]);
+            at = child;
+        }
+        self.store(at, entry);
+    }
+
+    #[inline]
+    fn store(&mut self, at: usize, entry: (u64, u32)) {
+        self.entries[at] = entry;
+        self.place[entry.1 as usize] = at as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_map(ops in prop::collection::vec((0_u32..8, prop::option::of(0_u64..20)), 0..200)) {
+            let mut heap = MinHeap::with_ids(8);
+            let mut map = BTreeMap::new();
+            for (id, key) in ops {
+                match key {
+                    Some(key) => { heap.set(id, key); map.insert(id, key); }
+                    None => { heap.remove(id); map.remove(&id); }
+                }
+                prop_assert_eq!(heap.first(), map.iter().map(|(i, k)| (*k, *i)).min());
+                prop_assert_eq!(heap.contains(id), map.contains_key(&id));
+            }
+        }
+    }
+}

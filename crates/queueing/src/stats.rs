@@ -1,0 +1,135 @@
+//! What a leaf counts.
+
+use spillgate_core::{DropReason, Drops, Packet, Rng, Time};
+
+const REASONS: usize = DropReason::ALL.len();
+
+/// Counters of one leaf since the start of the run.
+///
+/// At any time, in packets and in bytes: offered = enqueued + dropped before
+/// they were queued; enqueued = dequeued + dropped while queued + backlog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeafStats {
+    /// Packets that were classified into the leaf.
+    pub offered_packets: u64,
+    /// Their bytes.
+    pub offered_bytes: u64,
+    /// Packets that were queued.
+    pub enqueued_packets: u64,
+    /// Their bytes.
+    pub enqueued_bytes: u64,
+    /// Packets that left for the wire.
+    pub dequeued_packets: u64,
+    /// Their bytes.
+    pub dequeued_bytes: u64,
+    /// Packets that were dropped, by [`DropReason::index`].
+    pub drops_packets: [u64; REASONS],
+    /// Their bytes.
+    pub drops_bytes: [u64; REASONS],
+    /// Of the dropped packets, those that had been queued (pushed out).
+    pub dropped_queued_packets: u64,
+    /// Their bytes.
+    pub dropped_queued_bytes: u64,
+    /// Queued packets that an AQM marked with congestion experienced.
+    pub marks_ce: u64,
+}
+
+impl LeafStats {
+    /// Dropped packets for any reason.
+    pub fn dropped_packets(&self) -> u64 {
+        self.drops_packets.iter().sum()
+    }
+
+    /// Bytes of the packets dropped for any reason.
+    pub fn dropped_bytes(&self) -> u64 {
+        self.drops_bytes.iter().sum()
+    }
+
+    /// Whether the two conservation laws hold for a leaf with this backlog.
+    pub fn conserves(&self, backlog_packets: u32, backlog_bytes: u64) -> bool {
+        let before = self.dropped_packets() - self.dropped_queued_packets;
+        let before_bytes = self.dropped_bytes() - self.dropped_queued_bytes;
+        self.offered_packets == self.enqueued_packets + before
+            && self.offered_bytes == self.enqueued_bytes + before_bytes
+            && self.enqueued_packets
+                == self.dequeued_packets + self.dropped_queued_packets + u64::from(backlog_packets)
+            && self.enqueued_bytes
+                == self.dequeued_bytes + self.dropped_queued_bytes + backlog_bytes
+    }
+}
+
+/// The state of one leaf at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LeafGauges {
+    /// Waiting packets, without the one on the wire.
+    pub backlog_packets: u32,
+    /// Waiting bytes, without those of the packet on the wire.
+    pub backlog_bytes: u64,
+    /// The average queue of RED or WRED in packets, as of the last arrival.
+    pub average_queue: Option<f64>,
+}
+
+/// What waits in the whole discipline.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Total {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+}
+
+/// What one call of the discipline works on beside the queues: the instant,
+/// the random stream, the sink of drops, and the account.
+pub(crate) struct Cx<'a> {
+    pub(crate) now: Time,
+    pub(crate) rng: &'a mut Rng,
+    pub(crate) drops: &'a mut Drops,
+    pub(crate) stats: &'a mut [LeafStats],
+    pub(crate) total: &'a mut Total,
+}
+
+impl Cx<'_> {
+    #[inline]
+    pub(crate) fn offered(&mut self, packet: &Packet) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.offered_packets += 1;
+        s.offered_bytes += u64::from(packet.len);
+    }
+
+    /// A packet that was not queued is given up.
+    #[inline]
+    pub(crate) fn refused(&mut self, packet: Packet, reason: DropReason) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.drops_packets[reason.index()] += 1;
+        s.drops_bytes[reason.index()] += u64::from(packet.len);
+        self.drops.push(packet, reason);
+    }
+
+    /// A packet that was queued is given up.
+    #[inline]
+    pub(crate) fn evicted(&mut self, packet: Packet, reason: DropReason) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.dropped_queued_packets += 1;
+        s.dropped_queued_bytes += u64::from(packet.len);
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(packet.len);
+        self.refused(packet, reason);
+    }
+
+    #[inline]
+    pub(crate) fn enqueued(&mut self, packet: &Packet, marked: bool) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.enqueued_packets += 1;
+        s.enqueued_bytes += u64::from(packet.len);
+        s.marks_ce += u64::from(marked);
+        self.total.packets += 1;
+        self.total.bytes += u64::from(packet.len);
+    }
+
+    #[inline]
+    pub(crate) fn dequeued(&mut self, packet: &Packet) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.dequeued_packets += 1;
+        s.dequeued_bytes += u64::from(packet.len);
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(packet.len);
+    }
+}

@@ -1,0 +1,385 @@
+//! Class-based queueing: CBWFQ with LLQ, shapers, policers and nested policies.
+//!
+//! Sources: S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband
+//! Applications", INFOCOM 1994 (the scheduler); Cisco IOS modular QoS (what
+//! classes mean).
+//!
+//! Idea: every policy is a node whose classes hold a leaf or another node.
+//! Priority classes go first: by level, and within a level in the order of
+//! arrival. The other classes share by SCFQ: a class that becomes backlogged
+//! starts at S = max(its last F, V), its next packet would finish at
+//! F = S + L / share, the smallest F leaves and becomes V. So classes that wait
+//! share what others leave in proportion to their guaranteed bandwidth.
+//!
+//! A shaped class waits for tokens for its whole next packet. While it waits it
+//! is out of the contest: its S moves along with V, so it gathers no credit.
+//!
+//! Deviations: F is computed when a packet is chosen, not when it arrives. For
+//! a queue both are the same; for a nested policy, whose next packet may
+//! change, only this is exact. Tags count 2⁻²⁰ byte per unit of share; shares
+//! are exact to 2⁻²⁰ relative or better.
+//! Cost: O(classes) per packet, which for the tens of classes of real policies
+//! is less than keeping them sorted.
+
+mod resolve;
+mod shares;
+
+use std::sync::Arc;
+
+use spillgate_core::{DropReason, FlowKey, Packet, Time};
+
+use crate::classify::Classifier;
+use crate::condition::{Step, TokenBucket};
+use crate::discipline::Schedule;
+use crate::leaf::Leaf;
+use crate::stats::{Cx, LeafGauges};
+
+pub(crate) use resolve::resolve;
+
+/// V is brought back towards 0 above this.
+const REBASE: u64 = 1 << 60;
+
+/// What a class holds.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    Leaf(u16),
+    Node(u16),
+}
+
+/// A class as the scheduler sees it.
+#[derive(Clone, Debug)]
+struct Class {
+    /// Virtual time at which its next packet starts.
+    start: u64,
+    /// Tag units per byte: 2²⁰ / share.
+    per_byte: u64,
+    /// Packets that wait in it.
+    packets: u32,
+    /// The node that it belongs to.
+    node: u16,
+    content: Content,
+    /// Index of its shaper.
+    shaper: Option<u16>,
+    /// Priority level, 1 first; 0 for a class that shares.
+    level: u8,
+    /// Whether its packets may have to wait for tokens, here or further in.
+    gated: bool,
+}
+
+/// A policy: the classes `first..end` of the tree.
+#[derive(Clone, Debug)]
+struct Node {
+    /// Virtual time: the largest F served.
+    v: u64,
+    /// Packets that wait in priority classes.
+    priority_packets: u32,
+    first: u16,
+    end: u16,
+    /// The class that contains it.
+    parent: Option<u16>,
+    /// Whether any class is gated.
+    gated: bool,
+}
+
+/// Where a classified packet goes.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    leaf: u16,
+    /// Its steps are `first_step..end_step` of the tree's list.
+    first_step: u16,
+    end_step: u16,
+}
+
+/// Per leaf, what the tree needs beside it.
+#[derive(Clone, Copy, Debug)]
+struct LeafPlace {
+    class: u16,
+    /// The smallest burst of the shapers around it.
+    longest: u32,
+    /// Whether it belongs to a priority class.
+    priority: bool,
+}
+
+/// A running class-based policy with all policies nested in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    classifier: Classifier,
+    routes: Vec<Route>,
+    /// Indexes of `steps`; shared steps (a container's policer) appear several times.
+    route_steps: Vec<u16>,
+    steps: Vec<Step>,
+    leaves: Vec<Leaf>,
+    places: Vec<LeafPlace>,
+    nodes: Vec<Node>,
+    classes: Vec<Class>,
+    shapers: Vec<TokenBucket>,
+    /// Packets that arrived for priority classes, to order those of one level.
+    arrivals: u64,
+    names: Arc<[String]>,
+}
+
+/// A packet that may leave: its leaf and its length.
+#[derive(Clone, Copy)]
+struct Pick {
+    leaf: u16,
+    len: u32,
+}
+
+impl Tree {
+    /// The packet that leaves next if the server is free at `now`.
+    fn pick(&self, node: u16, now: Time) -> Option<Pick> {
+        let node = &self.nodes[usize::from(node)];
+        let classes = &self.classes[usize::from(node.first)..usize::from(node.end)];
+        if node.priority_packets > 0 {
+            return self.pick_priority(classes);
+        }
+        let mut best = None;
+        let mut best_finish = u64::MAX;
+        for class in classes {
+            if class.packets == 0 {
+                continue;
+            }
+            let Some(pick) = self.candidate(class, now) else {
+                continue;
+            };
+            let finish = class.finish(pick.len);
+            if finish < best_finish {
+                best_finish = finish;
+                best = Some(pick);
+            }
+        }
+        best
+    }
+
+    fn pick_priority(&self, classes: &[Class]) -> Option<Pick> {
+        let mut best = None;
+        let mut best_key = (u8::MAX, u64::MAX);
+        for class in classes {
+            if class.level == 0 || class.packets == 0 {
+                continue;
+            }
+            let Content::Leaf(leaf) = class.content else {
+                continue;
+            };
+            let l = &self.leaves[usize::from(leaf)];
+            let key = (class.level, l.head_tag());
+            if key < best_key {
+                best_key = key;
+                let len = l.head_len();
+                best = Some(Pick { leaf, len });
+            }
+        }
+        best
+    }
+
+    /// The next packet of a backlogged class, if its shapers let it go at `now`.
+    #[inline]
+    fn candidate(&self, class: &Class, now: Time) -> Option<Pick> {
+        let pick = match class.content {
+            Content::Leaf(leaf) => Pick {
+                leaf,
+                len: self.leaves[usize::from(leaf)].head_len(),
+            },
+            Content::Node(node) => self.pick(node, now)?,
+        };
+        match class.shaper {
+            Some(s) if !self.shapers[usize::from(s)].conforms(now, pick.len) => None,
+            _ => Some(pick),
+        }
+    }
+
+    /// The first instant after `t` at which [`Tree::pick`] may give another
+    /// answer, if nothing arrives or leaves.
+    fn next_change(&self, node: u16, t: Time) -> Option<Time> {
+        let node = &self.nodes[usize::from(node)];
+        let mut next: Option<Time> = None;
+        let mut note = |at: Time| {
+            if at > t && at < Time::MAX {
+                next = Some(next.map_or(at, |n| n.min(at)));
+            }
+        };
+        for class in &self.classes[usize::from(node.first)..usize::from(node.end)] {
+            if class.packets == 0 || !class.gated {
+                continue;
+            }
+            let pick = match class.content {
+                Content::Leaf(leaf) => Some(self.leaves[usize::from(leaf)].head_len()),
+                Content::Node(n) => {
+                    if let Some(at) = self.next_change(n, t) {
+                        note(at);
+                    }
+                    self.pick(n, t).map(|p| p.len)
+                }
+            };
+            if let (Some(len), Some(s)) = (pick, class.shaper) {
+                note(self.shapers[usize::from(s)].ready_at(len));
+            }
+        }
+        next
+    }
+
+    /// Counts a packet into its class and all around it.
+    #[inline]
+    fn activate(&mut self, leaf: u16) {
+        let mut c = self.places[usize::from(leaf)].class;
+        loop {
+            let class = &mut self.classes[usize::from(c)];
+            let node = &mut self.nodes[usize::from(class.node)];
+            if class.level > 0 {
+                node.priority_packets += 1;
+            } else if class.packets == 0 {
+                class.start = class.start.max(node.v);
+            }
+            class.packets += 1;
+            match node.parent {
+                Some(parent) => c = parent,
+                None => break,
+            }
+        }
+    }
+
+    /// Charges a packet that left to its class and all around it.
+    #[inline]
+    fn charge(&mut self, leaf: u16, len: u32, now: Time) {
+        let mut c = self.places[usize::from(leaf)].class;
+        loop {
+            let class = &mut self.classes[usize::from(c)];
+            let node = &mut self.nodes[usize::from(class.node)];
+            class.packets -= 1;
+            if class.level > 0 {
+                node.priority_packets -= 1;
+            } else {
+                class.start = class.finish(len);
+                node.v = node.v.max(class.start);
+            }
+            if let Some(s) = class.shaper {
+                self.shapers[usize::from(s)].take(now, len);
+            }
+            let n = class.node;
+            let (gated, v, parent) = (node.gated, node.v, node.parent);
+            if gated {
+                self.hold_back(n, now);
+            }
+            if v > REBASE {
+                self.rebase(n);
+            }
+            match parent {
+                Some(parent) => c = parent,
+                None => break,
+            }
+        }
+    }
+
+    /// Moves the classes that wait for tokens along with virtual time.
+    fn hold_back(&mut self, node: u16, now: Time) {
+        let Node { v, first, end, .. } = self.nodes[usize::from(node)];
+        for c in first..end {
+            let class = &self.classes[usize::from(c)];
+            if class.gated
+                && class.packets > 0
+                && class.start < v
+                && self.candidate(class, now).is_none()
+            {
+                self.classes[usize::from(c)].start = v;
+            }
+        }
+    }
+
+    /// Moves the origin of a node's virtual time to the oldest tag in use.
+    /// Order depends on differences only, so nothing else changes.
+    #[cold]
+    fn rebase(&mut self, node: u16) {
+        let node = &mut self.nodes[usize::from(node)];
+        let classes = &mut self.classes[usize::from(node.first)..usize::from(node.end)];
+        let base = classes
+            .iter()
+            .filter(|c| c.packets > 0 && c.level == 0)
+            .map(|c| c.start)
+            .fold(node.v, u64::min);
+        node.v -= base;
+        for class in classes {
+            class.start = class.start.saturating_sub(base);
+        }
+    }
+}
+
+impl Class {
+    #[inline]
+    fn finish(&self, len: u32) -> u64 {
+        self.start
+            .saturating_add(u64::from(len).saturating_mul(self.per_byte))
+    }
+}
+
+impl Schedule for Tree {
+    #[inline]
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        let route = self.routes[usize::from(self.classifier.route(&packet))];
+        packet.leaf = route.leaf;
+        cx.offered(&packet);
+        let congested = cx.total.packets > 0;
+        for s in &self.route_steps[usize::from(route.first_step)..usize::from(route.end_step)] {
+            if !self.steps[usize::from(*s)].admits(cx.now, &mut packet, congested) {
+                cx.refused(packet, DropReason::Policer);
+                return;
+            }
+        }
+        let place = self.places[usize::from(route.leaf)];
+        if packet.len > place.longest {
+            // The tokens of a shaper would never suffice.
+            cx.refused(packet, DropReason::Policer);
+            return;
+        }
+        if place.priority {
+            packet.tag = self.arrivals;
+            self.arrivals += 1;
+        }
+        if self.leaves[usize::from(route.leaf)].offer(packet, cx) {
+            self.activate(route.leaf);
+        }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let pick = self.pick(0, cx.now)?;
+        let packet = self.leaves[usize::from(pick.leaf)].pop(cx)?;
+        debug_assert_eq!(packet.len, pick.len);
+        self.charge(pick.leaf, packet.len, cx.now);
+        Some(packet)
+    }
+
+    fn next_wake(&self, now: Time) -> Option<Time> {
+        if !self.nodes[0].gated {
+            return None;
+        }
+        // Between two changes the choice is constant, and tokens only grow.
+        let mut t = now;
+        while self.pick(0, t).is_none() {
+            t = self.next_change(0, t)?;
+        }
+        Some(t)
+    }
+
+    fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        self.classifier.attach(flows);
+    }
+
+    fn leaf_names(&self) -> Vec<String> {
+        self.names.to_vec()
+    }
+
+    fn gauges(&self, leaf: usize) -> LeafGauges {
+        self.leaves[leaf].gauges()
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        let fixed = self.classes.len() * std::mem::size_of::<Class>()
+            + self.nodes.len() * std::mem::size_of::<Node>()
+            + self.steps.len() * std::mem::size_of::<Step>();
+        self.leaves
+            .iter()
+            .map(Leaf::memory_bytes)
+            .fold(fixed as u64, u64::saturating_add)
+            .saturating_add(self.classifier.memory_bytes(flows))
+    }
+}
