@@ -47,10 +47,10 @@ pub(super) struct Cbr {
     /// Place of the next packet in the grid; none once time is exhausted.
     place: Option<Time>,
     start: Time,
-    last: Time,
     /// The gap before `place`.
     before: Dur,
-    jitter: f64,
+    /// Share of the gap in units of 2^-32, at most one half.
+    jitter: u32,
     /// Over which the first packet's place is still to be drawn.
     phase: Option<Dur>,
 }
@@ -69,9 +69,8 @@ impl Model for Cbr {
             sizes,
             place: later(start, spec.phase.unwrap_or(Dur::ZERO)),
             start,
-            last: start,
             before: Dur::MAX,
-            jitter: spec.jitter.0.clamp(0.0, 0.5),
+            jitter: (spec.jitter.0.clamp(0.0, 0.5) * 4_294_967_296.0) as u32,
             phase,
         }
     }
@@ -86,16 +85,18 @@ impl Model for Cbr {
         let len = self.sizes.draw(rng);
         let after = self.grid.step(len);
         self.place = later(place, after);
-        let at = if self.jitter > 0.0 {
-            let reach = self.jitter * self.before.min(after).as_ps() as f64;
-            displaced(place, rng.uniform(-reach, reach))?
+        let at = if self.jitter > 0 {
+            // Whole picoseconds throughout: two halves of a gap never exceed it.
+            let gap = self.before.min(after).as_ps();
+            let reach = ((u128::from(gap) * u128::from(self.jitter)) >> 32) as u64;
+            let shift = ((u128::from(rng.u64()) * u128::from(2 * reach + 1)) >> 64) as u64;
+            let at = place.as_ps().checked_add(shift)?.saturating_sub(reach);
+            Time::from_ps(at).max(self.start)
         } else {
             place
         };
         self.before = after;
-        // Displacements of half a gap may meet, and round past each other by an ulp.
-        self.last = at.max(self.last);
-        Some(Emission { at: self.last, len })
+        Some(Emission { at, len })
     }
 
     fn mean_rate(spec: &CbrSpec) -> f64 {
@@ -125,14 +126,4 @@ pub(super) fn mean_gap(mean: f64, rate: Rate) -> Dur {
 #[inline]
 pub(super) fn later(t: Time, d: Dur) -> Option<Time> {
     t.as_ps().checked_add(d.as_ps()).map(Time::from_ps)
-}
-
-/// `place` moved by `by` ps, rounded toward it, not before time zero.
-#[inline]
-fn displaced(place: Time, by: f64) -> Option<Time> {
-    if by < 0.0 {
-        Some(Time::from_ps(place.as_ps().saturating_sub(-by as u64)))
-    } else {
-        later(place, Dur::from_ps(by as u64))
-    }
 }

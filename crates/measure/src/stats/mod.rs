@@ -1,10 +1,22 @@
 //! Statistics of independent runs and of one long run.
+//!
+//! ```
+//! use spillgate_measure::sla::{Verdict, further_runs, judge};
+//! use spillgate_measure::stats::Interval;
+//!
+//! // Mean delays of five runs, in seconds, against a bound of 20 ms.
+//! let delay = Interval::of(&[0.017, 0.021, 0.018, 0.020, 0.019], 0.95);
+//! assert_eq!(judge(&delay, Some(0.020), None), Verdict::Undecided);
+//! assert_eq!(further_runs(&delay, Some(0.020), None), Some(8));
+//! ```
 
+mod compare;
 mod interval;
 mod special;
 mod student;
 mod warmup;
 
+pub use compare::{paired_difference, simultaneous_level};
 pub(crate) use interval::TQuantiles;
 pub use interval::{Interval, batch_means, quantile_interval};
 pub use student::{student_t_cdf, student_t_quantile};
