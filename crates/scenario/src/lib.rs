@@ -1,24 +1,32 @@
 //! Scenario files.
 #![forbid(unsafe_code)]
 
+pub mod codes;
+mod de;
+mod de_error;
 pub mod error;
 pub mod import;
 pub mod load;
+mod node;
 pub mod plan;
+mod scalar;
 pub mod schema;
+mod suggest;
+mod text;
+mod yaml;
 
 pub use error::{Diagnostic, Diagnostics, Severity};
 pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter};
 pub use load::{Loaded, Options, load};
+pub use suggest::nearest;
+pub use text::{MAX_BYTES, decode};
+pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 
 /// The JSON Schema of scenario files.
 pub fn json_schema() -> serde_json::Value {
     let mut schema = schemars::schema_for!(schema::Scenario).to_value();
     if let Some(top) = schema.as_object_mut() {
-        top.insert(
-            "$id".to_owned(),
-            "urn:spillgate:schema:scenario:1".into(),
-        );
+        top.insert("$id".to_owned(), "urn:spillgate:schema:scenario:1".into());
         top.insert("title".to_owned(), "Spillgate scenario".into());
     }
     schema

@@ -1,0 +1,88 @@
+//! The stable codes of diagnostics, for documentation and for scripts.
+
+/// One constant per code, and the list of all.
+macro_rules! codes {
+    ($($name:ident = $code:literal, $meaning:literal;)+) => {
+        $(
+            #[doc = $meaning]
+            pub const $name: &str = $code;
+        )+
+
+        /// Every code with its meaning, in order.
+        pub const CODES: &[(&str, &str)] = &[$(($code, $meaning)),+];
+    };
+}
+
+codes! {
+    UNREADABLE = "E0101", "A file cannot be read.";
+    TOO_LARGE = "E0102", "A file is larger than this program reads.";
+    NOT_UTF8 = "E0103", "A file is not UTF-8 text.";
+    YAML = "E0104", "The text is not YAML.";
+    DUPLICATE_KEY = "E0105", "A key occurs twice in a mapping.";
+    TOO_DEEP = "E0106", "Values are nested too deeply.";
+    ALIAS = "E0107", "An alias cannot be expanded.";
+    UNSUPPORTED_YAML = "E0108", "A feature of YAML that scenarios do not use.";
+    EMPTY = "E0109", "The file has no content.";
+
+    WRONG_TYPE = "E0201", "A value is of the wrong kind.";
+    UNKNOWN_KEY = "E0202", "A key that is not known at its place.";
+    MISSING_KEY = "E0203", "A key that must be given is missing.";
+    UNKNOWN_KIND = "E0204", "A name that is not among the possible ones.";
+    BAD_VALUE = "E0205", "A value that cannot be read: a number, a unit or a range is wrong.";
+    OUT_OF_RANGE = "E0206", "A number outside its range.";
+    TOO_MANY = "E0207", "So many errors that the rest is not shown.";
+
+    BAD_OVERRIDE = "E0301", "An override is not of the form path=value.";
+    NO_SUCH_PATH = "E0302", "The path of an override leads nowhere.";
+    AMBIGUOUS_PATH = "E0303", "The path of an override fits several places.";
+    FIXED_IN_VARIANT = "E0304", "A variant changes what all variants share.";
+
+    UNKNOWN_NODE = "E0401", "A node that the topology does not have.";
+    UNKNOWN_LINK = "E0402", "A link that the topology does not have.";
+    UNKNOWN_POLICY = "E0403", "A policy that is not defined.";
+    DUPLICATE_NAME = "E0404", "A name that is given twice.";
+    BAD_NAME = "E0405", "A name that cannot be used.";
+    SELF_LINK = "E0406", "A link or a flow from a node to itself.";
+    IMPORT_UNAVAILABLE = "E0407", "Router configurations cannot be read here.";
+    UNKNOWN_INTERFACE = "E0408", "An interface that the configuration does not have.";
+    ATTACHED_TWICE = "E0409", "Two policies for one link.";
+    BAD_POLICY = "E0410", "A policy that cannot be built.";
+    NO_NODES = "E0411", "A topology without nodes or links.";
+
+    NO_ROUTE = "E0501", "A flow without a path to its destination.";
+    NO_TRAFFIC = "E0502", "A scenario without flows.";
+    BAD_SOURCE = "E0503", "A source with a value out of range.";
+    BAD_ADDRESS = "E0504", "An address that a flow cannot have.";
+    BAD_PORT = "E0505", "A port where the protocol has none.";
+    BAD_TIMES = "E0506", "A flow that stops before it starts.";
+    TOO_MANY_FLOWS = "E0507", "More flows or classes than this program runs.";
+    TABLE_SYNTAX = "E0511", "A table is not well-formed.";
+    TABLE_HEADER = "E0512", "The columns of a table are not the ones that are known.";
+    TABLE_ROW = "E0513", "A row of a table lacks a value or has too many.";
+
+    BAD_PERIOD = "E0601", "A period of the measurement that cannot be used.";
+    BAD_BOUND = "E0602", "A bound that does not fit its metric.";
+    UNKNOWN_CLASS = "E0603", "A class of service that no flow has.";
+    BAD_RUNS = "E0604", "A number of runs that cannot be used.";
+    MEMORY = "E0605", "The runs need more memory than there is.";
+    BAD_VERSION = "E0606", "A version of the format that this program does not read.";
+
+    W_POLICY = "W0401", "A policy that may not do what was meant.";
+    W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
+    W_NO_POLICY = "W0403", "An interface that is mapped to a link but has no output policy.";
+    W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
+    W_WARMUP = "W0601", "No warm-up.";
+    W_RUNS = "W0602", "Too few runs for an interval.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CODES;
+
+    #[test]
+    fn codes_are_unique_and_ordered_by_kind() {
+        for pair in CODES.windows(2) {
+            assert!(pair[0].0 < pair[1].0, "{} before {}", pair[0].0, pair[1].0);
+        }
+    }
+}

@@ -1,0 +1,537 @@
+//! A serde deserializer over [`Node`] that never loses a place, and a driver
+//! that goes on after an error to report them all.
+
+use std::collections::BTreeSet;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use crate::codes;
+use crate::de_error::{Error, Kind};
+use crate::error::Diagnostic;
+use crate::node::{Key, Node, Span, Step, Value};
+use crate::text::Texts;
+
+/// Most errors that are reported from one document.
+pub(crate) const MAX_ERRORS: usize = 50;
+
+/// Deserializes a tree; `base` is the path that leads to it.
+///
+/// Serde stops at the first error. Here the offending part is taken out of a
+/// copy and the rest tried again until nothing but consequences is left.
+///
+/// # Errors
+/// Every independent error, at most [`MAX_ERRORS`], in the order found.
+pub(crate) fn from_node<T: DeserializeOwned>(
+    root: &Node,
+    texts: &Texts,
+    base: &[Step],
+) -> Result<T, Vec<Diagnostic>> {
+    let first = match T::deserialize(root) {
+        Ok(value) => return Ok(value),
+        Err(e) => e.at(root),
+    };
+    let mut errors = Vec::new();
+    let mut tree = root.clone();
+    let mut next = Some(first);
+    // Each round takes out one node at least; most of them are consequences.
+    while let Some(error) = next.take() {
+        let path = error.path();
+        let silent = match error.kind {
+            Kind::Pruned => true,
+            Kind::MissingField(ref name) => reach(&mut tree, &path)
+                .and_then(|n| n.get(name))
+                .is_some_and(|n| n.value == Value::Pruned),
+            _ => false,
+        };
+        if !silent {
+            errors.push(error.report(texts, root, base));
+        }
+        if errors.len() >= MAX_ERRORS {
+            errors.push(
+                Diagnostic::error(codes::TOO_MANY, "there may be more errors")
+                    .in_file(texts.name(root.span.text))
+                    .hint("mend these first"),
+            );
+            break;
+        }
+        match reach(&mut tree, &path) {
+            Some(node) if !path.is_empty() && node.value != Value::Pruned => {
+                node.value = Value::Pruned;
+            }
+            _ => break,
+        }
+        next = T::deserialize(&tree).map_err(|e| e.at(root)).err();
+    }
+    Err(errors)
+}
+
+fn reach<'a>(root: &'a mut Node, path: &[Step]) -> Option<&'a mut Node> {
+    path.iter().try_fold(root, |node, step| node.step_mut(step))
+}
+
+fn pruned() -> Error {
+    Error::new(Kind::Pruned, "reported above")
+}
+
+impl<'de> IntoDeserializer<'de, Error> for &'de Node {
+    type Deserializer = Self;
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+        match &self.value {
+            Value::Null => v.visit_unit(),
+            Value::Bool(b) => v.visit_bool(*b),
+            Value::Int(n, _) => integer(*n, v),
+            Value::Float(x, _) => v.visit_f64(*x),
+            Value::Str(s) => v.visit_borrowed_str(s),
+            Value::Seq(items) => v.visit_seq(Items {
+                items: items.iter().enumerate(),
+            }),
+            Value::Map(entries) => v.visit_map(Entries {
+                entries: entries.iter(),
+                value: None,
+            }),
+            Value::Pruned => Err(pruned()),
+        }
+        .map_err(|e| e.at(self))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+        match self.value {
+            Value::Null => v.visit_none(),
+            _ => v.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        v: V,
+    ) -> Result<V::Value, Error> {
+        v.visit_newtype_struct(self)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+        v.visit_unit()
+    }
+
+    /// A list is no struct: positions would stand for names.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        v: V,
+    ) -> Result<V::Value, Error> {
+        match self.value {
+            Value::Seq(_) => Err(Error::invalid_type(Unexpected::Seq, &v).at(self)),
+            _ => self.deserialize_any(v),
+        }
+    }
+
+    /// `kind`, or `kind: {...}`.
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        kinds: &'static [&'static str],
+        v: V,
+    ) -> Result<V::Value, Error> {
+        match &self.value {
+            Value::Str(name) => v.visit_enum(Kinded {
+                name,
+                span: self.span,
+                content: None,
+            }),
+            Value::Map(entries) => match &entries[..] {
+                [(key, content)] => v.visit_enum(Kinded {
+                    name: &key.name,
+                    span: key.span,
+                    content: Some(content),
+                }),
+                [] => Err(one_kind("an empty mapping where a kind is expected", kinds)),
+                [(first, _), (second, _), ..] => Err(one_kind(
+                    &format!(
+                        "both `{}` and `{}` where one kind is expected",
+                        first.name, second.name
+                    ),
+                    kinds,
+                )
+                .at_key(second.span)),
+            },
+            Value::Pruned => Err(pruned()),
+            _ => Err(one_kind("expected the name of a kind", kinds)),
+        }
+        .map_err(|e| e.at(self))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        unit unit_struct seq tuple tuple_struct map identifier
+    }
+}
+
+fn one_kind(message: &str, kinds: &[&str]) -> Error {
+    Error::new(Kind::WrongType, message).hint(format!("one of: {}", kinds.join(", ")))
+}
+
+fn integer<'de, V: Visitor<'de>>(n: i128, v: V) -> Result<V::Value, Error> {
+    if let Ok(n) = u64::try_from(n) {
+        v.visit_u64(n)
+    } else if let Ok(n) = i64::try_from(n) {
+        v.visit_i64(n)
+    } else {
+        Err(Error::invalid_value(
+            Unexpected::Other("a large number"),
+            &v,
+        ))
+    }
+}
+
+/// The items of a list.
+struct Items<'de> {
+    items: std::iter::Enumerate<std::slice::Iter<'de, Node>>,
+}
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Error> {
+        let Some((i, item)) = self.items.find(|(_, n)| n.value != Value::Pruned) else {
+            return Ok(None);
+        };
+        seed.deserialize(item)
+            .map(Some)
+            .map_err(|e| e.at(item).at_key(item.span).under(Step::Index(i)))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// The entries of a mapping.
+struct Entries<'de> {
+    entries: std::slice::Iter<'de, (Key, Node)>,
+    value: Option<&'de (Key, Node)>,
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        self.value = self.entries.find(|(_, n)| n.value != Value::Pruned);
+        let Some((key, _)) = self.value else {
+            return Ok(None);
+        };
+        seed.deserialize(KeyText(&key.name))
+            .map(Some)
+            .map_err(|mut e| {
+                if e.found.is_none() {
+                    e.found = Some(key.name.clone());
+                }
+                e.at_key(key.span).under(Step::Key(key.name.clone()))
+            })
+    }
+
+    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
+        let Some((key, node)) = self.value.take() else {
+            return Err(Error::custom("a value without a key"));
+        };
+        seed.deserialize(node).map_err(|e| {
+            let e = match node.value {
+                // Containers are best shown by the key that leads to them.
+                Value::Seq(_) | Value::Map(_) | Value::Null => {
+                    let found = e.found.is_none().then(|| node.describe());
+                    let wrong_here = e.span.is_none_or(|s| s == node.span) && e.steps.is_empty();
+                    let mut e = if wrong_here {
+                        Error { span: None, ..e }
+                    } else {
+                        e
+                    };
+                    if wrong_here && !matches!(e.kind, Kind::MissingField(_)) {
+                        e.found = e.found.or(found);
+                    }
+                    e.at_key(key.span)
+                }
+                _ => e.at(node).at_key(key.span),
+            };
+            e.under(Step::Key(key.name.clone()))
+        })
+    }
+}
+
+/// A key: a text, or the number that it spells if a number is wanted.
+struct KeyText<'de>(&'de str);
+
+/// Integer keys go through the text.
+macro_rules! numeric_key {
+    ($($method:ident),+) => {
+        $(fn $method<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+            match self.0.parse::<i128>() {
+                Ok(n) => integer(n, v),
+                Err(_) => Err(Error::invalid_type(Unexpected::Str(self.0), &v)),
+            }
+        })+
+    };
+}
+
+impl<'de> Deserializer<'de> for KeyText<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+        v.visit_borrowed_str(self.0)
+    }
+
+    numeric_key!(
+        deserialize_i8,
+        deserialize_i16,
+        deserialize_i32,
+        deserialize_i64,
+        deserialize_u8,
+        deserialize_u16,
+        deserialize_u32,
+        deserialize_u64
+    );
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        v: V,
+    ) -> Result<V::Value, Error> {
+        v.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, v: V) -> Result<V::Value, Error> {
+        v.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        kinds: &'static [&'static str],
+        v: V,
+    ) -> Result<V::Value, Error> {
+        StrDeserializer::new(self.0).deserialize_enum(name, kinds, v)
+    }
+
+    forward_to_deserialize_any! {
+        bool i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// One kind of several, with its content.
+struct Kinded<'de> {
+    name: &'de str,
+    span: Span,
+    content: Option<&'de Node>,
+}
+
+impl<'de> EnumAccess<'de> for Kinded<'de> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self), Error> {
+        let name: StrDeserializer<'de, Error> = self.name.into_deserializer();
+        let kind = seed.deserialize(name).map_err(|e| e.at_key(self.span))?;
+        Ok((kind, self))
+    }
+}
+
+impl<'de> Kinded<'de> {
+    /// Runs `f` on the content, with errors placed below the kind's name.
+    fn content<T>(self, f: impl FnOnce(&'de Node) -> Result<T, Error>) -> Result<T, Error> {
+        let Some(node) = self.content else {
+            return Err(
+                Error::new(Kind::WrongType, format!("`{}` needs settings", self.name))
+                    .hint(format!(
+                        "write `{0}: {{...}}`, or `{0}: {{}}` for the defaults",
+                        self.name
+                    ))
+                    .at_key(self.span),
+            );
+        };
+        f(node).map_err(|e| {
+            let e = if matches!(
+                node.value,
+                Value::Str(_) | Value::Int(..) | Value::Float(..) | Value::Bool(_)
+            ) {
+                e.at(node)
+            } else {
+                e
+            };
+            e.at_key(self.span).under(Step::Key(self.name.to_owned()))
+        })
+    }
+}
+
+impl<'de> VariantAccess<'de> for Kinded<'de> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        match self.content {
+            None => Ok(()),
+            Some(_) => Err(
+                Error::new(Kind::WrongType, format!("`{}` has no settings", self.name))
+                    .hint(format!("write `{}` alone, without a colon", self.name))
+                    .at_key(self.span),
+            ),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
+        self.content(|node| seed.deserialize(node))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, v: V) -> Result<V::Value, Error> {
+        self.content(|node| node.deserialize_seq(v))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        v: V,
+    ) -> Result<V::Value, Error> {
+        self.content(|node| node.deserialize_struct("", fields, v))
+    }
+}
+
+/// Names that occur more than once, each with the index of its second occurrence.
+pub(crate) fn repeated<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(usize, &'a str)> {
+    let mut seen = BTreeSet::new();
+    names
+        .into_iter()
+        .enumerate()
+        .filter(|(_, n)| !seen.insert(*n))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Scenario;
+    use crate::yaml;
+
+    fn errors(text: &str) -> Vec<String> {
+        let mut texts = Texts::default();
+        let id = texts.file("t.yaml", text.as_bytes());
+        let root = yaml::parse(text, id, &texts).unwrap();
+        match from_node::<Scenario>(&root, &texts, &[]) {
+            Ok(_) => Vec::new(),
+            Err(es) => es
+                .iter()
+                .map(|e| {
+                    let n = |n: Option<u32>| n.map_or(0, |n| n);
+                    format!("{}:{} {}: {}", n(e.line), n(e.column), e.path, e.message)
+                })
+                .collect(),
+        }
+    }
+
+    const GOOD: &str = "schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    wan: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms}
+policies:
+  W:
+    class-based:
+      classes:
+        - name: x
+          match: {dscp: [ef, 34], any: [{dport: 5060}]}
+          aqm: {wred: {dscp: {af41: {min: 1, max: 2}}, precedence: {3: {min: 1, max: 5}}}}
+traffic:
+  - flow:
+      name: voice
+      from: a
+      to: b
+      dscp: ef
+      source: {cbr: {rate: 64 kb/s, packet: {fixed: 200 B}}}
+  - csv: {file: flows.csv}
+";
+
+    #[test]
+    fn a_good_scenario_has_no_errors() {
+        assert_eq!(errors(GOOD), Vec::<String>::new());
+    }
+
+    #[test]
+    fn all_errors_are_reported_at_their_places() {
+        let text = GOOD
+            .replace("rate: 10 Mb/s, delay", "rat: 10 Mb/s, dalay")
+            .replace("dscp: ef\n", "dscp: eff\n      ecn: Ect0\n")
+            .replace("cbr: {rate: 64 kb/s", "cbr: {rate: 64")
+            .replace("[ef, 34]", "[ef, 64]")
+            .replace("max: 2}", "max: many}");
+        assert_eq!(
+            errors(&text),
+            [
+                "5:27 topology.links.wan.rat: unknown key `rat`; did you mean `rate`?",
+                "5:41 topology.links.wan.dalay: unknown key `dalay`; did you mean `delay`?",
+                "5:5 topology.links.wan: the key `rate` is missing",
+                "11:30 policies.W.class-based.classes[0].match.dscp[1]: expected a DSCP: ef, af11 .. af43, cs0 .. cs7, default, le, or 0 to 63",
+                "12:51 policies.W.class-based.classes[0].aqm.wred.dscp.af41.max: expected a whole number from 0 to 65535",
+                "18:13 traffic[0].flow.dscp: `eff` is no DSCP",
+                "19:12 traffic[0].flow.ecn: `Ect0` is not known here; did you mean `ect0`?",
+                "20:28 traffic[0].flow.source.cbr.rate: the unit is missing",
+            ]
+        );
+    }
+
+    #[test]
+    fn kinds_are_checked() {
+        let one = |from: &str, to: &str| {
+            let e = errors(&GOOD.replace(from, to));
+            assert_eq!(e.len(), 1, "{e:?}");
+            e[0].clone()
+        };
+        assert_eq!(
+            one("csv: {", "cvs: {"),
+            "20:5 traffic[1]: `cvs` is not known here; did you mean `csv`?"
+        );
+        assert_eq!(
+            one("csv: {file: flows.csv}", "csv"),
+            "20:5 traffic[1]: `csv` needs settings"
+        );
+        assert_eq!(
+            one("csv: {file: flows.csv}", "csv:"),
+            "20:8 traffic[1].csv: expected a mapping of keys to values"
+        );
+        assert_eq!(
+            one("csv: {file: flows.csv}", "{csv: {file: x}, flow: {}}"),
+            "20:20 traffic[1]: both `csv` and `flow` where one kind is expected"
+        );
+        assert_eq!(
+            one("nodes: [a, b]", "nodes: [a, 2]"),
+            "3:14 topology.nodes[1]: expected a text"
+        );
+        assert_eq!(
+            one("schema_version: 1", "schema_version: one"),
+            "1:17 schema_version: expected a whole number from 0 to 4294967295"
+        );
+        assert_eq!(
+            one(
+                "wan: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms}",
+                "wan: [a, b]"
+            ),
+            "5:5 topology.links.wan: expected a mapping of keys to values"
+        );
+        assert_eq!(errors("[]"), ["1:1 : expected a mapping of keys to values"]);
+    }
+}

@@ -1,0 +1,209 @@
+//! A document as a tree in which every value knows where it stands.
+
+use std::fmt;
+
+/// A place in one of the texts that were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Which text: an index into the loader's list of texts, 0 for the scenario file.
+    pub(crate) text: u32,
+    /// Line, from 1.
+    pub(crate) line: u32,
+    /// Column in characters, from 1.
+    pub(crate) column: u32,
+    /// Length in characters of what is meant on this line; 0 if unknown.
+    pub(crate) width: u32,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// Where it stands.
+    pub(crate) span: Span,
+    /// What it is.
+    pub(crate) value: Value,
+}
+
+/// What a node can be (YAML 1.2, core schema).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number that fits 64 bits, signed or unsigned.
+    Int(i128, Box<str>),
+    /// Any other number.
+    Float(f64, Box<str>),
+    /// A text.
+    Str(String),
+    /// A list.
+    Seq(Vec<Node>),
+    /// Keys and values in the order of the document; keys are unique.
+    Map(Vec<(Key, Node)>),
+    /// Taken out because it was reported already.
+    Pruned,
+}
+
+/// A key of a mapping and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    /// The key's text.
+    pub(crate) name: String,
+    /// Where it stands.
+    pub(crate) span: Span,
+}
+
+/// One step from a value to a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To an item of a list, from 0.
+    Index(usize),
+}
+
+impl Step {
+    /// The steps of a path as models write it: `classes[2].bandwidth`.
+    ///
+    /// Keys that contain dots or brackets cannot be told apart here; callers
+    /// strip such names before.
+    pub(crate) fn parse_all(path: &str) -> Vec<Self> {
+        let mut steps = Vec::new();
+        for part in path.split('.').filter(|p| !p.is_empty()) {
+            let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
+            if !name.is_empty() {
+                steps.push(match name.parse() {
+                    Ok(i) => Self::Index(i),
+                    Err(_) => Self::Key(name.to_owned()),
+                });
+            }
+            while let Some((index, after)) = rest.strip_prefix('[').and_then(|r| r.split_once(']'))
+            {
+                if let Ok(i) = index.parse() {
+                    steps.push(Self::Index(i));
+                }
+                rest = after;
+            }
+        }
+        steps
+    }
+}
+
+/// Steps as a path that `--set` takes: `traffic[0].flow."a.b"`.
+pub(crate) struct Path<'a>(pub(crate) &'a [Step]);
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Index(n) => write!(f, "[{n}]")?,
+                Step::Key(k) => {
+                    if i > 0 {
+                        f.write_str(".")?;
+                    }
+                    let plain = !k.is_empty()
+                        && !k
+                            .chars()
+                            .any(|c| matches!(c, '.' | '[' | ']' | '"' | '=') || c.is_whitespace());
+                    if plain {
+                        f.write_str(k)?;
+                    } else {
+                        write!(f, "{k:?}")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    /// The value of a key, if this is a mapping that has it.
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|(k, _)| k.name == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// The part one step away.
+    pub(crate) fn step(&self, step: &Step) -> Option<&Self> {
+        match (step, &self.value) {
+            (Step::Key(k), _) => self.get(k),
+            (Step::Index(i), Value::Seq(items)) => items.get(*i),
+            _ => None,
+        }
+    }
+
+    /// The part one step away, to change it.
+    pub(crate) fn step_mut(&mut self, step: &Step) -> Option<&mut Self> {
+        match (step, &mut self.value) {
+            (Step::Key(name), Value::Map(entries)) => entries
+                .iter_mut()
+                .find(|(k, _)| k.name == *name)
+                .map(|(_, v)| v),
+            (Step::Index(i), Value::Seq(items)) => items.get_mut(*i),
+            _ => None,
+        }
+    }
+
+    /// The part at a path, or the deepest part on the way to it that exists.
+    ///
+    /// A key that leads nowhere deeper gives its own place, so that a missing
+    /// value is shown where it should be.
+    pub(crate) fn nearest(&self, path: &[Step]) -> Span {
+        let mut node = self;
+        let mut span = self.span;
+        for step in path {
+            let next = match (step, &node.value) {
+                (Step::Key(name), Value::Map(entries)) => entries
+                    .iter()
+                    .find(|(k, _)| k.name == *name)
+                    .map(|(k, v)| (k.span, v)),
+                (Step::Index(i), Value::Seq(items)) => items.get(*i).map(|v| (v.span, v)),
+                _ => None,
+            };
+            let Some((place, value)) = next else { break };
+            node = value;
+            // A container is best shown by the key that leads to it.
+            span = match value.value {
+                Value::Seq(_) | Value::Map(_) | Value::Null => place,
+                _ => value.span,
+            };
+        }
+        span
+    }
+
+    /// The text of a scalar as it was written (quotes and escapes resolved).
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Str(s) => Some(s),
+            Value::Int(_, raw) | Value::Float(_, raw) => Some(raw),
+            Value::Bool(true) => Some("true"),
+            Value::Bool(false) => Some("false"),
+            Value::Null | Value::Seq(_) | Value::Map(_) | Value::Pruned => None,
+        }
+    }
+
+    /// What stands there, for `found:`.
+    pub(crate) fn describe(&self) -> String {
+        match &self.value {
+            Value::Null => "nothing".to_owned(),
+            Value::Seq(items) if items.is_empty() => "an empty list".to_owned(),
+            Value::Seq(_) => "a list".to_owned(),
+            Value::Map(_) => "a mapping".to_owned(),
+            Value::Str(s) if s.is_empty() => "an empty text".to_owned(),
+            _ => self.text().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// How many nodes the tree has.
+    pub(crate) fn size(&self) -> usize {
+        1 + match &self.value {
+            Value::Seq(items) => items.iter().map(Self::size).sum(),
+            Value::Map(entries) => entries.iter().map(|(_, v)| v.size()).sum(),
+            _ => 0,
+        }
+    }
+}
