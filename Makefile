@@ -1,0 +1,125 @@
+# The only entry: `make demo` shows it, `make test` checks it, `make help` lists the rest.
+# Everything is installed into .venv and built into target; remove both to start anew.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# A module path of the user's must not shadow the package.
+unexport PYTHONPATH PYTHONHOME
+
+RUN_DEPS := $(VENV)/.run-deps
+DEV_DEPS := $(VENV)/.dev-deps
+NATIVE := $(VENV)/.native
+CRATES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps
+
+.PHONY: help
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(NATIVE) ## Run the customer-edge example: verdicts, figures.
+	@status=0; $(BIN)/spillgate run examples/ce-node/scenario.yaml \
+	  --figures examples/ce-node/figures.toml || status=$$?; \
+	case $$status in \
+	  0) ;; \
+	  1) echo "(exit status 1: some policies miss some requirements, which is the point)";; \
+	  3) echo "(exit status 3: some verdicts need more runs)";; \
+	  *) exit $$status;; \
+	esac
+
+.PHONY: test
+test: lint test-rust test-python docs ## Run every test, lint and type check.
+
+.PHONY: lint
+lint: $(DEV_DEPS) ## Check formatting, lints and types of Rust and Python.
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.PHONY: test-rust
+test-rust: ## Run the Rust tests only.
+	cargo test --workspace --locked
+
+.PHONY: test-python
+test-python: $(NATIVE) $(DEV_DEPS) ## Run the Python tests only, command line and documentation included.
+	$(BIN)/python -m pytest
+
+.PHONY: docs
+docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+.PHONY: bench
+bench: ## Run the benchmarks.
+	cargo bench --workspace --locked
+
+.PHONY: fuzz
+fuzz: ## Fuzz each target for a minute (needs the nightly toolchain and cargo-fuzz).
+	@if ! cargo +nightly fuzz --version >/dev/null 2>&1; then \
+	  echo "SKIPPED: make fuzz needs rustup's nightly toolchain and 'cargo install cargo-fuzz'" >&2; \
+	else \
+	  for target in $$(cargo +nightly fuzz list); do \
+	    echo "fuzzing $$target"; \
+	    mkdir -p fuzz/corpus/$$target; \
+	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
+	    cargo +nightly fuzz run $$target fuzz/corpus/$$target $$seeds -- \
+	      -max_total_time=$(or $(FUZZ_SECONDS),60) -timeout=10 -rss_limit_mb=4096; \
+	  done; \
+	fi
+
+.PHONY: images
+images: $(NATIVE) ## Make the pictures of README and documentation anew.
+	rm -rf target/images
+	$(BIN)/spillgate run examples/ce-node/scenario.yaml --figures examples/ce-node/figures.toml \
+	  --out target/images --quiet || test $$? = 1
+	cp target/images/figures/{fig06,fig08,fig09}*.png docs/img/
+
+.PHONY: lock
+lock: $(DEV_DEPS) ## Resolve the Python requirements anew (needs uv).
+	cd requirements && for set in run dev; do \
+	  uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
+	    --no-emit-index-url --custom-compile-command "make lock" -o $$set.txt $$set.in; \
+	done
+
+.PHONY: clean
+clean: ## Remove everything that was built or installed.
+	rm -rf $(VENV) target docs/_build docs/reference/_generated
+	find python -name '_native*.so' -delete
+
+# The environment. Its first line names the first Python that is new enough.
+$(VENV)/pyvenv.cfg:
+	@python=$$(for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
+	  if $$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then echo $$p; break; fi; done); \
+	if [ -z "$$python" ]; then echo "error: Python 3.10 or later is needed" >&2; exit 1; fi; \
+	if ! $$python -c 'import ensurepip, venv' 2>/dev/null; then \
+	  echo "error: $$python has no venv module; on Debian: apt install python3-venv" >&2; exit 1; fi; \
+	echo "making $(VENV)"; $$python -m venv $(VENV)
+
+$(RUN_DEPS): requirements/run.txt $(VENV)/pyvenv.cfg
+	@echo "installing what the package needs"
+	@$(PIP_INSTALL) -r requirements/run.txt
+	@touch $@
+
+$(DEV_DEPS): requirements/dev.txt $(RUN_DEPS)
+	@echo "installing what the checks need"
+	@$(PIP_INSTALL) -r requirements/dev.txt
+	@touch $@
+
+$(NATIVE): $(CRATES) Cargo.toml Cargo.lock pyproject.toml $(RUN_DEPS)
+	@if ! cargo --version >/dev/null 2>&1; then \
+	  echo "error: cargo is needed (Rust 1.85 or later); see https://rustup.rs" >&2; exit 1; fi
+	@cargo --version | awk '{ split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 85) }' || { \
+	  echo "error: Rust 1.85 or later is needed, this is $$(cargo --version)" >&2; exit 1; }
+	@echo "building the simulator (minutes the first time, then only what changed)"
+	@$(BIN)/maturin develop --release --locked --quiet
+	@touch $@

@@ -1,0 +1,53 @@
+"""Spillgate: a packet-level simulator of congestion management.
+
+>>> import spillgate
+>>> results = spillgate.run("examples/first/scenario.yaml", runs=3)
+>>> results.passed
+False
+>>> sorted({v.variant for v in results.verdicts if v.verdict == "fail"})
+['fifo']
+"""
+
+from spillgate import _engine
+from spillgate.errors import (
+    Diagnostic,
+    InputError,
+    MissingDependencyError,
+    OutputError,
+    SpillgateError,
+)
+from spillgate.metrics import Metric, metrics
+from spillgate.result import Distribution, Results, Row, Run, Series, Verdict, load
+from spillgate.run import Interrupted, Progress, Simulation, run
+from spillgate.scenario import Description, Unmodelled, catalog, check, schema
+
+__version__: str = _engine.VERSION
+__commit__: str = _engine.COMMIT
+
+__all__ = [
+    "Description",
+    "Diagnostic",
+    "Distribution",
+    "InputError",
+    "Interrupted",
+    "Metric",
+    "MissingDependencyError",
+    "OutputError",
+    "Progress",
+    "Results",
+    "Row",
+    "Run",
+    "Series",
+    "Simulation",
+    "SpillgateError",
+    "Unmodelled",
+    "Verdict",
+    "__commit__",
+    "__version__",
+    "catalog",
+    "check",
+    "load",
+    "metrics",
+    "run",
+    "schema",
+]

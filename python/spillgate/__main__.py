@@ -1,0 +1,7 @@
+"""`python -m spillgate`."""
+
+import sys
+
+from spillgate.cli import main
+
+sys.exit(main())

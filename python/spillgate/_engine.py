@@ -1,0 +1,94 @@
+"""The only module that touches the compiled core.
+
+It turns the core's JSON into Python data and its exceptions into ours, so that
+nothing above needs to know how the core is spoken to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from spillgate import _native
+from spillgate.errors import Diagnostic, InputError
+
+VERSION: str = _native.__version__
+COMMIT: str = _native.__commit__
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the scenario file."""
+    parsed: dict[str, Any] = json.loads(_native.schema())
+    return parsed
+
+
+def catalog() -> dict[str, list[dict[str, Any]]]:
+    """What the core offers, by family: kinds with a summary."""
+    parsed: dict[str, list[dict[str, Any]]] = json.loads(_native.catalog())
+    return parsed
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except _native.InputError as error:
+        records = json.loads(getattr(error, "diagnostics", "[]"))
+        problems = tuple(Diagnostic.from_json(r) for r in records)
+        raise InputError(str(error), problems) from None
+
+
+class Job:
+    """A loaded and validated scenario, and its runs."""
+
+    def __init__(
+        self, path: str, overrides: list[str], seed: int | None, runs: int | None, jobs: int
+    ) -> None:
+        """Loads and validates; raises `InputError`."""
+        with _translated():
+            self._job = _native.Job(path, overrides, seed, runs, jobs)
+
+    def describe(self) -> dict[str, Any]:
+        """What was understood of the scenario."""
+        parsed: dict[str, Any] = json.loads(self._job.describe())
+        return parsed
+
+    def start(self) -> None:
+        """Starts the runs in background threads."""
+        with _translated():
+            self._job.start()
+
+    def progress(self) -> tuple[float, int, int, int]:
+        """Fraction done, runs done, runs in all, events so far."""
+        return self._job.progress()
+
+    def cancel(self) -> None:
+        """Asks the runs to stop; finished ones stay."""
+        self._job.cancel()
+
+    def join(self, seconds: float) -> bool:
+        """Waits up to `seconds`; true when all threads have ended."""
+        return self._job.join(seconds)
+
+    def outcome(self) -> Outcome:
+        """What the finished runs gave."""
+        return Outcome(self._job.results())
+
+
+class Outcome:
+    """The measured values of finished runs, each part parsed when it is asked for."""
+
+    def __init__(self, native: _native.Results) -> None:
+        """Wraps the core's results."""
+        self._native = native
+
+    def part(self, name: str) -> list[dict[str, Any]]:
+        """One of `summary`, `verdicts`, `runs`, `series`, `distributions`."""
+        parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
+        return parsed
+
+    def write_parquet(self, path: str) -> None:
+        """Writes every value of every run as a tidy table."""
+        self._native.write_parquet(path)

@@ -1,0 +1,152 @@
+"""What the commands do. Each takes the parsed arguments and returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spillgate import scenario
+from spillgate.cli import INTERRUPTED
+from spillgate.errors import InputError
+from spillgate.result import Results, Row
+from spillgate.run import Interrupted, Simulation
+from spillgate.rundir import RunDirectory, default_directory
+
+if TYPE_CHECKING:
+    from spillgate.plot import FigureSpec
+    from spillgate.scenario import Description
+
+
+def run(options: argparse.Namespace) -> int:
+    """`spillgate run`."""
+    from spillgate.cli import progress, render
+
+    simulation = Simulation(
+        options.scenario,
+        seed=options.seed,
+        runs=options.runs,
+        jobs=options.jobs,
+        set=options.set,
+    )
+    described = options.running = simulation.description
+    specs = _figures(options, described)
+    target = options.out or default_directory(options.scenario, described.name)
+    # Before the simulation: an hour of it must not end in "permission denied".
+    directory = RunDirectory(target, force=options.force)
+    try:
+        status = None
+        with progress.shown(described, quiet=options.quiet) as report:
+            try:
+                results = simulation.run(report)
+            except Interrupted as stopped:
+                results = stopped.results
+                status = INTERRUPTED
+        figures, problems = _save(results, directory, options, specs)
+    finally:
+        directory.discard()
+    for problem in problems:
+        print(f"spillgate: {problem}", file=sys.stderr)
+    if options.format == "json":
+        json.dump(results.to_dict(), sys.stdout, ensure_ascii=False)
+        print()
+    elif options.format == "csv":
+        write_csv(results)
+    else:
+        render.results(results, directory.path, figures, brief=options.quiet)
+    if status == INTERRUPTED:
+        done, wanted = len(results.runs), described.runs * len(described.variants)
+        print(
+            f"spillgate: interrupted; {done} of {wanted} runs are saved in {directory.path}",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    return results.status
+
+
+def _figures(options: argparse.Namespace, described: Description) -> list[FigureSpec] | None:
+    """The chosen figures; a name that the scenario does not have is found before the run."""
+    if options.figures is None:
+        return None
+    from spillgate.plot.files import read_specs
+
+    specs = read_specs(options.figures)
+    for spec in specs:
+        known = [("variant", spec.variants, described.variants)]
+        if spec.kind == "ccdf" or (spec.kind == "bars" and spec.scope == "class"):
+            known.append(("class", spec.names, described.classes))
+        for what, wanted, there in known:
+            for name in wanted:
+                if name not in there:
+                    msg = (
+                        f"{options.figures}: error: figure {spec.file}: there is no {what} "
+                        f"{name!r}; there are {', '.join(there)}"
+                    )
+                    raise InputError(msg)
+    return specs
+
+
+def _save(
+    results: Results,
+    directory: RunDirectory,
+    options: argparse.Namespace,
+    specs: list[FigureSpec] | None,
+) -> tuple[list[Path], list[str]]:
+    figures: list[Path] = []
+    problems: list[str] = []
+    with directory.filling() as temporary:
+        results.write_into(temporary, options.argv)
+        if not options.no_figures and results.runs:
+            from spillgate import plot
+
+            drawn, problems = plot.save(results, temporary / "figures", specs)
+            figures = [directory.path / "figures" / f.name for f in drawn]
+    return figures, problems
+
+
+def write_csv(results: Results) -> None:
+    """Writes the table (without single flows) as CSV to standard output."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([f.name for f in fields(Row)])
+    for row in results.table():
+        if row.scope != "flow":
+            writer.writerow(["" if v is None else v for v in astuple(row)])
+
+
+def check(options: argparse.Namespace) -> int:
+    """`spillgate check`."""
+    from spillgate.cli import render
+
+    described = scenario.check(
+        options.scenario, seed=options.seed, runs=options.runs, set=options.set
+    )
+    render.description(described)
+    return 0
+
+
+def print_schema(_options: argparse.Namespace) -> int:
+    """`spillgate schema`."""
+    print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def print_catalog(options: argparse.Namespace) -> int:
+    """`spillgate list`."""
+    from spillgate.cli import render
+
+    families = scenario.catalog()
+    if options.family is not None:
+        if options.family not in families:
+            msg = f"error: there is no family {options.family!r}; there are {', '.join(families)}"
+            raise InputError(msg)
+        families = {options.family: families[options.family]}
+    render.catalog(families)
+    return 0
+
+
+COMMANDS = {"run": run, "check": check, "schema": print_schema, "list": print_catalog}
+"""The commands by name."""

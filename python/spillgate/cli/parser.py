@@ -1,0 +1,130 @@
+"""Arguments of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from spillgate import __commit__, __version__
+
+_STATUS = """\
+exit status:
+  0  every requirement is met (or none is stated)
+  1  a requirement is not met
+  2  bad input, or the output cannot be written
+  3  undecided: an interval contains its bound; more runs may decide
+  4  internal error
+  130  interrupted; the finished runs are saved
+"""
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Fixed width, so that the documentation shows what everyone sees."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=92)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; each command stores its name in `command`."""
+    parser = argparse.ArgumentParser(
+        prog="spillgate",
+        description="Simulates congestion management in network nodes, packet by packet.",
+        epilog=_STATUS,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"spillgate {__version__} ({__commit__})"
+    )
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
+    )
+
+    run = _command(commands, "run", "run a scenario and judge its requirements")
+    _scenario(run)
+    _numbers(run)
+    run.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="threads; default one a core; results do not depend on it",
+    )
+    run.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="run directory to make; default runs/<scenario>-<time>",
+    )
+    run.add_argument("--force", action="store_true", help="replace an existing run directory")
+    run.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="what goes to standard output; default table",
+    )
+    figures = run.add_mutually_exclusive_group()
+    figures.add_argument(
+        "--figures",
+        type=Path,
+        metavar="FILE",
+        help="TOML file that says which figures to draw; default a set that suits any scenario",
+    )
+    figures.add_argument("--no-figures", action="store_true", help="draw none")
+    run.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
+
+    check = _command(commands, "check", "validate a scenario and say what was understood")
+    _scenario(check)
+    _numbers(check)
+
+    _command(commands, "schema", "print the JSON Schema of the scenario file")
+
+    listing = _command(commands, "list", "list what can be named in a scenario")
+    listing.add_argument(
+        "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
+    )
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+
+
+def _scenario(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="scenario file (YAML)")
+
+
+def _numbers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="master seed; default the scenario's"
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs of each variant; default the scenario's"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
+    )
+
+
+def command_parsers() -> Sequence[tuple[str, argparse.ArgumentParser]]:
+    """Every command with its parser, for the documentation."""
+    parser = build_parser()
+    for action in parser._actions:  # noqa: SLF001 - argparse offers no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return [("", parser), *action.choices.items()]
+    return [("", parser)]

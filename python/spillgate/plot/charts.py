@@ -1,0 +1,277 @@
+"""Bars, time lines and distribution curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from spillgate.metrics import scale_for
+from spillgate.plot.style import label_of, palette, styled
+from spillgate.result import Results, Row
+
+
+def _ordered(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _figure(groups: int, series: int) -> tuple[Figure, Axes]:
+    width = min(14.0, max(6.0, 1.2 + groups * max(0.55, 0.17 * series)))
+    figure = Figure(figsize=(width, 3.2))
+    return figure, figure.add_subplot()
+
+
+def _wrapped(name: str, room: int) -> str:
+    """Breaks long names at their hyphens, so that neighbors do not overlap."""
+    lines = [""]
+    for part in name.replace("-", "-\0").replace(" ", " \0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(part) > room:
+            lines.append(part)
+        else:
+            lines[-1] += part
+    return "\n".join(line.strip() for line in lines)
+
+
+def _legend(axes: Axes, count: int) -> None:
+    if count > 1:
+        columns = count if count <= 6 else math.ceil(count / 2)
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
+
+
+def _title(axes: Axes, title: str, count: int) -> None:
+    if title:
+        rows = 0 if count <= 1 else 1 if count <= 6 else 2
+        axes.set_title(title, pad=6 + 14 * rows)
+
+
+def bars(
+    results: Results,
+    metric: str,
+    *,
+    scope: str = "class",
+    names: Sequence[str] | None = None,
+    variants: Sequence[str] | None = None,
+    x: Literal["variant", "name"] = "variant",
+    shades: int = 1,
+    log: bool = False,
+    title: str = "",
+) -> Figure:
+    """Grouped bars of one metric with 95 % intervals.
+
+    Args:
+        results: What was measured.
+        metric: Name of the metric.
+        scope: `class`, `dscp`, `queue`, `link`, `total` or `flow`.
+        names: What to show, in this order; everything of the scope if not given.
+        variants: Which variants, in this order; all if not given.
+        x: Whether a group of bars is a variant or a name.
+        shades: This many consecutive series share a hue.
+        log: Logarithmic values.
+        title: Above the figure.
+
+    Raises:
+        ValueError: If nothing matches.
+    """
+    rows = results.table(scope=scope, metric=metric)
+    if not rows:
+        msg = f"there is no metric {metric!r} of scope {scope!r}"
+        raise ValueError(msg)
+    all_names = _ordered([r.name for r in rows])
+    all_variants = list(results.description.variants)
+    shown = list(names) if names is not None else all_names
+    chosen = list(variants) if variants is not None else all_variants
+    for wanted, known, what in ((shown, all_names, scope), (chosen, all_variants, "variant")):
+        for name in wanted:
+            if name not in known:
+                msg = f"there is no {what} {name!r}; there are {', '.join(known)}"
+                raise ValueError(msg)
+    by = {(r.variant, r.name): r for r in rows}
+    scale = scale_for(rows[0].unit, [r.mean for r in rows if r.name in shown])
+    groups, series = (chosen, shown) if x == "variant" else (shown, chosen)
+    with styled():
+        figure, axes = _figure(len(groups), len(series))
+        width = 0.8 / len(series)
+        for k, (one, (color, hatch)) in enumerate(
+            zip(series, palette(len(series), shades), strict=True)
+        ):
+            cells = [by.get((g, one) if x == "variant" else (one, g)) for g in groups]
+            places = [i + (k - (len(series) - 1) / 2) * width for i in range(len(groups))]
+            _bar_series(axes, places, cells, width, scale.factor, one, color, hatch)
+        axes.set_xticks(range(len(groups)), [_wrapped(g, 12) for g in groups])
+        axes.grid(visible=False, axis="x")
+        axes.margins(x=0.02)
+        axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
+        if log:
+            axes.set_yscale("log")
+        elif not any(r.mean for r in rows if r.name in shown and r.variant in chosen):
+            axes.set_ylim(0, 1)
+        else:
+            axes.set_ylim(bottom=0)
+        _legend(axes, len(series))
+        _title(axes, title, len(series))
+    return figure
+
+
+def _bar_series(
+    axes: Axes,
+    places: Sequence[float],
+    cells: Sequence[Row | None],
+    width: float,
+    factor: float,
+    label: str,
+    color: str | tuple[float, float, float],
+    hatch: str,
+) -> None:
+    heights = [math.nan if c is None or c.mean is None else c.mean * factor for c in cells]
+    errors = [0.0 if c is None or c.half is None else c.half * factor for c in cells]
+    axes.bar(
+        places,
+        heights,
+        width * 0.92,
+        label=label,
+        color=color,
+        edgecolor="white",
+        hatch=hatch,
+        yerr=errors,
+        error_kw={"ecolor": "#222222", "elinewidth": 0.9},
+    )
+
+
+def timeline(
+    results: Results,
+    metric: str = "backlog_packets",
+    *,
+    where: Sequence[str] | None = None,
+    variants: Sequence[str] | None = None,
+    title: str = "",
+) -> Figure:
+    """Time series of the first run, one panel a variant.
+
+    Args:
+        results: What was measured.
+        metric: Name of the sampled metric.
+        where: Which places; those that are ever above zero if not given, at most eight.
+        variants: Which variants; all if not given.
+        title: Above the figure.
+
+    Raises:
+        ValueError: If nothing matches.
+    """
+    series = [s for s in results.series() if s.metric == metric]
+    chosen = list(variants) if variants is not None else list(results.description.variants)
+    series = [s for s in series if s.variant in chosen]
+    if where is None:
+        peak: dict[str, float] = {}
+        for s in series:
+            peak[s.where] = max(peak.get(s.where, 0.0), max((v or 0.0 for v in s.v), default=0.0))
+        busiest = sorted((p for p in peak if peak[p] > 0.0), key=lambda p: -peak[p])[:8]
+        places = [p for p in peak if p in busiest]
+    else:
+        places = list(where)
+    series = [s for s in series if s.where in places]
+    if not series:
+        msg = f"there is no time series of {metric!r}"
+        raise ValueError(msg)
+    chosen = [v for v in chosen if any(s.variant == v for s in series)]
+    scale = scale_for(series[0].unit, [v for s in series for v in s.v])
+    with styled():
+        figure = Figure(figsize=(6.4, 0.9 + 1.25 * len(chosen)))
+        panels = figure.subplots(len(chosen), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        colors = dict(zip(places, palette(len(places)), strict=True))
+        for panel, variant in zip(panels, chosen, strict=True):
+            for s in (s for s in series if s.variant == variant):
+                values = [math.nan if v is None else v * scale.factor for v in s.v]
+                panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
+            panel.set_title(variant, fontsize=8, pad=3)
+            panel.set_ylim(bottom=0)
+        panels[-1].set_xlabel("time (s)")
+        figure.supylabel(f"{label_of(metric)} ({scale.unit})", fontsize=9)
+        handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
+        shown = [p for p in places if p in handles]
+        figure.legend(
+            [handles[p] for p in shown],
+            shown,
+            loc="upper left",
+            bbox_to_anchor=(0.98, 0.95),
+            borderaxespad=0.0,
+        )
+        figure.tight_layout()
+        if title:
+            y = 1.0 + 0.05 / figure.get_figheight()
+            figure.suptitle(title, x=0.02, y=y, ha="left", va="bottom", fontsize=10)
+    return figure
+
+
+def ccdf(
+    results: Results,
+    *,
+    names: Sequence[str] | None = None,
+    variants: Sequence[str] | None = None,
+    title: str = "",
+) -> Figure:
+    """How many packets are delayed by more than x, one panel a class.
+
+    Args:
+        results: What was measured.
+        names: Which classes, in this order; all if not given.
+        variants: Which variants; all if not given.
+        title: Above the figure.
+
+    Raises:
+        ValueError: If nothing matches.
+    """
+    chosen = list(variants) if variants is not None else list(results.description.variants)
+    curves = [d for d in results.distributions() if d.variant in chosen and any(d.owd)]
+    classes = list(names) if names is not None else _ordered([d.cls for d in curves])
+    curves = [d for d in curves if d.cls in classes]
+    if not curves:
+        msg = "there is no delay distribution"
+        raise ValueError(msg)
+    classes = [c for c in classes if any(d.cls == c for d in curves)]
+    scale = scale_for("s", [v for d in curves for v in d.owd])
+    with styled():
+        columns = min(3, len(classes))
+        rows = math.ceil(len(classes) / columns)
+        figure = Figure(figsize=(max(4.6, 2.7 * columns), 0.7 + 2.1 * rows))
+        grid = figure.subplots(rows, columns, sharey=True, squeeze=False).flatten()
+        colors = dict(zip(chosen, palette(len(chosen)), strict=True))
+        for panel, cls in zip(grid, classes, strict=False):
+            for d in (d for d in curves if d.cls == cls):
+                points = [
+                    (v * scale.factor, 1.0 - q)
+                    for q, v in zip(d.q, d.owd, strict=True)
+                    if v is not None and q < 1.0
+                ]
+                panel.plot(
+                    [p[0] for p in points],
+                    [p[1] for p in points],
+                    color=colors[d.variant][0],
+                    label=d.variant,
+                )
+            panel.set_yscale("log")
+            panel.set_title(cls, fontsize=8, pad=3)
+            panel.set_xlabel(f"one-way delay x ({scale.unit})")
+            panel.grid(visible=True, axis="both")
+        for panel in grid[len(classes) :]:
+            panel.set_visible(False)
+        for panel in grid[::columns]:
+            panel.set_ylabel("packets later than x")
+        labels = {line.get_label(): line for p in grid for line in p.get_lines()}
+        shown = [v for v in chosen if v in labels]
+        if len(shown) > 1:
+            figure.legend(
+                [labels[v] for v in shown],
+                shown,
+                loc="lower center",
+                bbox_to_anchor=(0.5, 0.99),
+                ncols=min(5, len(shown)),
+            )
+        figure.tight_layout()
+        if title:
+            above = 0.34 if len(shown) > 1 else 0.12
+            y = 1.0 + above / figure.get_figheight()
+            figure.suptitle(title, x=0.02, y=y, ha="left", va="bottom", fontsize=10)
+    return figure

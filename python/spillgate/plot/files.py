@@ -1,0 +1,211 @@
+"""Which figures to draw, and writing them to files.
+
+The figures of a scenario can be chosen in a TOML file:
+
+    [[figure]]
+    file = "delay"                # without ending
+    kind = "bars"                 # bars, timeline or ccdf
+    metric = "owd_mean"
+    scope = "class"
+    names = ["voice", "video"]
+    title = "Delay of voice and video"
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillgate.errors import InputError
+from spillgate.plot.charts import bars, ccdf, timeline
+from spillgate.plot.style import styled
+from spillgate.result import Results
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+KINDS = ("bars", "timeline", "ccdf")
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """One figure.
+
+    Attributes:
+        file: File name without ending: letters, digits, `.`, `_` and `-`.
+        kind: `bars`, `timeline` or `ccdf`.
+        metric: Name of the metric (not for `ccdf`).
+        scope: For bars: what is compared.
+        names: Classes, code points, queues ... to show; all if empty.
+        variants: Variants to show; all if empty.
+        x: For bars: a group is a `variant` or a `name`.
+        shades: For bars: this many consecutive series share a hue.
+        log: For bars: logarithmic values.
+        title: Above the figure.
+    """
+
+    file: str
+    kind: str = "bars"
+    metric: str = ""
+    scope: str = "class"
+    names: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    x: str = "variant"
+    shades: int = 1
+    log: bool = False
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        """Checks what a user may have mistyped."""
+        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", self.file):
+            msg = f"file {self.file!r} is no plain file name"
+            raise ValueError(msg)
+        for key, value, valid in (("kind", self.kind, KINDS), ("x", self.x, ("variant", "name"))):
+            if value not in valid:
+                msg = f"{key} {value!r} is none of {', '.join(valid)}"
+                raise ValueError(msg)
+        if self.kind == "bars" and not self.metric:
+            msg = "bars need a metric"
+            raise ValueError(msg)
+        if self.shades < 1:
+            msg = f"shades must be at least 1, not {self.shades}"
+            raise ValueError(msg)
+
+
+def read_specs(path: str | Path) -> list[FigureSpec]:
+    """Reads a file of figures.
+
+    Args:
+        path: A TOML file with `[[figure]]` tables; the keys are those of `FigureSpec`.
+
+    Raises:
+        InputError: If it cannot be read; says which figure and why.
+    """
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        msg = f"{path}: error: {error}"
+        raise InputError(msg) from error
+    tables = data.pop("figure", [])
+    if data or not isinstance(tables, list) or not tables:
+        msg = f"{path}: error: a file of figures holds [[figure]] tables and nothing else"
+        raise InputError(msg)
+    specs: list[FigureSpec] = []
+    for number, table in enumerate(tables, start=1):
+        try:
+            spec = _spec(table)
+            if spec.file in {s.file for s in specs}:
+                msg = f"file {spec.file!r} occurs twice"
+                raise ValueError(msg)
+        except (TypeError, ValueError) as error:
+            msg = f"{path}: error: figure {number}: {error}"
+            raise InputError(msg) from error
+        specs.append(spec)
+    return specs
+
+
+_TYPES = {"shades": int, "log": bool, "names": list, "variants": list}
+
+
+def _spec(table: dict[str, Any]) -> FigureSpec:
+    known = [f.name for f in fields(FigureSpec)]
+    for key, value in table.items():
+        if key not in known:
+            msg = f"unknown key {key!r}; known are {', '.join(known)}"
+            raise ValueError(msg)
+        kind = _TYPES.get(key, str)
+        # In Python a bool is an int; in a figure it is a mistake.
+        wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
+        if wrong or (kind is list and not all(isinstance(v, str) for v in value)):
+            what = {"list": "a list of texts", "str": "a text", "int": "a whole number"}
+            msg = f"{key} must be {what.get(kind.__name__, 'true or false')}, not {value!r}"
+            raise ValueError(msg)
+    if "file" not in table:
+        msg = "the key file is missing"
+        raise ValueError(msg)
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+    return FigureSpec(**values)
+
+
+def default_figures(results: Results) -> list[FigureSpec]:
+    """The figures that suit any scenario."""
+    specs = [
+        FigureSpec("delay", metric="owd_mean", title="Mean delay by class"),
+        FigureSpec("loss", metric="loss_ratio", title="Loss by class"),
+        FigureSpec("delay-variation", metric="pdv", title="Delay variation by class"),
+        FigureSpec("delay-distribution", kind="ccdf", title="Distribution of delay by class"),
+    ]
+    if any(s.metric == "backlog_packets" and any(s.v) for s in results.series()):
+        specs.append(
+            FigureSpec(
+                "backlog", kind="timeline", metric="backlog_packets", title="Backlog by queue"
+            )
+        )
+    return specs
+
+
+def draw(results: Results, spec: FigureSpec) -> Figure:
+    """Draws one figure; raises `ValueError` if it asks for what was not measured."""
+    names = spec.names or None
+    variants = spec.variants or None
+    if spec.kind == "timeline":
+        return timeline(
+            results,
+            spec.metric or "backlog_packets",
+            where=names,
+            variants=variants,
+            title=spec.title,
+        )
+    if spec.kind == "ccdf":
+        return ccdf(results, names=names, variants=variants, title=spec.title)
+    return bars(
+        results,
+        spec.metric,
+        scope=spec.scope,
+        names=names,
+        variants=variants,
+        x="name" if spec.x == "name" else "variant",
+        shades=spec.shades,
+        log=spec.log,
+        title=spec.title,
+    )
+
+
+def save(
+    results: Results, directory: str | Path, specs: Sequence[FigureSpec] | None = None
+) -> tuple[list[Path], list[str]]:
+    """Writes figures as PNG and SVG; the same results give the same bytes.
+
+    Args:
+        results: What was measured.
+        directory: Where to write; made if missing.
+        specs: The figures; those of `default_figures` if not given.
+
+    Returns:
+        The PNG files, and one line for each figure that could not be drawn.
+    """
+    where = Path(directory)
+    where.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    problems: list[str] = []
+    for spec in specs if specs is not None else default_figures(results):
+        try:
+            figure = draw(results, spec)
+        except ValueError as error:
+            problems.append(f"figure {spec.file}: {error}")
+            continue
+        target = where / f"{spec.file}.png"
+        with styled():
+            figure.savefig(target, metadata={"Software": "Spillgate"})
+            figure.savefig(target.with_suffix(".svg"), metadata={"Date": None})
+        written.append(target)
+    return written, problems

@@ -1,0 +1,482 @@
+"""The results of runs: means with intervals, verdicts, series, distributions."""
+
+from __future__ import annotations
+
+import html
+import json
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from spillgate import _engine
+from spillgate.errors import InputError, MissingDependencyError
+from spillgate.metrics import Scale, format_number, format_value, scale_for
+from spillgate.rundir import MANIFEST, RunDirectory
+from spillgate.scenario import Description
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+FORMAT = 1
+"""Version of `results.json`."""
+
+PARTS = ("summary", "verdicts", "runs", "series", "distributions")
+"""The parts of results, as the core names them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The mean of one metric of one thing over the runs of one variant.
+
+    Attributes:
+        variant: Name of the variant.
+        scope: `total`, `class`, `dscp`, `queue`, `link` or `flow`.
+        name: Name of the thing: a class, a code point, `link/queue`, ...
+        metric: Name of the metric.
+        unit: Base unit of the values.
+        mean: Mean over the runs; none if undefined in all of them.
+        low: Lower end of the 95 % interval; none with fewer than two runs.
+        high: Upper end of the 95 % interval; none with fewer than two runs.
+        n: Runs in which the metric is defined.
+    """
+
+    variant: str
+    scope: str
+    name: str
+    metric: str
+    unit: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval; none if there is no interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether one requirement is met by one variant.
+
+    Attributes:
+        variant: Name of the variant.
+        cls: The class of service (`class` in files).
+        metric: Name of the metric.
+        unit: Base unit of the values.
+        bound: The required value.
+        side: `max` if the metric must not exceed `bound`, `min` if it must reach it.
+        mean: Mean over the runs.
+        low: Lower end of the 95 % interval.
+        high: Upper end of the 95 % interval.
+        n: Runs that count.
+        verdict: `pass`, `fail`, or `undecided` when the interval contains the bound.
+        further_runs: How many more runs would probably decide it; none if decided or
+            out of reach.
+    """
+
+    variant: str
+    cls: str
+    metric: str
+    unit: str
+    bound: float
+    side: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    verdict: Literal["pass", "fail", "undecided"]
+    further_runs: int | None
+
+    @property
+    def requirement(self) -> str:
+        """The requirement as text.
+
+        Example:
+            >>> Verdict("FIFO", "voice", "loss_ratio", "1", 0.001, "max",
+            ...         0.1, 0.1, 0.1, 10, "fail", None).requirement
+            'loss_ratio ≤ 0.1 %'
+        """
+        sign = "≤" if self.side == "max" else "≥"
+        return f"{self.metric} {sign} {format_value(self.bound, self.unit)}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run.
+
+    Attributes:
+        variant: Name of the variant.
+        run: Number of the run, from 0.
+        seed: Master seed.
+        digest: Fingerprint of the event stream; equal digests mean equal runs.
+        events: Events handled.
+        packets: Packets sent.
+    """
+
+    variant: str
+    run: int
+    seed: int
+    digest: str
+    events: int
+    packets: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """A time series of the first run of a variant.
+
+    Attributes:
+        variant: Name of the variant.
+        run: Number of the run.
+        where: What was sampled.
+        metric: Name of the metric.
+        unit: Base unit of `v`.
+        t: Sampling times in seconds.
+        v: The values; none where undefined.
+    """
+
+    variant: str
+    run: int
+    where: str
+    metric: str
+    unit: str
+    t: tuple[float, ...]
+    v: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The one-way delays of a class as a quantile curve, pooled over all runs.
+
+    Attributes:
+        variant: Name of the variant.
+        cls: The class of service.
+        q: Levels of the quantiles, 0 to 1.
+        owd: The quantiles in seconds.
+    """
+
+    variant: str
+    cls: str
+    q: tuple[float, ...]
+    owd: tuple[float | None, ...]
+
+
+_T = TypeVar("_T", Row, Verdict, Run, Series, Distribution)
+
+
+def _records(kind: type[_T], records: list[dict[str, Any]]) -> tuple[_T, ...]:
+    # `class` is a keyword in Python; a newer core may say more than we know.
+    known = {("class" if f.name == "cls" else f.name): f.name for f in fields(kind)}
+
+    def build(record: dict[str, Any]) -> _T:
+        values: dict[str, Any] = {
+            known[k]: tuple(v) if isinstance(v, list) else v
+            for k, v in record.items()
+            if k in known
+        }
+        return kind(**values)
+
+    return tuple(build(r) for r in records)
+
+
+class Results:
+    """What the finished runs gave.
+
+    Attributes:
+        description: What was run.
+        interrupted: Whether the runs were stopped before all had finished.
+        wall_s: Seconds from the start of the runs to their end.
+        scenario_path: The scenario file.
+    """
+
+    def __init__(
+        self,
+        description: Description,
+        part: Callable[[str], list[dict[str, Any]]],
+        write_parquet: Callable[[str], None],
+        *,
+        scenario_path: Path,
+        interrupted: bool = False,
+        wall_s: float = 0.0,
+    ) -> None:
+        """Made by `spillgate.run` and `spillgate.load`."""
+        self.description = description
+        self.interrupted = interrupted
+        self.wall_s = wall_s
+        self.scenario_path = scenario_path
+        self._part = part
+        self._write_parquet = write_parquet
+        self._parsed: dict[str, Any] = {}
+        self._raw: dict[str, list[dict[str, Any]]] = {}
+
+    def _records_of(self, name: str) -> list[dict[str, Any]]:
+        if name not in self._raw:
+            self._raw[name] = self._part(name)
+        return self._raw[name]
+
+    def _objects(self, name: str, kind: type[_T]) -> tuple[_T, ...]:
+        if name not in self._parsed:
+            self._parsed[name] = _records(kind, self._records_of(name))
+        parsed: tuple[_T, ...] = self._parsed[name]
+        return parsed
+
+    def table(
+        self,
+        *,
+        scope: str | None = None,
+        name: str | None = None,
+        metric: str | None = None,
+        variant: str | None = None,
+    ) -> list[Row]:
+        """The rows that match all given criteria, in the scenario's order.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> [r.name for r in results.table(scope="class", metric="owd_mean")]
+            ['voice', 'data', 'voice', 'data']
+        """
+        rows = self._objects("summary", Row)
+        wanted = [
+            (key, value)
+            for key, value in (
+                ("scope", scope),
+                ("name", name),
+                ("metric", metric),
+                ("variant", variant),
+            )
+            if value is not None
+        ]
+        return [r for r in rows if all(getattr(r, k) == v for k, v in wanted)]
+
+    def classes(self, *, metric: str | None = None, variant: str | None = None) -> list[Row]:
+        """The rows about classes of service."""
+        return self.table(scope="class", metric=metric, variant=variant)
+
+    def value(self, variant: str, scope: str, name: str, metric: str) -> Row:
+        """One row; raises `KeyError` if there is none."""
+        for row in self.table(scope=scope, name=name, metric=metric, variant=variant):
+            return row
+        raise KeyError((variant, scope, name, metric))
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One verdict for each requirement and variant."""
+        return self._objects("verdicts", Verdict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every requirement is met by every variant."""
+        return all(v.verdict == "pass" for v in self.verdicts)
+
+    @property
+    def status(self) -> int:
+        """Exit status that says the same: 0 all pass, 1 some fail, 3 some undecided."""
+        said = {v.verdict for v in self.verdicts}
+        return 1 if "fail" in said else 3 if "undecided" in said else 0
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The finished runs."""
+        return self._objects("runs", Run)
+
+    def series(self) -> tuple[Series, ...]:
+        """Time series of the first run of each variant."""
+        return self._objects("series", Series)
+
+    def distributions(self) -> tuple[Distribution, ...]:
+        """Delay distributions by variant and class."""
+        return self._objects("distributions", Distribution)
+
+    def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
+        """Everything as plain data; single flows only if asked for, as they may be many."""
+        parts = {name: self._records_of(name) for name in PARTS}
+        if not flows:
+            parts["summary"] = [r for r in parts["summary"] if r["scope"] != "flow"]
+        described = asdict(self.description)
+        described["measurement"] = {
+            k: described.pop(k) for k in ("warmup", "duration", "interval")
+        }
+        return {
+            "format": FORMAT,
+            "version": _engine.VERSION,
+            "interrupted": self.interrupted,
+            "scenario": described,
+            **parts,
+        }
+
+    def manifest(self, argv: Sequence[str] | None = None) -> dict[str, Any]:
+        """What is needed to know where the results come from and to repeat them."""
+        d = self.description
+        return {
+            "format": FORMAT,
+            "version": _engine.VERSION,
+            "commit": _engine.COMMIT,
+            "scenario": self.scenario_path.name,
+            "scenario_hash": d.hash,
+            "seed": d.seed,
+            "runs_requested": d.runs * len(d.variants),
+            "runs_completed": len(self.runs),
+            "interrupted": self.interrupted,
+            "variants": list(d.variants),
+            "digests": {f"{r.variant}/{r.run}": r.digest for r in self.runs},
+            "events": sum(r.events for r in self.runs),
+            "wall_s": round(self.wall_s, 3),
+            "jobs": d.jobs,
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+            "argv": list(sys.argv if argv is None else argv),
+            "warnings": list(d.warnings),
+            "unmodelled": [asdict(u) for u in d.unmodelled],
+        }
+
+    def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
+        """Writes manifest, scenario, `results.json` and `results.parquet` into a directory."""
+        where = Path(directory)
+        _write_json(where / MANIFEST, self.manifest(argv))
+        _write_json(where / "results.json", self.to_dict())
+        self._write_parquet(str(where / "results.parquet"))
+        if self.scenario_path.is_file():
+            shutil.copyfile(self.scenario_path, where / self.scenario_path.name)
+
+    def save(self, directory: str | Path, *, force: bool = False) -> Path:
+        """Saves everything but figures as a run directory.
+
+        Args:
+            directory: The directory to make.
+            force: Whether an existing run directory is replaced.
+
+        Returns:
+            The directory.
+
+        Raises:
+            OutputError: If it exists or cannot be written; nothing is then changed.
+        """
+        run_directory = RunDirectory(directory, force=force)
+        with run_directory.filling() as temporary:
+            self.write_into(temporary)
+        return run_directory.path
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a pandas data frame, one line a row.
+
+        Raises:
+            MissingDependencyError: If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise _missing("pandas") from error
+        return pd.DataFrame(self._records_of("summary"), columns=_columns())
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars data frame, one line a row.
+
+        Raises:
+            MissingDependencyError: If polars is not installed.
+        """
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise _missing("polars") from error
+        schema = {f.name: pl.String() for f in fields(Row)}
+        values = dict.fromkeys(("mean", "low", "high"), pl.Float64())
+        return pl.DataFrame(
+            self._records_of("summary"), schema={**schema, **values, "n": pl.Int64()}
+        )
+
+    def _repr_html_(self) -> str:
+        """Verdicts and classes for notebooks."""
+        cell = "<td>{}</td>".format
+        rows = "".join(
+            f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.cls))}"
+            f"{cell(html.escape(v.requirement))}"
+            f"{cell(html.escape(measured(v)))}{cell(VERDICT_MARKS[v.verdict])}</tr>"
+            for v in self.verdicts
+        )
+        head = "".join(
+            f"<th>{t}</th>" for t in ("variant", "class", "requirement", "measured", "verdict")
+        )
+        title = html.escape(self.description.name)
+        count = f"{len(self.runs)} runs, seed {self.description.seed}"
+        return f"<p><b>{title}</b>: {count}</p><table><tr>{head}</tr>{rows}</table>"
+
+    def __repr__(self) -> str:
+        """Name, variants and runs."""
+        d = self.description
+        state = "interrupted" if self.interrupted else "complete"
+        return f"<Results {d.name!r}: {len(d.variants)} variants, {len(self.runs)} runs, {state}>"
+
+
+VERDICT_MARKS = {"pass": "✓ pass", "fail": "✗ FAIL", "undecided": "? undecided"}
+"""How verdicts are shown: a symbol and a word, never color alone."""
+
+
+def measured(v: Verdict) -> str:
+    """The measured mean with its interval, in a fitting unit.
+
+    Example:
+        >>> measured(Verdict("A", "x", "owd_mean", "s", 0.02, "max",
+        ...                  0.0048, 0.0047, 0.0049, 10, "pass", None))
+        '4.80 ±0.10 ms'
+    """
+    scale: Scale = scale_for(v.unit, [v.mean])
+    half = None if v.low is None or v.high is None else (v.high - v.low) / 2
+    return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()
+
+
+def load(directory: str | Path) -> Results:
+    """Reads the results that a run directory holds.
+
+    Single flows are not among them: they are in `results.parquet` only.
+
+    Args:
+        directory: A directory made by `spillgate run` or `Results.save`.
+
+    Raises:
+        InputError: If it is no run directory of this version.
+    """
+    where = Path(directory)
+    try:
+        data = json.loads((where / "results.json").read_text(encoding="utf-8"))
+        manifest = json.loads((where / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        msg = f"error: {where} is no readable run directory: {error}"
+        raise InputError(msg) from error
+    if data.get("format") != FORMAT:
+        msg = f"error: {where} has format {data.get('format')}; this version reads {FORMAT}"
+        raise InputError(msg)
+
+    def copy_parquet(target: str) -> None:
+        shutil.copyfile(where / "results.parquet", target)
+
+    return Results(
+        Description.from_json(data["scenario"]),
+        lambda name: data[name],
+        copy_parquet,
+        scenario_path=where / manifest["scenario"],
+        interrupted=data["interrupted"],
+        wall_s=manifest["wall_s"],
+    )
+
+
+def _columns() -> list[str]:
+    return [f.name for f in fields(Row)]
+
+
+def _missing(package: str) -> MissingDependencyError:
+    return MissingDependencyError(
+        f"{package} is not installed: pip install 'spillgate[{package}]'", name=package
+    )
+
+
+def _write_json(path: Path, data: object) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,147 @@
+"""Running a scenario."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillgate.result import Results
+from spillgate.scenario import Description, Overrides, open_job
+
+POLL_S = 0.1
+"""Seconds between two looks at a running simulation."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a simulation is.
+
+    Attributes:
+        fraction: 0 to 1.
+        runs_done: Runs finished.
+        runs: Runs in all.
+        events: Events handled so far.
+        elapsed_s: Seconds since the start.
+    """
+
+    fraction: float
+    runs_done: int
+    runs: int
+    events: int
+    elapsed_s: float
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds that are left at the pace so far; none while that is unknown."""
+        if self.fraction <= 0.0:
+            return None
+        return self.elapsed_s * (1.0 - self.fraction) / self.fraction
+
+
+class Interrupted(KeyboardInterrupt):
+    """The simulation was stopped from the keyboard; `results` holds the finished runs."""
+
+    def __init__(self, results: Results) -> None:
+        """Takes the results of the finished runs."""
+        super().__init__("interrupted")
+        self.results = results
+
+
+class Simulation:
+    """A validated scenario that can be run once.
+
+    `run` does all this in one call; the class is for callers that want to see
+    what was understood before they start.
+    """
+
+    def __init__(
+        self,
+        scenario: str | Path,
+        *,
+        seed: int | None = None,
+        runs: int | None = None,
+        jobs: int | None = None,
+        set: Overrides | None = None,  # noqa: A002
+    ) -> None:
+        """Loads and validates; the arguments are those of `run`."""
+        self.path = Path(scenario)
+        self._job = open_job(scenario, seed=seed, runs=runs, jobs=jobs, set=set)
+        self.description = Description.from_json(self._job.describe())
+
+    def run(self, progress: Callable[[Progress], None] | None = None) -> Results:
+        """Runs it to the end.
+
+        Raises:
+            Interrupted: On Ctrl-C, with the results of the finished runs.
+        """
+        begun = time.monotonic()
+        self._job.start()
+        interrupted = False
+        try:
+            while not self._job.join(POLL_S):
+                if progress is not None:
+                    progress(self._progress(begun))
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            # Whatever happened, no thread outlives this call.
+            self._job.cancel()
+            while not self._job.join(POLL_S):
+                pass
+        if progress is not None:
+            progress(self._progress(begun))
+        outcome = self._job.outcome()
+        results = Results(
+            self.description,
+            outcome.part,
+            outcome.write_parquet,
+            scenario_path=self.path,
+            interrupted=interrupted,
+            wall_s=time.monotonic() - begun,
+        )
+        if interrupted:
+            raise Interrupted(results)
+        return results
+
+    def _progress(self, begun: float) -> Progress:
+        fraction, done, runs, events = self._job.progress()
+        return Progress(fraction, done, runs, events, time.monotonic() - begun)
+
+
+def run(
+    scenario: str | Path,
+    *,
+    seed: int | None = None,
+    runs: int | None = None,
+    jobs: int | None = None,
+    set: Overrides | None = None,  # noqa: A002
+    progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Runs a scenario.
+
+    Args:
+        scenario: Path of the scenario file.
+        seed: Replaces the scenario's master seed.
+        runs: Replaces the scenario's number of independent runs of each variant.
+        jobs: Threads; as many as processor cores if not given. The results do not
+            depend on it.
+        set: Values to replace, by path: `{"topology.links.wan.rate": "50 Mb/s"}`.
+        progress: Called about ten times a second while it runs.
+
+    Returns:
+        The results, the same for the same scenario and seed on every machine.
+
+    Raises:
+        InputError: If the scenario cannot be used; says where and why.
+        Interrupted: On Ctrl-C, with the results of the finished runs.
+
+    Example:
+        >>> import spillgate
+        >>> results = spillgate.run("examples/first/scenario.yaml", runs=3)
+        >>> voice = results.value("llq", "class", "voice", "loss_ratio")
+        >>> voice.mean
+        0.0
+    """
+    return Simulation(scenario, seed=seed, runs=runs, jobs=jobs, set=set).run(progress)

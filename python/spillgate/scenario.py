@@ -1,0 +1,195 @@
+"""What a scenario says, before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spillgate import _engine
+from spillgate.errors import InputError
+
+Overrides = Mapping[str, object] | Sequence[str]
+"""Values by path (`{"topology.links.wan.rate": "50 Mb/s"}`) or as `path=value` texts."""
+
+
+@dataclass(frozen=True)
+class Unmodelled:
+    """A configuration line that has no effect on the simulation.
+
+    Attributes:
+        file: The configuration file.
+        line: Line number, from 1.
+        text: The line.
+        reason: Why it has no effect.
+    """
+
+    file: str
+    line: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Description:
+    """What was understood of a scenario.
+
+    Attributes:
+        name: Title of the scenario.
+        hash: Fingerprint of the scenario with all its files, 32 hexadecimal digits.
+        seed: Master seed.
+        runs: Independent runs of each variant.
+        variants: Names of the variants.
+        classes: Classes of service.
+        links: One record a link: name, from, to, rate (b/s), delay (s), policy; those of the
+            first variant.
+        policies: Policy of each link by position, for each variant.
+        flows: Number of flows.
+        warnings: What to know before believing the result.
+        unmodelled: Configuration lines without effect.
+        memory_bytes: Upper estimate of the memory that the runs need.
+        jobs: Threads that the runs share.
+        warmup: Seconds that are simulated but not counted.
+        duration: Seconds that are measured.
+        interval: Period of the time series in seconds.
+        sla: One record a requirement: class, metric, max, min in base units.
+    """
+
+    name: str
+    hash: str
+    seed: int
+    runs: int
+    variants: tuple[str, ...]
+    classes: tuple[str, ...]
+    links: tuple[dict[str, Any], ...]
+    policies: tuple[tuple[str, ...], ...]
+    flows: int
+    warnings: tuple[str, ...]
+    unmodelled: tuple[Unmodelled, ...]
+    memory_bytes: int
+    jobs: int
+    warmup: float
+    duration: float
+    interval: float
+    sla: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Description:
+        """Builds it from the record that the core writes."""
+        measurement = record["measurement"]
+        return cls(
+            name=record["name"],
+            hash=record["hash"],
+            seed=record["seed"],
+            runs=record["runs"],
+            variants=tuple(record["variants"]),
+            classes=tuple(record["classes"]),
+            links=tuple(record["links"]),
+            policies=tuple(tuple(p) for p in record["policies"]),
+            flows=record["flows"],
+            warnings=tuple(record["warnings"]),
+            unmodelled=tuple(Unmodelled(**u) for u in record["unmodelled"]),
+            memory_bytes=record["memory_bytes"],
+            jobs=record["jobs"],
+            warmup=measurement["warmup"],
+            duration=measurement["duration"],
+            interval=measurement["interval"],
+            sla=tuple(record["sla"]),
+        )
+
+
+def override_texts(overrides: Overrides | None) -> list[str]:
+    """Overrides as the core takes them: `path=value`, the value being YAML.
+
+    Example:
+        >>> override_texts({"runs.count": 3, "measurement.duration": "2 s"})
+        ['runs.count=3', 'measurement.duration=2 s']
+    """
+    if overrides is None:
+        return []
+    if isinstance(overrides, Mapping):
+        return [f"{path}={_yaml(value)}" for path, value in overrides.items()]
+    if isinstance(overrides, str):
+        msg = "set takes a mapping or a list of path=value texts, not one text"
+        raise TypeError(msg)
+    return list(overrides)
+
+
+def _yaml(value: object) -> str:
+    # JSON is YAML; plain text is left as it would stand in the file.
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def open_job(
+    scenario: str | Path,
+    *,
+    seed: int | None = None,
+    runs: int | None = None,
+    jobs: int | None = None,
+    set: Overrides | None = None,  # noqa: A002 - the option's name on the command line
+) -> _engine.Job:
+    """Loads and validates a scenario file; raises `InputError`."""
+    for name, value, least, most in (
+        ("seed", seed, 0, 2**64 - 1),
+        ("runs", runs, 1, 100_000),
+        ("jobs", jobs, 0, 4096),
+    ):
+        if value is not None and not least <= value <= most:
+            msg = f"error: {name} must be {least} to {most}, not {value}"
+            raise InputError(msg)
+    return _engine.Job(str(scenario), override_texts(set), seed, runs, jobs or 0)
+
+
+def check(
+    scenario: str | Path,
+    *,
+    seed: int | None = None,
+    runs: int | None = None,
+    set: Overrides | None = None,  # noqa: A002
+) -> Description:
+    """Validates a scenario and says what was understood; runs nothing.
+
+    Args:
+        scenario: Path of the scenario file.
+        seed: Replaces the scenario's master seed.
+        runs: Replaces the scenario's number of runs.
+        set: Values to replace, by path.
+
+    Returns:
+        What was understood.
+
+    Raises:
+        InputError: If the scenario cannot be used; says where and why.
+
+    Example:
+        >>> import spillgate
+        >>> spillgate.check("examples/first/scenario.yaml").classes
+        ('voice', 'data')
+    """
+    return Description.from_json(
+        open_job(scenario, seed=seed, runs=runs, set=set).describe(),
+    )
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the scenario file, for editors and other tools.
+
+    Example:
+        >>> import spillgate
+        >>> "topology" in spillgate.schema()["properties"]
+        True
+    """
+    return _engine.schema()
+
+
+def catalog() -> dict[str, list[dict[str, Any]]]:
+    """What can be named in a scenario, by family: disciplines, aqm, sources, ...
+
+    Example:
+        >>> import spillgate
+        >>> "fifo" in {d["kind"] for d in spillgate.catalog()["disciplines"]}
+        True
+    """
+    return _engine.catalog()
