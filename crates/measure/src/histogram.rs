@@ -124,10 +124,11 @@ impl Histogram {
     ///
     /// The quantile is the smallest value whose rank is at least `q n` (the
     /// inverse of the empirical distribution, Hyndman and Fan's type 1). The
-    /// result lies in that value's bucket, at the place that its rank within
-    /// the bucket would have if the bucket's values were spread evenly, and in
-    /// `min..=max`: it is off by at most [`Histogram::relative_error`]. `q` of 0
-    /// and 1 give minimum and maximum exactly.
+    /// result lies in the part of that value's bucket that is within
+    /// `min..=max`, at the place that its rank within the bucket would have if
+    /// the bucket's values were spread evenly: it is off by at most
+    /// [`Histogram::relative_error`]. `q` of 0 and 1 give minimum and maximum
+    /// exactly.
     pub fn quantile(&self, q: f64) -> Option<f64> {
         if self.count == 0 || q.is_nan() {
             return None;
@@ -143,9 +144,10 @@ impl Histogram {
         for (bucket, n) in self.buckets() {
             if below + n >= rank {
                 let (low, width) = bounds(bucket, self.bits);
+                let high = (low + (width - 1)).min(self.max);
+                let low = low.max(self.min);
                 let share = ((rank - below) as f64 - 0.5) / n as f64;
-                let ps = low as f64 + (width - 1) as f64 * share;
-                return Some(seconds(ps.clamp(self.min as f64, self.max as f64)));
+                return Some(seconds(low as f64 + (high - low) as f64 * share));
             }
             below += n;
         }

@@ -199,6 +199,16 @@ mod tests {
         assert_eq!(get(&m, Metric::OwdMean), 0.002);
         assert_eq!(get(&m, Metric::Pdv), 0.003 - 0.001);
         assert_eq!(get(&m, Metric::Unresolved), 0.0);
+        // 990 of 1000 delays at 1 ms, the others at 9 ms: only the 99.9th percentile sees them.
+        let mut spread = FlowMeter::new(10);
+        for i in 0..1_000 {
+            let ms = if i % 100 == 0 { 9 } else { 1 };
+            spread.delay.record(Dur::from_ms(ms));
+        }
+        // Off by a bucket's width at most: 1/1024.
+        let near = |metric, want: f64| (get(&spread, metric) - want).abs() <= want / 1024.0;
+        assert!(near(Metric::OwdP99, 0.001) && near(Metric::OwdP999, 0.009));
+        assert!((get(&spread, Metric::Pdv) - 0.008).abs() <= 0.009 / 1024.0);
         assert_eq!(Metric::Jain.of_meter(&m, second), None);
         assert_eq!(Metric::metered().last(), Some(Metric::Pdv));
     }

@@ -94,6 +94,16 @@ mod tests {
     }
 
     #[test]
+    fn time_that_goes_back_counts_as_none() {
+        let t = Time::from_ps;
+        let mut w = TimeWeighted::new(t(0));
+        w.set(t(10), 8);
+        w.set(t(5), 2); // still at 10
+        assert_eq!(w.average(t(20)), Some(1.0));
+        assert_eq!(w.average(t(4)), Some(0.0));
+    }
+
+    #[test]
     fn long_runs_lose_nothing() {
         let mut w = TimeWeighted::new(Time::ZERO);
         w.set(Time::ZERO, u64::MAX);

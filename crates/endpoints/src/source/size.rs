@@ -103,3 +103,38 @@ fn cut_exponential_mean(m: f64) -> f64 {
     let q = math::exp(-1.0 / m);
     lo + (math::exp(-(lo + 0.5) / m) - math::exp(-(hi + 0.5) / m)) / (1.0 - q)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the definition: the sum over all sizes of size times probability.
+    #[test]
+    fn mean_of_the_cut_exponential() {
+        for m in [20.0, 100.0, 1_500.0, 65_535.0] {
+            let above = |x: f64| math::exp(-x / m);
+            let (lo, hi) = (f64::from(MIN_PACKET), f64::from(MAX_PACKET));
+            let mut mean = lo * (1.0 - above(lo + 0.5)) + hi * above(hi - 0.5);
+            for len in MIN_PACKET + 1..MAX_PACKET {
+                let len = f64::from(len);
+                mean += len * (above(len - 0.5) - above(len + 0.5));
+            }
+            // 65 thousand terms, each good to an ulp of the sum at worst.
+            assert!((cut_exponential_mean(m) - mean).abs() < 1e-10 * mean, "{m}");
+        }
+    }
+
+    #[test]
+    fn means_of_the_other_sizes() {
+        let mean = |json: &str| Sizes::new(&serde_json::from_str(json).unwrap()).1;
+        assert_eq!(mean(r#""1500 B""#), 1500.0);
+        assert!((mean(r#""imix""#) - 4084.0 / 12.0).abs() < 1e-10);
+        assert_eq!(
+            mean(r#"{"uniform": {"min": "64 B", "max": "1501 B"}}"#),
+            782.5
+        );
+        // Weights whose sum overflows are still shares.
+        let huge = r#"{"table": [{"size": "100 B", "weight": 1e308}, {"size": "300 B", "weight": 1e308}]}"#;
+        assert_eq!(mean(huge), 200.0);
+    }
+}
