@@ -1,1 +1,58 @@
-//! x
+//! The native module of the Python package: `spillgate._native`.
+//!
+//! PyO3 classes and nothing else. Documents go to Python as JSON text; long
+//! calls release the interpreter.
+#![forbid(unsafe_code)]
+
+mod files;
+mod job;
+mod memory;
+
+use pyo3::prelude::*;
+
+use job::{InputError, Job, Results};
+
+/// The scenario file's JSON Schema.
+#[pyfunction]
+fn schema() -> String {
+    spillgate_scenario::json_schema().to_string()
+}
+
+/// Everything that can be named in a scenario, by family, as JSON.
+#[pyfunction]
+fn catalog() -> String {
+    let list = |kinds: &mut dyn Iterator<Item = (&'static str, &'static str)>| {
+        kinds
+            .map(|(kind, summary)| serde_json::json!({"kind": kind, "summary": summary}))
+            .collect::<Vec<_>>()
+    };
+    let mut families = serde_json::Map::new();
+    for family in spillgate_queueing::kinds() {
+        let kinds = &mut family.kinds.iter().map(|k| (k.kind, k.summary));
+        families.insert(family.name.to_owned(), list(kinds).into());
+    }
+    let sources = spillgate_endpoints::source::KINDS;
+    families.insert(
+        "sources".to_owned(),
+        list(&mut sources.iter().copied()).into(),
+    );
+    let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
+        .iter()
+        .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
+        .collect();
+    families.insert("metrics".to_owned(), metrics.into());
+    serde_json::Value::Object(families).to_string()
+}
+
+/// The native module.
+#[pymodule]
+fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("__commit__", env!("SPILLGATE_COMMIT"))?;
+    m.add("InputError", py.get_type::<InputError>())?;
+    m.add_class::<Job>()?;
+    m.add_class::<Results>()?;
+    m.add_function(wrap_pyfunction!(schema, m)?)?;
+    m.add_function(wrap_pyfunction!(catalog, m)?)?;
+    Ok(())
+}

@@ -238,6 +238,11 @@ impl Discipline {
         &self.stats
     }
 
+    /// Starts the peaks of all leaves anew from what waits now.
+    pub fn reset_peaks(&mut self) {
+        self.stats.iter_mut().for_each(LeafStats::reset_peaks);
+    }
+
     /// Names of the leaves: the class for class-based policies, `parent/class`
     /// for nested ones, else the kind of discipline. A fair queue is one leaf.
     pub fn leaf_names(&self) -> Vec<String> {

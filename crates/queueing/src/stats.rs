@@ -32,12 +32,34 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Queued packets that an AQM marked with congestion experienced.
     pub marks_ce: u64,
+    /// Most packets waiting at once since [`LeafStats::reset_peaks`].
+    pub peak_packets: u64,
+    /// Most bytes waiting at once since [`LeafStats::reset_peaks`].
+    pub peak_bytes: u64,
 }
 
 impl LeafStats {
     /// Dropped packets for any reason.
     pub fn dropped_packets(&self) -> u64 {
         self.drops_packets.iter().sum()
+    }
+
+    /// Waiting packets.
+    #[inline]
+    pub fn backlog_packets(&self) -> u64 {
+        self.enqueued_packets - self.dequeued_packets - self.dropped_queued_packets
+    }
+
+    /// Waiting bytes.
+    #[inline]
+    pub fn backlog_bytes(&self) -> u64 {
+        self.enqueued_bytes - self.dequeued_bytes - self.dropped_queued_bytes
+    }
+
+    /// Starts the peaks anew from what waits now.
+    pub(crate) fn reset_peaks(&mut self) {
+        self.peak_packets = self.backlog_packets();
+        self.peak_bytes = self.backlog_bytes();
     }
 
     /// Bytes of the packets dropped for any reason.
@@ -120,6 +142,8 @@ impl Cx<'_> {
         s.enqueued_packets += 1;
         s.enqueued_bytes += u64::from(packet.len);
         s.marks_ce += u64::from(marked);
+        s.peak_packets = s.peak_packets.max(s.backlog_packets());
+        s.peak_bytes = s.peak_bytes.max(s.backlog_bytes());
         self.total.packets += 1;
         self.total.bytes += u64::from(packet.len);
     }

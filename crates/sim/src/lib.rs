@@ -1,1 +1,21 @@
-//! x
+//! The running world: nodes, ports, links, flows, and many runs in parallel.
+//!
+//! A packet's way: a source emits it at its node; the node forwards it to the
+//! port of the next link on the shortest path; the port queues and serves it;
+//! the link is a pipe that delivers it to the next node; at its destination it
+//! is counted. Only [`World`] knows of events; disciplines and sources are
+//! pure state machines that are told the time.
+#![forbid(unsafe_code)]
+
+mod campaign;
+mod gauge;
+mod link;
+mod outcome;
+mod port;
+mod window;
+mod world;
+
+pub use campaign::{Campaign, Finished, Progress, RunInfo};
+pub use outcome::{Curve, Outcome, QUANTILES, layout};
+pub use window::Window;
+pub use world::{Stop, World, quantile_error};

@@ -1,0 +1,434 @@
+//! A campaign's results as rows.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use spillgate_core::Dur;
+use spillgate_measure::sla::{Verdict, further_runs, judge};
+use spillgate_measure::stats::Interval;
+use spillgate_measure::table::{Layout, Metric, Scope, summarize};
+use spillgate_scenario::plan::{Plan, SlaPlan, Unmodelled, WorldPlan};
+use spillgate_scenario::schema::SlaMetric;
+use spillgate_sim::{Finished, QUANTILES, layout, quantile_error};
+
+/// What a plan is about, before it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// The scenario's title.
+    pub name: String,
+    /// Hash of the scenario and its files.
+    pub hash: String,
+    /// Master seed.
+    pub seed: u64,
+    /// Runs of each variant.
+    pub runs: u32,
+    /// Names of the variants.
+    pub variants: Vec<String>,
+    /// Classes of service.
+    pub classes: Vec<String>,
+    /// Links of the first variant.
+    pub links: Vec<LinkDescription>,
+    /// Policy of each link (by position) in each variant.
+    pub policies: Vec<Vec<String>>,
+    /// Number of flows.
+    pub flows: usize,
+    /// What the user should know first.
+    pub warnings: Vec<String>,
+    /// Configuration lines without effect.
+    pub unmodelled: Vec<Unmodelled>,
+    /// When is measured, in seconds.
+    pub measurement: Measurement,
+    /// The requirements.
+    pub sla: Vec<SlaRow>,
+    /// Largest relative error of the quantiles, which come from histograms.
+    pub quantile_error: f64,
+}
+
+/// A link, in base units.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkDescription {
+    /// Its name.
+    pub name: String,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// Rate in bits per second.
+    pub rate: u64,
+    /// Propagation delay in seconds.
+    pub delay: f64,
+    /// Name of its policy.
+    pub policy: String,
+}
+
+/// Times of measurement in seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Measurement {
+    /// Packets sent before this time are not counted.
+    pub warmup: f64,
+    /// Length of the measured period.
+    pub duration: f64,
+    /// Period of the time series.
+    pub interval: f64,
+}
+
+/// A requirement, in base units.
+#[derive(Clone, Debug, Serialize)]
+pub struct SlaRow {
+    /// Class of service.
+    pub class: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// The metric's unit.
+    pub unit: &'static str,
+    /// Upper bound.
+    pub max: Option<f64>,
+    /// Lower bound.
+    pub min: Option<f64>,
+}
+
+/// One value with its interval over the runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct SummaryRow {
+    /// Variant.
+    pub variant: String,
+    /// flow, class, dscp, queue, link or total.
+    pub scope: &'static str,
+    /// Of which one.
+    pub name: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// Mean over the runs; null where undefined.
+    pub mean: f64,
+    /// Lower end of the 95 % Student-t interval; null with fewer than two runs.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Runs with a value.
+    pub n: usize,
+}
+
+/// A requirement judged.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictRow {
+    /// Variant.
+    pub variant: String,
+    /// Class of service.
+    pub class: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// Unit of bound and interval.
+    pub unit: &'static str,
+    /// The bound.
+    pub bound: f64,
+    /// `max` or `min`.
+    pub side: &'static str,
+    /// Mean over the runs.
+    pub mean: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Runs with a value.
+    pub n: usize,
+    /// pass, fail or undecided.
+    pub verdict: &'static str,
+    /// Runs that would probably settle an undecided verdict; null if none would.
+    pub further_runs: Option<u32>,
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunRow {
+    /// Variant.
+    pub variant: String,
+    /// Number of the run.
+    pub run: u32,
+    /// Master seed.
+    pub seed: u64,
+    /// Fingerprint of its event stream.
+    pub digest: String,
+    /// Events handled.
+    pub events: u64,
+    /// Packets emitted.
+    pub packets: u64,
+}
+
+/// A time series of run 0 of a variant.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesRow {
+    /// Variant.
+    pub variant: String,
+    /// Number of the run.
+    pub run: u32,
+    /// What was sampled.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// Seconds since the start of the run.
+    pub t: Vec<f64>,
+    /// Values.
+    pub v: Vec<f64>,
+}
+
+/// The delay distribution of a class, pooled over the runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct DelayCurve {
+    /// Variant.
+    pub variant: String,
+    /// Class of service.
+    pub class: String,
+    /// Quantiles, 0 to 1.
+    pub q: Vec<f64>,
+    /// One-way delay in seconds at each.
+    pub owd: Vec<f64>,
+}
+
+/// The results of the finished runs of a plan.
+pub struct Report {
+    plan: Arc<Plan>,
+    layouts: Vec<Layout>,
+    finished: Vec<Finished>,
+}
+
+impl Report {
+    /// The report of these runs, which may be fewer than the plan asks for.
+    pub fn new(plan: Arc<Plan>, finished: Vec<Finished>) -> Self {
+        let layouts = plan.variants.iter().map(|v| layout(&v.world)).collect();
+        Self {
+            plan,
+            layouts,
+            finished,
+        }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The finished runs.
+    pub fn finished(&self) -> &[Finished] {
+        &self.finished
+    }
+
+    /// Which values each run of a variant has.
+    pub fn layout(&self, variant: usize) -> &Layout {
+        &self.layouts[variant]
+    }
+
+    fn intervals(&self, variant: usize) -> Vec<Interval> {
+        let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
+        summarize(&self.layouts[variant], &runs)
+    }
+
+    fn of(&self, variant: usize) -> impl Iterator<Item = &Finished> {
+        self.finished
+            .iter()
+            .filter(move |f| f.info.variant == variant)
+    }
+
+    fn variant_name(&self, variant: usize) -> String {
+        self.plan.variants[variant].name.clone()
+    }
+
+    /// Every value with its interval.
+    pub fn summary(&self) -> Vec<SummaryRow> {
+        let mut rows = Vec::new();
+        for (variant, layout) in self.layouts.iter().enumerate() {
+            for (key, i) in layout.keys.iter().zip(self.intervals(variant)) {
+                rows.push(SummaryRow {
+                    variant: self.variant_name(variant),
+                    scope: key.scope.as_str(),
+                    name: layout.name(key).to_owned(),
+                    metric: key.metric.name(),
+                    unit: key.metric.unit(),
+                    mean: i.mean,
+                    low: i.low,
+                    high: i.high,
+                    n: i.n,
+                });
+            }
+        }
+        rows
+    }
+
+    /// Every requirement judged in every variant.
+    pub fn verdicts(&self) -> Vec<VerdictRow> {
+        let mut rows = Vec::new();
+        for (variant, layout) in self.layouts.iter().enumerate() {
+            let intervals = self.intervals(variant);
+            for sla in &self.plan.sla {
+                let metric = metric_of(sla.metric);
+                let Some(at) = layout.position(Scope::Class, &sla.class, metric) else {
+                    continue;
+                };
+                let i = &intervals[at];
+                for (side, bound) in [("max", sla.max), ("min", sla.min)] {
+                    let Some(bound) = bound else { continue };
+                    let (max, min) = if side == "max" {
+                        (Some(bound), None)
+                    } else {
+                        (None, Some(bound))
+                    };
+                    let verdict = judge(i, max, min);
+                    rows.push(VerdictRow {
+                        variant: self.variant_name(variant),
+                        class: sla.class.clone(),
+                        metric: metric.name(),
+                        unit: metric.unit(),
+                        bound,
+                        side,
+                        mean: i.mean,
+                        low: i.low,
+                        high: i.high,
+                        n: i.n,
+                        verdict: verdict.as_str(),
+                        further_runs: match verdict {
+                            Verdict::Undecided => further_runs(i, max, min),
+                            Verdict::Pass | Verdict::Fail => None,
+                        },
+                    });
+                }
+            }
+        }
+        rows
+    }
+
+    /// The finished runs.
+    pub fn runs(&self) -> Vec<RunRow> {
+        self.finished
+            .iter()
+            .map(|f| RunRow {
+                variant: self.variant_name(f.info.variant),
+                run: f.info.run,
+                seed: self.plan.seed,
+                digest: f.outcome.digest.clone(),
+                events: f.outcome.events,
+                packets: f.outcome.packets,
+            })
+            .collect()
+    }
+
+    /// The time series of the observed runs.
+    pub fn series(&self) -> Vec<SeriesRow> {
+        let of_run = |f: &Finished| {
+            let (variant, run) = (self.variant_name(f.info.variant), f.info.run);
+            f.outcome
+                .series
+                .clone()
+                .into_iter()
+                .map(move |c| SeriesRow {
+                    variant: variant.clone(),
+                    run,
+                    place: c.place,
+                    metric: c.metric,
+                    unit: c.unit,
+                    t: c.t,
+                    v: c.v,
+                })
+        };
+        self.finished.iter().flat_map(of_run).collect()
+    }
+
+    /// The delay distribution of each class in each variant, pooled over its runs.
+    pub fn distributions(&self) -> Vec<DelayCurve> {
+        let mut curves = Vec::new();
+        for (variant, v) in self.plan.variants.iter().enumerate() {
+            for (class, name) in v.world.classes.iter().enumerate() {
+                let mut runs = self.of(variant).map(|f| &f.outcome.class_delays[class]);
+                let Some(mut pooled) = runs.next().cloned() else {
+                    continue;
+                };
+                runs.for_each(|h| pooled.merge(h));
+                let points = QUANTILES
+                    .iter()
+                    .filter_map(|&q| Some((q, pooled.quantile(q)?)));
+                let (q, owd) = points.unzip();
+                curves.push(DelayCurve {
+                    variant: v.name.clone(),
+                    class: name.clone(),
+                    q,
+                    owd,
+                });
+            }
+        }
+        curves
+    }
+}
+
+/// What a plan is about.
+pub fn describe(plan: &Plan) -> Description {
+    let first = plan.variants.first().map(|v| &*v.world);
+    let secs = |d: fn(&WorldPlan) -> Dur| first.map_or(0.0, |w| d(w).as_secs_f64());
+    Description {
+        name: plan.name.clone(),
+        hash: plan.hash.clone(),
+        seed: plan.seed,
+        runs: plan.runs,
+        variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
+        classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
+        links: first.map(links_of).unwrap_or_default(),
+        policies: plan
+            .variants
+            .iter()
+            .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
+            .collect(),
+        flows: first.map_or(0, |w| w.flows.len()),
+        warnings: plan.warnings.clone(),
+        unmodelled: plan.unmodelled.clone(),
+        measurement: Measurement {
+            warmup: secs(|w| w.warmup),
+            duration: secs(|w| w.duration),
+            interval: secs(|w| w.interval),
+        },
+        sla: plan.sla.iter().map(sla_row).collect(),
+        quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
+    }
+}
+
+fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
+    world
+        .links
+        .iter()
+        .map(|l| LinkDescription {
+            name: l.name.clone(),
+            from: world.nodes[l.from as usize].clone(),
+            to: world.nodes[l.to as usize].clone(),
+            rate: l.rate.bps(),
+            delay: l.delay.as_secs_f64(),
+            policy: l.policy.clone(),
+        })
+        .collect()
+}
+
+fn sla_row(sla: &SlaPlan) -> SlaRow {
+    let metric = metric_of(sla.metric);
+    SlaRow {
+        class: sla.class.clone(),
+        metric: metric.name(),
+        unit: metric.unit(),
+        max: sla.max,
+        min: sla.min,
+    }
+}
+
+fn metric_of(metric: SlaMetric) -> Metric {
+    match metric {
+        SlaMetric::OwdMean => Metric::OwdMean,
+        SlaMetric::OwdP50 => Metric::OwdP50,
+        SlaMetric::OwdP95 => Metric::OwdP95,
+        SlaMetric::OwdP99 => Metric::OwdP99,
+        SlaMetric::OwdP999 => Metric::OwdP999,
+        SlaMetric::OwdMax => Metric::OwdMax,
+        SlaMetric::Jitter => Metric::Jitter,
+        SlaMetric::Pdv => Metric::Pdv,
+        SlaMetric::LossRatio => Metric::LossRatio,
+        SlaMetric::Throughput => Metric::Throughput,
+    }
+}

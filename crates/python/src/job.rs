@@ -1,0 +1,216 @@
+//! A scenario being run, and its results.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use spillgate_import::IosImporter;
+use spillgate_output::{Report, describe, write_parquet};
+use spillgate_scenario::plan::Plan;
+use spillgate_scenario::{Diagnostics, Options, load};
+use spillgate_sim::Campaign;
+
+use crate::files::Disk;
+use crate::memory;
+
+pyo3::create_exception!(
+    spillgate._native,
+    InputError,
+    pyo3::exceptions::PyException,
+    "Bad input. `diagnostics` holds a JSON list of what is wrong and where."
+);
+
+fn input_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
+    let error = InputError::new_err(diagnostics.to_string());
+    let json = serde_json::to_string(&diagnostics.0).unwrap_or_default();
+    match error.value(py).setattr("diagnostics", json) {
+        Ok(()) => error,
+        Err(e) => e,
+    }
+}
+
+/// How the background thread ended, once it has.
+#[derive(Default)]
+struct Done {
+    result: Mutex<Option<Result<(), String>>>,
+    ended: Condvar,
+}
+
+/// A scenario, loaded and checked, that can be run once.
+#[pyclass(frozen, module = "spillgate._native")]
+pub(crate) struct Job {
+    campaign: Arc<Campaign>,
+    threads: usize,
+    memory_bytes: u64,
+    done: Arc<Done>,
+    started: Mutex<bool>,
+}
+
+#[pymethods]
+impl Job {
+    #[new]
+    #[pyo3(signature = (path, overrides = Vec::new(), seed = None, runs = None, jobs = 0))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        overrides: Vec<String>,
+        seed: Option<u64>,
+        runs: Option<u32>,
+        jobs: usize,
+    ) -> PyResult<Self> {
+        let options = Options {
+            overrides,
+            seed,
+            runs,
+        };
+        let loaded = py
+            .detach(|| load(&path, &Disk, &IosImporter, &options))
+            .map_err(|e| input_error(py, &e))?;
+        let threads = if jobs == 0 {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        } else {
+            jobs
+        };
+        let plan: Plan = loaded.plan;
+        let memory_bytes = plan.memory_bytes(threads);
+        if let Some(available) = memory::available() {
+            if let Some(problem) = plan.check_memory(threads, available) {
+                return Err(input_error(py, &Diagnostics(vec![problem])));
+            }
+        }
+        Ok(Self {
+            campaign: Arc::new(Campaign::new(Arc::new(plan))),
+            threads,
+            memory_bytes,
+            done: Arc::default(),
+            started: Mutex::new(false),
+        })
+    }
+
+    /// What the scenario says, as JSON.
+    fn describe(&self) -> PyResult<String> {
+        let mut json = serde_json::to_value(describe(self.campaign.plan()))
+            .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        json["memory_bytes"] = self.memory_bytes.into();
+        json["jobs"] = self.threads.into();
+        Ok(json.to_string())
+    }
+
+    /// Starts the runs in background threads; a second call does nothing.
+    fn start(&self) {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *started, true) {
+            return;
+        }
+        let (campaign, done, threads) = (
+            Arc::clone(&self.campaign),
+            Arc::clone(&self.done),
+            self.threads,
+        );
+        std::thread::spawn(move || {
+            let run = std::panic::AssertUnwindSafe(|| campaign.execute(threads));
+            let result = std::panic::catch_unwind(run).unwrap_or_else(|cause| {
+                let text = cause
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| cause.downcast_ref::<&str>().copied());
+                Err(text.unwrap_or("a broken invariant").to_owned())
+            });
+            *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            done.ended.notify_all();
+        });
+    }
+
+    /// Fraction done, runs done, runs in all, events so far.
+    fn progress(&self) -> (f64, usize, usize, u64) {
+        let p = self.campaign.progress();
+        (p.fraction, p.runs_done, p.runs, p.events)
+    }
+
+    /// Asks the runs to stop soon; finished ones stay.
+    fn cancel(&self) {
+        self.campaign.cancel();
+    }
+
+    /// Waits up to `seconds` for the end; whether it has come.
+    ///
+    /// Raises RuntimeError if the simulator broke one of its invariants.
+    fn join(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        let patience = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
+        let ended = py.detach(|| {
+            let guard = self
+                .done
+                .result
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let (guard, _) = self
+                .done
+                .ended
+                .wait_timeout_while(guard, patience, |r| r.is_none())
+                .unwrap_or_else(PoisonError::into_inner);
+            guard.clone()
+        });
+        match ended {
+            None => Ok(false),
+            Some(Ok(())) => Ok(true),
+            Some(Err(text)) => Err(PyRuntimeError::new_err(text)),
+        }
+    }
+
+    /// The results of the runs that are finished by now.
+    fn results(&self, py: Python<'_>) -> Results {
+        let (plan, campaign) = (Arc::clone(self.campaign.plan()), &self.campaign);
+        py.detach(|| Results {
+            report: Report::new(plan, campaign.finished()),
+        })
+    }
+}
+
+/// Results of finished runs. Values are in base units: s, b/s, packets, B, ratios.
+#[pyclass(frozen, module = "spillgate._native")]
+pub(crate) struct Results {
+    report: Report,
+}
+
+impl Results {
+    fn json<T: serde::Serialize>(&self, rows: impl FnOnce(&Report) -> T) -> PyResult<String> {
+        serde_json::to_string(&rows(&self.report))
+            .map_err(|e| PyRuntimeError::new_err(e.to_string()))
+    }
+}
+
+#[pymethods]
+impl Results {
+    /// Every value with its 95 % interval, as a JSON list.
+    fn summary(&self) -> PyResult<String> {
+        self.json(Report::summary)
+    }
+
+    /// Every requirement judged, as a JSON list.
+    fn verdicts(&self) -> PyResult<String> {
+        self.json(Report::verdicts)
+    }
+
+    /// The runs with their digests, as a JSON list.
+    fn runs(&self) -> PyResult<String> {
+        self.json(Report::runs)
+    }
+
+    /// Time series of run 0 of each variant, as a JSON list.
+    fn series(&self) -> PyResult<String> {
+        self.json(Report::series)
+    }
+
+    /// Delay distributions by class, pooled over the runs, as a JSON list.
+    fn distributions(&self) -> PyResult<String> {
+        self.json(Report::distributions)
+    }
+
+    /// Writes the values of every run as a tidy Parquet table.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| write_parquet(&self.report, Path::new(&path)))
+            .map_err(|e| PyOSError::new_err(e.to_string()))
+    }
+}

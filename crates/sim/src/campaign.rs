@@ -1,0 +1,165 @@
+//! Many runs in parallel threads.
+//!
+//! Parallelism is across runs and never inside one: each run owns its world
+//! and its random streams, so a result does not depend on how many threads
+//! there are or which of them ran it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use spillgate_events::WinnerTree;
+use spillgate_scenario::plan::{Plan, WorldPlan};
+
+use crate::outcome::Outcome;
+use crate::world::{Stop, World};
+
+/// Events between two looks at the cancel flag.
+const BUDGET: u64 = 1 << 16;
+/// Progress counts each run in this many parts.
+const PARTS: u64 = 1 << 16;
+
+/// A plan being run.
+pub struct Campaign {
+    plan: Arc<Plan>,
+    cancelled: AtomicBool,
+    /// One cell for each (variant, run): parts done, of [`PARTS`].
+    parts: Vec<AtomicU64>,
+    events: AtomicU64,
+    finished: Mutex<Vec<Finished>>,
+}
+
+/// Which run it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunInfo {
+    /// Index of the variant.
+    pub variant: usize,
+    /// Number of the run, from 0.
+    pub run: u32,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Which run it is.
+    pub info: RunInfo,
+    /// Its result.
+    pub outcome: Outcome,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// 0 to 1.
+    pub fraction: f64,
+    /// Runs finished.
+    pub runs_done: usize,
+    /// Runs in all.
+    pub runs: usize,
+    /// Events handled so far.
+    pub events: u64,
+}
+
+impl Campaign {
+    /// A campaign that has not begun.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let runs = plan.variants.len() * plan.runs as usize;
+        Self {
+            plan,
+            cancelled: AtomicBool::new(false),
+            parts: (0..runs).map(|_| AtomicU64::new(0)).collect(),
+            events: AtomicU64::new(0),
+            finished: Mutex::new(Vec::with_capacity(runs)),
+        }
+    }
+
+    /// Runs everything on `threads` threads (0: one for each core); returns when all runs are
+    /// finished or cancelled.
+    ///
+    /// # Errors
+    /// The operating system's words if it gives no threads.
+    pub fn execute(&self, threads: usize) -> Result<(), String> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|e| e.to_string())?;
+        let variants = self.plan.variants.len();
+        // Run by run over all variants: an interrupted campaign leaves comparable runs.
+        let order: Vec<RunInfo> = (0..self.plan.runs)
+            .flat_map(|run| (0..variants).map(move |variant| RunInfo { variant, run }))
+            .collect();
+        pool.install(|| {
+            order
+                .par_iter()
+                .with_max_len(1)
+                .for_each(|&info| self.one(info));
+        });
+        Ok(())
+    }
+
+    fn one(&self, info: RunInfo) {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return;
+        }
+        let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
+        let observe = info.run == 0;
+        let mut world = World::<WinnerTree>::new(world, self.plan.seed, info.run, observe);
+        let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
+        let mut counted = 0;
+        loop {
+            let stop = world.run(BUDGET);
+            self.events
+                .fetch_add(world.events() - counted, Ordering::Relaxed);
+            counted = world.events();
+            if stop == Stop::Done {
+                break;
+            }
+            part.store((world.fraction() * PARTS as f64) as u64, Ordering::Relaxed);
+            if self.cancelled.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+        let outcome = world.outcome();
+        part.store(PARTS, Ordering::Relaxed);
+        self.finished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Finished { info, outcome });
+    }
+
+    /// Asks all runs to stop soon; finished ones stay.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        let done: u64 = self.parts.iter().map(|p| p.load(Ordering::Relaxed)).sum();
+        Progress {
+            fraction: done as f64 / (PARTS as f64 * self.parts.len().max(1) as f64),
+            runs_done: self
+                .finished
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .len(),
+            runs: self.parts.len(),
+            events: self.events.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The finished runs so far, by variant and run.
+    pub fn finished(&self) -> Vec<Finished> {
+        let mut all = self
+            .finished
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        all.sort_by_key(|f| f.info);
+        all
+    }
+
+    /// What is being run.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+}

@@ -1,0 +1,104 @@
+//! What is measured at a queue and at a link, within the window.
+
+use spillgate_core::{DropReason, Dur, Packet, Time};
+use spillgate_measure::Histogram;
+
+use crate::window::Window;
+
+/// One queue of a port.
+pub(crate) struct QueueMeter {
+    pub(crate) sojourn: Histogram,
+    pub(crate) offered_bytes: u64,
+    pub(crate) offered_packets: u64,
+    pub(crate) carried_bytes: u64,
+    pub(crate) lost: [u64; DropReason::ALL.len()],
+    pub(crate) marks_ce: u64,
+    /// Integral of the backlog over the window, in packet-picoseconds and byte-picoseconds.
+    waited_packets: u128,
+    waited_bytes: u128,
+    pub(crate) max_packets: u64,
+    pub(crate) max_bytes: u64,
+}
+
+impl QueueMeter {
+    pub(crate) fn new(bits: u8) -> Self {
+        Self {
+            sojourn: Histogram::new(bits),
+            offered_bytes: 0,
+            offered_packets: 0,
+            carried_bytes: 0,
+            lost: [0; DropReason::ALL.len()],
+            marks_ce: 0,
+            waited_packets: 0,
+            waited_bytes: 0,
+            max_packets: 0,
+            max_bytes: 0,
+        }
+    }
+
+    /// A packet left the queue for the server at `now`.
+    #[inline]
+    pub(crate) fn on_served(&mut self, window: Window, packet: &Packet, now: Time) {
+        self.on_left(window, packet, now);
+        if window.contains(now) {
+            self.sojourn.record(now.since(packet.arrived));
+            self.carried_bytes += u64::from(packet.len);
+        }
+    }
+
+    /// A packet was dropped by the queue at `now`.
+    #[inline]
+    pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
+        self.on_left(window, packet, now);
+        if window.contains(now) {
+            self.lost[why.index()] += 1;
+        }
+    }
+
+    /// Offered load is counted when a packet leaves, by when it arrived; the run goes on
+    /// after the window until the packets of the window have left.
+    #[inline]
+    fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
+        if window.contains(packet.arrived) {
+            self.offered_packets += 1;
+            self.offered_bytes += u64::from(packet.len);
+        }
+        let waited = u128::from(window.overlap(packet.arrived, now).as_ps());
+        self.waited_packets += waited;
+        self.waited_bytes += waited * u128::from(packet.len);
+    }
+
+    #[inline]
+    pub(crate) fn on_backlog(&mut self, packets: u64, bytes: u64) {
+        self.max_packets = self.max_packets.max(packets);
+        self.max_bytes = self.max_bytes.max(bytes);
+    }
+
+    /// Time averages of the backlog in packets and bytes over the window.
+    pub(crate) fn backlog_means(&self, window: Window) -> (f64, f64) {
+        let t = window.len().as_ps() as f64;
+        (self.waited_packets as f64 / t, self.waited_bytes as f64 / t)
+    }
+}
+
+/// One link.
+#[derive(Default)]
+pub(crate) struct LinkMeter {
+    /// Time in the window during which the link transmitted.
+    pub(crate) busy: Dur,
+    /// Bytes whose transmission began in the window.
+    pub(crate) carried_bytes: u64,
+    /// Bytes whose transmission began, since the start of the run.
+    pub(crate) total_bytes: u64,
+}
+
+impl LinkMeter {
+    #[inline]
+    pub(crate) fn on_transmit(&mut self, window: Window, start: Time, end: Time, len: u32) {
+        self.busy = self.busy.saturating_add(window.overlap(start, end));
+        self.total_bytes += u64::from(len);
+        if window.contains(start) {
+            self.carried_bytes += u64::from(len);
+        }
+    }
+}

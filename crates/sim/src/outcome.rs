@@ -1,0 +1,303 @@
+//! What a run leaves behind: one value for every key of the layout, the delay
+//! distribution of each class, and time series.
+
+use spillgate_core::{Digest, DropReason, Dscp, Dur, Time};
+use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_measure::{FlowMeter, Histogram, Series, jain};
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+
+use crate::gauge::QueueMeter;
+use crate::link::Link;
+use crate::port::Port;
+use crate::window::Window;
+
+/// Metrics of queues.
+const QUEUE: [Metric; 13] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::MarksCe,
+    Metric::SojournMean,
+    Metric::SojournP50,
+    Metric::SojournP95,
+    Metric::SojournP99,
+    Metric::SojournP999,
+    Metric::SojournMax,
+    Metric::BacklogPacketsMean,
+    Metric::BacklogPacketsMax,
+    Metric::BacklogBytesMean,
+    Metric::BacklogBytesMax,
+];
+
+const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
+
+/// The quantiles of a [`Curve`].
+pub const QUANTILES: [f64; 27] = [
+    0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7,
+    0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999, 1.0,
+];
+
+/// Resolution of a group of no flows.
+const MERGED_BITS: u8 = 8;
+
+/// A time series of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What was sampled: `wan/voice`, `class voice`, `link wan`.
+    pub place: String,
+    /// Its metric's name.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Sampling instants in seconds.
+    pub t: Vec<f64>,
+    /// The values.
+    pub v: Vec<f64>,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One value for every key of [`layout`]; NaN where undefined.
+    pub values: Vec<f64>,
+    /// One-way delays of each class of service.
+    pub class_delays: Vec<Histogram>,
+    /// Time series, if the run was observed.
+    pub series: Vec<Curve>,
+    /// Fingerprint of the event stream.
+    pub digest: String,
+    /// Events handled.
+    pub events: u64,
+    /// Packets emitted.
+    pub packets: u64,
+}
+
+/// Which values a run of `plan` gives, in which order.
+pub fn layout(plan: &WorldPlan) -> Layout {
+    let mut out = Layout::default();
+    let drops = || DropReason::ALL.into_iter().map(Metric::drops);
+    let fair = || Metric::metered().chain([Metric::Jain]);
+    out.push(Scope::Total, "all", fair());
+    for class in &plan.classes {
+        out.push(Scope::Class, class, fair());
+    }
+    for dscp in dscps(plan) {
+        out.push(Scope::Dscp, dscp.to_string(), Metric::metered());
+    }
+    for link in &plan.links {
+        for leaf in link.discipline.leaf_names() {
+            let name = format!("{}/{leaf}", link.name);
+            out.push(Scope::Queue, name, QUEUE.into_iter().chain(drops()));
+        }
+        out.push(Scope::Link, &link.name, LINK);
+    }
+    for flow in &plan.flows {
+        out.push(Scope::Flow, &flow.name, Metric::metered());
+    }
+    out
+}
+
+/// The code points of the sources, ascending.
+fn dscps(plan: &WorldPlan) -> Vec<Dscp> {
+    let mut seen = [false; 64];
+    plan.flows
+        .iter()
+        .for_each(|f| seen[usize::from(f.dscp.value())] = true);
+    (0..64)
+        .filter(|&v| seen[usize::from(v)])
+        .filter_map(Dscp::new)
+        .collect()
+}
+
+impl Outcome {
+    pub(crate) fn collect(
+        plan: &WorldPlan,
+        window: Window,
+        meters: &[FlowMeter],
+        links: &[Link],
+    ) -> Self {
+        let period = window.len();
+        let mut values = Vec::new();
+        let mut group = |members: &[&FlowMeter], fair: bool| {
+            let mut sum = FlowMeter::new(members.first().map_or(MERGED_BITS, |m| m.delay.bits()));
+            members.iter().for_each(|m| sum.merge(m));
+            metered(&mut values, &sum, period);
+            if fair {
+                let rates = members.iter().map(|m| m.received_bytes as f64);
+                values.push(or_nan(jain(rates)));
+            }
+            sum.delay
+        };
+        let of = |wanted: &dyn Fn(&FlowPlan) -> bool| -> Vec<&FlowMeter> {
+            plan.flows
+                .iter()
+                .zip(meters)
+                .filter(|(f, _)| wanted(f))
+                .map(|(_, m)| m)
+                .collect()
+        };
+        group(&of(&|_| true), true);
+        let class_delays = (0..plan.classes.len())
+            .map(|class| group(&of(&|f| usize::from(f.class) == class), true))
+            .collect();
+        for dscp in dscps(plan) {
+            group(&of(&|f| f.dscp == dscp), false);
+        }
+        for link in links {
+            for queue in &link.queues {
+                queue_values(&mut values, queue, window);
+            }
+            values.push(link.meter.carried_bytes as f64 * 8.0 / period.as_secs_f64());
+            values.push(link.meter.busy.as_secs_f64() / period.as_secs_f64());
+        }
+        for meter in meters {
+            metered(&mut values, meter, period);
+        }
+        Self {
+            values,
+            class_delays,
+            series: Vec::new(),
+            digest: String::new(),
+            events: 0,
+            packets: 0,
+        }
+    }
+
+    pub(crate) fn with_run(
+        mut self,
+        digest: Digest,
+        events: u64,
+        packets: u64,
+        series: Option<&SeriesRecorder>,
+    ) -> Self {
+        self.digest = digest.hex();
+        self.events = events;
+        self.packets = packets;
+        self.series = series.map(SeriesRecorder::curves).unwrap_or_default();
+        self
+    }
+}
+
+fn or_nan(x: Option<f64>) -> f64 {
+    x.unwrap_or(f64::NAN)
+}
+
+/// Values in the order of [`Metric::metered`].
+fn metered(out: &mut Vec<f64>, meter: &FlowMeter, period: Dur) {
+    out.extend(Metric::metered().filter_map(|m| m.of_meter(meter, period)));
+}
+
+/// Values in the order of [`QUEUE`], then the drops.
+fn queue_values(out: &mut Vec<f64>, q: &QueueMeter, window: Window) {
+    let secs = window.len().as_secs_f64();
+    let s = &q.sojourn;
+    let (packets, bytes) = q.backlog_means(window);
+    out.extend([
+        q.offered_bytes as f64 * 8.0 / secs,
+        q.carried_bytes as f64 * 8.0 / secs,
+        q.marks_ce as f64,
+        or_nan(s.mean()),
+        or_nan(s.quantile(0.5)),
+        or_nan(s.quantile(0.95)),
+        or_nan(s.quantile(0.99)),
+        or_nan(s.quantile(0.999)),
+        or_nan(s.max().map(|t| t.as_secs_f64())),
+        packets,
+        q.max_packets as f64,
+        bytes,
+        q.max_bytes as f64,
+    ]);
+    out.extend(q.lost.iter().map(|n| *n as f64));
+}
+
+/// Samples backlogs and rates at a fixed period.
+pub(crate) struct SeriesRecorder {
+    series: Series,
+    /// What each column is: place, metric's name, unit.
+    columns: Vec<(String, &'static str, &'static str)>,
+    class_of_flow: Vec<u16>,
+    last: Time,
+    /// Bytes over each link, then bytes received in each class, at the previous sample.
+    before: Vec<u64>,
+    row: Vec<f64>,
+}
+
+impl SeriesRecorder {
+    pub(crate) fn new(plan: &WorldPlan) -> Self {
+        let mut columns = Vec::new();
+        for link in &plan.links {
+            for leaf in link.discipline.leaf_names() {
+                let place = format!("{}/{leaf}", link.name);
+                columns.push((place.clone(), "backlog_packets", "packets"));
+                columns.push((place, "backlog_bytes", "B"));
+            }
+        }
+        for link in &plan.links {
+            columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
+        }
+        for class in &plan.classes {
+            columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
+        }
+        let names = columns.iter().map(|c| c.0.clone()).collect();
+        Self {
+            series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
+            class_of_flow: plan.flows.iter().map(|f| f.class).collect(),
+            last: Time::ZERO,
+            before: vec![0; plan.links.len() + plan.classes.len()],
+            row: Vec::with_capacity(columns.len()),
+            columns,
+        }
+    }
+
+    pub(crate) fn sample(&mut self, now: Time, links: &mut [Link], received: &[u64]) {
+        let step = now.since(self.last).as_secs_f64();
+        self.last = now;
+        self.row.clear();
+        for link in links.iter_mut() {
+            match &mut link.port {
+                Port::Fifo(fifo) => {
+                    fifo.advance(now);
+                    let (packets, bytes) = fifo.backlog();
+                    self.row.extend([f64::from(packets), bytes as f64]);
+                }
+                Port::Queued(port) => {
+                    for leaf in 0..port.discipline.leaves().len() {
+                        let g = port.discipline.gauges(leaf);
+                        self.row
+                            .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
+                    }
+                }
+            }
+        }
+        let mut bytes = vec![0; self.before.len()];
+        let (of_links, of_classes) = bytes.split_at_mut(links.len());
+        for (total, link) in of_links.iter_mut().zip(links.iter()) {
+            *total = link.meter.total_bytes;
+        }
+        for (class, received) in self.class_of_flow.iter().zip(received) {
+            of_classes[usize::from(*class)] += received;
+        }
+        let rates = bytes
+            .iter()
+            .zip(&self.before)
+            .map(|(now, before)| (now - before) as f64 * 8.0 / step);
+        self.row.extend(rates);
+        self.before = bytes;
+        self.series.push(self.row.iter().copied());
+    }
+
+    fn curves(&self) -> Vec<Curve> {
+        let t: Vec<f64> = self.series.times().map(Time::as_secs_f64).collect();
+        let values = self.series.columns().map(|(_, v)| v.to_vec());
+        self.columns
+            .iter()
+            .zip(values)
+            .map(|((place, metric, unit), v)| Curve {
+                place: place.clone(),
+                metric,
+                unit,
+                t: t.clone(),
+                v,
+            })
+            .collect()
+    }
+}

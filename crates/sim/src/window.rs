@@ -1,0 +1,69 @@
+//! The measured period of a run.
+
+use spillgate_core::{Dur, Time};
+
+/// The half-open interval of time in which things are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    start: Time,
+    end: Time,
+}
+
+impl Window {
+    /// From `warmup` on, for `duration`.
+    pub fn new(warmup: Dur, duration: Dur) -> Self {
+        let start = Time::ZERO + warmup;
+        Self {
+            start,
+            end: start + duration,
+        }
+    }
+
+    /// When counting begins.
+    pub const fn start(self) -> Time {
+        self.start
+    }
+
+    /// When counting ends.
+    pub const fn end(self) -> Time {
+        self.end
+    }
+
+    /// Its length.
+    pub const fn len(self) -> Dur {
+        self.end.since(self.start)
+    }
+
+    /// Whether it has no length.
+    pub fn is_empty(self) -> bool {
+        self.len().is_zero()
+    }
+
+    /// Whether `t` lies in it.
+    #[inline]
+    pub fn contains(self, t: Time) -> bool {
+        self.start <= t && t < self.end
+    }
+
+    /// How much of the interval from `from` to `to` lies in it.
+    #[inline]
+    pub fn overlap(self, from: Time, to: Time) -> Dur {
+        to.min(self.end).since(from.max(self.start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlap_is_clipped_to_both_ends() {
+        let w = Window::new(Dur::from_secs(5), Dur::from_secs(10));
+        let t = |s| Time::ZERO + Dur::from_secs(s);
+        assert_eq!(w.overlap(t(0), t(4)), Dur::ZERO);
+        assert_eq!(w.overlap(t(0), t(7)), Dur::from_secs(2));
+        assert_eq!(w.overlap(t(14), t(20)), Dur::from_secs(1));
+        assert_eq!(w.overlap(t(0), t(99)), w.len());
+        assert!(w.contains(t(5)) && !w.contains(t(15)));
+    }
+}

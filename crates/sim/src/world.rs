@@ -1,0 +1,496 @@
+//! One run: the state of everything, and what happens at each wake.
+
+use std::sync::Arc;
+
+use spillgate_core::rng::hash_bytes;
+use spillgate_core::{
+    Digest, DropReason, Dropped, Drops, Dscp, Dur, Ecn, FlowKey, Packet, Rng, Time,
+};
+use spillgate_endpoints::source::Source;
+use spillgate_events::{EventSet, Rank};
+use spillgate_measure::{FlowMeter, Histogram};
+use spillgate_scenario::plan::WorldPlan;
+
+use crate::link::Link;
+use crate::outcome::{Outcome, SeriesRecorder};
+use crate::port::{InFlight, Port};
+use crate::window::Window;
+
+const NO_LINK: u32 = u32::MAX;
+
+/// What a flow's packets carry and where they go.
+struct Flow {
+    source: Source,
+    rng: Rng,
+    to: u32,
+    from: u32,
+    hash: u32,
+    seq: u32,
+    next_len: u16,
+    dscp: Dscp,
+    ecn: Ecn,
+    stop: Time,
+}
+
+/// Why [`World::run`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Every packet of the measured period is accounted for, or the time allowed for that is over.
+    Done,
+    /// The budget of events is used up; call again to go on.
+    Paused,
+}
+
+/// A running world.
+///
+/// [`World::run`] advances it; [`World::outcome`] reads it. It is driven from
+/// one thread and owns everything it needs.
+pub struct World<S> {
+    events: S,
+    now: Time,
+    flows: Vec<Flow>,
+    meters: Vec<FlowMeter>,
+    /// Bytes that each flow has received, since the start of the run; only kept for series.
+    received: Vec<u64>,
+    links: Vec<Link>,
+    nodes: usize,
+    next_hop: Vec<u32>,
+    window: Window,
+    /// The next edge of the window, [`Time::MAX`] when both are past.
+    phase: Time,
+    /// Latest end: how long the packets of the window may take to leave.
+    give_up: Time,
+    /// Packets of the window that are neither delivered nor lost yet.
+    outstanding: u64,
+    drops: Drops,
+    digest: Digest,
+    handled: u64,
+    emitted: u64,
+    hops: u64,
+    pipe_slots: u32,
+    port_slots: u32,
+    observer_slot: u32,
+    series: Option<SeriesRecorder>,
+    plan: Arc<WorldPlan>,
+}
+
+impl<S: EventSet> World<S> {
+    /// The world of `plan` at time 0. With `observe` it also keeps time series.
+    pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
+        let keys: Arc<[FlowKey]> = plan.flows.iter().map(|f| f.key).collect();
+        let bits = histogram_bits(plan.flows.len());
+        let links: Vec<Link> = plan
+            .links
+            .iter()
+            .map(|l| Link::new(l, &keys, seed, run, QUEUE_BITS))
+            .collect();
+        let flows: Vec<Flow> = plan
+            .flows
+            .iter()
+            .map(|f| Flow {
+                source: Source::new(&f.source, f.start),
+                rng: Rng::named(seed, run, &format!("flows/{}", f.name), "source"),
+                to: f.to,
+                from: f.from,
+                hash: f.key.hash(),
+                seq: 0,
+                next_len: 0,
+                dscp: f.dscp,
+                ecn: f.ecn,
+                stop: f.stop,
+            })
+            .collect();
+
+        let mut paths = Vec::with_capacity(flows.len() + 2 * links.len() + 1);
+        paths.extend(
+            plan.flows
+                .iter()
+                .map(|f| hash_bytes(format!("flows/{}", f.name).as_bytes())),
+        );
+        for part in ["pipe", "port"] {
+            paths.extend(
+                plan.links
+                    .iter()
+                    .map(|l| hash_bytes(format!("links/{}/{part}", l.name).as_bytes())),
+            );
+        }
+        paths.push(hash_bytes(b"observer"));
+
+        let window = Window::new(plan.warmup, plan.duration);
+        // A tenth of the period, and at least a second, for the last packets to leave.
+        let grace = Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1));
+        let pipe_slots = flows.len() as u32;
+        let port_slots = pipe_slots + links.len() as u32;
+        let observer_slot = port_slots + links.len() as u32;
+        let next_hop = plan
+            .next_hop
+            .iter()
+            .flatten()
+            .map(|hop| hop.unwrap_or(NO_LINK))
+            .collect();
+        let mut world = Self {
+            events: S::new(paths),
+            now: Time::ZERO,
+            meters: flows.iter().map(|_| FlowMeter::new(bits)).collect(),
+            received: if observe {
+                vec![0; flows.len()]
+            } else {
+                Vec::new()
+            },
+            flows,
+            nodes: plan.nodes.len(),
+            next_hop,
+            window,
+            phase: window.start(),
+            give_up: window.end() + grace,
+            outstanding: 0,
+            drops: Drops::new(),
+            digest: Digest::default(),
+            handled: 0,
+            emitted: 0,
+            hops: 0,
+            pipe_slots,
+            port_slots,
+            observer_slot,
+            series: observe.then(|| SeriesRecorder::new(plan)),
+            links,
+            plan: Arc::clone(plan),
+        };
+        for flow in 0..world.flows.len() {
+            world.plan_emission(flow);
+        }
+        if world.series.is_some() {
+            let first = Time::ZERO + plan.interval;
+            world.events.schedule(observer_slot, first, Rank::Observer);
+        }
+        world
+    }
+
+    /// Advances by at most `budget` events.
+    pub fn run(&mut self, budget: u64) -> Stop {
+        for _ in 0..budget {
+            let Some((at, slot)) = self.events.next() else {
+                return Stop::Done;
+            };
+            if slot == self.observer_slot {
+                self.now = at;
+                self.observe();
+                continue;
+            }
+            if at >= self.window.end() && (self.outstanding == 0 || at >= self.give_up) {
+                return Stop::Done;
+            }
+            if at >= self.phase {
+                self.turn_phase();
+            }
+            self.now = at;
+            self.handled += 1;
+            if slot < self.pipe_slots {
+                self.emit(slot as usize);
+            } else if slot < self.port_slots {
+                self.deliver((slot - self.pipe_slots) as usize);
+            } else {
+                self.serve((slot - self.port_slots) as usize);
+            }
+        }
+        Stop::Paused
+    }
+
+    /// How much of the simulated time has passed, 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        (self.now.as_ps() as f64 / self.window.end().as_ps() as f64).min(1.0)
+    }
+
+    /// Events handled so far, the observer's not counted.
+    pub fn events(&self) -> u64 {
+        self.handled
+    }
+
+    /// Packets that sources have emitted so far.
+    pub fn packets(&self) -> u64 {
+        self.emitted
+    }
+
+    /// Packet-hops so far: packets that have reached the far end of a link.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    /// What has been measured; of a run that has not ended, what there is so far.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::collect(&self.plan, self.window, &self.meters, &self.links).with_run(
+            self.digest,
+            self.handled,
+            self.emitted,
+            self.series.as_ref(),
+        )
+    }
+
+    /// Asks the source of `flow` for its next packet and sets its wake.
+    #[inline]
+    fn plan_emission(&mut self, flow: usize) {
+        let f = &mut self.flows[flow];
+        if let Some(e) = f.source.next(&mut f.rng) {
+            if e.at < f.stop {
+                f.next_len = e.len;
+                self.events.schedule(flow as u32, e.at, Rank::Timer);
+            }
+        }
+    }
+
+    fn emit(&mut self, flow: usize) {
+        let now = self.now;
+        let f = &mut self.flows[flow];
+        let mut packet = Packet::new(flow as u32, f.seq, f.next_len);
+        packet.sent = now;
+        packet.hash = f.hash;
+        packet.dscp = f.dscp;
+        packet.ecn = f.ecn;
+        packet.handle = self.emitted;
+        f.seq = f.seq.wrapping_add(1);
+        self.emitted += 1;
+        let from = f.from;
+        if self.window.contains(now) {
+            self.meters[flow].on_sent(packet.l3_len);
+            self.outstanding += 1;
+        }
+        self.plan_emission(flow);
+        self.forward(from, packet);
+    }
+
+    /// The head of the pipe of `link` reaches the far end.
+    fn deliver(&mut self, link: usize) {
+        let l = &mut self.links[link];
+        let Some(InFlight { packet, .. }) = l.pipe.pop_front() else {
+            return;
+        };
+        if let Some(next) = l.pipe.front() {
+            self.events
+                .schedule(self.pipe_slots + link as u32, next.due, Rank::Delivery);
+        }
+        self.hops += 1;
+        self.digest.word(self.now.as_ps() ^ l.path);
+        self.digest
+            .word(u64::from(packet.flow) << 32 | u64::from(packet.seq));
+        let node = l.to;
+        self.forward(node, packet);
+    }
+
+    /// A packet is at `node`: it is received there or goes on.
+    #[inline]
+    fn forward(&mut self, node: u32, packet: Packet) {
+        let to = self.flows[packet.flow as usize].to;
+        if node == to {
+            self.receive(&packet);
+            return;
+        }
+        match self.next_hop[node as usize * self.nodes + to as usize] {
+            NO_LINK => self.lose(
+                node.into(),
+                &Dropped {
+                    packet,
+                    reason: DropReason::Unroutable,
+                },
+            ),
+            link => self.offer(link as usize, packet),
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, packet: &Packet) {
+        if let Some(bytes) = self.received.get_mut(packet.flow as usize) {
+            *bytes += u64::from(packet.l3_len);
+        }
+        if self.window.contains(packet.sent) {
+            self.meters[packet.flow as usize].on_received(packet, self.now);
+            self.outstanding -= 1;
+        }
+    }
+
+    fn lose(&mut self, place: u64, lost: &Dropped) {
+        self.digest
+            .word(self.now.as_ps() ^ place ^ (1 + lost.reason.index() as u64));
+        self.digest
+            .word(u64::from(lost.packet.flow) << 32 | u64::from(lost.packet.seq));
+        if self.window.contains(lost.packet.sent) {
+            self.meters[lost.packet.flow as usize].on_lost(lost.reason);
+            self.outstanding -= 1;
+        }
+    }
+
+    /// A packet arrives at the port of `link`.
+    fn offer(&mut self, link: usize, mut packet: Packet) {
+        let (now, window) = (self.now, self.window);
+        let l = &mut self.links[link];
+        packet.len = l.overhead.wire_len(packet.l3_len);
+        packet.arrived = now;
+        match &mut l.port {
+            Port::Fifo(fifo) => {
+                packet.leaf = 0;
+                let tx = l.rate.tx_time(packet.len);
+                match fifo.offer(now, packet.len, tx) {
+                    Some(start) => {
+                        if window.contains(now) {
+                            let (packets, bytes) = fifo.backlog();
+                            l.queues[0].on_backlog(packets.into(), bytes);
+                        }
+                        l.queues[0].on_served(window, &packet, start);
+                        self.transmit(link, packet, start, start + tx);
+                    }
+                    None => {
+                        l.queues[0].on_lost(window, &packet, now, DropReason::Tail);
+                        let path = l.path;
+                        self.lose(
+                            path,
+                            &Dropped {
+                                packet,
+                                reason: DropReason::Tail,
+                            },
+                        );
+                    }
+                }
+            }
+            Port::Queued(port) => {
+                port.discipline
+                    .enqueue(now, packet, &mut port.rng, &mut self.drops);
+                let idle = port.free_at <= now;
+                if !self.drops.is_empty() {
+                    self.drain_drops(link);
+                }
+                if idle {
+                    self.serve(link);
+                } else {
+                    self.wake_port_when_free(link);
+                }
+            }
+        }
+    }
+
+    /// The server of `link` takes the next packet, if it may.
+    fn serve(&mut self, link: usize) {
+        let (now, window) = (self.now, self.window);
+        let l = &mut self.links[link];
+        let Port::Queued(port) = &mut l.port else {
+            return;
+        };
+        port.wake = Time::MAX;
+        if port.free_at > now {
+            self.wake_port_when_free(link);
+            return;
+        }
+        let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+        if let Some(packet) = served {
+            let end = now + l.rate.tx_time(packet.len);
+            port.free_at = end;
+            let queue = &mut l.queues[usize::from(packet.leaf)];
+            queue.on_served(window, &packet, now);
+            self.transmit(link, packet, now, end);
+        }
+        if !self.drops.is_empty() {
+            self.drain_drops(link);
+        }
+        self.wake_port_when_free(link);
+    }
+
+    /// Sets the port's wake: when the server is free and something waits, or
+    /// when a shaper lets the next packet go.
+    #[inline]
+    fn wake_port_when_free(&mut self, link: usize) {
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        let at = if port.discipline.backlog_packets() == 0 {
+            return;
+        } else if port.free_at > self.now {
+            port.free_at
+        } else {
+            match port.discipline.next_wake(self.now) {
+                Some(at) => at,
+                None => return,
+            }
+        };
+        if port.wake != at {
+            port.wake = at;
+            self.events
+                .schedule(self.port_slots + link as u32, at, Rank::Service);
+        }
+    }
+
+    /// A packet occupies the link from `start` to `end` and then the wire.
+    #[inline]
+    fn transmit(&mut self, link: usize, packet: Packet, start: Time, end: Time) {
+        let l = &mut self.links[link];
+        l.meter.on_transmit(self.window, start, end, packet.len);
+        let due = end + l.delay;
+        if l.pipe.is_empty() {
+            self.events
+                .schedule(self.pipe_slots + link as u32, due, Rank::Delivery);
+        }
+        l.pipe.push_back(InFlight { due, packet });
+    }
+
+    #[cold]
+    fn drain_drops(&mut self, link: usize) {
+        let drops = std::mem::take(&mut self.drops);
+        for lost in drops.as_slice() {
+            let l = &mut self.links[link];
+            let leaf = usize::from(lost.packet.leaf);
+            l.queues[leaf].on_lost(self.window, &lost.packet, self.now, lost.reason);
+            let path = l.path;
+            self.lose(path, lost);
+        }
+        self.drops = drops;
+        self.drops.clear();
+    }
+
+    /// An edge of the window: the queues' own counters are read from here to there.
+    #[cold]
+    fn turn_phase(&mut self) {
+        let begins = self.phase == self.window.start();
+        self.phase = if begins { self.window.end() } else { Time::MAX };
+        for link in &mut self.links {
+            let Port::Queued(port) = &mut link.port else {
+                continue;
+            };
+            if begins {
+                port.discipline.reset_peaks();
+            }
+            for (queue, leaf) in link.queues.iter_mut().zip(port.discipline.leaves()) {
+                if begins {
+                    queue.marks_ce = leaf.marks_ce;
+                } else {
+                    queue.marks_ce = leaf.marks_ce - queue.marks_ce;
+                    queue.on_backlog(leaf.peak_packets, leaf.peak_bytes);
+                }
+            }
+        }
+    }
+
+    fn observe(&mut self) {
+        let (now, interval) = (self.now, self.plan.interval);
+        if let Some(series) = &mut self.series {
+            series.sample(now, &mut self.links, &self.received);
+            if now < self.window.end() {
+                self.events
+                    .schedule(self.observer_slot, now + interval, Rank::Observer);
+            }
+        }
+    }
+}
+
+/// Sub-buckets of the queues' histograms: 2⁸ an octave, 0.2 % wide at most from the middle.
+const QUEUE_BITS: u8 = 8;
+
+/// Resolution of the flows' histograms, so that 10,000 flows stay within tens of megabytes.
+fn histogram_bits(flows: usize) -> u8 {
+    match flows {
+        0..=256 => 8,
+        257..=2048 => 7,
+        _ => 5,
+    }
+}
+
+/// The largest relative error of a reported quantile in a world of this many flows.
+pub fn quantile_error(flows: usize) -> f64 {
+    Histogram::new(histogram_bits(flows)).relative_error()
+}

@@ -1,0 +1,93 @@
+//! Steady state allocates nothing: rings grow and stay.
+#![allow(unsafe_code, reason = "a counting allocator cannot be written without")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use spillgate_events::WinnerTree;
+use spillgate_sim::{Stop, World};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is forwarded unchanged to the system allocator, which upholds the contract;
+// counting touches no memory that it hands out.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's obligations are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: `p` came from `System.alloc` with this layout, as the caller promises.
+        unsafe { System.dealloc(p, layout) }
+    }
+
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as for `dealloc`.
+        unsafe { System.realloc(p, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+const POLICIES: [&str; 6] = [
+    "{fifo: {limit: 40 packets}}",
+    "{fifo: {limit: 100 packets, aqm: {red: {}}}}",
+    "{wfq: {}}",
+    "{flow-wfq: {}}",
+    "{class-based: {classes: [
+        {name: voice, match: {dscp: ef}, priority: {rate: 15 %}},
+        {name: video, match: {dscp: af41}, bandwidth: 35 %},
+        {name: data, match: {dscp: af21}, bandwidth: 20 %, aqm: {wred: {}}}]}}",
+    "{class-based: {classes: [{name: class-default, shape: {rate: 8 Mb/s}, fair_queue: {}}]}}",
+];
+
+/// One test in this file: others' allocations would be counted too.
+#[test]
+fn no_allocation_in_steady_state() {
+    for policy in POLICIES {
+        // 30 % more than the link carries, so that queues are full and drops happen.
+        let plan = common::plan(&format!(
+            "
+schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    access: {{from: a, to: b, rate: 1 Gb/s, delay: 10 us}}
+    wan: {{from: b, to: c, rate: 10 Mb/s, delay: 1 ms, policy: P}}
+policies: {{P: {policy}}}
+traffic:
+  - flow: {{name: voice, count: 3, from: a, to: c, dscp: ef, source: {{cbr: {{rate: 500 kb/s, packet: 200 B, jitter: 10 %}}}}}}
+  - flow: {{name: video, count: 4, from: a, to: c, dscp: af41, source: {{poisson: {{rate: 1.5 Mb/s, packet: 1200 B}}}}}}
+  - flow: {{name: data, count: 4, from: a, to: c, dscp: af21, source: {{poisson: {{rate: 1.5 Mb/s, packet: imix}}}}}}
+measurement: {{warmup: 1 s, duration: 60 s, interval: 1 s}}
+runs: {{count: 1, seed: 1}}
+"
+        ));
+        let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 1, 0, false);
+        // Half of the run to fill queues, rings and the octaves of the histograms.
+        while world.fraction() < 0.5 {
+            assert_eq!(world.run(1_000), Stop::Paused);
+        }
+        let before = (ALLOCATIONS.load(Ordering::Relaxed), world.packets());
+        while world.fraction() < 0.9 {
+            assert_eq!(world.run(1_000), Stop::Paused);
+        }
+        let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before.0;
+        let packets = world.packets() - before.1;
+        assert!(packets > 10_000, "{policy}: only {packets} packets");
+        // An octave that the histograms see for the first time is no cost per packet, but it is
+        // an allocation: allow one in a thousand packets, none systematic.
+        assert!(
+            allocations * 1_000 <= packets,
+            "{policy}: {allocations} allocations for {packets} packets"
+        );
+    }
+}

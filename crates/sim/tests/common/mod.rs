@@ -1,0 +1,64 @@
+//! Scenarios from text, and their values by name.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::Plan;
+use spillgate_scenario::{NoImporter, Options, load};
+use spillgate_sim::{Campaign, Finished, layout};
+
+/// The plan of a scenario text.
+#[track_caller]
+pub fn plan(yaml: &str) -> Arc<Plan> {
+    let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    match load(
+        Path::new("test.yaml"),
+        &files,
+        &NoImporter,
+        &Options::default(),
+    ) {
+        Ok(loaded) => Arc::new(loaded.plan),
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// All runs of a plan on `threads` threads.
+pub fn run(plan: &Arc<Plan>, threads: usize) -> Vec<Finished> {
+    let campaign = Campaign::new(Arc::clone(plan));
+    campaign.execute(threads).expect("threads");
+    campaign.finished()
+}
+
+/// One metric of one thing in every run of the first variant.
+pub fn values(
+    plan: &Plan,
+    finished: &[Finished],
+    scope: Scope,
+    name: &str,
+    metric: Metric,
+) -> Vec<f64> {
+    let layout = layout(&plan.variants[0].world);
+    let at = layout
+        .keys
+        .iter()
+        .position(|k| {
+            k.scope == scope && k.metric == metric && layout.names[k.name as usize] == name
+        })
+        .unwrap_or_else(|| panic!("no {metric:?} of {name}: {:?}", layout.names));
+    finished
+        .iter()
+        .filter(|f| f.info.variant == 0)
+        .map(|f| f.outcome.values[at])
+        .collect()
+}
+
+/// Digests by variant and run.
+pub fn digests(finished: &[Finished]) -> BTreeMap<(usize, u32), String> {
+    finished
+        .iter()
+        .map(|f| ((f.info.variant, f.info.run), f.outcome.digest.clone()))
+        .collect()
+}
