@@ -12,7 +12,7 @@ macro_rules! metrics {
         #[repr(u8)]
         pub enum Metric {
             $(
-                #[doc = concat!($summary, " [", $unit, "].")]
+                #[doc = concat!($summary, "; in `", $unit, "`.")]
                 $variant,
             )+
         }
