@@ -16,6 +16,7 @@ mod registry;
 mod sched;
 pub mod spec;
 mod stats;
+pub mod testkit;
 mod tree;
 
 pub use discipline::Discipline;

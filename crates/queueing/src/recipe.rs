@@ -222,3 +222,12 @@ impl Recipe {
         self.prototype.memory_bytes(flows)
     }
 }
+
+/// Runs `f` somewhere, for tests of what resolves below a policy.
+#[cfg(test)]
+pub(crate) fn test_at<R>(f: impl FnOnce(&mut At<'_>) -> R) -> R {
+    f(&mut At {
+        path: "policies.test".to_owned(),
+        warnings: &mut Vec::new(),
+    })
+}

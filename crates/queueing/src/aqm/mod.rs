@@ -81,7 +81,7 @@ macro_rules! registry {
 
         /// Every algorithm, in the order of the registry.
         pub(crate) const KINDS: &[Kind] = &[
-            $(Kind { kind: $kind, summary: concat!($($doc),+) },)+
+            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
         ];
 
         impl AqmSpec {
@@ -181,5 +181,89 @@ impl Average {
             _ => self.value += p.weight * (f64::from(packets) - self.value),
         }
         self.value
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Scripted numbers; drawing more than were written is a failure.
+    pub(crate) struct Script {
+        pub(crate) numbers: Vec<f64>,
+        pub(crate) drawn: usize,
+    }
+
+    impl Script {
+        pub(crate) fn new(numbers: &[f64]) -> Self {
+            Self {
+                numbers: numbers.to_vec(),
+                drawn: 0,
+            }
+        }
+    }
+
+    impl Draw for Script {
+        fn draw(&mut self) -> f64 {
+            self.drawn += 1;
+            self.numbers[self.drawn - 1]
+        }
+    }
+
+    /// Facts of a leaf at 1.5 Mb/s: 375 packets of 500 B a second.
+    pub(crate) fn facts() -> LeafFacts {
+        LeafFacts {
+            rate: Rate::from_bps(1_500_000).unwrap(),
+            max_packets: None,
+        }
+    }
+
+    fn average(weight: f64) -> (Average, AverageParams) {
+        let p = AverageParams::new(weight, 500, facts().rate);
+        (Average::ZERO, p)
+    }
+
+    /// Burst of L packets on an average of 0, the new packet not counted: the
+    /// closed form for L - 1 in L + ((1-w)^L - 1)/w.
+    #[test]
+    fn a_burst_builds_the_average_up() {
+        let (mut a, p) = average(0.002);
+        for q in 0..50 {
+            a.sample(&p, Time::ZERO, q);
+        }
+        assert!((a.value - 2.373_409).abs() < 5e-7, "{}", a.value);
+        let (mut a, p) = average(1.0 / 512.0);
+        let at = [
+            (1, 0.125),
+            (2, 0.249_756),
+            (100, 11.365_089),
+            (512, 40.478_727),
+            (1024, 55.355_464),
+        ];
+        let mut n = 0;
+        for (steps, expected) in at {
+            while n < steps {
+                a.sample(&p, Time::ZERO, 64);
+                n += 1;
+            }
+            assert!((a.value - expected).abs() < 5e-7, "{steps}: {}", a.value);
+        }
+    }
+
+    #[test]
+    fn an_idle_queue_forgets_by_the_real_exponent() {
+        let (mut a, p) = average(0.002);
+        a.value = 8.0;
+        a.idle_since = Some(Time::ZERO);
+        let tenth = Time::from_secs_f64(0.1);
+        let mut halves = a;
+        // 8 * 0.998^37.5, the exponent being 375 packets/s * 0.1 s.
+        assert!((a.sample(&p, tenth, 0) - 7.421_390_522).abs() < 1e-9);
+        // A refused arrival half way through must not matter.
+        halves.sample(&p, Time::from_secs_f64(0.05), 0);
+        halves.sample(&p, tenth, 0);
+        assert!((a.value - halves.value).abs() < 1e-12);
+        // After a day nothing is left, in one step.
+        assert!(a.sample(&p, Time::from_secs_f64(86_400.0), 0) < 1e-9);
     }
 }

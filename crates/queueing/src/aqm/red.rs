@@ -270,3 +270,180 @@ impl Automaton for Red {
         Some(self.vars.average.value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::tests::{Script, facts};
+    use crate::recipe::test_at;
+    use spillgate_core::Ecn;
+
+    fn red(spec: RedSpec) -> Red {
+        test_at(|at| spec.resolve(at, &facts())).unwrap()
+    }
+
+    fn arrival(red: &mut Red, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
+        red.arrival(Time::ZERO, Backlog { packets: q }, packet, script)
+    }
+
+    const PACKET: fn() -> Packet = || Packet::new(0, 0, 500);
+    const EARLY: Verdict = Verdict::Drop(DropReason::Early);
+    const FORCED: Verdict = Verdict::Drop(DropReason::Forced);
+
+    /// Queue, average afterwards, verdict, count afterwards; from the formulas by hand.
+    #[test]
+    fn scripted_run() {
+        let mut red = red(RedSpec {
+            weight: 0.25,
+            max_p: 0.5,
+            gentle: false,
+            ..RedSpec::default()
+        });
+        let mut script = Script::new(&[0.5, 0.3, 0.2, 0.1, 0.9, 0.25, 0.4]);
+        let rows = [
+            (8, 2.0, Verdict::Pass, -1),
+            (8, 3.5, Verdict::Pass, -1),
+            (8, 4.625, Verdict::Pass, -1),
+            (8, 5.468_75, Verdict::Pass, 0),
+            (12, 7.101_562, Verdict::Pass, 1),
+            (12, 8.326_172, EARLY, 0),
+            (12, 9.244_629, EARLY, 0),
+            (20, 11.933_472, Verdict::Pass, 1),
+            (20, 13.950_104, EARLY, 0),
+            (20, 15.462_578, FORCED, 0),
+            (30, 19.096_933, FORCED, 0),
+            (40, 24.322_7, FORCED, 0),
+            (0, 18.242_025, FORCED, 0),
+            (0, 13.681_519, EARLY, 0),
+        ];
+        for (i, (q, avg, verdict, count)) in rows.into_iter().enumerate() {
+            let got = arrival(&mut red, q, &PACKET(), &mut script);
+            assert_eq!((got, red.vars.count), (verdict, count), "row {}", i + 1);
+            // Half a unit of the last digit written, with room for the halves themselves.
+            let error = (red.vars.average.value - avg).abs();
+            assert!(error < 6e-7, "row {}: {}", i + 1, red.vars.average.value);
+        }
+        assert_eq!(script.drawn, 7);
+    }
+
+    #[test]
+    fn gaps_are_spread() {
+        let plain = red(RedSpec::default()).params;
+        let at = [
+            (0, 0.01),
+            (1, 0.010_101),
+            (50, 0.02),
+            (90, 0.1),
+            (99, 1.0),
+            (100, 1.0),
+            (500, 1.0),
+        ];
+        for (count, expected) in at {
+            let p = plain.spread(0.01, count);
+            assert!((p - expected).abs() < 5e-7, "count {count}: {p}");
+        }
+        let wait = red(RedSpec {
+            wait: true,
+            ..RedSpec::default()
+        })
+        .params;
+        let at = [
+            (0, 0.0),
+            (19, 0.0),
+            (20, 0.05),
+            (30, 0.1),
+            (38, 0.5),
+            (39, 1.0),
+            (80, 1.0),
+        ];
+        for (count, expected) in at {
+            let p = wait.spread(0.05, count);
+            // 0.05 is no binary fraction: a few units of the last place, times 20.
+            assert!((p - expected).abs() < 1e-12, "count {count}: {p}");
+        }
+    }
+
+    #[test]
+    fn gentle_rises_to_one_at_twice_the_threshold() {
+        let p = red(RedSpec::default()).params;
+        for (avg, expected) in [(15.0, 0.1), (18.0, 0.28), (22.5, 0.55), (27.0, 0.82)] {
+            assert!((p.chance(avg).unwrap() - expected).abs() < 1e-12);
+        }
+        assert_eq!(p.chance(30.0), None);
+        let p = red(RedSpec {
+            max_p: 0.02,
+            ..RedSpec::default()
+        })
+        .params;
+        assert!((p.chance(22.5).unwrap() - 0.51).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_probability_never_falls_with_the_average() {
+        for gentle in [false, true] {
+            let p = red(RedSpec {
+                gentle,
+                ..RedSpec::default()
+            })
+            .params;
+            let at = |i: i32| p.chance(f64::from(i) * 0.01).unwrap_or(1.0);
+            assert!((500..4000).all(|i| at(i) <= at(i + 1)));
+        }
+    }
+
+    #[test]
+    fn length_scales_before_or_after_the_spreading() {
+        let verdicts = |scaling, len, u: f64| {
+            let mut red = red(RedSpec {
+                weight: 1.0,
+                max_p: 0.5,
+                size_scaling: scaling,
+                ..RedSpec::default()
+            });
+            let packet = Packet::new(0, 0, len);
+            // At an average of 10, p_b = 0.25; the first packet has count 0, so p_a = p_b.
+            arrival(&mut red, 10, &packet, &mut Script::new(&[u]))
+        };
+        // Paper: 0.25 * 300 / 1500 = 0.05. ns: 0.25 * 300 / 500 = 0.15.
+        assert_eq!(verdicts(SizeScaling::None, 300, 0.249), EARLY);
+        assert_eq!(verdicts(SizeScaling::Ns, 300, 0.151), Verdict::Pass);
+        assert_eq!(verdicts(SizeScaling::Ns, 300, 0.149), EARLY);
+        assert_eq!(verdicts(SizeScaling::Paper, 300, 0.051), Verdict::Pass);
+        assert_eq!(verdicts(SizeScaling::Paper, 300, 0.049), EARLY);
+    }
+
+    #[test]
+    fn capable_packets_are_marked_between_the_thresholds_only() {
+        let mut red = red(RedSpec {
+            weight: 1.0,
+            ecn: true,
+            gentle: false,
+            ..RedSpec::default()
+        });
+        for (ecn, early) in [
+            (Ecn::NotEct, EARLY),
+            (Ecn::Ect0, Verdict::Mark),
+            (Ecn::Ect1, Verdict::Mark),
+            (Ecn::Ce, Verdict::Mark),
+        ] {
+            let packet = Packet { ecn, ..PACKET() };
+            let got = arrival(&mut red, 14, &packet, &mut Script::new(&[0.0]));
+            assert_eq!(got, early);
+            let got = arrival(&mut red, 15, &packet, &mut Script::new(&[]));
+            assert_eq!(got, FORCED);
+        }
+    }
+
+    #[test]
+    fn an_overflow_starts_a_new_gap() {
+        let mut red = red(RedSpec {
+            weight: 1.0,
+            ..RedSpec::default()
+        });
+        arrival(&mut red, 10, &PACKET(), &mut Script::new(&[0.9]));
+        arrival(&mut red, 10, &PACKET(), &mut Script::new(&[0.9]));
+        assert_eq!(red.vars.count, 1);
+        red.overflowed();
+        assert_eq!(red.vars.count, 0);
+    }
+}

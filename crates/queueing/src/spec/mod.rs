@@ -50,7 +50,7 @@ macro_rules! registry {
 
         /// Every discipline, in the order of the registry.
         pub(crate) const KINDS: &[Kind] = &[
-            $(Kind { kind: $kind, summary: concat!($($doc),+) },)+
+            $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
         ];
 
         impl DisciplineSpec {

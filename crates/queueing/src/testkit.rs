@@ -1,0 +1,131 @@
+//! A server in front of a discipline, for tests and experiments: a list of
+//! arrivals in, departures and drops out.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use spillgate_core::{Packet, Rate, Time};
+//! use spillgate_queueing::{Recipe, testkit::Bench};
+//!
+//! let rate = Rate::from_bps(8).unwrap(); // 1 B/s
+//! let discipline = Recipe::default_fifo().build(&Arc::from([]));
+//! let mut bench = Bench::new(discipline, rate);
+//! bench.arrive(Time::from_secs_f64(0.0), Packet::new(1, 0, 100));
+//! bench.arrive(Time::from_secs_f64(10.0), Packet::new(2, 0, 50));
+//! let outcome = bench.run();
+//! assert_eq!(outcome.departures[1].finish, Time::from_secs_f64(150.0));
+//! ```
+
+use spillgate_core::{Dropped, Drops, Packet, Rate, Rng, Time};
+
+use crate::Discipline;
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When its first bit went onto the wire.
+    pub start: Time,
+    /// When its last bit did.
+    pub finish: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// What came out of a [`Bench`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// In order of time.
+    pub departures: Vec<Departure>,
+    /// In order of time, with the instant of each drop.
+    pub drops: Vec<(Time, Dropped)>,
+}
+
+impl Outcome {
+    /// Bytes of departures that began in `from..to` and satisfy `of`.
+    pub fn bytes(&self, from: Time, to: Time, of: impl Fn(&Packet) -> bool) -> u64 {
+        self.departures
+            .iter()
+            .filter(|d| d.start >= from && d.start < to && of(&d.packet))
+            .map(|d| u64::from(d.packet.len))
+            .sum()
+    }
+}
+
+/// A discipline, a server of constant rate, and arrivals to come.
+///
+/// A packet that arrives at the very instant at which the server takes the
+/// next packet takes part in that choice.
+#[derive(Debug)]
+pub struct Bench {
+    discipline: Discipline,
+    rate: Rate,
+    arrivals: Vec<(Time, Packet)>,
+    rng: Rng,
+}
+
+impl Bench {
+    /// An idle server at time 0; random numbers come from a fixed stream.
+    pub fn new(discipline: Discipline, rate: Rate) -> Self {
+        Self {
+            discipline,
+            rate,
+            arrivals: Vec::new(),
+            rng: Rng::named(1, 0, "bench", "aqm"),
+        }
+    }
+
+    /// Lets `packet` arrive at `at`; its [`Packet::arrived`] is set. Arrivals may be
+    /// told in any order; of simultaneous ones the first told comes first.
+    pub fn arrive(&mut self, at: Time, mut packet: Packet) {
+        packet.arrived = at;
+        self.arrivals.push((at, packet));
+    }
+
+    /// The discipline, for its counters.
+    pub fn discipline(&self) -> &Discipline {
+        &self.discipline
+    }
+
+    /// Runs until everything has left.
+    pub fn run(&mut self) -> Outcome {
+        let mut out = Outcome::default();
+        let mut drops = Drops::new();
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.sort_by_key(|(t, _)| *t);
+        let mut arrivals = arrivals.into_iter().peekable();
+        let d = &mut self.discipline;
+        let mut free = Time::ZERO;
+        loop {
+            // The next instant at which the server may take a packet.
+            let ready = match d.next_wake(free) {
+                Some(w) => w.max(free),
+                None => free,
+            };
+            let next = arrivals.peek().map(|(t, _)| *t);
+            let waiting = d.backlog_packets() > 0;
+            match next {
+                Some(t) if !waiting || t <= ready => {
+                    if let Some((t, packet)) = arrivals.next() {
+                        d.enqueue(t, packet, &mut self.rng, &mut drops);
+                        out.drops.extend(drops.as_slice().iter().map(|x| (t, *x)));
+                        drops.clear();
+                        free = free.max(t);
+                    }
+                }
+                _ if waiting => {
+                    let Some(packet) = d.dequeue(ready, &mut self.rng, &mut drops) else {
+                        break;
+                    };
+                    let finish = ready + self.rate.tx_time(packet.len);
+                    out.departures.push(Departure {
+                        start: ready,
+                        finish,
+                        packet,
+                    });
+                    free = finish;
+                }
+                _ => break,
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,146 @@
+//! Runs the golden vectors of `tests/vectors`; its README tells the format.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use spillgate_core::units::parse_rate;
+use spillgate_core::{Dscp, Dur, FlowKey, Packet, Rate, Time};
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{Recipe, testkit::Bench};
+
+#[derive(Default)]
+struct Case {
+    name: String,
+    policies: BTreeMap<String, DisciplineSpec>,
+    rate: Option<Rate>,
+    arrivals: Vec<(Time, Packet)>,
+    departs: Vec<String>,
+    drops: Vec<String>,
+}
+
+fn parse(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    // Policies may run over several lines, indented.
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().filter(|l| !l.trim_start().starts_with('#')) {
+        match lines.last_mut() {
+            Some(last) if line.starts_with(' ') => last.push_str(line),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let mut seq = BTreeMap::new();
+    for line in lines.iter().filter(|l| !l.is_empty()) {
+        let (word, rest) = line.split_once(' ').unwrap();
+        if word == "case" {
+            seq.clear();
+            cases.push(Case {
+                name: rest.to_owned(),
+                ..Case::default()
+            });
+            continue;
+        }
+        let case = cases.last_mut().unwrap();
+        let (times, word) = match word.split_once('*') {
+            Some((n, w)) => (n.parse().unwrap(), w),
+            None => (1, word),
+        };
+        match word {
+            "policy" => {
+                let (name, json) = rest.split_once(' ').unwrap();
+                let spec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{line}: {e}"));
+                case.policies.insert(name.to_owned(), spec);
+            }
+            "rate" => case.rate = Some(parse_rate(rest).unwrap()),
+            "arrive" => {
+                let mut f = rest.split_whitespace();
+                let at: f64 = f.next().unwrap().parse().unwrap();
+                let flow: u32 = f.next().unwrap().parse().unwrap();
+                let len = f.next().unwrap().parse().unwrap();
+                let dscp: Dscp = f.next().map_or(Dscp::DEFAULT, |d| d.parse().unwrap());
+                for _ in 0..times {
+                    let n = seq.entry(flow).or_insert(0);
+                    let packet = Packet {
+                        dscp,
+                        hash: flow.wrapping_mul(0x9e37_79b9),
+                        ..Packet::new(flow, *n, len)
+                    };
+                    *n += 1;
+                    case.arrivals.push((Time::from_secs_f64(at), packet));
+                }
+            }
+            "depart" => case
+                .departs
+                .extend(rest.split_whitespace().map(str::to_owned)),
+            "drop" => case
+                .drops
+                .extend(rest.split_whitespace().map(str::to_owned)),
+            _ => panic!("{line}"),
+        }
+    }
+    cases
+}
+
+fn run(case: Case) {
+    let name = &case.name;
+    let rate = case.rate.unwrap();
+    let (recipe, _) =
+        Recipe::resolve("main", &case.policies, rate).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let flows: Arc<[FlowKey]> = Arc::from([]);
+    let mut bench = Bench::new(recipe.build(&flows), rate);
+    for (at, packet) in case.arrivals {
+        bench.arrive(at, packet);
+    }
+    let out = bench.run();
+    let flows: Vec<_> = out.departures.iter().map(|d| d.packet.flow).collect();
+    let wanted: Vec<(u32, Time)> = case
+        .departs
+        .iter()
+        .map(|d| {
+            let (flow, at) = d.split_once('@').unwrap();
+            let at = Time::from_secs_f64(at.parse().unwrap());
+            (flow.parse().unwrap(), at)
+        })
+        .collect();
+    let order: Vec<_> = wanted.iter().map(|w| w.0).collect();
+    assert_eq!(flows, order, "{name}: order");
+    for (d, (_, at)) in out.departures.iter().zip(&wanted) {
+        assert_eq!(d.finish, *at, "{name}: flow {}", d.packet.flow);
+        assert!(d.finish.since(d.start) <= rate.tx_time(d.packet.len) + Dur::from_ps(1));
+    }
+    let drops: Vec<String> = out
+        .drops
+        .iter()
+        .map(|(t, d)| {
+            let reason = d.reason.metric().trim_start_matches("drops_");
+            let reason = reason.replace('_', "-");
+            format!("{}@{}:{reason}", d.packet.flow, t.as_secs_f64())
+        })
+        .collect();
+    assert_eq!(drops, case.drops, "{name}: drops");
+}
+
+fn file(text: &str) {
+    for case in parse(text) {
+        run(case);
+    }
+}
+
+#[test]
+fn fifo() {
+    file(include_str!("vectors/fifo.txt"));
+}
+
+#[test]
+fn wfq() {
+    file(include_str!("vectors/wfq.txt"));
+}
+
+#[test]
+fn flow_wfq() {
+    file(include_str!("vectors/flow_wfq.txt"));
+}
+
+#[test]
+fn class_based() {
+    file(include_str!("vectors/class_based.txt"));
+}
