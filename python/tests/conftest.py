@@ -1,0 +1,189 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spillgate.result import Results
+from spillgate.scenario import Description
+
+VARIANTS = ("FIFO", "LLQ")
+CLASSES = ("voice", "data")
+
+
+def summary_row(variant, scope, name, metric, unit, mean, half=0.0, n=10):
+    ends = (None, None) if half is None else (mean - half, mean + half)
+    return {
+        "variant": variant,
+        "scope": scope,
+        "name": name,
+        "metric": metric,
+        "unit": unit,
+        "mean": mean,
+        "low": ends[0],
+        "high": ends[1],
+        "n": n,
+    }
+
+
+def verdict_row(variant, verdict, *, further=None):
+    return {
+        "variant": variant,
+        "class": "voice",
+        "metric": "owd_p99",
+        "unit": "s",
+        "bound": 0.02,
+        "side": "max",
+        "mean": 0.019,
+        "low": 0.018,
+        "high": 0.020,
+        "n": 10,
+        "verdict": verdict,
+        "further_runs": further,
+    }
+
+
+def described(**changes):
+    record = {
+        "name": "Two queues",
+        "hash": "0123456789abcdef0123456789abcdef",
+        "seed": 7,
+        "runs": 10,
+        "variants": list(VARIANTS),
+        "classes": list(CLASSES),
+        "links": [{"name": "wan", "from": "a", "to": "b", "rate": 1e8, "delay": 1e-3}],
+        "policies": [["FIFO"], ["LLQ"]],
+        "flows": 50,
+        "warnings": ["policies.cfg:5: the shares add up to 100 %"],
+        "unmodelled": [
+            {"file": "policies.cfg", "line": 9, "text": " log", "reason": "not modelled"}
+        ],
+        "memory_bytes": 1_000_000,
+        "jobs": 2,
+        "measurement": {"warmup": 5.0, "duration": 60.0, "interval": 1.0},
+        "sla": [{"class": "voice", "metric": "owd_p99", "unit": "s", "max": 0.02, "min": None}],
+        **changes,
+    }
+    return Description.from_json(record)
+
+
+def parts(verdicts=("fail", "pass")):
+    metrics = (
+        ("offered", "b/s", 15e6),
+        ("throughput", "b/s", 12.2e6),
+        ("loss_ratio", "1", 0.187),
+        ("owd_mean", "s", 0.0048),
+        ("owd_p99", "s", 0.0061),
+        ("jitter", "s", 0.00021),
+        ("pdv", "s", 0.0049),
+    )
+    rows = [
+        summary_row(v, scope, name, metric, unit, mean * (1 + i) / (1 + k), 0.01 * mean)
+        for k, v in enumerate(VARIANTS)
+        for scope, names in (("class", CLASSES), ("dscp", ("ef", "default")), ("flow", ("f-0",)))
+        for i, name in enumerate(names)
+        for metric, unit, mean in metrics
+    ]
+    return {
+        "summary": rows,
+        "verdicts": [
+            verdict_row(v, said, further=12 if said == "undecided" else None)
+            for v, said in zip(VARIANTS, verdicts, strict=True)
+        ],
+        "runs": [
+            {"variant": v, "run": i, "seed": 7, "digest": f"{i:032x}", "events": 9, "packets": 4}
+            for v in VARIANTS
+            for i in range(10)
+        ],
+        "series": [
+            {
+                "variant": v,
+                "run": 0,
+                "where": f"wan/{c}",
+                "metric": "backlog_packets",
+                "unit": "packets",
+                "t": [0.0, 1.0, 2.0],
+                "v": [0.0, 3.0, None],
+            }
+            for v in VARIANTS
+            for c in CLASSES
+        ],
+        "distributions": [
+            {
+                "variant": v,
+                "class": c,
+                "q": [0.0, 0.5, 0.99, 1.0],
+                "owd": [0.001, 0.002, 0.004, 0.005],
+            }
+            for v in VARIANTS
+            for c in CLASSES
+        ],
+    }
+
+
+def make_results(verdicts=("fail", "pass"), **changes):
+    data = parts(verdicts)
+    return Results(
+        described(**changes),
+        data.__getitem__,
+        lambda path: Path(path).write_bytes(b"PAR1"),
+        scenario_path=Path("examples/first/scenario.yaml"),
+        wall_s=1.0,
+    )
+
+
+@pytest.fixture
+def made():
+    """Results with known values."""
+    return make_results()
+
+
+@pytest.fixture(scope="session")
+def first(root):
+    """The first example."""
+    return root / "examples/first/scenario.yaml"
+
+
+class Cli:
+    """The installed command line in a process of its own."""
+
+    def __init__(self, cwd):
+        self.cwd = cwd
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")},
+            "PYTHONIOENCODING": "utf-8",
+        }
+
+    def start(self, *arguments, **environment):
+        return subprocess.Popen(
+            [sys.executable, "-m", "spillgate", *map(str, arguments)],
+            cwd=self.cwd,
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def __call__(self, *arguments, **environment):
+        process = self.start(*arguments, **environment)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+@pytest.fixture
+def cli(tmp_path):
+    """Calls the command line in an empty directory."""
+    return Cli(tmp_path)
+
+
+@pytest.fixture
+def manifest():
+    """Reads the manifest of a run directory."""
+
+    def read(directory):
+        return json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+
+    return read

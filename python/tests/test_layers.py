@@ -1,0 +1,104 @@
+"""The arrows between crates and between modules, as the design allows them."""
+
+import ast
+import sys
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ALLOWED = {
+    "core": set(),
+    "queueing": {"core"},
+    "endpoints": {"core"},
+    "events": {"core"},
+    "measure": {"core"},
+    "switching": {"core", "queueing"},
+    "scenario": {"core", "queueing", "endpoints", "switching"},
+    "import": {"core", "queueing", "endpoints", "switching", "scenario"},
+    "sim": {"core", "events", "queueing", "endpoints", "switching", "measure", "scenario"},
+    "output": {"core", "measure", "scenario", "sim"},
+    "live": {"core", "queueing", "measure", "scenario"},
+    # queueing and endpoints for their registries: the lists that `spillgate list` prints.
+    "python": {
+        "core",
+        "queueing",
+        "endpoints",
+        "import",
+        "scenario",
+        "sim",
+        "measure",
+        "output",
+    },
+}
+
+# A module may import those of lower rank, and its own package.
+RANK = {
+    "errors": 0,
+    "_engine": 1,
+    "metrics": 2,
+    "rundir": 2,
+    "scenario": 2,
+    "result": 3,
+    "run": 4,
+    "plot": 5,
+    "cli": 6,
+    "__main__": 7,
+}
+
+
+def manifests(root):
+    return {p.parent.name: tomllib.loads(p.read_text()) for p in root.glob("crates/*/Cargo.toml")}
+
+
+def test_crates_depend_only_on_lower_ones(root):
+    found = manifests(root)
+    assert {"core", "queueing", "sim", "python"} <= found.keys()
+    for crate, manifest in found.items():
+        assert crate in ALLOWED, f"{crate} has no place in the layers"
+        inner = {
+            d.removeprefix("spillgate-")
+            for d in manifest.get("dependencies", {})
+            if d.startswith("spillgate-")
+        }
+        assert inner <= ALLOWED[crate], f"{crate} must not use {sorted(inner - ALLOWED[crate])}"
+
+
+@pytest.mark.parametrize(
+    ("library", "homes"), [("pyo3", {"python"}), ("rayon", {"sim"}), ("parquet", {"output"})]
+)
+def test_libraries_stay_where_they_belong(root, library, homes):
+    users = {c for c, m in manifests(root).items() if library in m.get("dependencies", {})}
+    assert users <= homes
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("spillgate"):
+            if node.module == "spillgate":
+                yield from (a.name for a in node.names)
+            else:
+                yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("spillgate."):
+                    yield alias.name.split(".")[1]
+
+
+def test_modules_import_only_lower_ones(root):
+    package = root / "python/spillgate"
+    for path in package.rglob("*.py"):
+        layer = path.relative_to(package).parts[0].removesuffix(".py")
+        if layer == "__init__":
+            continue
+        for name in imported(path):
+            if name == "_native":
+                assert layer == "_engine", f"{path} touches the native module"
+            elif name in RANK:
+                assert RANK[name] < RANK[layer] or name == layer, f"{layer} imports {name}"
+            else:
+                assert name in ("__version__", "__commit__"), f"{layer} imports {name}"
+                assert layer == "cli"

@@ -1,0 +1,110 @@
+import hashlib
+import subprocess
+import sys
+
+import matplotlib as mpl
+import pytest
+
+from conftest import make_results
+from spillgate import plot
+from spillgate.errors import InputError
+from spillgate.plot.files import FigureSpec, read_specs
+
+
+def bars_of(figure):
+    return [c for c in figure.axes[0].containers if hasattr(c, "patches")]
+
+
+def test_bars_have_the_values_and_intervals(made):
+    figure = plot.bars(made, "owd_mean")
+    groups = bars_of(figure)
+    assert [g.get_label() for g in groups] == ["voice", "data"]
+    assert [p.get_height() for p in groups[0].patches] == pytest.approx([4.8, 2.4])
+    # A line from mean - half to mean + half, with half = 1 % of 4.8 ms.
+    segments = groups[0].errorbar.lines[2][0].get_segments()
+    assert [y for _, y in segments[0]] == pytest.approx([4.752, 4.848])
+    assert figure.axes[0].get_ylabel() == "mean one-way delay (ms)"
+
+
+def test_groups_can_be_names(made):
+    figure = plot.bars(made, "loss_ratio", scope="dscp", x="name", names=["ef"])
+    assert [g.get_label() for g in bars_of(figure)] == ["FIFO", "LLQ"]
+    assert [t.get_text() for t in figure.axes[0].get_xticklabels()] == ["ef"]
+
+
+def test_what_is_not_there_is_named(made):
+    with pytest.raises(ValueError, match="no metric 'latency'"):
+        plot.bars(made, "latency")
+    with pytest.raises(ValueError, match="no class 'vioce'; there are voice, data"):
+        plot.bars(made, "owd_mean", names=["vioce"])
+    with pytest.raises(ValueError, match="no time series"):
+        plot.timeline(made, "rate")
+
+
+def test_curves_and_timelines_have_a_panel_each(made):
+    assert [a.get_title(loc="left") for a in plot.timeline(made).axes] == ["FIFO", "LLQ"]
+    figure = plot.ccdf(made)
+    assert [a.get_title(loc="left") for a in figure.axes] == ["voice", "data"]
+    line = figure.axes[0].get_lines()[0]
+    assert list(line.get_xdata()) == pytest.approx([1.0, 2.0, 4.0])
+    assert list(line.get_ydata()) == pytest.approx([1.0, 0.5, 0.01])
+
+
+def test_files_are_the_same_each_time_and_settings_do_not_matter(made, tmp_path):
+    def digests(where):
+        plot.save(made, where)
+        return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in where.iterdir()}
+
+    before = dict(mpl.rcParams)
+    one = digests(tmp_path / "one")
+    assert dict(mpl.rcParams) == before
+    with mpl.rc_context({"axes.facecolor": "black", "font.size": 30}):
+        two = digests(tmp_path / "two")
+    assert one == two
+    assert len(one) == 10
+    assert {n.split(".")[1] for n in one} == {"png", "svg"}
+
+
+def test_no_window_system_is_needed():
+    program = "import spillgate.plot, sys; sys.exit('matplotlib.pyplot' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_figure_that_cannot_be_drawn_does_not_hide_the_others(made, tmp_path):
+    specs = [FigureSpec("bad", metric="latency"), FigureSpec("good", metric="owd_mean")]
+    written, problems = plot.save(made, tmp_path, specs)
+    assert [p.name for p in written] == ["good.png"]
+    assert problems == ["figure bad: there is no metric 'latency' of scope 'class'"]
+
+
+def test_undefined_values_leave_a_gap():
+    results = make_results()
+    for record in results._records_of("summary"):
+        if record["name"] == "voice":
+            record.update(mean=None, low=None, high=None, n=0)
+    plot.bars(results, "owd_mean")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", r"holds \[\[figure\]\] tables"),
+        ("[figure]\nfile = 'a'", r"holds \[\[figure\]\] tables"),
+        ("x = 1", r"holds \[\[figure\]\] tables"),
+        ("[[figure]]\nkind = 'ccdf'", "figure 1: the key file is missing"),
+        ("[[figure]]\nfile = 'a'\nmetrics = 'x'", "unknown key 'metrics'; known are file, kind"),
+        ("[[figure]]\nfile = 'a'", "bars need a metric"),
+        ("[[figure]]\nfile = '../a'\nkind = 'ccdf'", "no plain file name"),
+        ("[[figure]]\nfile = 'a'\nkind = 'pie'", "kind 'pie' is none of bars, timeline, ccdf"),
+        ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\nshades = true", "shades must be a whole number"),
+        ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\nnames = 'x'", "names must be a list of texts"),
+        ("[[figure]]\nfile = 'a'\nkind = 'ccdf'\n" * 2, "figure 2: file 'a' occurs twice"),
+        ("[[figure]\n", "error"),
+    ],
+)
+def test_mistakes_in_a_file_of_figures_are_located(text, problem, tmp_path):
+    path = tmp_path / "figures.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem) as caught:
+        read_specs(path)
+    assert str(path) in str(caught.value)

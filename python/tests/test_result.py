@@ -1,0 +1,153 @@
+import builtins
+import json
+
+import pytest
+
+import spillgate
+from conftest import make_results
+from spillgate.errors import InputError, MissingDependencyError, OutputError
+
+
+def test_rows_are_chosen_by_all_criteria(made):
+    rows = made.table(scope="class", metric="owd_mean")
+    assert [(r.variant, r.name) for r in rows] == [
+        ("FIFO", "voice"),
+        ("FIFO", "data"),
+        ("LLQ", "voice"),
+        ("LLQ", "data"),
+    ]
+    row = made.value("FIFO", "class", "voice", "owd_mean")
+    assert row.mean == 0.0048
+    assert row.half == pytest.approx(0.000048)
+    assert made.classes(metric="owd_mean", variant="LLQ")[0].mean == 0.0024
+    with pytest.raises(KeyError):
+        made.value("FIFO", "class", "nobody", "owd_mean")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status", "passed"),
+    [
+        (("pass", "pass"), 0, True),
+        (("fail", "pass"), 1, False),
+        (("undecided", "pass"), 3, False),
+        (("undecided", "fail"), 1, False),
+    ],
+)
+def test_the_worst_verdict_decides(verdicts, status, passed):
+    results = make_results(verdicts)
+    assert (results.status, results.passed) == (status, passed)
+
+
+def test_requirements_read_as_text(made):
+    verdict = made.verdicts[0]
+    assert verdict.cls == "voice"
+    assert verdict.requirement == "owd_p99 ≤ 20 ms"
+
+
+def test_a_saved_run_directory_can_be_loaded(made, tmp_path):
+    where = made.save(tmp_path / "out")
+    assert {p.name for p in where.iterdir()} == {
+        "manifest.json",
+        "results.json",
+        "results.parquet",
+        "scenario.yaml",
+    }
+    again = spillgate.load(where)
+    assert again.verdicts == made.verdicts
+    assert again.runs == made.runs
+    assert again.series() == made.series()
+    assert again.distributions() == made.distributions()
+    assert again.description == made.description
+    assert again.table() == [r for r in made.table() if r.scope != "flow"]
+    again.save(tmp_path / "copy")
+    first, second = ((tmp_path / d / "results.json").read_bytes() for d in ("out", "copy"))
+    assert first == second
+
+
+def test_single_flows_are_given_on_request(made):
+    flows = {r["name"] for r in made.to_dict(flows=True)["summary"] if r["scope"] == "flow"}
+    assert flows == {"f-0"}
+
+
+def test_nothing_is_overwritten_by_mistake(made, tmp_path):
+    where = made.save(tmp_path / "out")
+    before = (where / "results.json").read_bytes()
+    with pytest.raises(OutputError, match="exists"):
+        make_results(("pass", "pass")).save(where)
+    assert (where / "results.json").read_bytes() == before
+    make_results(("pass", "pass")).save(where, force=True)
+    assert (where / "results.json").read_bytes() != before
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_directory_of_others_is_never_replaced(made, tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/chapter1.tex").write_text("x")
+    with pytest.raises(OutputError, match="no run directory"):
+        made.save(tmp_path / "thesis", force=True)
+    assert (tmp_path / "thesis/chapter1.tex").exists()
+    (tmp_path / "empty").mkdir()
+    made.save(tmp_path / "empty", force=True)
+
+
+def test_a_failed_write_leaves_nothing(made, tmp_path):
+    def full(_path):
+        raise OSError(28, "No space left on device")
+
+    made._write_parquet = full
+    with pytest.raises(OutputError, match="No space left"):
+        made.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_run_directory_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no readable run directory"):
+        spillgate.load(tmp_path)
+    for name in ("results.json", "manifest.json"):
+        (tmp_path / name).write_text(json.dumps({"format": 99}))
+    with pytest.raises(InputError, match="format 99"):
+        spillgate.load(tmp_path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_hold_the_table(made, library):
+    pytest.importorskip(library)
+    frame = getattr(made, f"to_{library}")()
+    assert list(frame.columns) == [
+        "variant",
+        "scope",
+        "name",
+        "metric",
+        "unit",
+        "mean",
+        "low",
+        "high",
+        "n",
+    ]
+    assert len(frame) == len(made.table())
+    assert frame["mean"].max() == 30e6
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_missing_library_is_named(made, library, monkeypatch):
+    imported = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == library:
+            raise ImportError(name)
+        return imported(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'spillgate\[{library}\]'"):
+        getattr(made, f"to_{library}")()
+
+
+def test_notebooks_see_escaped_verdicts():
+    shown = make_results(name="a <b> & c")._repr_html_()
+    assert "a &lt;b&gt; &amp; c" in shown
+    assert "✗ FAIL" in shown
+    assert "19.0 ±1.0 ms" in shown
+
+
+def test_repr_says_what_it_is(made):
+    assert repr(made) == "<Results 'Two queues': 2 variants, 20 runs, complete>"

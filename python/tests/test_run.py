@@ -1,0 +1,90 @@
+import pytest
+
+import spillgate
+
+QUICK = {"measurement.duration": "1 s", "measurement.warmup": "1 s"}
+
+
+def test_progress_is_reported_and_ends_at_one(first):
+    seen = []
+    results = spillgate.run(first, runs=2, set=QUICK, progress=seen.append)
+    assert seen[-1].fraction == 1.0
+    assert seen[-1].runs_done == seen[-1].runs == len(results.runs) == 4
+    assert seen[-1].events == sum(r.events for r in results.runs)
+
+
+def test_the_same_call_gives_the_same_digests(first):
+    one, two = (spillgate.run(first, runs=2, set=QUICK).runs for _ in range(2))
+    assert one == two
+    assert len({r.digest for r in one}) == 4
+
+
+def test_overrides_take_texts_and_values(first):
+    one = spillgate.check(first, set={"runs.count": 7, "topology.links.uplink.rate": "2 Mb/s"})
+    assert one.runs == 7
+    assert one.links[0]["rate"] == 2_000_000
+    assert spillgate.check(first, set=["runs.count=7"]).runs == 7
+    with pytest.raises(TypeError, match="not one text"):
+        spillgate.check(first, set="runs.count=7")
+
+
+def test_bad_input_comes_as_data(first, tmp_path):
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(first.read_text().replace("rate: 10 Mb/s", "rate: 10"))
+    with pytest.raises(spillgate.InputError) as caught:
+        spillgate.check(bad)
+    (problem,) = caught.value.diagnostics
+    assert problem.line == 6
+    assert problem.path == "topology.links.uplink.rate"
+    assert problem.severity == "error"
+    assert problem.code.startswith("E")
+    assert "10" in problem.found
+    assert str(caught.value).startswith(f"{bad}:6:")
+
+
+def test_an_interrupt_hands_over_the_finished_runs(first):
+    def stop(progress):
+        if progress.runs_done > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(spillgate.Interrupted) as caught:
+        spillgate.run(first, runs=100_000, progress=stop)
+    results = caught.value.results
+    assert results.interrupted
+    assert 0 < len(results.runs) < 200_000
+
+
+def test_a_failing_progress_function_stops_the_runs(first):
+    def fail(_progress):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        spillgate.run(first, runs=100_000, progress=fail)
+
+
+def test_parquet_holds_every_value_of_every_run(first, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    results = spillgate.run(first, runs=2, set=QUICK)
+    results.save(tmp_path / "out")
+    table = parquet.read_table(tmp_path / "out/results.parquet").to_pylist()
+    assert set(table[0]) == {
+        "variant",
+        "run",
+        "scope",
+        "where",
+        "class",
+        "time",
+        "metric",
+        "value",
+        "unit",
+    }
+    delays = [
+        r["value"]
+        for r in table
+        if (r["variant"], r["scope"], r["where"], r["metric"])
+        == ("fifo", "class", "voice", "owd_mean")
+    ]
+    assert len(delays) == 2
+    mean = results.value("fifo", "class", "voice", "owd_mean").mean
+    assert sum(delays) / 2 == pytest.approx(mean, rel=1e-12)
+    assert {r["where"] for r in table if r["scope"] == "flow"} >= {"data-0", "data-3"}
