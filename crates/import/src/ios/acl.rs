@@ -1,0 +1,464 @@
+//! Lines of IPv4 access lists, standard and extended.
+//!
+//! Lists are read only where a class-map names them: a configuration may
+//! hold any number that have nothing to do with queueing.
+
+use std::net::Ipv4Addr;
+
+use spillgate_core::{Dscp, Ipv4Net};
+use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
+
+use super::args::{Args, unexpected};
+use super::ast::AclKind;
+use super::fault::{Refusal, unmodelled};
+use super::keyword::{Found, find};
+use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
+
+/// An entry, and a remark where it does not mean quite what the router means.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Parsed {
+    pub(crate) entry: AclEntry,
+    pub(crate) remark: Option<&'static str>,
+}
+
+/// What follows `permit` or `deny`.
+pub(crate) fn entry(kind: AclKind, permit: bool, args: &mut Args<'_>) -> Result<Parsed, Refusal> {
+    let (matching, remark) = match kind {
+        AclKind::Standard => (standard(args)?, None),
+        AclKind::Extended => extended(args)?,
+        AclKind::Foreign(family) => {
+            return unmodelled(format!("{family} access lists are not modelled"));
+        }
+    };
+    Ok(Parsed {
+        entry: AclEntry { permit, matching },
+        remark,
+    })
+}
+
+/// `{any | host A | A [WILDCARD]} [log]`.
+fn standard(args: &mut Args<'_>) -> Result<MatchSpec, Refusal> {
+    let src = if args.take("any") {
+        None
+    } else if args.take("host") {
+        one(host(args.address(HOST)?))
+    } else {
+        let a = args.address("any, host and an address, or an address with a wildcard mask")?;
+        let dotted = args
+            .peek()
+            .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
+        let wildcard = if dotted {
+            args.address(WILDCARD)?
+        } else {
+            Ipv4Addr::UNSPECIFIED
+        };
+        one(net(a, wildcard))
+    };
+    log(args);
+    args.finish()?;
+    Ok(MatchSpec {
+        src,
+        ..MatchSpec::default()
+    })
+}
+
+const HOST: &str = "the host's address";
+const WILDCARD: &str = "a wildcard mask such as 0.0.0.255";
+
+fn log(args: &mut Args<'_>) {
+    if args
+        .try_keyword(&[("log", ()), ("log-input", ())])
+        .is_some()
+    {
+        // A cookie may follow.
+        args.next();
+    }
+}
+
+fn host(a: Ipv4Addr) -> Option<NetSpec> {
+    net(a, Ipv4Addr::UNSPECIFIED)
+}
+
+/// None for a wildcard that leaves every bit open.
+fn net(a: Ipv4Addr, wildcard: Ipv4Addr) -> Option<NetSpec> {
+    let mask = !u32::from(wildcard);
+    (mask != 0).then(|| NetSpec(Ipv4Net::new(a, mask)))
+}
+
+fn one<T>(value: Option<T>) -> Option<OneOrMany<T>> {
+    value.map(|v| OneOrMany(vec![v]))
+}
+
+/// `any`, `host A` or `A WILDCARD`; none for any.
+fn address(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
+    const GROUPS: [(&str, ()); 2] = [("object-group", ()), ("addrgroup", ())];
+    if args.try_keyword(&GROUPS).is_some() {
+        return unmodelled(OBJECT_GROUPS);
+    }
+    if args.take("any") {
+        return Ok(None);
+    }
+    if args.take("host") {
+        return Ok(host(args.address(HOST)?));
+    }
+    let a = args.address("any, host and an address, or an address and a wildcard mask")?;
+    Ok(net(a, args.address(WILDCARD)?))
+}
+
+const OBJECT_GROUPS: &str = "object groups are not read";
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operator {
+    Eq,
+    Neq,
+    Gt,
+    Lt,
+    Range,
+}
+
+const OPERATORS: [(&str, Operator); 5] = [
+    ("eq", Operator::Eq),
+    ("neq", Operator::Neq),
+    ("gt", Operator::Gt),
+    ("lt", Operator::Lt),
+    ("range", Operator::Range),
+];
+
+fn port_names(protocol: u8) -> &'static [(&'static str, u16)] {
+    match protocol {
+        6 => &TCP_PORTS,
+        17 => &UDP_PORTS,
+        _ => &[],
+    }
+}
+
+fn port(args: &mut Args<'_>, protocol: u8) -> Result<u16, Refusal> {
+    match args.peek() {
+        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
+            Ok(args.number("a port", 0..=65535)? as u16)
+        }
+        _ => args.keyword(port_names(protocol), "a port by name or number"),
+    }
+}
+
+/// Whether the next word is one more port of an `eq` list.
+fn port_follows(args: &Args<'_>, protocol: u8) -> bool {
+    args.peek().is_some_and(|w| {
+        // An address has dots; a keyword such as `host` must not pass for an abbreviated port.
+        w.text.bytes().all(|b| b.is_ascii_digit())
+            || matches!(find(port_names(protocol), w.text), Found::Exact(_))
+    })
+}
+
+fn ports(args: &mut Args<'_>, protocol: u8) -> Result<Option<OneOrMany<PortRange>>, Refusal> {
+    if !matches!(protocol, 6 | 17 | 132) {
+        return Ok(None);
+    }
+    let Some(operator) = args.try_keyword(&OPERATORS) else {
+        return Ok(None);
+    };
+    let range = |first, last| PortRange { first, last };
+    let word = args.peek();
+    let first = port(args, protocol)?;
+    let empty = || match word {
+        Some(w) => unexpected(w, "a port that leaves others"),
+        None => Refusal::Unmodelled("no port is left".to_owned()),
+    };
+    let ranges = match operator {
+        Operator::Eq => {
+            let mut all = vec![range(first, first)];
+            while port_follows(args, protocol) {
+                let p = port(args, protocol)?;
+                all.push(range(p, p));
+            }
+            all
+        }
+        Operator::Neq => {
+            let below = first.checked_sub(1).map(|p| range(0, p));
+            let above = first.checked_add(1).map(|p| range(p, u16::MAX));
+            below.into_iter().chain(above).collect()
+        }
+        Operator::Gt => vec![range(first.checked_add(1).ok_or_else(empty)?, u16::MAX)],
+        Operator::Lt => vec![range(0, first.checked_sub(1).ok_or_else(empty)?)],
+        Operator::Range => {
+            let last = port(args, protocol)?;
+            // IOS stores the ends of a range in order, however they were typed.
+            vec![range(first.min(last), first.max(last))]
+        }
+    };
+    Ok(Some(OneOrMany(ranges)))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Condition {
+    Dscp,
+    Precedence,
+    Tos,
+    Log,
+    Established,
+    Foreign(&'static str),
+}
+
+const FLAGS: Condition = Condition::Foreign("TCP flags are not simulated; the entry is left out");
+
+const CONDITIONS: [(&str, Condition); 19] = [
+    ("dscp", Condition::Dscp),
+    ("precedence", Condition::Precedence),
+    ("tos", Condition::Tos),
+    ("log", Condition::Log),
+    ("log-input", Condition::Log),
+    ("established", Condition::Established),
+    ("ack", FLAGS),
+    ("fin", FLAGS),
+    ("psh", FLAGS),
+    ("rst", FLAGS),
+    ("syn", FLAGS),
+    ("urg", FLAGS),
+    ("match-any", FLAGS),
+    ("match-all", FLAGS),
+    (
+        "fragments",
+        Condition::Foreign("fragments are not simulated; the entry is left out"),
+    ),
+    (
+        "option",
+        Condition::Foreign("IP options are not simulated; the entry is left out"),
+    ),
+    (
+        "reflect",
+        Condition::Foreign("reflexive access lists are not modelled; the entry is left out"),
+    ),
+    (
+        "time-range",
+        Condition::Foreign("times of day are not simulated; the entry is left out"),
+    ),
+    (
+        "ttl",
+        Condition::Foreign("TTL is not simulated; the entry is left out"),
+    ),
+];
+
+/// `PROTOCOL SRC [PORTS] DST [PORTS] [CONDITIONS]`.
+fn extended(args: &mut Args<'_>) -> Result<(MatchSpec, Option<&'static str>), Refusal> {
+    const PROTOCOL: &str = "a protocol: ip, tcp, udp, icmp or a number";
+    if args.take("object-group") {
+        return unmodelled(OBJECT_GROUPS);
+    }
+    let numeric = args
+        .peek()
+        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
+    let any_protocol = !numeric
+        && args
+            .peek()
+            .is_some_and(|w| w.text.eq_ignore_ascii_case("ip"));
+    let protocol = if numeric {
+        args.number("a protocol number", 0..=255)? as u8
+    } else {
+        args.keyword(&ACL_PROTOCOLS, PROTOCOL)?
+    };
+    let src = one(address(args)?);
+    let sport = ports(args, protocol)?;
+    let dst = one(address(args)?);
+    let dport = ports(args, protocol)?;
+    let mut spec = MatchSpec {
+        protocol: (!any_protocol).then(|| OneOrMany(vec![Protocol(protocol)])),
+        src,
+        sport,
+        dst,
+        dport,
+        ..MatchSpec::default()
+    };
+    let mut remark = None;
+    while let Some(word) = args.peek() {
+        let what = "dscp, precedence, tos, established or log";
+        match find(&CONDITIONS, word.text) {
+            Found::Exact(c) | Found::Prefix(c) => {
+                args.next();
+                condition(c, args, &mut spec, &mut remark)?;
+            }
+            _ if matches!(protocol, 1 | 2) => {
+                return unmodelled("ICMP and IGMP types are not simulated; the entry is left out");
+            }
+            Found::Ambiguous(names) => return Err(super::args::ambiguous(word, &names)),
+            Found::None => return Err(unexpected(word, what)),
+        }
+    }
+    Ok((spec, remark))
+}
+
+fn condition(
+    condition: Condition,
+    args: &mut Args<'_>,
+    spec: &mut MatchSpec,
+    remark: &mut Option<&'static str>,
+) -> Result<(), Refusal> {
+    match condition {
+        Condition::Dscp => spec.dscp = Some(OneOrMany(vec![args.dscp()?])),
+        Condition::Precedence => spec.precedence = Some(OneOrMany(vec![args.precedence()?])),
+        Condition::Tos => {
+            let tos = tos(args)?;
+            if tos & 1 == 1 || spec.dscp.is_some() {
+                return unmodelled(
+                    "the lowest bit of ToS is now one of ECN (RFC 3168); the entry is left out",
+                );
+            }
+            // The upper three of the four ToS bits are the lower three of the DSCP (RFC 1349, RFC 2474).
+            spec.dscp = Some(OneOrMany(
+                (0..8)
+                    .filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1))
+                    .collect(),
+            ));
+        }
+        Condition::Log => while args.next().is_some() {},
+        Condition::Established => {
+            *remark = Some("TCP flags are not simulated: taken for every TCP packet");
+        }
+        Condition::Foreign(reason) => return unmodelled(reason),
+    }
+    Ok(())
+}
+
+fn tos(args: &mut Args<'_>) -> Result<u8, Refusal> {
+    const NAMES: [(&str, u8); 5] = [
+        ("max-reliability", 2),
+        ("max-throughput", 4),
+        ("min-delay", 8),
+        ("min-monetary-cost", 1),
+        ("normal", 0),
+    ];
+    match args.peek() {
+        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
+            Ok(args.number("a type of service", 0..=15)? as u8)
+        }
+        _ => args.keyword(&NAMES, "a type of service: 0 to 15, or normal to min-delay"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lines;
+    use super::*;
+
+    fn parse(kind: AclKind, text: &str) -> Result<Parsed, Refusal> {
+        entry(
+            kind,
+            true,
+            &mut Args::new(lines(text).next().unwrap().words()),
+        )
+    }
+
+    /// The entry as YAML-like text: `key: value` of each key given.
+    fn shown(spec: &MatchSpec) -> String {
+        serde_json::to_string(spec).unwrap().replace('"', "")
+    }
+
+    #[test]
+    fn every_form_of_extended_entry() {
+        let table = [
+            ("ip any any", "{}"),
+            ("tcp any any eq www", "{protocol:tcp,dport:80}"),
+            ("tcp any eq 80 443 any", "{protocol:tcp,sport:[80,443]}"),
+            (
+                "udp any any range 16384 32767",
+                "{protocol:udp,dport:16384-32767}",
+            ),
+            ("udp any any range 200 100", "{protocol:udp,dport:100-200}"),
+            (
+                "udp host 10.0.0.1 10.1.0.0 0.0.255.255 gt 1023",
+                "{src:10.0.0.1/32,dst:10.1.0.0/16,protocol:udp,dport:1024-65535}",
+            ),
+            (
+                "tcp any lt 1024 any neq telnet",
+                "{protocol:tcp,sport:0-1023,dport:[0-22,24-65535]}",
+            ),
+            ("tcp any any neq 0", "{protocol:tcp,dport:1-65535}"),
+            (
+                "tcp any eq ftp ftp-data host 10.0.0.1",
+                "{dst:10.0.0.1/32,protocol:tcp,sport:[21,20]}",
+            ),
+            (
+                "ip 10.0.0.0 0.255.0.255 any",
+                "{src:10.0.0.0 wildcard 0.255.0.255}",
+            ),
+            ("ip any any dscp ef log", "{dscp:ef}"),
+            (
+                "ip any any precedence critical log-input cookie",
+                "{precedence:5}",
+            ),
+            (
+                "ip any any tos min-delay",
+                "{dscp:[4,af12,af22,af32,af42,voice-admit,52,60]}",
+            ),
+            ("89 any any", "{protocol:ospf}"),
+            ("esp any 0.0.0.0 255.255.255.255", "{protocol:esp}"),
+        ];
+        for (text, expected) in table {
+            let got = parse(AclKind::Extended, text).unwrap();
+            assert_eq!(shown(&got.entry.matching), expected, "{text}");
+        }
+        let remark = parse(AclKind::Extended, "tcp any any established")
+            .unwrap()
+            .remark;
+        assert!(remark.is_some());
+    }
+
+    #[test]
+    fn standard_entries_are_about_sources() {
+        for (text, expected) in [
+            ("any", "{}"),
+            ("any log", "{}"),
+            ("10.1.2.3", "{src:10.1.2.3/32}"),
+            ("host 10.1.2.3", "{src:10.1.2.3/32}"),
+            ("10.1.2.0 0.0.0.255 log", "{src:10.1.2.0/24}"),
+            ("0.0.0.0 255.255.255.255", "{}"),
+        ] {
+            let got = parse(AclKind::Standard, text).unwrap();
+            assert_eq!(shown(&got.entry.matching), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_simulated_packets_lack_is_left_out() {
+        for text in [
+            "icmp any any echo",
+            "icmp any any 8 0",
+            "tcp any any syn",
+            "ip any any fragments",
+            "ip any any time-range WORK",
+            "tcp any any reflect BACK",
+            "ip any any tos 1",
+            "object-group WEB any any",
+            "ip object-group A any",
+        ] {
+            let got = parse(AclKind::Extended, text);
+            assert!(
+                matches!(got, Err(Refusal::Unmodelled(_))),
+                "{text}: {got:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_are_located() {
+        for (text, column) in [
+            ("", 1),
+            ("foo any any", 1),
+            ("ip any", 7),
+            ("ip 10.0.0.300 0.0.0.255 any", 4),
+            ("ip 10.0.0.0 any", 13),
+            ("tcp any any eq", 15),
+            ("tcp any any eq nonsense", 16),
+            ("tcp any any eq 65536", 16),
+            ("tcp any any gt 65535", 16),
+            ("tcp any any range 5", 20),
+            ("ip any any eq 80", 12),
+            ("ip any any dscp 77", 17),
+            ("256 any any", 1),
+        ] {
+            match parse(AclKind::Extended, text) {
+                Err(Refusal::Wrong(f)) => assert_eq!(f.column, column, "{text}: {f:?}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+}

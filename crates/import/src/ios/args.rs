@@ -1,0 +1,307 @@
+//! The arguments of one command, read one after the other.
+
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
+
+use spillgate_core::{Dscp, Percent, Rate};
+
+use super::fault::{Fault, Refusal, code};
+use super::keyword::{Found, Table, find};
+use super::lexer::{Line, Word, Words};
+
+/// Names of IP precedence (RFC 791), by value.
+const PRECEDENCES: [(&str, u8); 8] = [
+    ("routine", 0),
+    ("priority", 1),
+    ("immediate", 2),
+    ("flash", 3),
+    ("flash-override", 4),
+    ("critical", 5),
+    ("internet", 6),
+    ("network", 7),
+];
+
+/// The words of a command that have not been read yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Args<'a> {
+    words: Words<'a>,
+}
+
+impl<'a> Args<'a> {
+    pub(crate) fn new(words: Words<'a>) -> Self {
+        Self { words }
+    }
+
+    /// The line that the command stands on.
+    pub(crate) fn line(&self) -> Line<'a> {
+        self.words.line()
+    }
+
+    /// The unread words.
+    pub(crate) fn words(&self) -> Words<'a> {
+        self.words
+    }
+
+    /// The unread part of the line, as written.
+    pub(crate) fn rest(&self) -> &'a str {
+        self.words.rest()
+    }
+
+    /// The next word, unread.
+    pub(crate) fn peek(&self) -> Option<Word<'a>> {
+        self.words.peek()
+    }
+
+    /// The next word, if there is one.
+    pub(crate) fn next(&mut self) -> Option<Word<'a>> {
+        self.words.next()
+    }
+
+    /// The next word; `what` it should be, for the error.
+    pub(crate) fn word(&mut self, what: &str) -> Result<Word<'a>, Refusal> {
+        self.words.next().ok_or_else(|| {
+            Fault::new(
+                code::MISSING,
+                self.words.end_column(),
+                "an argument is missing",
+            )
+            .found(self.line().text())
+            .hint(format!("write {what} here"))
+            .into()
+        })
+    }
+
+    /// A name: any printable characters.
+    pub(crate) fn name(&mut self, what: &str) -> Result<Word<'a>, Refusal> {
+        let word = self.word(what)?;
+        if word.unclosed {
+            return Err(
+                Fault::new(code::UNEXPECTED, word.column, "the quote is never closed")
+                    .found(word.text)
+                    .hint("close the name with a second quote on the same line")
+                    .into(),
+            );
+        }
+        if word.text.is_empty() {
+            return Err(
+                Fault::new(code::UNEXPECTED, word.column, "the name is empty")
+                    .found("\"\"")
+                    .hint(format!("write {what} here"))
+                    .into(),
+            );
+        }
+        Ok(word)
+    }
+
+    /// One of the keywords of `table`; `what` they are, for the error.
+    pub(crate) fn keyword<T: Copy + PartialEq>(
+        &mut self,
+        table: &Table<T>,
+        what: &str,
+    ) -> Result<T, Refusal> {
+        let word = self.word(what)?;
+        match find(table, word.text) {
+            Found::Exact(t) | Found::Prefix(t) => Ok(t),
+            Found::Ambiguous(names) => Err(ambiguous(word, &names)),
+            Found::None => Err(unexpected(word, what)),
+        }
+    }
+
+    /// One of the keywords of `table`, if one comes next; else nothing is read.
+    pub(crate) fn try_keyword<T: Copy + PartialEq>(&mut self, table: &Table<T>) -> Option<T> {
+        let mut ahead = self.words;
+        match find(table, ahead.next()?.text) {
+            Found::Exact(t) | Found::Prefix(t) => {
+                self.words = ahead;
+                Some(t)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `name` (in full or abbreviated) comes next; it is read then.
+    pub(crate) fn take(&mut self, name: &'static str) -> bool {
+        self.try_keyword(&[(name, ())]).is_some()
+    }
+
+    /// A whole number in `range`.
+    pub(crate) fn number(
+        &mut self,
+        what: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<u64, Refusal> {
+        let word = self.word(what)?;
+        number(word, what, range)
+    }
+
+    /// The next word as a whole number in `range`, if it begins with a digit; else nothing is read.
+    pub(crate) fn try_number(
+        &mut self,
+        what: &str,
+        range: RangeInclusive<u64>,
+    ) -> Result<Option<u64>, Refusal> {
+        match self.peek() {
+            Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
+                self.number(what, range).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A percentage 1..=100, as a fraction.
+    pub(crate) fn percent(&mut self) -> Result<Percent, Refusal> {
+        let p = self.number("a percentage from 1 to 100", 1..=100)?;
+        Ok(Percent(p as f64 / 100.0))
+    }
+
+    /// A rate in bit/s; `k`, `m` or `g` behind the number scale it by powers of 1000.
+    pub(crate) fn bits_per_second(&mut self) -> Result<Rate, Refusal> {
+        const WHAT: &str = "a rate in bit/s";
+        let word = self.word(WHAT)?;
+        let bad = || unexpected(word, "a rate in bit/s such as 1000000, 1000k or 1m");
+        let scales = [('k', 1e3), ('m', 1e6), ('g', 1e9)];
+        let last = word.text.chars().last().map(|c| c.to_ascii_lowercase());
+        let scale = scales.iter().find(|(c, _)| Some(*c) == last);
+        let bps = match scale {
+            None => number(word, WHAT, 1..=MAX_BPS)?,
+            Some((_, scale)) => {
+                let digits = &word.text[..word.text.len() - 1];
+                let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+                let n: f64 = digits.parse().map_err(|_| bad())?;
+                if !plain {
+                    return Err(bad());
+                }
+                let bps = n * scale + 0.5;
+                if !(1.0..=MAX_BPS as f64).contains(&bps) {
+                    return Err(out_of_range(word, WHAT, 1..=MAX_BPS));
+                }
+                bps as u64
+            }
+        };
+        Rate::from_bps(bps).ok_or_else(bad)
+    }
+
+    /// A rate in kbit/s.
+    pub(crate) fn kilobits_per_second(&mut self) -> Result<Rate, Refusal> {
+        const WHAT: &str = "a rate in kbit/s";
+        let word = self.word(WHAT)?;
+        let kbps = number(word, WHAT, 1..=MAX_BPS / 1000)?;
+        Rate::from_bps(kbps * 1000).ok_or_else(|| unexpected(word, WHAT))
+    }
+
+    /// A DSCP by name or number.
+    pub(crate) fn dscp(&mut self) -> Result<Dscp, Refusal> {
+        const WHAT: &str = "a DSCP: 0 to 63, ef, af11 to af43, cs1 to cs7 or default";
+        let word = self.word(WHAT)?;
+        word.text.parse().map_err(|_| {
+            if word.text.bytes().all(|b| b.is_ascii_digit()) {
+                out_of_range(word, "a DSCP", 0..=63)
+            } else {
+                with_nearest(unexpected_fault(word, WHAT), word.text, Dscp::names())
+            }
+        })
+    }
+
+    /// An IP precedence by name or number.
+    pub(crate) fn precedence(&mut self) -> Result<u8, Refusal> {
+        const WHAT: &str = "an IP precedence: 0 to 7, or routine to network";
+        match self.peek() {
+            Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
+                Ok(self.number("an IP precedence", 0..=7)? as u8)
+            }
+            _ => self.keyword(&PRECEDENCES, WHAT),
+        }
+    }
+
+    /// An IPv4 address in dotted decimals.
+    pub(crate) fn address(&mut self, what: &str) -> Result<Ipv4Addr, Refusal> {
+        let word = self.word(what)?;
+        word.text.parse().map_err(|_| unexpected(word, what))
+    }
+
+    /// Checks that nothing is left.
+    pub(crate) fn finish(&mut self) -> Result<(), Refusal> {
+        match self.words.next() {
+            None => Ok(()),
+            Some(word) => Err(unexpected(word, "nothing more")),
+        }
+    }
+}
+
+/// The largest rate that is taken: 1 Tb/s.
+const MAX_BPS: u64 = 1_000_000_000_000;
+
+fn number(word: Word<'_>, what: &str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
+    if word.text.is_empty() || !word.text.bytes().all(|b| b.is_ascii_digit()) {
+        let (from, to) = (range.start(), range.end());
+        return Err(unexpected(word, &format!("{what}, {from} to {to}")));
+    }
+    match word.text.parse() {
+        Ok(n) if range.contains(&n) => Ok(n),
+        _ => Err(out_of_range(word, what, range)),
+    }
+}
+
+fn unexpected_fault(word: Word<'_>, what: &str) -> Fault {
+    Fault::new(
+        code::UNEXPECTED,
+        word.column,
+        format!("`{}` does not fit here", word.text),
+    )
+    .found(word.text)
+    .hint(format!("write {what} here"))
+}
+
+/// The error for a word where `what` should stand.
+pub(crate) fn unexpected(word: Word<'_>, what: &str) -> Refusal {
+    unexpected_fault(word, what).into()
+}
+
+/// The error for a number outside `range`.
+pub(crate) fn out_of_range(word: Word<'_>, what: &str, range: RangeInclusive<u64>) -> Refusal {
+    let (from, to) = (range.start(), range.end());
+    Fault::new(
+        code::RANGE,
+        word.column,
+        format!("`{}` is out of range", word.text),
+    )
+    .found(word.text)
+    .hint(format!("write {what}, {from} to {to}"))
+    .into()
+}
+
+/// The error for an abbreviation of several keywords.
+pub(crate) fn ambiguous(word: Word<'_>, names: &[&str]) -> Refusal {
+    Fault::new(
+        code::AMBIGUOUS,
+        word.column,
+        format!("`{}` is ambiguous", word.text),
+    )
+    .found(word.text)
+    .hint(format!("write one of {}", names.join(", ")))
+    .into()
+}
+
+fn with_nearest<'n>(
+    mut fault: Fault,
+    found: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Refusal {
+    if let Some(near) = nearest(found, names) {
+        fault.hint = format!("did you mean `{near}`? {}", fault.hint);
+    }
+    fault.into()
+}
+
+/// The name most like `found`, if one is near enough to be a slip of the pen.
+pub(crate) fn nearest<'n>(found: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let length = found.chars().count();
+    let allowed = (length / 3).max(1);
+    let lower = found.to_lowercase();
+    names
+        .filter(|n| n.chars().count().abs_diff(length) <= allowed)
+        .map(|n| (strsim::damerau_levenshtein(&lower, &n.to_lowercase()), n))
+        .filter(|(d, _)| *d <= allowed)
+        .min()
+        .map(|(_, n)| n)
+}

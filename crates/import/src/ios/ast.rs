@@ -1,0 +1,237 @@
+//! What a configuration says about queueing, as written: names are not
+//! resolved, nothing is checked across lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spillgate_core::{Dscp, Limit, Rate, RateOrPercent, Size};
+use spillgate_queueing::aqm::{WredBy, WredProfile};
+use spillgate_queueing::spec::{PoliceAction, PortRange};
+
+use super::lexer::{Line, Words};
+
+/// Where something stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    /// Line number, from 1.
+    pub(crate) line: u32,
+    /// Column of what matters in the line, from 1.
+    pub(crate) column: u32,
+    /// The line's text.
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    pub(crate) fn new(line: Line<'a>, column: u32) -> Self {
+        Self {
+            line: line.number,
+            column,
+            text: line.text(),
+        }
+    }
+}
+
+/// A value and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At<'a, T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin<'a>,
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub(crate) struct Config<'a> {
+    pub(crate) class_maps: BTreeMap<&'a str, ClassMap<'a>>,
+    pub(crate) policy_maps: BTreeMap<&'a str, PolicyMap<'a>>,
+    /// Policy-maps of other types (`type inspect` ...), which are not read.
+    pub(crate) foreign_policies: BTreeSet<&'a str>,
+    pub(crate) acls: BTreeMap<&'a str, Acl<'a>>,
+    pub(crate) interfaces: Vec<Interface<'a>>,
+    /// Position in `interfaces` by name.
+    pub(crate) interface_index: BTreeMap<String, usize>,
+}
+
+/// `class-map`.
+#[derive(Debug)]
+pub(crate) struct ClassMap<'a> {
+    pub(crate) origin: Origin<'a>,
+    /// `match-any`; else `match-all`, the default.
+    pub(crate) any: bool,
+    pub(crate) criteria: Vec<At<'a, Criterion<'a>>>,
+}
+
+/// One `match` line.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Criterion<'a> {
+    /// `match not`.
+    pub(crate) negated: bool,
+    pub(crate) test: Test<'a>,
+}
+
+/// What a `match` line tests.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Test<'a> {
+    Any,
+    Dscp(Vec<Dscp>),
+    Precedence(Vec<u8>),
+    /// An access list by name or number.
+    Acl(&'a str),
+    ClassMap(&'a str),
+    /// A protocol of [`super::protocols`], by its index there.
+    Protocol(&'static super::protocols::Known),
+    /// UDP destination ports (`match ip rtp`).
+    RtpPorts(PortRange),
+    /// Something that simulated packets do not have. It was listed.
+    Unmodelled,
+}
+
+/// `policy-map`.
+#[derive(Debug)]
+pub(crate) struct PolicyMap<'a> {
+    pub(crate) origin: Origin<'a>,
+    /// In the order in which they are tried.
+    pub(crate) classes: Vec<Class<'a>>,
+    /// Position in `classes` by name.
+    pub(crate) index: BTreeMap<&'a str, usize>,
+}
+
+/// `class` of a policy-map.
+#[derive(Debug)]
+pub(crate) struct Class<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) origin: Origin<'a>,
+    pub(crate) priority: Option<At<'a, Priority>>,
+    pub(crate) bandwidth: Option<At<'a, RateOrPercent>>,
+    pub(crate) remaining: Option<At<'a, Remaining>>,
+    pub(crate) shape: Option<At<'a, Shape>>,
+    pub(crate) police: Option<At<'a, Police<'a>>>,
+    pub(crate) queue_limit: Option<At<'a, Limit>>,
+    /// Number of conversation queues and packets of each, where given.
+    pub(crate) fair_queue: Option<At<'a, FairQueue>>,
+    pub(crate) wred: Wred<'a>,
+    pub(crate) set_dscp: Option<At<'a, Dscp>>,
+    pub(crate) policy: Option<At<'a, &'a str>>,
+}
+
+impl<'a> Class<'a> {
+    pub(crate) fn new(name: &'a str, origin: Origin<'a>) -> Self {
+        Self {
+            name,
+            origin,
+            priority: None,
+            bandwidth: None,
+            remaining: None,
+            shape: None,
+            police: None,
+            queue_limit: None,
+            fair_queue: None,
+            wred: Wred::default(),
+            set_dscp: None,
+            policy: None,
+        }
+    }
+}
+
+/// `priority`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Priority {
+    pub(crate) level: u8,
+    pub(crate) rate: Option<RateOrPercent>,
+    pub(crate) burst: Option<Size>,
+}
+
+/// `bandwidth remaining`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Remaining {
+    Percent(spillgate_core::Percent),
+    Ratio(u32),
+}
+
+/// `shape average`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) rate: RateOrPercent,
+    pub(crate) burst: Option<Size>,
+}
+
+/// `police`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Police<'a> {
+    pub(crate) rate: RateOrPercent,
+    pub(crate) burst: Option<Size>,
+    /// An excess burst was given.
+    pub(crate) excess: bool,
+    /// A peak rate was given: the meter has two rates.
+    pub(crate) peak: bool,
+    pub(crate) conform: PoliceAction,
+    pub(crate) exceed: PoliceAction,
+    pub(crate) violate: Option<At<'a, PoliceAction>>,
+}
+
+/// `fair-queue`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FairQueue {
+    pub(crate) queues: Option<u16>,
+    pub(crate) threshold: Option<u16>,
+}
+
+/// `random-detect`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wred<'a> {
+    /// Any line of it was given, the first.
+    pub(crate) origin: Option<Origin<'a>>,
+    /// `random-detect`, `random-detect dscp-based` and the like.
+    pub(crate) by: Option<WredBy>,
+    pub(crate) weight: Option<u8>,
+    pub(crate) ecn: bool,
+    pub(crate) dscp: BTreeMap<Dscp, At<'a, WredProfile>>,
+    pub(crate) precedence: BTreeMap<u8, At<'a, WredProfile>>,
+}
+
+/// An access list.
+#[derive(Debug)]
+pub(crate) struct Acl<'a> {
+    pub(crate) kind: AclKind,
+    /// By sequence number. Read only where a class-map names the list.
+    pub(crate) lines: BTreeMap<u32, AclLine<'a>>,
+}
+
+/// Families of access lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AclKind {
+    /// By source address.
+    Standard,
+    /// By addresses, protocol, ports and type of service.
+    Extended,
+    /// Not of IPv4; the family's name.
+    Foreign(&'static str),
+}
+
+/// One line of an access list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AclLine<'a> {
+    /// None for lines that neither permit nor deny (`evaluate`, `dynamic`).
+    pub(crate) permit: Option<bool>,
+    /// What follows the first keyword.
+    pub(crate) rest: Words<'a>,
+}
+
+/// `interface`.
+#[derive(Debug)]
+pub(crate) struct Interface<'a> {
+    pub(crate) name: String,
+    pub(crate) origin: Origin<'a>,
+    pub(crate) bandwidth: Option<At<'a, Rate>>,
+    pub(crate) output_policy: Option<At<'a, &'a str>>,
+    pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
+    pub(crate) hold_queue: Option<At<'a, u32>>,
+    pub(crate) wred: Wred<'a>,
+}
+
+/// Queueing of an interface without a policy-map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InterfaceQueueing {
+    /// `fair-queue`.
+    Fair(FairQueue),
+    /// `no fair-queue`.
+    Fifo,
+}

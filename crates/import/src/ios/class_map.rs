@@ -1,0 +1,280 @@
+//! `class-map`: the `match` lines.
+//!
+//! A class-map without criteria matches nothing (`show class-map` prints
+//! `Match none`); without `match-any` all criteria must hold.
+
+use spillgate_queueing::spec::PortRange;
+
+use super::args::{Args, unexpected};
+use super::ast::{Criterion, Test};
+use super::fault::{Refusal, unmodelled};
+use super::keyword::{Found, find};
+use super::protocols::known;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Any,
+    Not,
+    Ip,
+    Ipv6,
+    Dscp,
+    Precedence,
+    AccessGroup,
+    Protocol,
+    ClassMap,
+    Foreign(&'static str),
+}
+
+use Kind::Foreign;
+
+const LAYER2: &str = "simulated packets have no layer-2 header fields";
+const INTERNAL: &str = "router-internal markings are not simulated";
+
+const KINDS: [(&str, Kind); 26] = [
+    ("access-group", Kind::AccessGroup),
+    ("any", Kind::Any),
+    (
+        "application",
+        Foreign("applications are recognized by payload, which simulated packets lack"),
+    ),
+    ("atm", Foreign(LAYER2)),
+    ("class-map", Kind::ClassMap),
+    ("cos", Foreign(LAYER2)),
+    ("destination-address", Foreign(LAYER2)),
+    ("discard-class", Foreign(INTERNAL)),
+    ("dscp", Kind::Dscp),
+    ("ethernet", Foreign(LAYER2)),
+    ("flow", Foreign("flow attributes are not simulated")),
+    ("fr-de", Foreign(LAYER2)),
+    ("fr-dlci", Foreign(LAYER2)),
+    (
+        "input-interface",
+        Foreign("packets do not remember the interface they came in by"),
+    ),
+    ("ip", Kind::Ip),
+    ("ipv6", Kind::Ipv6),
+    (
+        "mpls",
+        Foreign("MPLS labels of imported classes are not simulated"),
+    ),
+    ("not", Kind::Not),
+    ("packet", Foreign("match on packet length is not modelled")),
+    ("port-type", Foreign(INTERNAL)),
+    ("precedence", Kind::Precedence),
+    ("protocol", Kind::Protocol),
+    ("qos-group", Foreign(INTERNAL)),
+    ("source-address", Foreign(LAYER2)),
+    ("vlan", Foreign(LAYER2)),
+    ("vlans", Foreign(LAYER2)),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum IpKind {
+    Dscp,
+    Precedence,
+    Rtp,
+}
+
+const IP_KINDS: [(&str, IpKind); 3] = [
+    ("dscp", IpKind::Dscp),
+    ("precedence", IpKind::Precedence),
+    ("rtp", IpKind::Rtp),
+];
+
+/// A criterion, and a remark where it does not mean quite what the router means.
+pub(crate) struct Parsed<'a> {
+    pub(crate) criterion: Criterion<'a>,
+    pub(crate) remark: Option<&'static str>,
+}
+
+/// What follows `match`.
+pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
+    const WHAT: &str = "what to match: dscp, precedence, access-group, protocol, class-map, any";
+    let mut remark = None;
+    let mut negated = false;
+    let mut word = args.word(WHAT)?;
+    let mut kind = resolve(word, WHAT)?;
+    if kind == Kind::Not {
+        negated = true;
+        word = args.word(WHAT)?;
+        kind = resolve(word, WHAT)?;
+    }
+    let test = match kind {
+        Kind::Any => Test::Any,
+        Kind::Dscp => dscp(args)?,
+        Kind::Precedence => precedence(args)?,
+        Kind::Ip | Kind::Ipv6 => {
+            if kind == Kind::Ipv6 {
+                remark = Some("simulated packets have no IP version: taken for every packet");
+            }
+            match args.keyword(&IP_KINDS, "dscp, precedence or rtp")? {
+                IpKind::Dscp => dscp(args)?,
+                IpKind::Precedence => precedence(args)?,
+                IpKind::Rtp => {
+                    remark = Some(
+                        "every port of the range is matched, not only the even ones that carry RTP",
+                    );
+                    rtp(args)?
+                }
+            }
+        }
+        Kind::AccessGroup => {
+            args.take("name");
+            Test::Acl(args.name("the name or number of an access list")?.text)
+        }
+        Kind::ClassMap => Test::ClassMap(args.name("the name of a class-map")?.text),
+        Kind::Protocol => {
+            let name = args.name("the name of a protocol")?;
+            let Some(protocol) = known(name.text) else {
+                return unmodelled(format!(
+                    "protocol `{}` is recognized by payload or outside IP: no well-known port stands for it",
+                    name.text
+                ));
+            };
+            if args.peek().is_some() {
+                return unmodelled(format!("`{}` of the payload is not simulated", args.rest()));
+            }
+            Test::Protocol(protocol)
+        }
+        Kind::Foreign(reason) => return unmodelled(reason),
+        Kind::Not => return Err(unexpected(word, "one `not` at most")),
+    };
+    args.finish()?;
+    Ok(Parsed {
+        criterion: Criterion { negated, test },
+        remark,
+    })
+}
+
+fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<Kind, Refusal> {
+    match find(&KINDS, word.text) {
+        Found::Exact(kind) | Found::Prefix(kind) => Ok(kind),
+        Found::Ambiguous(names) => Err(super::args::ambiguous(word, &names)),
+        Found::None => unmodelled(format!("`match {}` is not understood; {what}", word.text)),
+    }
+}
+
+fn dscp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    let mut values = vec![args.dscp()?];
+    while args.peek().is_some() {
+        values.push(args.dscp()?);
+    }
+    Ok(Test::Dscp(values))
+}
+
+fn precedence<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    let mut values = vec![args.precedence()?];
+    while args.peek().is_some() {
+        values.push(args.precedence()?);
+    }
+    Ok(Test::Precedence(values))
+}
+
+/// `match ip rtp FIRST COUNT`: UDP destination ports FIRST to FIRST + COUNT.
+fn rtp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    let first = args.number("the first UDP port", 2000..=65535)?;
+    let count = args.number("the length of the port range", 0..=16383)?;
+    let last = (first + count).min(65535);
+    Ok(Test::RtpPorts(PortRange {
+        first: first as u16,
+        last: last as u16,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lines;
+    use super::*;
+
+    fn parse(text: &str) -> Result<Criterion<'_>, Refusal> {
+        let line = lines(text).next().unwrap();
+        criterion(&mut Args::new(line.words())).map(|p| p.criterion)
+    }
+
+    fn dscps(values: &[&str]) -> Test<'static> {
+        Test::Dscp(values.iter().map(|v| v.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn every_form_of_match() {
+        let table: [(&str, bool, Test<'_>); 17] = [
+            ("any", false, Test::Any),
+            ("dscp ef", false, dscps(&["46"])),
+            (
+                "dscp AF41 34 cs3 default",
+                false,
+                dscps(&["34", "34", "24", "0"]),
+            ),
+            ("ip dscp 46", false, dscps(&["ef"])),
+            ("ipv6 dscp 46", false, dscps(&["ef"])),
+            ("not dscp ef", true, dscps(&["ef"])),
+            ("not ip dscp ef", true, dscps(&["ef"])),
+            ("precedence 5", false, Test::Precedence(vec![5])),
+            ("ip prec critical net", false, Test::Precedence(vec![5, 7])),
+            (
+                "precedence flash flash-o",
+                false,
+                Test::Precedence(vec![3, 4]),
+            ),
+            ("access-group 101", false, Test::Acl("101")),
+            ("access-group name \"my list\"", false, Test::Acl("my list")),
+            ("acc name VOICE", false, Test::Acl("VOICE")),
+            ("class-map OTHER", false, Test::ClassMap("OTHER")),
+            ("not class-map OTHER", true, Test::ClassMap("OTHER")),
+            ("protocol SIP", false, Test::Protocol(known("sip").unwrap())),
+            (
+                "ip rtp 16384 16383",
+                false,
+                Test::RtpPorts(PortRange {
+                    first: 16384,
+                    last: 32767,
+                }),
+            ),
+        ];
+        for (text, negated, test) in table {
+            assert_eq!(parse(text), Ok(Criterion { negated, test }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_simulated_packets_lack_is_unmodelled() {
+        for text in [
+            "cos 5",
+            "qos-group 3",
+            "mpls experimental topmost 5",
+            "input-interface Gi0/1",
+            "protocol youtube",
+            "protocol http url \"*.gif\"",
+            "vlan 10",
+            "fr-dlci 100",
+            "bogus 3",
+        ] {
+            assert!(matches!(parse(text), Err(Refusal::Unmodelled(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_are_located() {
+        let table = [
+            ("dscp", 5, "an argument is missing"),
+            ("dscp 64", 6, "`64` is out of range"),
+            ("dscp af14", 6, "`af14` does not fit here"),
+            ("dscp ef xx", 9, "`xx` does not fit here"),
+            ("precedence 8", 12, "`8` is out of range"),
+            ("precedence fla", 12, "`fla` is ambiguous"),
+            ("any thing", 5, "`thing` does not fit here"),
+            ("access-group", 13, "an argument is missing"),
+            ("class-map \"x", 11, "the quote is never closed"),
+            ("not not any", 5, "`not` does not fit here"),
+            ("ip rtp 16384 20000", 14, "`20000` is out of range"),
+        ];
+        for (text, column, message) in table {
+            match parse(text) {
+                Err(Refusal::Wrong(f)) => {
+                    assert_eq!((f.column, f.message.as_str()), (column, message), "{text}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+}

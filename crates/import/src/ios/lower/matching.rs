@@ -1,0 +1,479 @@
+//! Class-maps and the access lists they name, as conditions on packets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spillgate_core::Dscp;
+use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, Protocol};
+
+use super::super::acl;
+use super::super::args::Args;
+use super::super::ast::{At, ClassMap, Config, Criterion, Origin, Test};
+use super::super::fault::{Fault, Refusal, code};
+use super::super::protocols::Known;
+use super::super::report::Report;
+use super::{Names, graph};
+
+/// Class-maps may name each other this deep.
+const MAX_DEPTH: usize = 16;
+
+/// Conditions of all class-maps and classes together: what one line names is
+/// copied to where it is named, and must not fill the memory.
+const MAX_ENTRIES: usize = 250_000;
+
+/// What a class-map came to.
+#[derive(Clone, Debug)]
+pub(super) struct Lowered {
+    /// Its condition; none if no criterion of it is modelled.
+    spec: Option<MatchSpec>,
+    /// Entries in the condition.
+    size: usize,
+    /// Class-maps inside class-maps, itself included.
+    depth: usize,
+    /// Criteria that were left out.
+    left_out: usize,
+}
+
+/// The conditions of all class-maps, by name.
+pub(super) struct Classes<'a> {
+    by_name: BTreeMap<&'a str, Lowered>,
+    entries: usize,
+    warned: BTreeSet<&'a str>,
+}
+
+/// A condition that holds for no packet.
+fn nothing() -> MatchSpec {
+    MatchSpec {
+        not: Some(Box::default()),
+        ..MatchSpec::default()
+    }
+}
+
+/// Lowers all class-maps.
+pub(super) fn lower<'a>(
+    config: &Config<'a>,
+    report: &mut Report<'_>,
+    names: &mut Names,
+) -> Classes<'a> {
+    let maps: Vec<(&'a str, &ClassMap<'a>)> =
+        config.class_maps.iter().map(|(n, m)| (*n, m)).collect();
+    let position = |name: &str| maps.binary_search_by_key(&name, |(n, _)| *n).ok();
+    let nested = |c: &At<'a, Criterion<'a>>| match c.value.test {
+        Test::ClassMap(name) => position(name).map(|i| (i, c.origin)),
+        _ => None,
+    };
+    let edges: Vec<Vec<usize>> = maps
+        .iter()
+        .map(|(_, m)| m.criteria.iter().filter_map(nested).map(|e| e.0).collect())
+        .collect();
+    let order = graph::order(&edges);
+    for (from, edge, cycle) in &order.cycles {
+        let at = maps[*from].1.criteria.iter().filter_map(nested).nth(*edge);
+        if let Some((_, origin)) = at {
+            let shown = show_cycle(cycle.iter().map(|i| maps[*i].0));
+            let fault = Fault::new(
+                code::CLASS_CYCLE,
+                origin.column,
+                format!("class-map `{}` matches on itself: {shown}", maps[*from].0),
+            );
+            report.error(
+                origin.line,
+                format!("class-map.{}", maps[*from].0),
+                fault
+                    .found(maps[cycle[0]].0)
+                    .hint("take this criterion out of the circle"),
+            );
+        }
+    }
+    let mut builder = Builder {
+        config,
+        report,
+        names,
+        acls: BTreeMap::new(),
+        done: BTreeMap::new(),
+        entries: 0,
+    };
+    for i in order.nodes {
+        let (name, map) = maps[i];
+        let lowered = builder.class_map(name, map);
+        builder.done.insert(name, lowered);
+    }
+    let (by_name, entries) = (builder.done, builder.entries);
+    Classes {
+        by_name,
+        entries,
+        warned: BTreeSet::new(),
+    }
+}
+
+/// `A -> B -> A`.
+pub(super) fn show_cycle<'n>(names: impl Iterator<Item = &'n str> + Clone) -> String {
+    let first = names.clone().next();
+    let all: Vec<&str> = names.chain(first).collect();
+    all.join(" -> ")
+}
+
+struct Builder<'c, 'a, 'r, 'f> {
+    config: &'c Config<'a>,
+    report: &'r mut Report<'f>,
+    names: &'r mut Names,
+    /// The access lists read so far; none for those that are not modelled.
+    acls: BTreeMap<&'a str, Option<Vec<AclEntry>>>,
+    done: BTreeMap<&'a str, Lowered>,
+    entries: usize,
+}
+
+impl<'a> Builder<'_, 'a, '_, '_> {
+    fn class_map(&mut self, name: &'a str, map: &ClassMap<'a>) -> Lowered {
+        let path = format!("class-map.{name}");
+        let mut specs = Vec::new();
+        let mut dscps: Vec<Dscp> = Vec::new();
+        let mut precedences: Vec<u8> = Vec::new();
+        let mut lowered = Lowered {
+            spec: None,
+            size: 1,
+            depth: 1,
+            left_out: 0,
+        };
+        let mut everything = false;
+        for criterion in &map.criteria {
+            let Criterion { negated, test } = &criterion.value;
+            let spec = match test {
+                Test::Any if !negated => {
+                    everything = true;
+                    continue;
+                }
+                // Values of several lines are one list where any of them will do.
+                Test::Dscp(values) if map.any && !negated => {
+                    extend_new(&mut dscps, values);
+                    continue;
+                }
+                Test::Precedence(values) if map.any && !negated => {
+                    extend_new(&mut precedences, values);
+                    continue;
+                }
+                test => self.test(test, criterion.origin, &path, &mut lowered),
+            };
+            match spec {
+                Some(spec) if *negated => specs.push(MatchSpec {
+                    not: Some(Box::new(spec)),
+                    ..MatchSpec::default()
+                }),
+                Some(spec) => specs.push(spec),
+                None => lowered.left_out += 1,
+            }
+        }
+        if !dscps.is_empty() {
+            specs.insert(0, dscp(dscps));
+        }
+        if !precedences.is_empty() {
+            specs.push(precedence(precedences));
+        }
+        lowered.size += specs.len();
+        self.entries += lowered.size;
+        lowered.spec = if map.any {
+            any(specs, everything)
+        } else {
+            all(specs, everything)
+        };
+        lowered
+    }
+
+    /// What a criterion tests; none if it is not modelled or wrong.
+    fn test(
+        &mut self,
+        test: &Test<'a>,
+        origin: Origin<'a>,
+        path: &str,
+        lowered: &mut Lowered,
+    ) -> Option<MatchSpec> {
+        match test {
+            Test::Any => Some(MatchSpec::default()),
+            Test::Dscp(values) => {
+                let mut unique = Vec::new();
+                extend_new(&mut unique, values);
+                Some(dscp(unique))
+            }
+            Test::Precedence(values) => {
+                let mut unique = Vec::new();
+                extend_new(&mut unique, values);
+                Some(precedence(unique))
+            }
+            Test::Protocol(known) => Some(protocol(known)),
+            Test::RtpPorts(range) => Some(MatchSpec {
+                protocol: Some(OneOrMany(vec![Protocol(17)])),
+                dport: Some(OneOrMany(vec![*range])),
+                ..MatchSpec::default()
+            }),
+            Test::Acl(name) => {
+                let entries = self.acl(name, origin, path)?;
+                lowered.size += entries.len();
+                Some(MatchSpec {
+                    acl: Some(entries),
+                    ..MatchSpec::default()
+                })
+            }
+            Test::ClassMap(name) => {
+                let Some(inner) = self.done.get(name) else {
+                    // A name that is defined is part of a cycle, which was said.
+                    if !self.config.class_maps.contains_key(name) {
+                        let defined = self.config.class_maps.keys().copied();
+                        let (what, column) = ("class-map", origin.column);
+                        let fault =
+                            self.names
+                                .undefined(code::NO_CLASS_MAP, what, column, name, defined);
+                        self.report.error(origin.line, path, fault);
+                    }
+                    return None;
+                };
+                lowered.depth = lowered.depth.max(inner.depth + 1);
+                lowered.left_out += inner.left_out;
+                if inner.depth >= MAX_DEPTH {
+                    let fault = Fault::new(
+                        code::TOO_LARGE,
+                        origin.column,
+                        format!("class-maps are nested more than {MAX_DEPTH} deep"),
+                    );
+                    let fault = fault.found(*name).hint("match on fewer levels");
+                    self.report.error(origin.line, path, fault);
+                    lowered.depth = 1;
+                    return None;
+                }
+                let size = inner.size;
+                if !fits(
+                    self.entries + lowered.size + size,
+                    origin,
+                    path,
+                    self.report,
+                ) {
+                    return None;
+                }
+                lowered.size += size;
+                inner.spec.clone()
+            }
+            Test::Unmodelled => None,
+        }
+    }
+
+    /// The entries of an access list.
+    fn acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
+        if !self.acls.contains_key(name) {
+            let read = self.read_acl(name, origin, path);
+            self.acls.insert(name, read);
+        }
+        let entries = self.acls.get(name)?.as_ref()?;
+        if !fits(self.entries + entries.len(), origin, path, self.report) {
+            return None;
+        }
+        Some(entries.clone())
+    }
+
+    fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
+        let Some(list) = self.config.acls.get(name) else {
+            let defined = self.config.acls.keys().copied();
+            let (what, column) = ("access list", origin.column);
+            let fault = self
+                .names
+                .undefined(code::NO_ACCESS_LIST, what, column, name, defined);
+            self.report.error(origin.line, path, fault);
+            return None;
+        };
+        if let super::super::ast::AclKind::Foreign(family) = list.kind {
+            let reason = format!("{family} access lists are not modelled");
+            self.report.unmodelled(origin, reason);
+            return None;
+        }
+        let mut entries = Vec::with_capacity(list.lines.len());
+        for line in list.lines.values() {
+            let mut args = Args::new(line.rest);
+            let at = Origin::new(line.rest.line(), line.rest.line().first_column());
+            let parsed = match line.permit {
+                Some(permit) => acl::entry(list.kind, permit, &mut args),
+                None => Err(Refusal::Unmodelled(
+                    "not understood; the entry is left out".to_owned(),
+                )),
+            };
+            match parsed {
+                Ok(parsed) => {
+                    if let Some(remark) = parsed.remark {
+                        self.report.unmodelled(at, remark);
+                    }
+                    entries.push(parsed.entry);
+                }
+                Err(refusal) => {
+                    self.report
+                        .refuse(at, format!("access-list.{name}"), refusal);
+                }
+            }
+        }
+        Some(entries)
+    }
+}
+
+/// Whether `entries` conditions are few enough; says so if not.
+fn fits(entries: usize, origin: Origin<'_>, path: &str, report: &mut Report<'_>) -> bool {
+    if entries <= MAX_ENTRIES {
+        return true;
+    }
+    let fault = Fault::new(
+        code::TOO_LARGE,
+        origin.column,
+        format!("the classes have more than {MAX_ENTRIES} conditions in all"),
+    );
+    let hint = "give the part of the configuration that the scenario needs";
+    report.error(origin.line, path, fault.found(origin.text).hint(hint));
+    false
+}
+
+impl<'a> Classes<'a> {
+    /// The condition of a class that names class-map `name`; none if there is no such class-map.
+    pub(super) fn condition(
+        &mut self,
+        name: &'a str,
+        map: &ClassMap<'a>,
+        origin: Origin<'a>,
+        path: &str,
+        report: &mut Report<'_>,
+    ) -> Option<MatchSpec> {
+        let lowered = self.by_name.get(name)?;
+        if !fits(self.entries + lowered.size, origin, path, report) {
+            return Some(nothing());
+        }
+        self.entries += lowered.size;
+        if self.warned.insert(name) {
+            if let Some((code, message)) = warning(name, map, lowered) {
+                let fault = Fault::new(code, map.origin.column, message).found(name);
+                report.warn(map.origin.line, format!("class-map.{name}"), fault);
+            }
+        }
+        Some(lowered.spec.clone().unwrap_or_else(nothing))
+    }
+}
+
+/// What to say of a class-map whose condition is not the router's.
+fn warning(name: &str, map: &ClassMap<'_>, lowered: &Lowered) -> Option<(&'static str, String)> {
+    if map.criteria.is_empty() {
+        let text = format!("class-map `{name}` has no criterion and matches nothing");
+        return Some((code::MATCHES_NOTHING, text));
+    }
+    if lowered.spec.is_none() {
+        let text = format!("no criterion of class-map `{name}` is modelled: it matches nothing");
+        return Some((code::MATCHES_NOTHING, text));
+    }
+    (lowered.left_out > 0).then(|| {
+        let how = if map.any { "fewer" } else { "more" };
+        let text = format!(
+            "criteria of class-map `{name}` are not modelled: it may match {how} packets than on the router"
+        );
+        (code::MATCHES_OTHERWISE, text)
+    })
+}
+
+fn extend_new<T: Copy + PartialEq>(list: &mut Vec<T>, more: &[T]) {
+    for value in more {
+        if !list.contains(value) {
+            list.push(*value);
+        }
+    }
+}
+
+fn dscp(values: Vec<Dscp>) -> MatchSpec {
+    MatchSpec {
+        dscp: Some(OneOrMany(values)),
+        ..MatchSpec::default()
+    }
+}
+
+fn precedence(values: Vec<u8>) -> MatchSpec {
+    MatchSpec {
+        precedence: Some(OneOrMany(values)),
+        ..MatchSpec::default()
+    }
+}
+
+/// A protocol by its carriers and ports; to the port, and from it where replies belong to it.
+fn protocol(known: &Known) -> MatchSpec {
+    let carriers = known.carriers.iter().map(|p| Protocol(*p)).collect();
+    let base = MatchSpec {
+        protocol: (!known.carriers.is_empty()).then_some(OneOrMany(carriers)),
+        ..MatchSpec::default()
+    };
+    let ports = known.ranges();
+    if ports.is_empty() {
+        return base;
+    }
+    if !known.both_ways {
+        return MatchSpec {
+            dport: Some(OneOrMany(ports)),
+            ..base
+        };
+    }
+    let either = vec![
+        MatchSpec {
+            dport: Some(OneOrMany(ports.clone())),
+            ..MatchSpec::default()
+        },
+        MatchSpec {
+            sport: Some(OneOrMany(ports)),
+            ..MatchSpec::default()
+        },
+    ];
+    MatchSpec {
+        any: Some(either),
+        ..base
+    }
+}
+
+/// One of `specs` at least; none if there are none.
+fn any(mut specs: Vec<MatchSpec>, everything: bool) -> Option<MatchSpec> {
+    if everything {
+        return Some(MatchSpec::default());
+    }
+    match specs.len() {
+        0 | 1 => specs.pop(),
+        _ => Some(MatchSpec {
+            any: Some(specs),
+            ..MatchSpec::default()
+        }),
+    }
+}
+
+/// All of `specs`; none if there are none.
+fn all(specs: Vec<MatchSpec>, everything: bool) -> Option<MatchSpec> {
+    let mut rest = Vec::new();
+    let mut merged: Option<MatchSpec> = everything.then(MatchSpec::default);
+    for spec in specs {
+        match &mut merged {
+            None => merged = Some(spec),
+            Some(m) => {
+                if let Err(spec) = merge(m, spec) {
+                    rest.push(*spec);
+                }
+            }
+        }
+    }
+    let merged = merged?;
+    if rest.is_empty() {
+        return Some(merged);
+    }
+    rest.insert(0, merged);
+    Some(MatchSpec {
+        all: Some(rest),
+        ..MatchSpec::default()
+    })
+}
+
+/// Adds the keys of `b` to `a`, unless a key is in both: keys of one condition must all hold.
+fn merge(a: &mut MatchSpec, b: MatchSpec) -> Result<(), Box<MatchSpec>> {
+    macro_rules! keys {
+        ($($key:ident),+) => {
+            if $((a.$key.is_some() && b.$key.is_some()))||+ {
+                return Err(Box::new(b));
+            }
+            $(if b.$key.is_some() { a.$key = b.$key; })+
+        };
+    }
+    keys!(
+        dscp, precedence, src, dst, protocol, sport, dport, any, all, not, acl
+    );
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! From what was written to what it means: names resolved, lines of one
+//! class checked against each other, everything as the scenario's types.
+
+mod graph;
+mod interface;
+mod matching;
+mod policy;
+
+use spillgate_scenario::Imported;
+
+use super::args::nearest;
+use super::ast::Config;
+use super::fault::{Fault, code};
+use super::report::Report;
+
+/// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
+pub(crate) fn lower(config: &Config<'_>, report: &mut Report<'_>) -> Imported {
+    let mut imported = Imported::default();
+    let mut names = Names { left: 200 };
+    let mut classes = matching::lower(config, report, &mut names);
+    policy::lower(config, &mut classes, report, &mut names, &mut imported);
+    interface::lower(config, report, &mut names, &mut imported);
+    if imported.policies.is_empty() {
+        let fault = Fault::new(
+            code::NOTHING_FOUND,
+            1,
+            "the configuration has no policy-map",
+        )
+        .hint("is this the running-config of the right router?");
+        report.warn(1, "", fault);
+    }
+    imported
+}
+
+/// Suggestions for misspelt names.
+struct Names {
+    /// How many more are looked for: a file in which every name is unknown
+    /// must not cost the square of its length.
+    left: u32,
+}
+
+impl Names {
+    /// The error for a name that is not defined.
+    fn undefined<'n>(
+        &mut self,
+        code: &'static str,
+        what: &str,
+        column: u32,
+        name: &str,
+        defined: impl Iterator<Item = &'n str>,
+    ) -> Fault {
+        let near = if self.left > 0 {
+            self.left -= 1;
+            nearest(name, defined)
+        } else {
+            None
+        };
+        let fault = Fault::new(code, column, format!("{what} `{name}` is not defined")).found(name);
+        match near {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault.hint(format!("define {what} `{name}`, or take this line out")),
+        }
+    }
+}

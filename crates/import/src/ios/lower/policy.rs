@@ -1,0 +1,364 @@
+//! Policy-maps as class-based disciplines.
+
+use spillgate_core::{Percent, RateOrPercent};
+use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
+use spillgate_queueing::spec::{
+    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PrioritySpec, ShapeSpec,
+};
+use spillgate_scenario::Imported;
+
+use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
+use super::super::fault::{Fault, code};
+use super::super::report::Report;
+use super::matching::{Classes, show_cycle};
+use super::{Names, graph};
+
+/// The class that every policy-map has.
+const DEFAULT: &str = "class-default";
+
+/// Lowers all policy-maps.
+pub(super) fn lower<'a>(
+    config: &Config<'a>,
+    classes: &mut Classes<'a>,
+    report: &mut Report<'_>,
+    names: &mut Names,
+    imported: &mut Imported,
+) {
+    check_nesting(config, report);
+    for (name, map) in &config.policy_maps {
+        let mut lowering = Lowering {
+            config,
+            classes,
+            report,
+            names,
+        };
+        let spec = lowering.policy_map(name, map);
+        imported
+            .policies
+            .insert((*name).to_owned(), DisciplineSpec::ClassBased(spec));
+        imported
+            .policy_lines
+            .insert((*name).to_owned(), map.origin.line);
+    }
+}
+
+/// Reports policy-maps that contain themselves.
+fn check_nesting(config: &Config<'_>, report: &mut Report<'_>) {
+    let maps: Vec<(&str, &PolicyMap<'_>)> =
+        config.policy_maps.iter().map(|(n, m)| (*n, m)).collect();
+    let nested = |c: &Class<'_>| {
+        let policy = c.policy?;
+        let target = maps.binary_search_by_key(&policy.value, |(n, _)| *n).ok()?;
+        Some((target, policy.origin.line, policy.origin.column))
+    };
+    let edges: Vec<Vec<usize>> = maps
+        .iter()
+        .map(|(_, m)| m.classes.iter().filter_map(nested).map(|e| e.0).collect())
+        .collect();
+    for (from, edge, cycle) in graph::order(&edges).cycles {
+        let at = maps[from].1.classes.iter().filter_map(nested).nth(edge);
+        if let Some((_, line, column)) = at {
+            let shown = show_cycle(cycle.iter().map(|i| maps[*i].0));
+            let fault = Fault::new(
+                code::POLICY_CYCLE,
+                column,
+                format!("policy-map `{}` contains itself: {shown}", maps[from].0),
+            );
+            let fault = fault
+                .found(maps[cycle[0]].0)
+                .hint("take this service-policy out of the circle");
+            report.error(line, format!("policy-map.{}", maps[from].0), fault);
+        }
+    }
+}
+
+struct Lowering<'c, 'a, 'r, 'f> {
+    config: &'c Config<'a>,
+    classes: &'r mut Classes<'a>,
+    report: &'r mut Report<'f>,
+    names: &'r mut Names,
+}
+
+impl<'a> Lowering<'_, 'a, '_, '_> {
+    fn policy_map(&mut self, name: &str, map: &PolicyMap<'a>) -> ClassBasedSpec {
+        self.check_percents(name, map);
+        let mut specs = Vec::with_capacity(map.classes.len());
+        let mut default = None;
+        for class in &map.classes {
+            let path = format!("policy-map.{name}.class.{}", class.name);
+            let spec = self.class(class, &path);
+            if class.name == DEFAULT {
+                default = Some(spec);
+            } else {
+                specs.push(spec);
+            }
+        }
+        specs.extend(default);
+        ClassBasedSpec { classes: specs }
+    }
+
+    /// Percentages of one policy-map may not sum to more than 100.
+    fn check_percents(&mut self, name: &str, map: &PolicyMap<'a>) {
+        let guaranteed = map.classes.iter().flat_map(|c| {
+            let bandwidth = c.bandwidth.map(|b| (Some(b.value), b.origin));
+            let priority = c.priority.map(|p| (p.value.rate, p.origin));
+            [bandwidth, priority]
+        });
+        let guaranteed = guaranteed.flatten().filter_map(|(rate, at)| match rate {
+            Some(RateOrPercent::Percent(p)) => Some((p, at)),
+            _ => None,
+        });
+        let remaining = map.classes.iter().filter_map(|c| match c.remaining {
+            Some(At {
+                value: Remaining::Percent(p),
+                origin,
+            }) => Some((p, origin)),
+            _ => None,
+        });
+        check_sum(name, "bandwidth and priority", guaranteed, self.report);
+        check_sum(name, "bandwidth remaining", remaining, self.report);
+    }
+
+    fn class(&mut self, class: &Class<'a>, path: &str) -> ClassSpec {
+        self.check_conflicts(class, path);
+        let mut spec = ClassSpec {
+            name: class.name.to_owned(),
+            bandwidth: class.bandwidth.map(|b| b.value),
+            set_dscp: class.set_dscp.map(|d| d.value),
+            ..ClassSpec::default()
+        };
+        if class.name != DEFAULT {
+            spec.matching = match self.config.class_maps.get(class.name) {
+                Some(map) => {
+                    self.classes
+                        .condition(class.name, map, class.origin, path, self.report)
+                }
+                None => {
+                    let defined = self.config.class_maps.keys().copied();
+                    let defined = defined.chain([DEFAULT]);
+                    let (what, column) = ("class-map", class.origin.column);
+                    let fault =
+                        self.names
+                            .undefined(code::NO_CLASS_MAP, what, column, class.name, defined);
+                    self.report.error(class.origin.line, path, fault);
+                    None
+                }
+            };
+        }
+        match class.remaining.map(|r| r.value) {
+            Some(Remaining::Percent(p)) => spec.bandwidth_remaining = Some(p),
+            Some(Remaining::Ratio(r)) => spec.bandwidth_remaining_ratio = Some(r),
+            None => {}
+        }
+        let limit = class.queue_limit.map(|l| l.value);
+        match class.priority.map(|p| p.value) {
+            // A queue-limit bounds the priority queue of the class.
+            Some(p) => {
+                let defaults = PrioritySpec::default();
+                spec.priority = Some(PrioritySpec {
+                    level: p.level,
+                    rate: p.rate,
+                    burst: p.burst,
+                    limit: limit.unwrap_or(defaults.limit),
+                    ..defaults
+                });
+            }
+            None => spec.queue_limit = limit,
+        }
+        spec.shape = class.shape.map(|s| ShapeSpec {
+            rate: s.value.rate,
+            burst: s.value.burst,
+        });
+        spec.police = class.police.map(|p| police(&p, self.report));
+        spec.fair_queue = class.fair_queue.map(|f| {
+            let defaults = FairQueueSpec::default();
+            FairQueueSpec {
+                queues: f.value.queues.unwrap_or(defaults.queues),
+                threshold: f.value.threshold.unwrap_or(defaults.threshold),
+                ..defaults
+            }
+        });
+        spec.aqm = wred(&class.wred, self.report);
+        spec.policy = class.policy.and_then(|p| self.nested(&p, path));
+        spec
+    }
+
+    /// The policy-map that queues inside a class.
+    fn nested(&mut self, policy: &At<'a, &'a str>, path: &str) -> Option<String> {
+        let name = policy.value;
+        if self.config.policy_maps.contains_key(name) {
+            return Some(name.to_owned());
+        }
+        undefined_policy(
+            self.config,
+            name,
+            policy.origin,
+            path,
+            self.report,
+            self.names,
+        );
+        None
+    }
+
+    /// Commands that the command line does not take in one class.
+    fn check_conflicts(&mut self, class: &Class<'a>, path: &str) {
+        let Some(priority) = class.priority else {
+            return;
+        };
+        let others = [
+            ("bandwidth", class.bandwidth.map(|b| b.origin)),
+            ("bandwidth remaining", class.remaining.map(|r| r.origin)),
+            ("random-detect", class.wred.origin),
+            ("fair-queue", class.fair_queue.map(|f| f.origin)),
+        ];
+        for (what, other) in others {
+            let Some(other) = other else { continue };
+            let (first, last) = if other.line < priority.origin.line {
+                (other, priority.origin)
+            } else {
+                (priority.origin, other)
+            };
+            let fault = Fault::new(
+                code::CONFLICT,
+                last.column,
+                format!(
+                    "`priority` and `{what}` exclude each other in a class (line {})",
+                    first.line
+                ),
+            );
+            let hint = format!("keep `priority` or `{what}`");
+            self.report
+                .error(last.line, path, fault.found(last.text).hint(hint));
+        }
+    }
+}
+
+/// The error, or the listing, for a policy-map that is named and not defined.
+pub(super) fn undefined_policy(
+    config: &Config<'_>,
+    name: &str,
+    origin: Origin<'_>,
+    path: &str,
+    report: &mut Report<'_>,
+    names: &mut Names,
+) {
+    if config.foreign_policies.contains(name) {
+        report.unmodelled(origin, "policy-maps of a `type` do not queue packets");
+        return;
+    }
+    let defined = config.policy_maps.keys().copied();
+    let fault = names.undefined(
+        code::NO_POLICY_MAP,
+        "policy-map",
+        origin.column,
+        name,
+        defined,
+    );
+    report.error(origin.line, path, fault);
+}
+
+fn check_sum<'a>(
+    policy: &str,
+    what: &str,
+    percents: impl Iterator<Item = (Percent, Origin<'a>)>,
+    report: &mut Report<'_>,
+) {
+    let mut sum = 0_u64;
+    for (Percent(p), at) in percents {
+        // The command line takes whole percentages only.
+        let percent = (p * 100.0).round() as u64;
+        sum += percent;
+        if sum > 100 {
+            let fault = Fault::new(
+                code::PERCENT_SUM,
+                at.column,
+                format!("percentages of {what} in policy-map `{policy}` reach {sum} % here"),
+            );
+            let hint = format!(
+                "write at most {} percent, or lower other classes",
+                100_u64.saturating_sub(sum - percent)
+            );
+            report.error(
+                at.line,
+                format!("policy-map.{policy}"),
+                fault.found(at.text).hint(hint),
+            );
+            return;
+        }
+    }
+}
+
+/// A policer of two colors; what of three is lost is listed.
+fn police(at: &At<'_, Police<'_>>, report: &mut Report<'_>) -> PoliceSpec {
+    let p = &at.value;
+    let mut spec = PoliceSpec {
+        rate: p.rate,
+        burst: p.burst,
+        conform: p.conform,
+        exceed: p.exceed,
+    };
+    let origin = p.violate.map_or(at.origin, |v| v.origin);
+    match p.violate {
+        Some(v) if v.value == p.exceed => {}
+        Some(_) if p.peak => report.unmodelled(
+            origin,
+            "a meter of two rates is not modelled: all that exceeds the committed rate meets the exceed action",
+        ),
+        Some(v) => {
+            spec.exceed = v.value;
+            report.unmodelled(
+                origin,
+                "a meter of three colors is not modelled: all that exceeds the committed burst meets the violate action",
+            );
+        }
+        None if p.peak => report.unmodelled(
+            at.origin,
+            "a peak rate is not modelled: all that exceeds the committed rate meets the exceed action",
+        ),
+        None if p.excess => report.unmodelled(
+            at.origin,
+            "the excess burst has no effect without a violate-action",
+        ),
+        None => {}
+    }
+    spec
+}
+
+/// WRED of a class or interface; none if it is off.
+pub(super) fn wred(wred: &Wred<'_>, report: &mut Report<'_>) -> Option<AqmSpec> {
+    wred.origin?;
+    let by = wred.by.unwrap_or(if wred.dscp.is_empty() {
+        WredBy::Precedence
+    } else {
+        WredBy::Dscp
+    });
+    let mut spec = WredSpec {
+        by,
+        ecn: wred.ecn,
+        ..WredSpec::default()
+    };
+    if let Some(n) = wred.weight {
+        spec.exponential_weighting_constant = n;
+    }
+    let idle = |at: Origin<'_>, report: &mut Report<'_>| {
+        let reason = "profiles of this class go by the other field: this one has no effect";
+        report.unmodelled(at, reason);
+    };
+    for (dscp, profile) in &wred.dscp {
+        match by {
+            WredBy::Dscp => {
+                spec.dscp.insert(*dscp, profile.value);
+            }
+            WredBy::Precedence => idle(profile.origin, report),
+        }
+    }
+    for (precedence, profile) in &wred.precedence {
+        match by {
+            WredBy::Precedence => {
+                spec.precedence.insert(*precedence, profile.value);
+            }
+            WredBy::Dscp => idle(profile.origin, report),
+        }
+    }
+    Some(AqmSpec::Wred(spec))
+}

@@ -1,0 +1,90 @@
+//! Cisco IOS running-configs.
+//!
+//! Lines become words ([`lexer`]), words become commands of the mode they
+//! stand in ([`parse`], one file per block), and what was written becomes
+//! policies ([`lower`]). No line is judged before all have been read, so the
+//! order of blocks does not matter.
+
+mod acl;
+mod acl_mode;
+mod args;
+mod ast;
+mod class;
+mod class_map;
+mod fault;
+mod globals;
+mod interface;
+mod keyword;
+mod lexer;
+mod lower;
+mod parse;
+mod police;
+mod policy_map;
+mod protocols;
+mod report;
+mod wred;
+
+use spillgate_scenario::{Diagnostics, Imported, Importer};
+
+use fault::{Fault, code};
+use parse::Parser;
+use report::Report;
+
+pub use report::LineCounts;
+
+/// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,
+/// `service-policy`, access lists that classes name, and the `bandwidth` and
+/// queueing commands of interfaces.
+///
+/// Keywords may be abbreviated as on the command line, text need not be
+/// indented, blocks may come in any order and be entered again. Values keep
+/// the units of their commands: kbit/s for `bandwidth` and `priority`, bit/s
+/// for `police` and `shape`, bytes for bursts (bits for those of `shape`),
+/// packets for `queue-limit` and WRED thresholds.
+///
+/// Every line about queueing that has no effect on the simulation, or less
+/// than on the router, is listed with the reason; lines about other things
+/// are skipped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IosImporter;
+
+impl IosImporter {
+    /// Reads a configuration and counts its lines; `file` is its name for diagnostics.
+    ///
+    /// # Errors
+    /// Everything that is wrong in it, with the warnings, in the order of the
+    /// lines: a file that is no text; missing, unknown or out-of-range
+    /// arguments; class-maps, policy-maps or access lists that are named and
+    /// not defined, or contain themselves; percentages above 100; `priority`
+    /// beside `bandwidth`; two output policies on an interface.
+    pub fn read(self, file: &str, bytes: &[u8]) -> Result<(Imported, LineCounts), Diagnostics> {
+        let mut report = Report::new(file);
+        let decoded = match lexer::decode(bytes) {
+            Ok(decoded) => decoded,
+            Err((line, fault)) => {
+                report.error(line, "", fault);
+                return Err(report.finish("").err().unwrap_or_default());
+            }
+        };
+        if let Some(line) = decoded.latin1_line {
+            let fault = Fault::new(code::LATIN1, 1, "the file is not UTF-8: taken as Latin-1");
+            report.warn(line, "", fault.hint("save the file as UTF-8"));
+        }
+        let mut parser = Parser::new(&mut report);
+        for line in lexer::lines(&decoded.text) {
+            parser.line(line);
+        }
+        let config = parser.finish();
+        let mut imported = lower::lower(&config, &mut report);
+        let (unmodelled, warnings, counts) = report.finish(&decoded.text)?;
+        imported.unmodelled = unmodelled;
+        imported.warnings = warnings;
+        Ok((imported, counts))
+    }
+}
+
+impl Importer for IosImporter {
+    fn ios(&self, file: &str, bytes: &[u8]) -> Result<Imported, Diagnostics> {
+        self.read(file, bytes).map(|(imported, _)| imported)
+    }
+}

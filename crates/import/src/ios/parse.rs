@@ -1,0 +1,387 @@
+//! Which mode a line belongs to.
+//!
+//! Modes follow the keywords, as on the command line, not the indentation: a
+//! line is tried in the current mode, then in those around it. Indentation
+//! only decides about words that are in no table: deeper than the head of the
+//! block they are of the block, and not understood; else, in text that is
+//! indented, they begin something else.
+
+use super::args::Args;
+use super::ast::{Config, Origin};
+use super::fault::{Fault, code};
+use super::globals::{ATTACHMENTS, GLOBALS, Global, SERVICES};
+use super::keyword::{Found, Table, abbreviates, find};
+use super::lexer::{Line, Word};
+use super::report::Report;
+use super::{interface, policy_map};
+
+/// Where the next line belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode<'a> {
+    Global,
+    /// A block that is skipped; what a `service-policy` in it is attached to.
+    Block(&'static str),
+    ClassMap(&'a str),
+    Policy(&'a str),
+    /// A class by its position; `police` when the last line was one without actions.
+    Class {
+        policy: &'a str,
+        class: usize,
+        police: bool,
+    },
+    Acl(&'a str),
+    /// An interface by its position; inside it perhaps a circuit, by the depth of its first line.
+    Interface(usize, Option<usize>),
+}
+
+/// Reads lines into a [`Config`].
+pub(crate) struct Parser<'a, 'r, 'f> {
+    pub(crate) config: Config<'a>,
+    pub(crate) report: &'r mut Report<'f>,
+    pub(crate) mode: Mode<'a>,
+    /// Depth of the line that opened the outermost block.
+    header_depth: usize,
+    /// Whether a line of the block was deeper.
+    indented: bool,
+    text_block: Option<TextBlock<'a>>,
+}
+
+/// Free text, such as a banner, that runs to a delimiter.
+struct TextBlock<'a> {
+    delimiter: &'a str,
+    origin: Origin<'a>,
+}
+
+/// Whether a line was about queueing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Queueing,
+    Other,
+}
+
+/// A command line, its first keyword taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Command<'a> {
+    pub(crate) line: Line<'a>,
+    pub(crate) word: Word<'a>,
+    pub(crate) negated: bool,
+    pub(crate) args: Args<'a>,
+}
+
+impl<'a> Command<'a> {
+    /// The line, with the column of the first keyword.
+    pub(crate) fn origin(&self) -> Origin<'a> {
+        Origin::new(self.line, self.word.column)
+    }
+}
+
+impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
+    pub(crate) fn new(report: &'r mut Report<'f>) -> Self {
+        Self {
+            config: Config::default(),
+            report,
+            mode: Mode::Global,
+            header_depth: 0,
+            indented: false,
+            text_block: None,
+        }
+    }
+
+    /// Reads the next line.
+    pub(crate) fn line(&mut self, line: Line<'a>) {
+        self.report.counts.total += 1;
+        if let Some(block) = &self.text_block {
+            self.report.counts.blank += 1;
+            if line.raw().contains(block.delimiter) {
+                self.text_block = None;
+            }
+            return;
+        }
+        if line.is_blank() {
+            self.report.counts.blank += 1;
+            return;
+        }
+        let kind = match command(line) {
+            Some(command) => self.command(command),
+            None => Kind::Other,
+        };
+        match kind {
+            Kind::Queueing => self.report.counts.queueing += 1,
+            Kind::Other => self.report.counts.other += 1,
+        }
+    }
+
+    /// What was read, after the last line.
+    pub(crate) fn finish(self) -> Config<'a> {
+        if let Some(TextBlock { delimiter, origin }) = self.text_block {
+            self.report.error(
+                origin.line,
+                "",
+                Fault::new(
+                    code::OPEN_BANNER,
+                    origin.column,
+                    format!("this text never ends: `{delimiter}` does not come again"),
+                )
+                .found(delimiter)
+                .hint("end the text with its delimiter, or leave it out"),
+            );
+        }
+        self.config
+    }
+
+    fn command(&mut self, c: Command<'a>) -> Kind {
+        let deeper = self.mode != Mode::Global && c.line.depth > self.header_depth;
+        self.indented |= deeper;
+        if !c.negated && abbreviates(c.word.text, "end", 3) {
+            self.enter(Mode::Global, c.line);
+            return Kind::Other;
+        }
+        if !c.negated && abbreviates(c.word.text, "exit", 2) {
+            return self.exit();
+        }
+        match self.mode {
+            Mode::Global | Mode::Block(_) => self.global(c, deeper),
+            Mode::Acl(name) => self.acl_line(c, name, deeper),
+            Mode::Interface(index, circuit) => {
+                let left = circuit.is_some_and(|depth| c.line.depth <= depth && deeper);
+                let circuit = circuit.filter(|_| !left);
+                self.mode = Mode::Interface(index, circuit);
+                let leaves = !deeper && self.indented;
+                match interface::command(self, c, index, circuit, leaves) {
+                    Some(kind) => kind,
+                    None if deeper && !starts_queueing(c) => Kind::Other,
+                    None => self.global(c, deeper),
+                }
+            }
+            Mode::ClassMap(_) | Mode::Policy(_) | Mode::Class { .. } => {
+                match policy_map::command(self, c) {
+                    Some(kind) => kind,
+                    None => self.leave_queueing(c, deeper),
+                }
+            }
+        }
+    }
+
+    /// A line that no queueing mode around it knows.
+    fn leave_queueing(&mut self, c: Command<'a>, deeper: bool) -> Kind {
+        let leaves = if deeper {
+            starts_queueing(c)
+        } else {
+            self.indented
+                || !matches!(
+                    find(GLOBALS, c.word.text),
+                    Found::None | Found::Ambiguous(_)
+                )
+        };
+        if leaves {
+            return self.global(c, deeper);
+        }
+        self.report.unmodelled(c.origin(), "not understood");
+        Kind::Queueing
+    }
+
+    /// Enters a mode that a line of the global mode opened.
+    pub(crate) fn enter(&mut self, mode: Mode<'a>, line: Line<'a>) {
+        self.mode = mode;
+        self.header_depth = line.depth;
+        self.indented = false;
+    }
+
+    fn exit(&mut self) -> Kind {
+        let queueing = !matches!(self.mode, Mode::Global | Mode::Block(_));
+        self.mode = match self.mode {
+            Mode::Class {
+                policy,
+                class,
+                police: true,
+            } => Mode::Class {
+                policy,
+                class,
+                police: false,
+            },
+            Mode::Class { policy, .. } => Mode::Policy(policy),
+            Mode::Interface(index, Some(_)) => Mode::Interface(index, None),
+            // A skipped block may have blocks within; its end shows otherwise.
+            Mode::Block(what) => Mode::Block(what),
+            _ => Mode::Global,
+        };
+        if queueing {
+            Kind::Queueing
+        } else {
+            Kind::Other
+        }
+    }
+
+    /// A command of the global mode.
+    pub(crate) fn global(&mut self, mut c: Command<'a>, deeper: bool) -> Kind {
+        let block = match self.mode {
+            Mode::Block(what) if deeper => Some(what),
+            _ => None,
+        };
+        let found = match find(GLOBALS, c.word.text) {
+            Found::Exact(g) => Some(g),
+            Found::Prefix(g) if block.is_none() => Some(g),
+            _ => None,
+        };
+        if let Some(what) = block {
+            match found {
+                Some(Global::ClassMap | Global::PolicyMap) => {}
+                Some(Global::Service) if !is_service(&c) => {
+                    return self.foreign_attachment(c, what);
+                }
+                _ => return Kind::Other,
+            }
+        }
+        match found {
+            Some(Global::ClassMap) => policy_map::class_map(self, c),
+            Some(Global::PolicyMap) => policy_map::policy_map(self, c),
+            Some(Global::Interface) => interface::header(self, c),
+            Some(Global::AccessList) => self.numbered_acl(c),
+            Some(Global::Ip | Global::Ipv6 | Global::Mac) => self.named_acl(c, found),
+            Some(Global::Banner) => {
+                c.args.try_keyword(&BANNERS);
+                self.open_text(c)
+            }
+            Some(Global::Aaa) => {
+                if c.args.take("authentication") && c.args.try_keyword(&AAA_TEXTS).is_some() {
+                    return self.open_text(c);
+                }
+                self.other(c, Mode::Global)
+            }
+            Some(Global::Macro) => {
+                if !c.negated && c.args.take("name") {
+                    self.text_block = Some(TextBlock {
+                        delimiter: "@",
+                        origin: c.origin(),
+                    });
+                }
+                self.other(c, Mode::Global)
+            }
+            Some(Global::Service) if is_service(&c) => self.other(c, Mode::Global),
+            Some(Global::Service) => self.foreign_attachment(c, "something that is no interface"),
+            Some(Global::Foreign(reason)) => {
+                let about = !abbreviates(c.word.text, "mls", 3) || c.args.take("qos");
+                self.other(c, Mode::Global);
+                if !about || c.negated {
+                    return Kind::Other;
+                }
+                self.report.unmodelled(c.origin(), reason);
+                Kind::Queueing
+            }
+            Some(Global::Other) => self.other(c, Mode::Global),
+            // An unknown command may open a mode, too.
+            Some(Global::Block) | None => {
+                let what = ATTACHMENTS
+                    .iter()
+                    .find(|(name, _)| c.word.text.eq_ignore_ascii_case(name))
+                    .map_or("something that is no interface", |(_, what)| what);
+                self.other(c, Mode::Block(what))
+            }
+        }
+    }
+
+    pub(crate) fn other(&mut self, c: Command<'a>, mode: Mode<'a>) -> Kind {
+        let mode = if c.negated { Mode::Global } else { mode };
+        self.enter(mode, c.line);
+        Kind::Other
+    }
+
+    /// `service-policy` on what is not an interface.
+    fn foreign_attachment(&mut self, c: Command<'a>, what: &str) -> Kind {
+        if !c.negated {
+            let reason = format!("policies of {what} are not modelled; those of interfaces are");
+            self.report.unmodelled(c.origin(), reason);
+        }
+        Kind::Queueing
+    }
+
+    /// Free text between delimiters: `^C text ^C`, on one line or many.
+    fn open_text(&mut self, c: Command<'a>) -> Kind {
+        self.enter(Mode::Global, c.line);
+        let rest = c.args.rest();
+        let Some(first) = rest.chars().next().filter(|_| !c.negated) else {
+            return Kind::Other;
+        };
+        // `show running-config` prints the control character as these two.
+        let length = if rest.starts_with("^C") {
+            2
+        } else {
+            first.len_utf8()
+        };
+        let (delimiter, text) = rest.split_at(length);
+        if !text.contains(delimiter) {
+            let mut origin = c.origin();
+            origin.column = c.args.peek().map_or(origin.column, |w| w.column);
+            self.text_block = Some(TextBlock { delimiter, origin });
+        }
+        Kind::Other
+    }
+}
+
+const BANNERS: [(&str, ()); 7] = [
+    ("config-save", ()),
+    ("exec", ()),
+    ("incoming", ()),
+    ("login", ()),
+    ("motd", ()),
+    ("prompt-timeout", ()),
+    ("slip-ppp", ()),
+];
+
+const AAA_TEXTS: [(&str, ()); 2] = [("banner", ()), ("fail-message", ())];
+
+/// Splits a line into `no`, the first keyword and the rest.
+fn command(line: Line<'_>) -> Option<Command<'_>> {
+    let mut words = line.words();
+    let mut word = words.next()?;
+    let negated = word.text.eq_ignore_ascii_case("no");
+    if negated {
+        word = words.next()?;
+    }
+    Some(Command {
+        line,
+        word,
+        negated,
+        args: Args::new(words),
+    })
+}
+
+/// Whether a line that stands deep in another block is nevertheless the head of one of ours.
+fn starts_queueing(c: Command<'_>) -> bool {
+    let full = |name| c.word.text.eq_ignore_ascii_case(name);
+    ["class-map", "policy-map", "interface", "access-list"]
+        .into_iter()
+        .any(full)
+        || (full("ip")
+            && c.args
+                .peek()
+                .is_some_and(|w| abbreviates(w.text, "access-list", 8)))
+}
+
+/// Whether a `service` line is one of the router's services and no `service-policy`.
+pub(crate) fn is_service(c: &Command<'_>) -> bool {
+    let bare = c.word.text.eq_ignore_ascii_case("service");
+    bare && c
+        .args
+        .peek()
+        .is_some_and(|w| !matches!(find(SERVICES, w.text), Found::None))
+}
+
+/// Looks a word up in the tables of a mode and of those around it: exact
+/// spellings first, in all of them and the global one, then abbreviations.
+pub(crate) fn lookup<T: Copy + PartialEq>(tables: &[&Table<T>], c: &Command<'_>) -> Found<T> {
+    let word = c.word.text;
+    let mut result = Found::None;
+    for table in tables {
+        match find(table, word) {
+            Found::Exact(t) => return Found::Exact(t),
+            found if result == Found::None => result = found,
+            _ => {}
+        }
+    }
+    match find(GLOBALS, word) {
+        Found::Exact(Global::Service) if !is_service(c) => result,
+        Found::Exact(_) => Found::None,
+        _ => result,
+    }
+}

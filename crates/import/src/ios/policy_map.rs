@@ -1,0 +1,550 @@
+//! `class-map` and `policy-map`: heads, and the lines inside.
+
+use std::collections::BTreeMap;
+
+use spillgate_queueing::spec::PoliceAction;
+
+use super::args::{Args, unexpected};
+use super::ast::{At, Class, ClassMap, Config, Criterion, Origin, PolicyMap, Test};
+use super::class::{self, Bandwidth};
+use super::class_map::criterion;
+use super::fault::{Fault, Refusal, code};
+use super::keyword::{Found, Table, find};
+use super::lexer::Word;
+use super::parse::{Command, Kind, Mode, Parser, lookup};
+use super::police::{self, Color};
+use super::wred;
+
+/// The most classes that one policy-map may have; IOS stops at 256 or 1000 by platform.
+const MAX_CLASSES: usize = 1000;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Verb {
+    // In a class-map.
+    Match,
+    Rename,
+    // In a policy-map.
+    Class,
+    // In a class.
+    Bandwidth,
+    Priority,
+    Police,
+    Color(Color),
+    Shape,
+    QueueLimit,
+    RandomDetect,
+    FairQueue,
+    Set,
+    ServicePolicy,
+    Foreign(&'static str),
+    // Anywhere.
+    Description,
+}
+
+use Verb::Foreign;
+
+const CLASS_MAP: &Table<Verb> = &[
+    ("match", Verb::Match),
+    ("description", Verb::Description),
+    ("rename", Verb::Rename),
+];
+
+const POLICY: &Table<Verb> = &[("class", Verb::Class), ("description", Verb::Description)];
+
+const CLASS: &Table<Verb> = &[
+    ("bandwidth", Verb::Bandwidth),
+    ("priority", Verb::Priority),
+    ("police", Verb::Police),
+    ("conform-action", Verb::Color(Color::Conform)),
+    ("exceed-action", Verb::Color(Color::Exceed)),
+    ("violate-action", Verb::Color(Color::Violate)),
+    ("shape", Verb::Shape),
+    ("queue-limit", Verb::QueueLimit),
+    ("random-detect", Verb::RandomDetect),
+    ("fair-queue", Verb::FairQueue),
+    ("set", Verb::Set),
+    ("service-policy", Verb::ServicePolicy),
+    (
+        "account",
+        Foreign("counting drops for accounting changes no packet"),
+    ),
+    ("admit", Foreign("call admission control is not modelled")),
+    (
+        "compression",
+        Foreign("header compression is not modelled: packets keep their length"),
+    ),
+    ("dbl", Foreign("dynamic buffer limiting is not modelled")),
+    (
+        "drop",
+        Foreign("the `drop` action is not modelled: the class is sent"),
+    ),
+    (
+        "estimate",
+        Foreign("bandwidth estimation changes no packet"),
+    ),
+    ("log", Foreign("logging changes no packet")),
+    ("measure", Foreign("measurement changes no packet")),
+    ("netflow-sampler", Foreign("flow export changes no packet")),
+    (
+        "trust",
+        Foreign("trust states of switch ports are not modelled"),
+    ),
+];
+
+/// Head of a class-map: `class-map [type T] [match-any | match-all] NAME`.
+pub(crate) fn class_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Head {
+        Any,
+        All,
+        Type,
+    }
+    const HEADS: [(&str, Head); 3] = [
+        ("match-any", Head::Any),
+        ("match-all", Head::All),
+        ("type", Head::Type),
+    ];
+    p.enter(Mode::Global, c.line);
+    let head = |args: &mut Args<'a>| -> Result<(Option<Head>, Word<'a>), Refusal> {
+        const NAME: &str = "the name of the class-map";
+        let first = args.name(NAME)?;
+        let head = match (find(&HEADS, first.text), args.peek()) {
+            (Found::Exact(head), _) | (Found::Prefix(head), Some(_)) => head,
+            (_, None) => return Ok((None, first)),
+            (Found::Ambiguous(names), Some(_)) => {
+                return Err(super::args::ambiguous(first, &names));
+            }
+            (Found::None, Some(extra)) => {
+                return Err(unexpected(
+                    extra,
+                    "match-any or match-all before the name, or nothing",
+                ));
+            }
+        };
+        let name = args.name(NAME)?;
+        if head != Head::Type {
+            args.finish()?;
+        }
+        Ok((Some(head), name))
+    };
+    let (head, name) = match head(&mut c.args) {
+        Ok(found) => found,
+        Err(refusal) => {
+            p.report.refuse(c.origin(), "class-map", refusal);
+            p.enter(Mode::Block("a class-map in error"), c.line);
+            return Kind::Queueing;
+        }
+    };
+    if head == Some(Head::Type) {
+        if !c.negated {
+            let reason = format!("class-maps of type {} do not queue packets", name.text);
+            p.report.unmodelled(c.origin(), reason);
+        }
+        p.other(c, Mode::Block("something that is no interface"));
+        return Kind::Queueing;
+    }
+    if c.negated {
+        p.config.class_maps.remove(name.text);
+        return Kind::Queueing;
+    }
+    let origin = Origin::new(c.line, name.column);
+    let entry = p.config.class_maps.entry(name.text);
+    let map = entry.or_insert_with(|| ClassMap {
+        origin,
+        any: head == Some(Head::Any),
+        criteria: Vec::new(),
+    });
+    // A block that is entered again may leave the kind out, not change it.
+    if head.is_some_and(|h| (h == Head::Any) != map.any) {
+        let was = if map.any { "match-any" } else { "match-all" };
+        let first = map.origin.line;
+        p.report.error(
+            c.line.number,
+            format!("class-map.{}", name.text),
+            Fault::new(
+                code::CONFLICT,
+                name.column,
+                format!("class-map `{}` is {was} since line {first}", name.text),
+            )
+            .found(name.text)
+            .hint(format!(
+                "write {was}, or `no class-map {}` first",
+                name.text
+            )),
+        );
+    }
+    p.enter(Mode::ClassMap(name.text), c.line);
+    Kind::Queueing
+}
+
+/// Head of a policy-map: `policy-map [type T] NAME`.
+pub(crate) fn policy_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind {
+    p.enter(Mode::Global, c.line);
+    let head = |args: &mut Args<'a>| -> Result<(bool, Word<'a>), Refusal> {
+        const NAME: &str = "the name of the policy-map";
+        let first = args.name(NAME)?;
+        if args.peek().is_none() {
+            return Ok((false, first));
+        }
+        if !super::keyword::abbreviates(first.text, "type", 1) {
+            return args.finish().map(|()| (false, first));
+        }
+        let mut name = args.name(NAME)?;
+        while let Some(last) = args.next() {
+            name = last;
+        }
+        Ok((true, name))
+    };
+    let (foreign, name) = match head(&mut c.args) {
+        Ok(found) => found,
+        Err(refusal) => {
+            p.report.refuse(c.origin(), "policy-map", refusal);
+            p.enter(Mode::Block("a policy-map in error"), c.line);
+            return Kind::Queueing;
+        }
+    };
+    if foreign {
+        if !c.negated {
+            p.config.foreign_policies.insert(name.text);
+            p.report
+                .unmodelled(c.origin(), "policy-maps of a `type` do not queue packets");
+        }
+        p.other(c, Mode::Block("something that is no interface"));
+        return Kind::Queueing;
+    }
+    if c.negated {
+        p.config.policy_maps.remove(name.text);
+        return Kind::Queueing;
+    }
+    let origin = Origin::new(c.line, name.column);
+    p.config
+        .policy_maps
+        .entry(name.text)
+        .or_insert_with(|| PolicyMap {
+            origin,
+            classes: Vec::new(),
+            index: BTreeMap::new(),
+        });
+    p.enter(Mode::Policy(name.text), c.line);
+    Kind::Queueing
+}
+
+/// A line inside a class-map, policy-map or class; none if it is neither's.
+pub(crate) fn command<'a>(p: &mut Parser<'a, '_, '_>, c: Command<'a>) -> Option<Kind> {
+    let tables: &[&Table<Verb>] = match p.mode {
+        Mode::ClassMap(_) => &[CLASS_MAP],
+        Mode::Policy(_) => &[POLICY],
+        _ => &[CLASS, POLICY],
+    };
+    let word = match lookup(tables, &c) {
+        Found::Exact(word) | Found::Prefix(word) => word,
+        Found::Ambiguous(names) => {
+            let refusal = super::args::ambiguous(c.word, &names);
+            p.report
+                .refuse(c.origin(), path(p.mode, &p.config), refusal);
+            return Some(Kind::Queueing);
+        }
+        Found::None => return None,
+    };
+    let result = match (word, p.mode) {
+        (Verb::Description, _) => Ok(()),
+        (_, Mode::ClassMap(name)) => match_line(p, c, name, word),
+        (Verb::Class, Mode::Policy(policy) | Mode::Class { policy, .. }) => {
+            class_line(p, c, policy)
+        }
+        (_, Mode::Class { policy, class, .. }) => action_line(p, c, policy, class, word),
+        _ => Ok(()),
+    };
+    if let Err(refusal) = result {
+        p.report
+            .refuse(c.origin(), path(p.mode, &p.config), refusal);
+    }
+    Some(Kind::Queueing)
+}
+
+/// Where a mode is, for diagnostics: `policy-map.WAN.class.voice`.
+pub(crate) fn path(mode: Mode<'_>, config: &Config<'_>) -> String {
+    match mode {
+        Mode::Global | Mode::Block(_) => String::new(),
+        Mode::ClassMap(name) => format!("class-map.{name}"),
+        Mode::Policy(name) => format!("policy-map.{name}"),
+        Mode::Class { policy, class, .. } => {
+            let class = config
+                .policy_maps
+                .get(policy)
+                .and_then(|p| p.classes.get(class))
+                .map_or("", |c| c.name);
+            format!("policy-map.{policy}.class.{class}")
+        }
+        Mode::Acl(name) => format!("access-list.{name}"),
+        Mode::Interface(index, _) => {
+            let name = config.interfaces.get(index).map_or("", |i| i.name.as_str());
+            format!("interface.{name}")
+        }
+    }
+}
+
+/// `[no] match ...`.
+fn match_line<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    name: &'a str,
+    word: Verb,
+) -> Result<(), Refusal> {
+    if word == Verb::Rename {
+        return Err(Refusal::Unmodelled("renaming is not understood".to_owned()));
+    }
+    let before = c.args;
+    let parsed = criterion(&mut c.args);
+    let Some(map) = p.config.class_maps.get_mut(name) else {
+        return Ok(());
+    };
+    let origin = c.origin();
+    match parsed {
+        Ok(parsed) if c.negated => {
+            match map
+                .criteria
+                .iter()
+                .rposition(|m| m.value == parsed.criterion)
+            {
+                Some(i) => {
+                    map.criteria.remove(i);
+                }
+                None => p
+                    .report
+                    .unmodelled(origin, "the class-map has no such criterion"),
+            }
+        }
+        Ok(parsed) => {
+            if let Some(remark) = parsed.remark {
+                p.report.unmodelled(origin, remark);
+            }
+            let origin = Origin {
+                column: before.peek().map_or(origin.column, |w| w.column),
+                ..origin
+            };
+            map.criteria.push(At {
+                value: parsed.criterion,
+                origin,
+            });
+        }
+        Err(Refusal::Unmodelled(reason)) => {
+            if !c.negated {
+                map.criteria.push(At {
+                    value: Criterion {
+                        negated: false,
+                        test: Test::Unmodelled,
+                    },
+                    origin,
+                });
+            }
+            return Err(Refusal::Unmodelled(reason));
+        }
+        Err(wrong) => return Err(wrong),
+    }
+    Ok(())
+}
+
+/// `[no] class NAME [insert-before OTHER]`.
+fn class_line<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    policy: &'a str,
+) -> Result<(), Refusal> {
+    p.mode = Mode::Policy(policy);
+    let name = c.args.name("the name of a class-map")?;
+    let origin = Origin::new(c.line, name.column);
+    let Some(map) = p.config.policy_maps.get_mut(policy) else {
+        return Ok(());
+    };
+    let before = if c.args.take("insert-before") {
+        Some(c.args.name("the name of a class of this policy-map")?)
+    } else {
+        None
+    };
+    c.args.finish()?;
+    if c.negated {
+        if let Some(i) = map.index.remove(name.text) {
+            map.classes.remove(i);
+            reindex(map, i);
+        }
+        return Ok(());
+    }
+    let class = match map.index.get(name.text) {
+        Some(i) => *i,
+        None => {
+            if map.classes.len() >= MAX_CLASSES {
+                return Err(Fault::new(
+                    code::TOO_LARGE,
+                    name.column,
+                    format!("the policy-map has more than {MAX_CLASSES} classes"),
+                )
+                .found(name.text)
+                .hint("split the policy-map")
+                .into());
+            }
+            let at = match before {
+                None => map.classes.len(),
+                Some(b) => *map
+                    .index
+                    .get(b.text)
+                    .ok_or_else(|| unexpected(b, "a class that the policy-map already has"))?,
+            };
+            map.classes.insert(at, Class::new(name.text, origin));
+            reindex(map, at);
+            at
+        }
+    };
+    p.mode = Mode::Class {
+        policy,
+        class,
+        police: false,
+    };
+    Ok(())
+}
+
+fn reindex(map: &mut PolicyMap<'_>, from: usize) {
+    for (i, class) in map.classes.iter().enumerate().skip(from) {
+        map.index.insert(class.name, i);
+    }
+}
+
+/// A line of a class.
+fn action_line<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    policy: &'a str,
+    index: usize,
+    word: Verb,
+) -> Result<(), Refusal> {
+    let origin = c.origin();
+    let Some(class) = p
+        .config
+        .policy_maps
+        .get_mut(policy)
+        .and_then(|m| m.classes.get_mut(index))
+    else {
+        return Ok(());
+    };
+    if !matches!(word, Verb::Color(_)) {
+        p.mode = Mode::Class {
+            policy,
+            class: index,
+            police: false,
+        };
+    }
+    if c.negated {
+        return remove(class, c, word);
+    }
+    let mut lost: Vec<String> = Vec::new();
+    let args = &mut c.args;
+    match word {
+        Verb::Bandwidth => {
+            let parsed = class::bandwidth(args)?;
+            lost.extend(parsed.lost);
+            match parsed.value {
+                Bandwidth::Guaranteed(value) => class.bandwidth = Some(At { value, origin }),
+                Bandwidth::Remaining(value) => class.remaining = Some(At { value, origin }),
+            }
+        }
+        Verb::Priority => {
+            let value = class::priority(args)?;
+            class.priority = Some(At { value, origin });
+        }
+        Verb::Shape => {
+            let parsed = class::shape(args)?;
+            lost.extend(parsed.lost);
+            let value = parsed.value;
+            class.shape = Some(At { value, origin });
+        }
+        Verb::Police => {
+            let parsed = police::police(args)?;
+            lost = parsed.lost;
+            let value = parsed.police;
+            class.police = Some(At { value, origin });
+            p.mode = Mode::Class {
+                policy,
+                class: index,
+                police: parsed.opens_mode,
+            };
+        }
+        Verb::Color(color) => {
+            let Some(police) = &mut class.police else {
+                return Err(Fault::new(
+                    code::UNEXPECTED,
+                    c.word.column,
+                    format!("`{}` without a police command before it", c.word.text),
+                )
+                .found(c.word.text)
+                .hint("write `police` and a rate in bit/s first")
+                .into());
+            };
+            police::apply(&mut police.value, color, args, origin, &mut lost)?;
+            args.finish()?;
+        }
+        Verb::QueueLimit => {
+            let value = class::queue_limit(args)?;
+            class.queue_limit = Some(At { value, origin });
+        }
+        Verb::FairQueue => {
+            let parsed = class::fair_queue(args)?;
+            lost.extend(parsed.lost);
+            let value = parsed.value;
+            class.fair_queue = Some(At { value, origin });
+        }
+        Verb::RandomDetect => wred::random_detect(&mut class.wred, args, origin)?,
+        Verb::Set => {
+            let value = class::set(args)?;
+            class.set_dscp = Some(At { value, origin });
+        }
+        Verb::ServicePolicy => {
+            let name = args.name("the name of a policy-map")?;
+            args.finish()?;
+            let origin = Origin::new(c.line, name.column);
+            class.policy = Some(At {
+                value: name.text,
+                origin,
+            });
+        }
+        Verb::Foreign(reason) => return Err(Refusal::Unmodelled(reason.to_owned())),
+        Verb::Match | Verb::Rename | Verb::Class | Verb::Description => {}
+    }
+    for reason in lost {
+        p.report.unmodelled(origin, reason);
+    }
+    Ok(())
+}
+
+/// `no` and a line of a class: the class loses it.
+fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(), Refusal> {
+    match word {
+        Verb::Bandwidth => {
+            if c.args.take("remaining") {
+                class.remaining = None;
+            } else if c.args.peek().is_some() {
+                class.bandwidth = None;
+            } else {
+                (class.bandwidth, class.remaining) = (None, None);
+            }
+        }
+        Verb::Priority => class.priority = None,
+        Verb::Shape => class.shape = None,
+        Verb::Police => class.police = None,
+        Verb::Color(color) => {
+            if let Some(police) = &mut class.police {
+                match color {
+                    Color::Conform => police.value.conform = PoliceAction::Transmit,
+                    Color::Exceed => police.value.exceed = PoliceAction::Drop,
+                    Color::Violate => police.value.violate = None,
+                }
+            }
+        }
+        Verb::QueueLimit => class.queue_limit = None,
+        Verb::FairQueue => class.fair_queue = None,
+        Verb::RandomDetect => return wred::remove(&mut class.wred, &mut c.args),
+        Verb::Set => class.set_dscp = None,
+        Verb::ServicePolicy => class.policy = None,
+        Verb::Foreign(_) | Verb::Match | Verb::Rename | Verb::Class | Verb::Description => {}
+    }
+    Ok(())
+}

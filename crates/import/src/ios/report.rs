@@ -1,0 +1,112 @@
+//! What there is to tell the user: errors, warnings, lines without effect.
+
+use spillgate_scenario::plan::Unmodelled;
+use spillgate_scenario::{Diagnostic, Diagnostics, Severity};
+
+use super::ast::Origin;
+use super::fault::{Fault, Refusal};
+
+/// How many of a configuration's lines were what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts {
+    /// All lines.
+    pub total: u32,
+    /// Empty lines, comments and banners.
+    pub blank: u32,
+    /// Lines about classes, policies, access lists and the queueing of interfaces, in effect or listed.
+    pub queueing: u32,
+    /// Lines about anything else (addresses, routing, management): skipped.
+    pub other: u32,
+}
+
+/// Collects what is found; nothing stops at the first error.
+#[derive(Debug)]
+pub(crate) struct Report<'f> {
+    file: &'f str,
+    diagnostics: Vec<Diagnostic>,
+    unmodelled: Vec<Unmodelled>,
+    pub(crate) counts: LineCounts,
+}
+
+impl<'f> Report<'f> {
+    pub(crate) fn new(file: &'f str) -> Self {
+        Self {
+            file,
+            diagnostics: Vec::new(),
+            unmodelled: Vec::new(),
+            counts: LineCounts::default(),
+        }
+    }
+
+    fn push(&mut self, mut d: Diagnostic, line: u32, path: String, fault: Fault) {
+        d = d.at(self.file, line, fault.column).path(path);
+        d.width = u32::try_from(fault.found.chars().count()).unwrap_or(0);
+        d.found = Some(fault.found).filter(|f| !f.is_empty());
+        d.hint = Some(fault.hint).filter(|h| !h.is_empty());
+        self.diagnostics.push(d);
+    }
+
+    /// Records an error; `path` is where in the configuration, such as `policy-map.WAN.class.voice`.
+    pub(crate) fn error(&mut self, line: u32, path: impl Into<String>, fault: Fault) {
+        let d = Diagnostic::error(fault.code, fault.message.clone());
+        self.push(d, line, path.into(), fault);
+    }
+
+    /// Records a warning.
+    pub(crate) fn warn(&mut self, line: u32, path: impl Into<String>, fault: Fault) {
+        let d = Diagnostic::warning(fault.code, fault.message.clone());
+        self.push(d, line, path.into(), fault);
+    }
+
+    /// Lists a line that has no effect, or less than on the router.
+    pub(crate) fn unmodelled(&mut self, at: Origin<'_>, reason: impl Into<String>) {
+        self.unmodelled.push(Unmodelled {
+            file: self.file.to_owned(),
+            line: at.line,
+            text: at.text.to_owned(),
+            reason: reason.into(),
+        });
+    }
+
+    /// Records why a command had no effect.
+    pub(crate) fn refuse(&mut self, at: Origin<'_>, path: impl Into<String>, refusal: Refusal) {
+        match refusal {
+            Refusal::Wrong(fault) => self.error(at.line, path, *fault),
+            Refusal::Unmodelled(reason) => self.unmodelled(at, reason),
+        }
+    }
+
+    /// Everything found, in the order of the lines: the list of lines without
+    /// effect and the warnings; or, if there was an error, errors and warnings together.
+    ///
+    /// # Errors
+    /// When an error was recorded.
+    pub(crate) fn finish(
+        mut self,
+        text: &str,
+    ) -> Result<(Vec<Unmodelled>, Vec<Diagnostic>, LineCounts), Diagnostics> {
+        self.diagnostics.sort_by_key(|d| (d.line, d.column));
+        self.unmodelled.sort_by_key(|u| u.line);
+        self.unmodelled.dedup();
+        if !self.diagnostics.is_empty() {
+            // One walk over the text serves all: they are in the order of the lines.
+            let mut lines = (1_u32..).zip(text.lines());
+            let mut current = lines.next();
+            for d in &mut self.diagnostics {
+                while current.is_some_and(|(n, _)| Some(n) < d.line) {
+                    current = lines.next();
+                }
+                d.source = current.map(|(_, l)| l.to_owned());
+            }
+        }
+        let failed = self
+            .diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error);
+        if failed {
+            Err(Diagnostics(self.diagnostics))
+        } else {
+            Ok((self.unmodelled, self.diagnostics, self.counts))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! `random-detect`, in a class or on an interface.
+//!
+//! Without a keyword profiles go by IP precedence; a profile's thresholds
+//! are packets, its denominator 10 unless given (Cisco IOS command reference).
+
+use spillgate_queueing::aqm::{WredBy, WredProfile};
+
+use super::args::{Args, unexpected};
+use super::ast::{At, Origin, Wred};
+use super::fault::{Refusal, unmodelled};
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    By(WredBy),
+    Dscp,
+    Precedence,
+    Weight,
+    Ecn,
+    Foreign(&'static str),
+}
+
+const LAYER2: &str = "simulated packets have no layer-2 header fields";
+const INTERNAL: &str = "router-internal markings are not simulated";
+
+const KINDS: [(&str, Kind); 16] = [
+    (
+        "aggregate",
+        Kind::Foreign("profiles for groups of values are not modelled"),
+    ),
+    ("atm-clp-based", Kind::Foreign(LAYER2)),
+    ("clp", Kind::Foreign(LAYER2)),
+    ("cos", Kind::Foreign(LAYER2)),
+    ("cos-based", Kind::Foreign(LAYER2)),
+    ("discard-class", Kind::Foreign(INTERNAL)),
+    ("discard-class-based", Kind::Foreign(INTERNAL)),
+    ("dscp", Kind::Dscp),
+    ("dscp-based", Kind::By(WredBy::Dscp)),
+    ("ecn", Kind::Ecn),
+    ("exponential-weighting-constant", Kind::Weight),
+    ("flow", Kind::Foreign("flow-based WRED is not modelled")),
+    ("prec-based", Kind::By(WredBy::Precedence)),
+    ("precedence", Kind::Precedence),
+    ("precedence-based", Kind::By(WredBy::Precedence)),
+    (
+        "rsvp",
+        Kind::Foreign("packets of RSVP reservations are not simulated"),
+    ),
+];
+
+/// What follows `random-detect`. On an error or a refusal nothing changes.
+pub(crate) fn random_detect<'a>(
+    wred: &mut Wred<'a>,
+    args: &mut Args<'a>,
+    origin: Origin<'a>,
+) -> Result<(), Refusal> {
+    if args.peek().is_none() {
+        wred.by = Some(WredBy::Precedence);
+        wred.origin.get_or_insert(origin);
+        return Ok(());
+    }
+    match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
+        Kind::By(by) => {
+            if args.take("aggregate") {
+                return unmodelled("profiles for groups of values are not modelled");
+            }
+            args.finish()?;
+            wred.by = Some(by);
+        }
+        Kind::Dscp => {
+            if args.take("values") {
+                return unmodelled("profiles for groups of values are not modelled");
+            }
+            let dscp = args.dscp()?;
+            let value = profile(args)?;
+            wred.dscp.insert(dscp, At { value, origin });
+        }
+        Kind::Precedence => {
+            if args.take("values") {
+                return unmodelled("profiles for groups of values are not modelled");
+            }
+            if args.take("rsvp") {
+                return unmodelled("packets of RSVP reservations are not simulated");
+            }
+            let precedence = args.precedence()?;
+            let value = profile(args)?;
+            wred.precedence.insert(precedence, At { value, origin });
+        }
+        Kind::Weight => {
+            let n = args.number("an exponential weighting constant", 1..=16)?;
+            args.finish()?;
+            wred.weight = Some(n as u8);
+        }
+        Kind::Ecn => {
+            args.finish()?;
+            wred.ecn = true;
+        }
+        Kind::Foreign(reason) => return unmodelled(reason),
+    }
+    wred.origin.get_or_insert(origin);
+    Ok(())
+}
+
+/// `MIN [packets] MAX [packets] [DENOMINATOR]`.
+fn profile(args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
+    let min = threshold(args, "the lower threshold in packets")?;
+    let at = args.peek();
+    let max = threshold(args, "the upper threshold in packets")?;
+    if let Some(word) = at.filter(|_| max < min) {
+        return Err(unexpected(
+            word,
+            "an upper threshold that is not below the lower one",
+        ));
+    }
+    let denominator = args.try_number("a mark probability denominator", 1..=65536)?;
+    args.finish()?;
+    Ok(WredProfile {
+        min,
+        max,
+        denominator: denominator.unwrap_or(10) as u32,
+    })
+}
+
+fn threshold(args: &mut Args<'_>, what: &str) -> Result<u16, Refusal> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Unit {
+        Packets,
+        Other,
+    }
+    const UNITS: [(&str, Unit); 5] = [
+        ("packets", Unit::Packets),
+        ("bytes", Unit::Other),
+        ("ms", Unit::Other),
+        ("us", Unit::Other),
+        ("cells", Unit::Other),
+    ];
+    let word = args.peek();
+    let n = args.number(what, 1..=u64::from(u32::MAX))?;
+    if args.try_keyword(&UNITS) == Some(Unit::Other) {
+        return unmodelled("thresholds in bytes, cells or time are not modelled; packets are");
+    }
+    match (u16::try_from(n), word) {
+        (Ok(n), _) if n <= 4096 => Ok(n),
+        (_, Some(word)) => Err(super::args::out_of_range(word, what, 1..=4096)),
+        (_, None) => unmodelled("no threshold"),
+    }
+}
+
+/// What follows `no random-detect`.
+pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(), Refusal> {
+    if args.peek().is_none() {
+        *wred = Wred::default();
+        return Ok(());
+    }
+    match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
+        Kind::By(_) => *wred = Wred::default(),
+        Kind::Dscp => {
+            wred.dscp.remove(&args.dscp()?);
+        }
+        Kind::Precedence => {
+            wred.precedence.remove(&args.precedence()?);
+        }
+        Kind::Weight => wred.weight = None,
+        Kind::Ecn => wred.ecn = false,
+        Kind::Foreign(reason) => return unmodelled(reason),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexer::lines;
+    use super::*;
+
+    fn apply(text: &str) -> Result<Wred<'_>, Refusal> {
+        let mut wred = Wred::default();
+        for line in lines(text) {
+            let origin = Origin::new(line, 1);
+            random_detect(&mut wred, &mut Args::new(line.words()), origin)?;
+        }
+        Ok(wred)
+    }
+
+    #[test]
+    fn every_form_of_random_detect() {
+        let w = apply("dscp-based\ndscp af21 24 42\ndscp 22 26 packets 42 packets 20\necn\nexpo 9")
+            .ok()
+            .unwrap();
+        assert_eq!((w.by, w.weight, w.ecn), (Some(WredBy::Dscp), Some(9), true));
+        let profiles: Vec<_> = w
+            .dscp
+            .iter()
+            .map(|(d, p)| (d.value(), p.value.min, p.value.max, p.value.denominator))
+            .collect();
+        assert_eq!(profiles, [(18, 24, 42, 10), (22, 26, 42, 20)]);
+        assert_eq!(apply("").ok().unwrap().by, Some(WredBy::Precedence));
+        let w = apply("prec-based\nprecedence 3 26 40 10").ok().unwrap();
+        assert_eq!(w.precedence[&3].value.min, 26);
+    }
+
+    #[test]
+    fn wrong_arguments_are_located() {
+        for (text, column) in [
+            ("dscp", 5),
+            ("dscp af21", 10),
+            ("dscp af21 24", 13),
+            ("dscp af21 0 40", 11),
+            ("dscp af21 42 24", 14),
+            ("dscp af21 24 5000", 14),
+            ("dscp af21 24 42 0", 17),
+            ("precedence 9 1 2", 12),
+            ("exponential-weighting-constant 17", 32),
+            ("bogus", 1),
+        ] {
+            match apply(text) {
+                Err(Refusal::Wrong(f)) => assert_eq!(f.column, column, "{text}: {f:?}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        assert!(matches!(
+            apply("dscp 10 20 ms 40 ms"),
+            Err(Refusal::Unmodelled(_))
+        ));
+    }
+}
