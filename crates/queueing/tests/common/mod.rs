@@ -1,0 +1,200 @@
+//! What several test files share: policies of every kind, and flows.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use spillgate_core::{Dscp, Ecn, FlowKey, Packet, Rate};
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{BuildError, Discipline, Recipe};
+
+/// DSCP of the flows, by flow.
+pub(crate) const DSCPS: [&str; 8] = [
+    "ef", "af41", "af31", "af33", "af21", "af23", "af11", "default",
+];
+
+pub(crate) fn rate(bps: u64) -> Rate {
+    Rate::from_bps(bps).unwrap()
+}
+
+pub(crate) fn flows() -> Arc<[FlowKey]> {
+    (0..8)
+        .map(|i: u16| FlowKey {
+            src: Ipv4Addr::new(10, 0, 0, i as u8),
+            dst: Ipv4Addr::new(10, 1, 0, 1),
+            protocol: if i % 2 == 0 { 17 } else { 6 },
+            sport: 40_000 + i,
+            dport: 5_000 + i,
+        })
+        .collect()
+}
+
+/// Packet `seq` of one of [`flows`], `len` bytes long.
+pub(crate) fn packet(flow: u32, seq: u32, len: u16) -> Packet {
+    let name = DSCPS[flow as usize % DSCPS.len()];
+    Packet {
+        handle: u64::from(flow) << 32 | u64::from(seq),
+        dscp: name.parse::<Dscp>().unwrap(),
+        ecn: if flow % 3 == 0 {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        },
+        hash: flows().get(flow as usize).map_or(flow, FlowKey::hash),
+        ..Packet::new(flow, seq, len)
+    }
+}
+
+pub(crate) fn policies(json: &str) -> BTreeMap<String, DisciplineSpec> {
+    serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {json}"))
+}
+
+/// Resolves the policy `main` of a table of policies.
+pub(crate) fn resolve(json: &str, bps: u64) -> Result<(Recipe, Vec<String>), BuildError> {
+    Recipe::resolve("main", &policies(json), rate(bps))
+}
+
+/// Builds the policy `main` of a table of policies.
+#[track_caller]
+pub(crate) fn build(json: &str, bps: u64) -> Discipline {
+    match resolve(json, bps) {
+        Ok((recipe, _)) => recipe.build(&flows()),
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// A policy to put under the contract.
+pub(crate) struct Preset {
+    pub(crate) name: &'static str,
+    pub(crate) json: &'static str,
+    /// Whether it never holds packets back.
+    pub(crate) work_conserving: bool,
+}
+
+/// The rate of the ports of [`PRESETS`].
+pub(crate) const BPS: u64 = 1_000_000;
+
+/// Every kind of discipline and every feature of a class.
+pub(crate) const PRESETS: &[Preset] = &[
+    Preset {
+        name: "fifo, packets",
+        json: r#"{"main": {"fifo": {"limit": "5 packets"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fifo, bytes",
+        json: r#"{"main": {"fifo": {"limit": "4 kB"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fifo, time",
+        json: r#"{"main": {"fifo": {"limit": "40 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "red",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"red":
+            {"min_th": 1, "max_th": 4, "max_p": 0.3, "weight": 0.3, "ecn": true, "size_scaling": "ns"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "red, wait",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"red":
+            {"min_th": 1, "max_th": 4, "max_p": 0.3, "weight": 0.3, "gentle": false, "wait": true, "size_scaling": "paper"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "wred",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"wred":
+            {"exponential_weighting_constant": 1, "ecn": true,
+             "dscp": {"af31": {"min": 2, "max": 6}, "af33": {"min": 1, "max": 4, "denominator": 2}}}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "wfq",
+        json: r#"{"main": {"wfq": {"limit": "3 packets", "hold_queue": "12 packets"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "wfq, by precedence, bytes",
+        json: r#"{"main": {"wfq": {"weights": "precedence", "limit": "4 kB", "hold_queue": "50 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "flow-wfq, worst",
+        json: r#"{"main": {"flow-wfq": {"threshold": 2, "hold_queue": 10}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "flow-wfq, blocking, few queues",
+        json: r#"{"main": {"flow-wfq": {"queues": 16, "threshold": 4, "hold_queue": 20, "cdt_policy": "block-quarter"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "no classes",
+        json: r#"{"main": {"class-based": {"classes": []}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "cbwfq",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "bandwidth": "15 %", "queue_limit": "3 packets"},
+            {"name": "video", "match": {"dscp": "af41"}, "bandwidth": "35 %"},
+            {"name": "critical", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "20 %", "queue_limit": "50 ms"},
+            {"name": "class-default", "fair_queue": {"threshold": 2, "hold_queue": 8}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "llq with wred",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "15 %", "burst": "3000 B"}},
+            {"name": "video", "match": {"dscp": "af41"}, "priority": {"level": 2, "rate": "35 %", "police": "always", "limit": "4 kB"}},
+            {"name": "critical", "match": {"dscp": ["af31", "af33"]}, "bandwidth_remaining": "40 %",
+             "aqm": {"wred": {"exponential_weighting_constant": 1, "dscp": {"af33": {"min": 1, "max": 3}}}}},
+            {"name": "class-default", "fair_queue": {"queues": 16}, "queue_limit": "6 packets",
+             "aqm": {"red": {"min_th": 1, "max_th": 4, "weight": 0.5, "ecn": true}}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "policers and markers, by flow",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "metered", "match": {"dport": "5000-5002"}, "bandwidth_remaining_ratio": 3,
+             "police": {"rate": "100 kb/s", "burst": "2000 B", "exceed": {"set-dscp": "cs1"}}},
+            {"name": "marked", "match": {"protocol": "tcp", "src": "10.0.0.0/30"}, "set_dscp": "af11"},
+            {"name": "dropped", "match": {"acl": [{"permit": false, "match": {"dport": 5004}},
+                                                  {"permit": true, "match": {"src": "10.0.0.4/30"}}]},
+             "bandwidth_remaining_ratio": 1, "police": {"rate": "10 %", "burst": "1500 B"}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "shaped class",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "slow", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "60 %", "shape": {"rate": "200 kb/s", "burst": "1600 B"}},
+            {"name": "class-default", "queue_limit": "6 packets"}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "shaped parent",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "class-default", "shape": {"rate": "300 kb/s"}, "policy": "child"}]}},
+          "child": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "30 %"}},
+            {"name": "data", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "40 %"},
+            {"name": "class-default", "fair_queue": {}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "shapers within shapers",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "fast", "match": {"dscp": "ef"}, "priority": {}},
+            {"name": "site", "match": {"dscp": ["af41", "af31", "af33"]}, "bandwidth": "30 %",
+             "shape": {"rate": "400 kb/s", "burst": "2 kB"}, "police": {"rate": "500 kb/s", "burst": "6 kB"}, "policy": "inner"},
+            {"name": "class-default", "shape": {"rate": "250 kb/s"}, "policy": "inner"}]}},
+          "inner": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": ["af41", "af21"]}, "bandwidth": "50 %", "shape": {"rate": "90 kb/s", "burst": "1700 B"}},
+            {"name": "b", "match": {"dscp": ["af31", "af23"]}, "shape": {"rate": "30 %", "burst": "1600 B"}},
+            {"name": "class-default", "shape": {"rate": "50 %", "burst": "1600 B"}, "queue_limit": "4 packets"}]}}}"#,
+        work_conserving: false,
+    },
+];

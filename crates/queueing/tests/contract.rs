@@ -1,0 +1,324 @@
+//! The contract of a discipline, for every preset: see the crate's
+//! `Discipline` for its wording.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::{BPS, PRESETS, Preset, build, packet};
+use proptest::prelude::*;
+use spillgate_core::{Drops, Dur, Packet, Rng, Time};
+use spillgate_queueing::Discipline;
+
+/// What a driver may do.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Arrive { flow: u32, len: u16 },
+    Serve,
+    Pass(Dur),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let op = prop_oneof![
+        4 => (0_u32..8, prop_oneof![Just(1500_u16), 40_u16..1500])
+            .prop_map(|(flow, len)| Op::Arrive { flow, len }),
+        3 => Just(Op::Serve),
+        2 => (0_u64..20_000_000_000).prop_map(|ps| Op::Pass(Dur::from_ps(ps))),
+        // Now and then a long pause: tokens fill up, averages decay.
+        1 => (0_u64..3).prop_map(|s| Op::Pass(Dur::from_secs(s))),
+    ];
+    prop::collection::vec(op, 1..160)
+}
+
+/// One line per thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Entry {
+    Sent(Time, Packet),
+    Dropped(Time, Packet, &'static str),
+}
+
+/// A discipline under test with all that a driver holds.
+struct Driver {
+    discipline: Discipline,
+    rng: Rng,
+    now: Time,
+    seq: [u32; 8],
+    ledger: Vec<Entry>,
+    drops: Drops,
+    /// Whether to poll far more than needed.
+    nosy: bool,
+}
+
+impl Driver {
+    fn new(preset: &Preset, seed: u64) -> Self {
+        Self {
+            discipline: build(preset.json, BPS),
+            rng: Rng::from_key(seed),
+            now: Time::ZERO,
+            seq: [0; 8],
+            ledger: Vec::new(),
+            drops: Drops::new(),
+            nosy: false,
+        }
+    }
+
+    fn fork(&self) -> Self {
+        Self {
+            discipline: self.discipline.clone(),
+            rng: self.rng.clone(),
+            now: self.now,
+            seq: self.seq,
+            ledger: self.ledger.clone(),
+            drops: Drops::new(),
+            nosy: self.nosy,
+        }
+    }
+
+    fn collect_drops(&mut self) {
+        for d in self.drops.as_slice() {
+            let reason = d.reason.metric();
+            self.ledger.push(Entry::Dropped(self.now, d.packet, reason));
+        }
+        self.drops.clear();
+    }
+
+    fn serve(&mut self) -> Option<Packet> {
+        let p = self
+            .discipline
+            .dequeue(self.now, &mut self.rng, &mut self.drops);
+        self.collect_drops();
+        if let Some(p) = p {
+            self.ledger.push(Entry::Sent(self.now, p));
+        }
+        p
+    }
+
+    /// What must change nothing: gauges, and dequeues that give nothing.
+    fn poll(&mut self) {
+        if !self.nosy {
+            return;
+        }
+        for leaf in 0..=self.discipline.leaves().len() {
+            self.discipline.gauges(leaf);
+        }
+        let ready = self.fork().serve().is_some();
+        self.discipline.next_wake(self.now);
+        if !ready {
+            assert_eq!(self.serve(), None);
+        }
+    }
+
+    fn apply(&mut self, op: Op) {
+        self.poll();
+        match op {
+            Op::Arrive { flow, len } => {
+                let seq = &mut self.seq[flow as usize];
+                let p = packet(flow, *seq, len);
+                *seq += 1;
+                self.discipline
+                    .enqueue(self.now, p, &mut self.rng, &mut self.drops);
+                self.collect_drops();
+            }
+            Op::Serve => {
+                self.serve();
+            }
+            Op::Pass(d) => self.now += d,
+        }
+        self.poll();
+    }
+
+    fn drain(&mut self) {
+        while self.discipline.backlog_packets() > 0 {
+            if self.serve().is_none() {
+                self.now = self.discipline.next_wake(self.now).unwrap();
+            }
+        }
+    }
+}
+
+/// If nothing may leave now, nothing leaves before the wake-up and something at it.
+fn check_wake(d: &Driver, preset: &Preset) {
+    let mut now = d.fork();
+    if now.serve().is_some() {
+        return;
+    }
+    let wake = d.discipline.next_wake(d.now);
+    if d.discipline.backlog_packets() == 0 {
+        assert_eq!(wake, None, "{}", preset.name);
+        return;
+    }
+    assert!(!preset.work_conserving, "{} holds back", preset.name);
+    let wake = wake.unwrap_or_else(|| panic!("{} would never send", preset.name));
+    assert!(wake > d.now, "{}", preset.name);
+    let gap = wake.since(d.now).as_ps();
+    for early in [gap - 1, gap / 2, gap / 3, 1.min(gap - 1)] {
+        let mut before = d.fork();
+        before.now += Dur::from_ps(early);
+        assert_eq!(
+            before.serve(),
+            None,
+            "{}: too early by {}",
+            preset.name,
+            gap - early
+        );
+        assert_eq!(before.discipline.next_wake(before.now), Some(wake));
+    }
+    let mut at = d.fork();
+    at.now = wake;
+    assert!(
+        at.serve().is_some(),
+        "{}: nothing at the wake-up",
+        preset.name
+    );
+}
+
+/// Every packet left or was dropped, once, and in order within its flow.
+fn check_ledger(d: &Driver, preset: &Preset) {
+    let mut seen = BTreeSet::new();
+    let mut last = BTreeMap::new();
+    for entry in &d.ledger {
+        let (Entry::Sent(_, p) | Entry::Dropped(_, p, _)) = entry;
+        assert!(seen.insert((p.flow, p.seq)), "{}: {p:?} twice", preset.name);
+        assert!(usize::from(p.leaf) < d.discipline.leaves().len());
+        if let Entry::Sent(..) = entry {
+            let before = last.insert(p.flow, p.seq);
+            assert!(before < Some(p.seq), "{}: {p:?} overtakes", preset.name);
+        }
+    }
+    let offered: u32 = d.seq.iter().sum();
+    assert_eq!(seen.len(), offered as usize, "{}", preset.name);
+    let count = |f: fn(&spillgate_queueing::LeafStats) -> u64| -> u64 {
+        d.discipline.leaves().iter().map(f).sum()
+    };
+    assert_eq!(count(|s| s.offered_packets), u64::from(offered));
+    let sent = d
+        .ledger
+        .iter()
+        .filter(|e| matches!(e, Entry::Sent(..)))
+        .count();
+    assert_eq!(count(|s| s.dequeued_packets), sent as u64);
+    assert_eq!(
+        count(|s| s.dropped_packets()),
+        (d.ledger.len() - sent) as u64
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_preset_keeps_the_contract(ops in ops(), seed in 0_u64..1000, at in 0_usize..160) {
+        for preset in PRESETS {
+            let mut d = Driver::new(preset, seed);
+            let mut nosy = Driver::new(preset, seed);
+            nosy.nosy = true;
+            let mut forked = None;
+            for (i, op) in ops.iter().enumerate() {
+                if i == at {
+                    forked = Some(d.fork());
+                }
+                d.apply(*op);
+                nosy.apply(*op);
+                if let Some(f) = &mut forked {
+                    f.apply(*op);
+                }
+                check_wake(&d, preset);
+                // The backlog is what came minus what went.
+                prop_assert_eq!(
+                    d.seq.iter().sum::<u32>(),
+                    d.ledger.len() as u32 + d.discipline.backlog_packets()
+                );
+            }
+            d.drain();
+            nosy.drain();
+            prop_assert_eq!(&d.ledger, &nosy.ledger, "{}: polling matters", preset.name);
+            if let Some(mut f) = forked {
+                f.drain();
+                prop_assert_eq!(&d.ledger, &f.ledger, "{}: a clone differs", preset.name);
+            }
+            check_ledger(&d, preset);
+            prop_assert_eq!(d.discipline.backlog_bytes(), 0);
+        }
+    }
+
+    /// With a server that never rests, a shaped class's bytes in any interval
+    /// are at most burst + rate * interval: all pairs of departures are tried.
+    #[test]
+    fn shaped_output_keeps_within_its_bucket(
+        arrivals in prop::collection::vec((0_u64..30_000_000_000, 40_u16..1600), 1..120),
+    ) {
+        let json = r#"{"main": {"class-based": {"classes": [
+            {"name": "class-default", "shape": {"rate": "200 kb/s", "burst": "2 kB"}}]}}}"#;
+        let mut bench = spillgate_queueing::testkit::Bench::new(
+            build(json, 1_000_000_000_000),
+            common::rate(1_000_000_000_000),
+        );
+        let mut t = Time::ZERO;
+        for (i, (gap, len)) in arrivals.iter().enumerate() {
+            t += Dur::from_ps(*gap);
+            bench.arrive(t, packet(0, i as u32, *len));
+        }
+        let out = bench.run().departures;
+        for i in 0..out.len() {
+            let mut bits = 0_u128;
+            for d in &out[i..] {
+                bits += 8 * u128::from(d.packet.len);
+                let elapsed = u128::from(d.start.since(out[i].start).as_ps());
+                // In bit·ps/s: exact.
+                prop_assert!(bits * 1_000_000_000_000 <= 16_000 * 1_000_000_000_000 + 200_000 * elapsed);
+            }
+        }
+    }
+}
+
+/// Presets cover the registry: whoever adds a kind must add a preset.
+#[test]
+fn every_kind_is_under_the_contract() {
+    for family in spillgate_queueing::kinds() {
+        for kind in family.kinds {
+            let key = format!("\"{}\"", kind.kind);
+            let found = PRESETS.iter().any(|p| p.json.contains(&key));
+            assert!(found, "no preset has {key} of {}", family.name);
+        }
+    }
+}
+
+/// Each reason to drop and the mark occur, so that the ledgers above mean something.
+#[test]
+fn presets_reach_every_outcome() {
+    let mut seen = BTreeSet::new();
+    let mut marks = 0;
+    for preset in PRESETS {
+        let mut d = Driver::new(preset, 1);
+        let mut rng = Rng::from_key(7);
+        for _ in 0..4000 {
+            let flow = rng.below(8);
+            let len = 40 + rng.below(1460) as u16;
+            d.apply(Op::Arrive { flow, len });
+            // One and a half times what is served.
+            d.now += Dur::from_us(u64::from(rng.below(8_000)));
+            if rng.below(3) < 2 {
+                d.serve();
+            }
+        }
+        seen.extend(d.ledger.iter().filter_map(|e| match e {
+            Entry::Dropped(_, _, reason) => Some(*reason),
+            Entry::Sent(..) => None,
+        }));
+        marks += d
+            .discipline
+            .leaves()
+            .iter()
+            .map(|s| s.marks_ce)
+            .sum::<u64>();
+    }
+    let expected = [
+        "drops_early",
+        "drops_forced",
+        "drops_policer",
+        "drops_pushed_out",
+        "drops_tail",
+    ];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
+    assert!(marks > 0);
+}
