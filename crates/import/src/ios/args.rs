@@ -150,7 +150,7 @@ impl<'a> Args<'a> {
 
     /// A percentage 1..=100, as a fraction.
     pub(crate) fn percent(&mut self) -> Result<Percent, Refusal> {
-        let p = self.number("a percentage from 1 to 100", 1..=100)?;
+        let p = self.number("a percentage", 1..=100)?;
         Ok(Percent(p as f64 / 100.0))
     }
 

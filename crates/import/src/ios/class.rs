@@ -196,7 +196,7 @@ pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     }
     const WHAT: &str = "a queue limit";
     let word = args.peek();
-    let n = args.number(WHAT, 1..=1_000_000_000_000)?;
+    let n = args.number(WHAT, 1..=1_000_000_000)?;
     let unit = match args.peek() {
         Some(_) => args.keyword(&UNITS, "packets, bytes, ms or us")?,
         None => Unit::Packets,
@@ -204,7 +204,7 @@ pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     args.finish()?;
     let most: u64 = match unit {
         Unit::Packets | Unit::Ms | Unit::Us => 10_000_000,
-        Unit::Bytes => 1_000_000_000_000,
+        Unit::Bytes => 1_000_000_000,
     };
     if let Some(word) = word.filter(|_| n > most) {
         return Err(super::args::out_of_range(word, WHAT, 1..=most));
@@ -534,8 +534,8 @@ mod tests {
             "`x` does not fit here"
         );
         assert_eq!(
-            wrong(queue_limit(&mut args("  900000000000 ms"))),
-            (3, "`900000000000` is out of range".into())
+            wrong(queue_limit(&mut args("  900000000 ms"))),
+            (3, "`900000000` is out of range".into())
         );
         assert_eq!(wrong(queue_limit(&mut args("64 furlongs"))).0, 4);
     }

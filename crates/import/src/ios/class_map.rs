@@ -84,6 +84,8 @@ const IP_KINDS: [(&str, IpKind); 3] = [
 /// A criterion, and a remark where it does not mean quite what the router means.
 pub(crate) struct Parsed<'a> {
     pub(crate) criterion: Criterion<'a>,
+    /// Column of the name or value that it tests.
+    pub(crate) column: u32,
     pub(crate) remark: Option<&'static str>,
 }
 
@@ -99,6 +101,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
         word = args.word(WHAT)?;
         kind = resolve(word, WHAT)?;
     }
+    let mut column = args.peek().map_or(word.column, |w| w.column);
     let test = match kind {
         Kind::Any => Test::Any,
         Kind::Dscp => dscp(args)?,
@@ -120,7 +123,9 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
         }
         Kind::AccessGroup => {
             args.take("name");
-            Test::Acl(args.name("the name or number of an access list")?.text)
+            let name = args.name("the name or number of an access list")?;
+            column = name.column;
+            Test::Acl(name.text)
         }
         Kind::ClassMap => Test::ClassMap(args.name("the name of a class-map")?.text),
         Kind::Protocol => {
@@ -142,6 +147,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
     args.finish()?;
     Ok(Parsed {
         criterion: Criterion { negated, test },
+        column,
         remark,
     })
 }

@@ -137,7 +137,6 @@ const INTERFACE: &Table<Verb> = &[
     ),
     ("rcv-queue", Foreign("", SWITCH)),
     ("serial", Skip),
-    ("service", Skip),
     ("service-policy", Verb::ServicePolicy),
     ("shutdown", Skip),
     ("snmp", Skip),
@@ -279,7 +278,16 @@ pub(crate) fn command<'a>(
     let verb = match lookup(&[INTERFACE], &c) {
         Found::Exact(Skip | Verb::Ip) | Found::Prefix(Skip) if leaves => return None,
         Found::Exact(verb) | Found::Prefix(verb) => verb,
-        Found::Ambiguous(_) if !leaves => Skip,
+        Found::Ambiguous(names) if !leaves => {
+            // Skipping it must not lose a queueing command in silence.
+            let is_queueing = |n: &&str| !matches!(find(INTERFACE, n), Found::Exact(Skip));
+            if !names.iter().any(|n| is_queueing(n)) {
+                return Some(Kind::Other);
+            }
+            let reason = format!("ambiguous: {}", names.join(", "));
+            p.report.unmodelled(c.origin(), reason);
+            return Some(Kind::Queueing);
+        }
         // An unknown word of unindented text is taken for one more command of the interface.
         Found::None | Found::Ambiguous(_) => {
             let head = matches!(find(GLOBALS, c.word.text), Found::Exact(g) if g != Global::Other)
@@ -298,6 +306,10 @@ pub(crate) fn command<'a>(
     let result = match verb {
         Skip => return Some(Kind::Other),
         Verb::Circuit if c.negated => return Some(Kind::Other),
+        Verb::ServicePolicy if is_service_instance(&c) => {
+            p.mode = Mode::Interface(index, Some(c.line.depth));
+            return Some(Kind::Other);
+        }
         Verb::Circuit => {
             p.mode = Mode::Interface(index, Some(c.line.depth));
             return Some(Kind::Other);
@@ -383,6 +395,14 @@ pub(crate) fn command<'a>(
         Ok(()) => {}
     }
     Some(Kind::Queueing)
+}
+
+/// `service instance N ethernet`: an Ethernet flow point of the interface.
+fn is_service_instance(c: &Command<'_>) -> bool {
+    c.word.text.eq_ignore_ascii_case("service")
+        && c.args
+            .peek()
+            .is_some_and(|w| abbreviates(w.text, "instance", 3))
 }
 
 /// `bandwidth KBPS`.

@@ -52,8 +52,7 @@ impl IosImporter {
     /// Reads a configuration and counts its lines; `file` is its name for diagnostics.
     ///
     /// # Errors
-    /// Everything that is wrong in it, with the warnings, in the order of the
-    /// lines: a file that is no text; missing, unknown or out-of-range
+    /// Everything that is wrong in it, in the order of the lines: a file that is no text; missing, unknown or out-of-range
     /// arguments; class-maps, policy-maps or access lists that are named and
     /// not defined, or contain themselves; percentages above 100; `priority`
     /// beside `bandwidth`; two output policies on an interface.

@@ -9,7 +9,7 @@ use super::ast::{At, Class, ClassMap, Config, Criterion, Origin, PolicyMap, Test
 use super::class::{self, Bandwidth};
 use super::class_map::criterion;
 use super::fault::{Fault, Refusal, code};
-use super::keyword::{Found, Table, find};
+use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::Word;
 use super::parse::{Command, Kind, Mode, Parser, lookup};
 use super::police::{self, Color};
@@ -186,7 +186,7 @@ pub(crate) fn policy_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> 
         if args.peek().is_none() {
             return Ok((false, first));
         }
-        if !super::keyword::abbreviates(first.text, "type", 1) {
+        if !abbreviates(first.text, "type", 1) {
             return args.finish().map(|()| (false, first));
         }
         let mut name = args.name(NAME)?;
@@ -294,7 +294,7 @@ fn match_line<'a>(
     if word == Verb::Rename {
         return Err(Refusal::Unmodelled("renaming is not understood".to_owned()));
     }
-    let before = c.args;
+    let negated = c.args.peek().is_some_and(|w| abbreviates(w.text, "not", 2));
     let parsed = criterion(&mut c.args);
     let Some(map) = p.config.class_maps.get_mut(name) else {
         return Ok(());
@@ -319,10 +319,8 @@ fn match_line<'a>(
             if let Some(remark) = parsed.remark {
                 p.report.unmodelled(origin, remark);
             }
-            let origin = Origin {
-                column: before.peek().map_or(origin.column, |w| w.column),
-                ..origin
-            };
+            let column = parsed.column;
+            let origin = Origin { column, ..origin };
             map.criteria.push(At {
                 value: parsed.criterion,
                 origin,
@@ -332,7 +330,7 @@ fn match_line<'a>(
             if !c.negated {
                 map.criteria.push(At {
                     value: Criterion {
-                        negated: false,
+                        negated,
                         test: Test::Unmodelled,
                     },
                     origin,

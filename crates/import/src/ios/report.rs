@@ -77,7 +77,8 @@ impl<'f> Report<'f> {
     }
 
     /// Everything found, in the order of the lines: the list of lines without
-    /// effect and the warnings; or, if there was an error, errors and warnings together.
+    /// effect and the warnings; or the errors alone, since what follows an error
+    /// is not worth a warning.
     ///
     /// # Errors
     /// When an error was recorded.
@@ -85,6 +86,11 @@ impl<'f> Report<'f> {
         mut self,
         text: &str,
     ) -> Result<(Vec<Unmodelled>, Vec<Diagnostic>, LineCounts), Diagnostics> {
+        let is_error = |d: &Diagnostic| d.severity == Severity::Error;
+        let failed = self.diagnostics.iter().any(is_error);
+        if failed {
+            self.diagnostics.retain(is_error);
+        }
         self.diagnostics.sort_by_key(|d| (d.line, d.column));
         self.unmodelled.sort_by_key(|u| u.line);
         self.unmodelled.dedup();
@@ -99,10 +105,6 @@ impl<'f> Report<'f> {
                 d.source = current.map(|(_, l)| l.to_owned());
             }
         }
-        let failed = self
-            .diagnostics
-            .iter()
-            .any(|d| d.severity == Severity::Error);
         if failed {
             Err(Diagnostics(self.diagnostics))
         } else {

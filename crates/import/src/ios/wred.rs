@@ -5,9 +5,9 @@
 
 use spillgate_queueing::aqm::{WredBy, WredProfile};
 
-use super::args::{Args, unexpected};
+use super::args::Args;
 use super::ast::{At, Origin, Wred};
-use super::fault::{Refusal, unmodelled};
+use super::fault::{Fault, Refusal, code, unmodelled};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
@@ -106,10 +106,11 @@ fn profile(args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
     let at = args.peek();
     let max = threshold(args, "the upper threshold in packets")?;
     if let Some(word) = at.filter(|_| max < min) {
-        return Err(unexpected(
-            word,
-            "an upper threshold that is not below the lower one",
-        ));
+        let message = format!("the upper threshold is below the lower one, {min}");
+        return Err(Fault::new(code::RANGE, word.column, message)
+            .found(word.text)
+            .hint(format!("write packets, {min} to 4096"))
+            .into());
     }
     let denominator = args.try_number("a mark probability denominator", 1..=65536)?;
     args.finish()?;

@@ -1,4 +1,10 @@
 //! Class-maps and the access lists they name, as conditions on packets.
+//!
+//! A criterion that is not modelled holds for no simulated packet, since none
+//! has what it looks for: it adds nothing to a `match-any` class-map, and
+//! leaves a `match-all` class-map without packets. Negated it would hold for
+//! all; it is left out, and a class-map of nothing else matches nothing, so
+//! that no class takes in all traffic for want of a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +29,7 @@ const MAX_ENTRIES: usize = 250_000;
 /// What a class-map came to.
 #[derive(Clone, Debug)]
 pub(super) struct Lowered {
-    /// Its condition; none if no criterion of it is modelled.
+    /// Its condition; none if it matches nothing because criteria are not modelled.
     spec: Option<MatchSpec>,
     /// Entries in the condition.
     size: usize,
@@ -135,6 +141,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             left_out: 0,
         };
         let mut everything = false;
+        let mut never = false;
         for criterion in &map.criteria {
             let Criterion { negated, test } = &criterion.value;
             let spec = match test {
@@ -159,7 +166,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     ..MatchSpec::default()
                 }),
                 Some(spec) => specs.push(spec),
-                None => lowered.left_out += 1,
+                None => {
+                    lowered.left_out += 1;
+                    never |= !map.any && !negated;
+                }
             }
         }
         if !dscps.is_empty() {
@@ -170,7 +180,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         lowered.size += specs.len();
         self.entries += lowered.size;
-        lowered.spec = if map.any {
+        lowered.spec = if never {
+            None
+        } else if map.any {
             any(specs, everything)
         } else {
             all(specs, everything)
@@ -356,13 +368,17 @@ fn warning(name: &str, map: &ClassMap<'_>, lowered: &Lowered) -> Option<(&'stati
         return Some((code::MATCHES_NOTHING, text));
     }
     if lowered.spec.is_none() {
-        let text = format!("no criterion of class-map `{name}` is modelled: it matches nothing");
+        let which = if map.any || lowered.left_out >= map.criteria.len() {
+            "no criterion"
+        } else {
+            "not every criterion"
+        };
+        let text = format!("{which} of class-map `{name}` is modelled: it matches nothing");
         return Some((code::MATCHES_NOTHING, text));
     }
     (lowered.left_out > 0).then(|| {
-        let how = if map.any { "fewer" } else { "more" };
         let text = format!(
-            "criteria of class-map `{name}` are not modelled: it may match {how} packets than on the router"
+            "not every criterion of class-map `{name}` is modelled: it may match other packets than on the router"
         );
         (code::MATCHES_OTHERWISE, text)
     })

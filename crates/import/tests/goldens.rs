@@ -1,0 +1,180 @@
+//! Whole configurations against what they should become.
+//!
+//! `SPILLGATE_BLESS=1 cargo test -p spillgate-import` writes the expected
+//! files anew; read the difference before committing it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use spillgate_core::Rate;
+use spillgate_import::{IosImporter, LineCounts};
+use spillgate_queueing::Recipe;
+use spillgate_scenario::{Imported, Importer as _};
+
+fn configs(folder: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    let mut all: Vec<_> = fs::read_dir(root)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "cfg"))
+        .collect();
+    all.sort();
+    assert!(!all.is_empty());
+    all
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+#[track_caller]
+fn check(path: &Path, extension: &str, got: &str) {
+    let expected = path.with_extension(extension);
+    if std::env::var_os("SPILLGATE_BLESS").is_some() {
+        fs::write(&expected, got).unwrap();
+        return;
+    }
+    let want = fs::read_to_string(&expected).unwrap_or_default();
+    if want != got {
+        let line = want
+            .lines()
+            .zip(got.lines())
+            .position(|(a, b)| a != b)
+            .unwrap_or_else(|| want.lines().count().min(got.lines().count()));
+        panic!(
+            "{} differs from line {}:\n  want: {:?}\n  got:  {:?}\n",
+            expected.display(),
+            line + 1,
+            want.lines().nth(line),
+            got.lines().nth(line)
+        );
+    }
+}
+
+fn show(imported: &Imported, counts: LineCounts) -> String {
+    let mut out = String::new();
+    writeln!(out, "{counts:?}\n\npolicies").unwrap();
+    for (name, spec) in &imported.policies {
+        let line = imported.policy_lines[name];
+        writeln!(out, "  {name} (line {line}): {{").unwrap();
+        // One class a line: what a reader compares with the configuration.
+        let text = serde_json::to_string(spec).unwrap();
+        let text = text.replace("{\"name\"", "\n    {\"name\"");
+        writeln!(out, "    {}\n  }}", text).unwrap();
+    }
+    writeln!(out, "\ninterfaces").unwrap();
+    for (name, i) in &imported.interfaces {
+        let bandwidth = i.bandwidth.map(|b| b.to_string());
+        let policy = &i.output_policy;
+        writeln!(out, "  {name} (line {}): {bandwidth:?} {policy:?}", i.line).unwrap();
+    }
+    writeln!(out, "\nunmodelled").unwrap();
+    for u in &imported.unmodelled {
+        writeln!(
+            out,
+            "  {}:{}: {}\n      {}",
+            u.file, u.line, u.text, u.reason
+        )
+        .unwrap();
+    }
+    writeln!(out, "\nwarnings").unwrap();
+    for w in &imported.warnings {
+        writeln!(out, "{w}").unwrap();
+    }
+    out
+}
+
+#[test]
+fn good_configurations_become_policies() {
+    for path in configs("configs") {
+        let bytes = fs::read(&path).unwrap();
+        match IosImporter.read(file_name(&path), &bytes) {
+            Ok((imported, counts)) => check(&path, "expected", &show(&imported, counts)),
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+#[test]
+fn errors_are_all_reported_with_their_place() {
+    for path in configs("errors") {
+        let bytes = fs::read(&path).unwrap();
+        let errors = IosImporter.ios(file_name(&path), &bytes).unwrap_err();
+        check(&path, "expected", &format!("{errors}\n"));
+    }
+}
+
+/// The same text with other line ends, indentation or none means the same.
+#[test]
+fn layout_does_not_change_the_meaning() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs/ce-node.cfg");
+    let text = fs::read_to_string(path).unwrap();
+    let read = |text: &str| IosImporter.ios("f", text.as_bytes()).unwrap();
+    let plain = read(&text);
+    let flat: String = text
+        .lines()
+        .map(|l| format!("{}\n", l.trim_start()))
+        .collect();
+    let tabs: String = text
+        .lines()
+        .map(|l| format!("{}{}\n", l.replace("  ", "\t").replace(' ', "\t"), " \t"))
+        .collect();
+    let pasted: String = text.lines().map(|l| format!("    {l}\n")).collect();
+    for (what, other) in [
+        ("CRLF", text.replace('\n', "\r\n")),
+        ("flat", flat),
+        ("tabs", tabs),
+        ("pasted", pasted),
+        ("BOM", format!("\u{feff}{text}")),
+        (
+            "upper",
+            text.replace("class-map", "CLASS-MAP")
+                .replace("bandwidth", "BANDWIDTH"),
+        ),
+    ] {
+        let other = read(&other);
+        assert_eq!(other.policies, plain.policies, "{what}");
+        assert_eq!(other.interfaces, plain.interfaces, "{what}");
+        assert_eq!(other.unmodelled.len(), plain.unmodelled.len(), "{what}");
+    }
+}
+
+#[test]
+fn latin1_is_read_and_said_once() {
+    let text =
+        b"! caf\xE9\npolicy-map P\n description na\xEFve\n class class-default\n  bandwidth 10\n";
+    let imported = IosImporter.ios("l1.cfg", text).unwrap();
+    assert_eq!(imported.policies.len(), 1);
+    assert_eq!(imported.warnings.len(), 1);
+    assert_eq!(
+        (imported.warnings[0].code, imported.warnings[0].line),
+        ("W0701", Some(1))
+    );
+}
+
+#[test]
+fn binary_input_is_an_error_with_a_place() {
+    let errors = IosImporter
+        .ios("b.cfg", b"policy-map P\n\xFF\xFE\0x")
+        .unwrap_err();
+    let d = &errors.0[0];
+    assert_eq!((d.code, d.line, d.column), ("E0701", Some(2), Some(3)));
+}
+
+/// What the importer makes, the queueing engine takes.
+#[test]
+fn imported_policies_can_be_built() {
+    let rate = Rate::from_bps(100_000_000).unwrap();
+    for path in configs("configs") {
+        let bytes = fs::read(&path).unwrap();
+        let imported = IosImporter.ios(file_name(&path), &bytes).unwrap();
+        for name in imported.policies.keys() {
+            if let Err(e) = Recipe::resolve(name, &imported.policies, rate) {
+                panic!("{}: {name}: {e:?}", path.display());
+            }
+        }
+    }
+}
