@@ -93,7 +93,7 @@ lock: $(DEV_DEPS) ## Resolve the Python requirements anew (needs uv).
 
 .PHONY: clean
 clean: ## Remove everything that was built or installed.
-	rm -rf $(VENV) target docs/_build docs/reference/_generated
+	rm -rf $(VENV) target docs/_build
 	find python -name '_native*.so' -delete
 
 # The environment. Its first line names the first Python that is new enough.

@@ -1,0 +1,26 @@
+"""Sphinx configuration. What the program knows about itself is generated, never retyped."""
+
+import sys
+from pathlib import Path
+
+import spillgate
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+
+project = "Spillgate"
+author = "The Spillgate developers"
+copyright = "The Spillgate developers"  # noqa: A001 - Sphinx's name
+release = version = spillgate.__version__
+extensions = ["myst_parser", "sphinx.ext.mathjax"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"Spillgate {release}"
+nitpicky = True
+suppress_warnings = ["epub.unknown_project_files"]
+
+generate.write_all(HERE.parent, HERE / "_build/generated")

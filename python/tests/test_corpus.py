@@ -1,0 +1,37 @@
+"""Same scenario, version and seed give the same bytes, whatever the number of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import spillgate
+
+CORPUS = Path(__file__).resolve().parents[2] / "corpus"
+EXPECTED = CORPUS / "expected.json"
+SHOWN = ("offered", "throughput", "loss_ratio", "owd_mean", "owd_p99", "jitter", "marks_ce")
+
+
+def fingerprint(results: spillgate.Results) -> dict[str, object]:
+    """Digests of all runs and the values by which a reader can judge them."""
+    values: dict[str, dict[str, float | None]] = {}
+    for row in results.classes():
+        if row.metric in SHOWN:
+            shown = None if row.mean is None else float(f"{row.mean:.6g}")
+            values.setdefault(f"{row.variant}/{row.name}", {})[row.metric] = shown
+    return {"digests": {f"{r.variant}/{r.run}": r.digest for r in results.runs}, "values": values}
+
+
+@pytest.mark.parametrize("scenario", sorted(CORPUS.glob("*.yaml")), ids=lambda p: p.stem)
+def test_fingerprints(scenario: Path) -> None:
+    one = fingerprint(spillgate.run(scenario, jobs=1))
+    four = fingerprint(spillgate.run(scenario, jobs=4))
+    assert one == four
+    expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
+    if os.environ.get("SPILLGATE_BLESS"):
+        expected[scenario.stem] = one
+        EXPECTED.write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")
+    assert json.loads(json.dumps(one)) == expected[scenario.stem]

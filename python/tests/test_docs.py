@@ -1,0 +1,128 @@
+"""What the documentation says works, and what should be documented is."""
+
+import re
+import shlex
+
+import pytest
+
+import spillgate
+from spillgate.cli.parser import build_parser
+
+HEADINGS = [
+    "Idea",
+    "Equations",
+    "Parameters",
+    "Deviations",
+    "Complexity",
+    "Validation",
+    "Sources",
+]
+
+# Where a kind is described, if not on the page of its own name.
+PAGE = {"cbr": "sources", "poisson": "sources", "on-off": "sources"}
+
+
+def pages(root):
+    built = root / "docs/_build"
+    found = [root / "README.md", *root.glob("examples/*/README.md"), *root.glob("docs/**/*.md")]
+    return [p for p in found if built not in p.parents]
+
+
+def snippets(root, language):
+    pattern = re.compile(rf"^```{language}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    for page in pages(root):
+        for number, match in enumerate(pattern.finditer(page.read_text(encoding="utf-8")), 1):
+            yield page.relative_to(root).as_posix(), number, match[1]
+
+
+def test_python_snippets_run(root, tmp_path, monkeypatch, capsys):
+    (tmp_path / "examples").symlink_to(root / "examples")
+    monkeypatch.chdir(tmp_path)
+    found = list(snippets(root, "python"))
+    assert len(found) >= 6
+    for page, number, text in found:
+        try:
+            exec(compile(text, f"{page}, snippet {number}", "exec"), {})
+        except Exception as error:
+            raise AssertionError(f"{page}, python snippet {number}: {error}") from error
+    capsys.readouterr()
+
+
+def test_whole_scenarios_are_valid(root, tmp_path):
+    whole = [s for s in snippets(root, "yaml") if s[2].startswith("schema_version")]
+    assert whole
+    for page, number, text in whole:
+        scenario = tmp_path / "scenario.yaml"
+        scenario.write_text(text, encoding="utf-8")
+        try:
+            spillgate.check(scenario)
+        except spillgate.InputError as error:
+            raise AssertionError(f"{page}, yaml snippet {number}: {error}") from error
+
+
+def test_commands_are_understood(root, capsys):
+    lines = [
+        (page, line[2:])
+        for page, _, text in snippets(root, "console")
+        for line in text.splitlines()
+        if line.startswith("$ ")
+    ]
+    assert lines
+    targets = re.findall(r"^([a-z-]+):.*## ", (root / "Makefile").read_text(), re.MULTILINE)
+    for page, line in lines:
+        program, *arguments = shlex.split(line)
+        assert program in ("spillgate", "make"), f"{page}: {line}"
+        if program == "make":
+            assert set(arguments) <= set(targets), f"{page}: {line}"
+            continue
+        try:
+            build_parser().parse_args(arguments)
+        except SystemExit:
+            raise AssertionError(f"{page}: {line}: {capsys.readouterr().err}") from None
+
+
+def test_model_pages_have_the_same_headings(root):
+    for page in (root / "docs/models").glob("*.md"):
+        if page.stem != "index":
+            text = page.read_text(encoding="utf-8")
+            assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS, page.name
+
+
+@pytest.mark.parametrize("family", ["disciplines", "aqm", "sources"])
+def test_every_kind_has_a_page(root, family):
+    for entry in spillgate.catalog()[family]:
+        page = PAGE.get(entry["kind"], entry["kind"])
+        assert (root / f"docs/models/{page}.md").is_file(), f"{entry['kind']} has no page"
+
+
+def test_promised_tests_exist(root):
+    text = (root / "docs/guarantees.md").read_text(encoding="utf-8")
+    promised = re.findall(r"`([\w/-]+\.(?:py|rs))(?:::(\w+))?`", text)
+    assert promised
+    for path, name in promised:
+        assert (root / path).is_file(), path
+        code = (root / path).read_text(encoding="utf-8")
+        assert not name or re.search(rf"(?:def|fn) {name}\(", code), f"{path} has no {name}"
+
+
+def test_files_that_models_name_exist(root):
+    for page in pages(root):
+        for path in re.findall(r"`((?:crates|examples|docs|python)/[\w/.-]+)`", page.read_text()):
+            assert (root / path).exists(), f"{page.relative_to(root)} names {path}"
+
+
+def test_links_between_pages_lead_somewhere(root):
+    for page in pages(root):
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(root)}: {target}"
+
+
+def test_exit_statuses_agree(root):
+    pattern = re.compile(r"^\| (\d+) \|", re.MULTILINE)
+    errors = set(pattern.findall((root / "docs/reference/errors.md").read_text()))
+    readme = set(pattern.findall((root / "README.md").read_text()))
+    assert readme <= errors
+    described = set(re.findall(r"^  (\d+)  ", build_parser().format_help(), re.MULTILINE))
+    assert described == readme
