@@ -18,8 +18,10 @@ use crate::spec::{
 const DEFAULT: &str = "class-default";
 /// Classes of one policy.
 const MAX_CLASSES: usize = 250;
-/// Routes (innermost classes) of a policy with all that is nested in it.
+/// Classes and routes of a policy with all that is nested in it.
 const MAX_ROUTES: usize = 4096;
+/// Policies within each other.
+const MAX_DEPTH: usize = 8;
 /// Cisco IOS: share of an interface that classes may reserve.
 const RESERVABLE: f64 = 0.75;
 
@@ -136,9 +138,12 @@ impl Builder<'_> {
             .collect();
         let mut shares = shares(&dividing, rate).into_iter();
 
-        let node = self.nodes.len() as u16;
         let first = self.classes.len();
         let count = dividing.len();
+        if first + count > MAX_ROUTES {
+            return Err(too_large(at));
+        }
+        let node = self.nodes.len() as u16;
         self.nodes.push(Node {
             v: 0,
             priority_packets: 0,
@@ -148,9 +153,6 @@ impl Builder<'_> {
             gated: false,
         });
         self.descriptions.push(Vec::new());
-        if self.places.len() + count > MAX_ROUTES {
-            return Err(too_large(at));
-        }
         // The node's classes lie side by side, so they are all made before any nested policy.
         for _ in 0..count {
             self.classes.push(Class {
@@ -266,6 +268,13 @@ impl Builder<'_> {
                 "nest a policy that does not lead back here",
             ));
         }
+        at.check(
+            self.stack.len() < MAX_DEPTH,
+            "policy",
+            name,
+            &format!("policies are nested more than {MAX_DEPTH} deep"),
+            "nest fewer policies",
+        )?;
         let spec = match policies.get(name) {
             Some(DisciplineSpec::ClassBased(s)) => s,
             Some(other) => {
@@ -510,7 +519,7 @@ fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError>
         classes.len() <= MAX_CLASSES,
         "classes",
         format!("{} classes", classes.len()),
-        "a policy has at most 250 classes",
+        "a policy has at most 250 classes, class-default included",
         "nest policies to divide further",
     )?;
     for (i, c) in classes.iter().enumerate() {

@@ -1,0 +1,493 @@
+//! What is refused, where, and with which advice; and what is only warned of.
+
+mod common;
+
+use common::{BPS, resolve};
+
+/// A policy of these classes.
+fn classes(classes: &str) -> String {
+    format!(r#"{{"main": {{"class-based": {{"classes": [{classes}]}}}}}}"#)
+}
+
+#[track_caller]
+fn refused(json: &str, path: &str, found: &str, message: &str, hint: &str) {
+    let Err(e) = resolve(json, BPS) else {
+        panic!("accepted: {json}");
+    };
+    assert_eq!(e.path, path, "{e}");
+    assert_eq!(e.found, found, "{e}");
+    assert!(e.message.contains(message), "{e}");
+    assert!(e.hint.contains(hint), "{e}");
+}
+
+#[track_caller]
+fn refused_class(class: &str, key: &str, found: &str, message: &str) {
+    let path = format!("policies.main.class-based.classes[0].{key}");
+    refused(&classes(class), &path, found, message, "");
+}
+
+#[track_caller]
+fn warned(json: &str, text: &str) {
+    let (_, warnings) = resolve(json, BPS).unwrap_or_else(|e| panic!("{e}"));
+    assert!(warnings.iter().any(|w| w.contains(text)), "{warnings:?}");
+}
+
+const EF: &str = r#""match": {"dscp": "ef"}"#;
+
+#[test]
+fn names_of_policies() {
+    let fifo = |name: &str| format!(r#"{{"{name}": {{"fifo": {{}}}}}}"#);
+    let there = "there is no policy of this name";
+    refused(
+        &fifo("mains"),
+        "policies",
+        "main",
+        there,
+        "did you mean `mains`?",
+    );
+    refused(
+        &fifo("other"),
+        "policies",
+        "main",
+        there,
+        "defined are `other`",
+    );
+    refused("{}", "policies", "main", there, "no policy is defined");
+    let nested = r#"{"name": "class-default", "policy": "chlid"}"#;
+    let json = format!(
+        r#"{{"main": {{"class-based": {{"classes": [{nested}]}}}}, "child": {{"class-based": {{"classes": []}}}}}}"#
+    );
+    let path = "policies.main.class-based.classes[0].policy";
+    refused(&json, path, "chlid", there, "did you mean `child`?");
+    let json = json
+        .replace("chlid", "child")
+        .replace(r#""class-based": {"classes": []}"#, r#""fifo": {}"#);
+    refused(
+        &json,
+        path,
+        "child",
+        "it is a fifo policy",
+        "only class-based",
+    );
+}
+
+#[test]
+fn a_policy_must_not_contain_itself() {
+    let class = |policy: &str| {
+        format!(
+            r#"{{"class-based": {{"classes": [{{"name": "class-default", "policy": "{policy}"}}]}}}}"#
+        )
+    };
+    let json = format!(
+        r#"{{"main": {}, "a": {}, "b": {}}}"#,
+        class("a"),
+        class("b"),
+        class("a")
+    );
+    let path = "policies.b.class-based.classes[0].policy";
+    refused(
+        &json,
+        path,
+        "a",
+        "the policy contains itself: a -> b -> a",
+        "",
+    );
+    let json = format!(r#"{{"main": {}}}"#, class("main"));
+    let path = "policies.main.class-based.classes[0].policy";
+    refused(&json, path, "main", "main -> main", "");
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let mut json = r#"{"p9": {"fifo": {}}"#.to_owned();
+    for i in 0..9 {
+        let name = if i == 0 {
+            "main".to_owned()
+        } else {
+            format!("p{i}")
+        };
+        json += &format!(
+            r#", "{name}": {{"class-based": {{"classes": [{{"name": "class-default", "policy": "p{}"}}]}}}}"#,
+            i + 1
+        );
+    }
+    json += "}";
+    let path = "policies.p7.class-based.classes[0].policy";
+    refused(&json, path, "p8", "more than 8 deep", "");
+
+    // 17 * 17 * 17 classes, from three policies.
+    let many = |policy: &str| {
+        let class = |i| format!(r#"{{"name": "c{i}", {EF}, "bandwidth": "1 %" {policy}}}"#);
+        let list: Vec<_> = (0..16).map(class).collect();
+        format!(r#"{{"class-based": {{"classes": [{}]}}}}"#, list.join(","))
+    };
+    let json = format!(
+        r#"{{"main": {}, "a": {}, "b": {}}}"#,
+        many(r#", "policy": "a""#),
+        many(r#", "policy": "b""#),
+        many("")
+    );
+    let e = resolve(&json, BPS).unwrap_err();
+    assert!(e.message.contains("more than 4096 classes"), "{e}");
+}
+
+#[test]
+fn names_of_classes() {
+    let two = |a: &str, b: &str| classes(&format!(r#"{{"name": "{a}", {EF}}}, {{"name": "{b}"}}"#));
+    let at = |i, key| format!("policies.main.class-based.classes[{i}].{key}");
+    let same = two("voice", "voice");
+    refused(
+        &same,
+        &at(1, "name"),
+        "voice",
+        "of this name above",
+        "unique",
+    );
+    refused(&two(" ", "x"), &at(0, "name"), " ", "needs a name", "");
+    refused(
+        &two("a/b", "x"),
+        &at(0, "name"),
+        "a/b",
+        "must not contain `/`",
+        "",
+    );
+    let early = classes(&format!(
+        r#"{{"name": "class-default"}}, {{"name": "x", {EF}}}"#
+    ));
+    refused(
+        &early,
+        &at(0, "name"),
+        "class-default",
+        "could never match",
+        "to the end",
+    );
+    let unmatched = two("voice", "video");
+    refused(
+        &unmatched,
+        &at(1, "match"),
+        "video",
+        "does not say which packets",
+        "add a `match`",
+    );
+    let list: Vec<_> = (0..250)
+        .map(|i| format!(r#"{{"name": "c{i}", {EF}}}"#))
+        .collect();
+    let path = "policies.main.class-based.classes";
+    refused(
+        &classes(&list.join(",")),
+        path,
+        "251 classes",
+        "at most 250",
+        "",
+    );
+    assert!(resolve(&classes(&list[1..].join(",")), BPS).is_ok());
+    refused_class(
+        &format!(r#"{{"name": "class-default", {EF}}}"#),
+        "match",
+        "class-default",
+        "matches every packet",
+    );
+}
+
+#[test]
+fn conditions() {
+    let class = |m: &str| format!(r#"{{"name": "a", "match": {m}, "bandwidth": "1 %"}}"#);
+    refused_class(
+        &class(r#"{"dscp": []}"#),
+        "match.dscp",
+        "[]",
+        "matches no packet",
+    );
+    refused_class(
+        &class(r#"{"precedence": 8}"#),
+        "match.precedence",
+        "8",
+        "between 0 and 7",
+    );
+    refused_class(
+        &class(r#"{"any": [{"not": {"precedence": 9}}]}"#),
+        "match.any[0].not.precedence",
+        "9",
+        "",
+    );
+    refused_class(
+        &class(r#"{"acl": [{"permit": true, "match": {"src": []}}]}"#),
+        "match.acl[0].match.src",
+        "[]",
+        "",
+    );
+}
+
+#[test]
+fn statements_that_exclude_each_other() {
+    let class = |keys: &str| format!(r#"{{"name": "a", {EF}, {keys}}}"#);
+    for key in [
+        r#""bandwidth": "1 %""#,
+        r#""bandwidth_remaining": "1 %""#,
+        r#""bandwidth_remaining_ratio": 1"#,
+        r#""shape": {"rate": "1 %"}"#,
+        r#""queue_limit": "1 packets""#,
+        r#""aqm": {"red": {}}"#,
+        r#""fair_queue": {}"#,
+        r#""policy": "main""#,
+    ] {
+        let name = key.split('"').nth(1).unwrap();
+        let keys = format!(r#""priority": {{}}, {key}"#);
+        refused_class(&class(&keys), name, "a", "a priority class cannot have");
+    }
+    let keys = r#""bandwidth": "1 %", "bandwidth_remaining": "1 %""#;
+    refused_class(
+        &class(keys),
+        "bandwidth_remaining",
+        "a",
+        "exclude each other",
+    );
+    let keys = r#""policy": "main", "aqm": {"red": {}}"#;
+    refused_class(&class(keys), "aqm", "a", "no queue of its own");
+    refused_class(
+        r#"{"name": "class-default", "priority": {}}"#,
+        "priority",
+        "class-default",
+        "cannot have priority",
+    );
+    let both = classes(&format!(
+        r#"{{"name": "a", {EF}, "bandwidth_remaining": "1 %"}}, {{"name": "b", {EF}, "bandwidth_remaining_ratio": 1}}"#
+    ));
+    refused(
+        &both,
+        "policies.main.class-based.classes",
+        "bandwidth_remaining and bandwidth_remaining_ratio",
+        "not by both",
+        "",
+    );
+}
+
+#[test]
+fn guarantees_must_fit() {
+    let two = |a: &str, b: &str| {
+        classes(&format!(
+            r#"{{"name": "a", {EF}, {a}}}, {{"name": "b", {EF}, {b}}}"#
+        ))
+    };
+    let at = |key| format!("policies.main.class-based.classes[1].{key}");
+    let json = two(r#""bandwidth": "70 %""#, r#""bandwidth": "31 %""#);
+    refused(
+        &json,
+        &at("bandwidth"),
+        "31 %",
+        "come to 1.01 Mb/s, 101.0 % of the enclosing rate of 1 Mb/s",
+        "100 % at most",
+    );
+    let json = two(
+        r#""bandwidth": "700 kb/s""#,
+        r#""priority": {"rate": "400 kb/s"}"#,
+    );
+    refused(
+        &json,
+        &at("priority.rate"),
+        "400 kb/s",
+        "come to 1.1 Mb/s",
+        "",
+    );
+    let json = two(
+        r#""bandwidth_remaining": "70 %""#,
+        r#""bandwidth_remaining": "31 %""#,
+    );
+    refused(
+        &json,
+        &at("bandwidth_remaining"),
+        "31 %",
+        "come to 101.0 %",
+        "",
+    );
+    // All of it is no error, though thirds are rounded.
+    let thirds = r#""bandwidth": "33.333333333333 %""#;
+    assert!(resolve(&two(thirds, r#""bandwidth": "66.666666666667 %""#), BPS).is_ok());
+    // A nested policy divides its class's rate.
+    let json = r#"{"main": {"class-based": {"classes": [{"name": "class-default", "shape": {"rate": "100 kb/s"}, "policy": "child"}]}},
+        "child": {"class-based": {"classes": [{"name": "a", "match": {}, "bandwidth": "200 kb/s"}]}}}"#;
+    refused(
+        json,
+        "policies.child.class-based.classes[0].bandwidth",
+        "200 kb/s",
+        "200.0 % of the enclosing rate of 100 kb/s",
+        "",
+    );
+}
+
+#[test]
+fn ranges() {
+    let class = |keys: &str| format!(r#"{{"name": "a", {EF}, {keys}}}"#);
+    for (keys, key, found) in [
+        (r#""bandwidth": "0 %""#, "bandwidth", "0 %"),
+        (
+            r#""bandwidth_remaining": "0 %""#,
+            "bandwidth_remaining",
+            "0 %",
+        ),
+        (
+            r#""bandwidth_remaining_ratio": 0"#,
+            "bandwidth_remaining_ratio",
+            "0",
+        ),
+        (
+            r#""bandwidth_remaining_ratio": 1001"#,
+            "bandwidth_remaining_ratio",
+            "1001",
+        ),
+        (r#""priority": {"level": 0}"#, "priority.level", "0"),
+        (r#""priority": {"rate": "0 %"}"#, "priority.rate", "0 %"),
+        (
+            r#""priority": {"rate": "1 %", "burst": "0 B"}"#,
+            "priority.burst",
+            "0 B",
+        ),
+        (
+            r#""priority": {"limit": "0 packets"}"#,
+            "priority.limit",
+            "0 packets",
+        ),
+        (r#""shape": {"rate": "0 %"}"#, "shape.rate", "0 %"),
+        (
+            r#""shape": {"rate": "1 %", "burst": "0 B"}"#,
+            "shape.burst",
+            "0 B",
+        ),
+        (r#""police": {"rate": "0 %"}"#, "police.rate", "0 %"),
+        (
+            r#""police": {"rate": "1 %", "burst": "0 B"}"#,
+            "police.burst",
+            "0 B",
+        ),
+        (r#""queue_limit": "0 B""#, "queue_limit", "0 B"),
+        (
+            r#""fair_queue": {"queues": 100}"#,
+            "fair_queue.queues",
+            "100",
+        ),
+        (r#""fair_queue": {"queues": 8}"#, "fair_queue.queues", "8"),
+        (
+            r#""fair_queue": {"threshold": 0}"#,
+            "fair_queue.threshold",
+            "0",
+        ),
+        (
+            r#""fair_queue": {"hold_queue": 0}"#,
+            "fair_queue.hold_queue",
+            "0",
+        ),
+        (r#""aqm": {"red": {"min_th": -1}}"#, "aqm.red.min_th", "-1"),
+        (r#""aqm": {"red": {"min_th": 15}}"#, "aqm.red.max_th", "15"),
+        (r#""aqm": {"red": {"max_p": 1.5}}"#, "aqm.red.max_p", "1.5"),
+        (r#""aqm": {"red": {"weight": 0}}"#, "aqm.red.weight", "0"),
+        (
+            r#""aqm": {"red": {"mean_packet": "0 B"}}"#,
+            "aqm.red.mean_packet",
+            "0 B",
+        ),
+        (
+            r#""aqm": {"wred": {"exponential_weighting_constant": 17}}"#,
+            "aqm.wred.exponential_weighting_constant",
+            "17",
+        ),
+        (
+            r#""aqm": {"wred": {"dscp": {"af11": {"min": 30, "max": 20}}}}"#,
+            "aqm.wred.dscp.af11.min",
+            "30",
+        ),
+        (
+            r#""aqm": {"wred": {"dscp": {"af11": {"min": 0, "max": 20}}}}"#,
+            "aqm.wred.dscp.af11.min",
+            "0",
+        ),
+        (
+            r#""aqm": {"wred": {"dscp": {"af11": {"min": 1, "max": 5000}}}}"#,
+            "aqm.wred.dscp.af11.max",
+            "5000",
+        ),
+        (
+            r#""aqm": {"wred": {"dscp": {"af11": {"min": 1, "max": 2, "denominator": 0}}}}"#,
+            "aqm.wred.dscp.af11.denominator",
+            "0",
+        ),
+        (
+            r#""aqm": {"wred": {"precedence": {"1": {"min": 1, "max": 2}}}}"#,
+            "aqm.wred.precedence",
+            "1 profiles",
+        ),
+        (
+            r#""aqm": {"wred": {"by": "precedence", "dscp": {"ef": {"min": 1, "max": 2}}}}"#,
+            "aqm.wred.dscp",
+            "1 profiles",
+        ),
+        (
+            r#""aqm": {"wred": {"by": "precedence", "precedence": {"8": {"min": 1, "max": 2}}}}"#,
+            "aqm.wred.precedence.8",
+            "8",
+        ),
+    ] {
+        refused_class(&class(keys), key, found, "");
+    }
+    refused(
+        r#"{"main": {"fifo": {"limit": "1 ns"}}}"#,
+        "policies.main.fifo.limit",
+        "1 ns",
+        "not a byte fits",
+        "",
+    );
+    refused(
+        r#"{"main": {"wfq": {"hold_queue": "0 B"}}}"#,
+        "policies.main.wfq.hold_queue",
+        "0 B",
+        "",
+        "",
+    );
+    refused(
+        r#"{"main": {"flow-wfq": {"queues": 300}}}"#,
+        "policies.main.flow-wfq.queues",
+        "300",
+        "",
+        "write 512",
+    );
+}
+
+#[test]
+fn warnings() {
+    let class = |keys: &str| classes(&format!(r#"{{"name": "a", {EF}, {keys}}}"#));
+    warned(
+        &class(r#""bandwidth": "80 %""#),
+        "guarantees come to 80.0 % of 1 Mb/s",
+    );
+    warned(
+        &class(r#""set_dscp": "cs1""#),
+        "asks for no queue of its own",
+    );
+    warned(&class(r#""shape": {"rate": "2 Mb/s"}"#), "it never binds");
+    warned(
+        &class(r#""queue_limit": "10 packets", "aqm": {"red": {}}"#),
+        "above the queue limit of 10",
+    );
+    warned(
+        &class(r#""queue_limit": "30 packets", "aqm": {"wred": {}}"#),
+        "the default profiles",
+    );
+    warned(
+        &class(
+            r#""queue_limit": "40 packets", "aqm": {"wred": {"dscp": {"af11": {"min": 1, "max": 50}}}}"#,
+        ),
+        "dscp.af11: the maximum of 50",
+    );
+    let mixed = classes(&format!(
+        r#"{{"name": "a", {EF}, "bandwidth": "1 %"}}, {{"name": "b", {EF}, "bandwidth": "1 kb/s"}}"#
+    ));
+    warned(&mixed, "mix rates and percentages");
+    // The customer-edge policy reserves less and warns of nothing.
+    let (_, warnings) = resolve(&class(r#""bandwidth": "75 %""#), BPS).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    // A policy that is nested twice warns once.
+    let json = r#"{"main": {"class-based": {"classes": [
+          {"name": "a", "match": {"dscp": "ef"}, "shape": {"rate": "50 %"}, "policy": "child"},
+          {"name": "class-default", "shape": {"rate": "50 %"}, "policy": "child"}]}},
+        "child": {"class-based": {"classes": [{"name": "x", "match": {"dscp": "af11"}}]}}}"#;
+    assert_eq!(resolve(json, BPS).unwrap().1.len(), 1);
+}

@@ -1,0 +1,305 @@
+//! What policies mean: classification, conditioning, nesting, and the surface
+//! that a port sees.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{BPS, build, flows, packet, policies, rate, resolve};
+use spillgate_core::{Drops, Dscp, Limit, Packet, Rng, Time};
+use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
+use spillgate_queueing::{Discipline, Recipe};
+
+/// Where a packet ends up, and with which DSCP: `leaf dscp` or the reason of its drop.
+fn outcome(d: &mut Discipline, p: Packet) -> String {
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    d.enqueue(Time::ZERO, p, &mut rng, &mut drops);
+    if let Some(dropped) = drops.as_slice().first() {
+        return dropped.reason.metric().to_owned();
+    }
+    let out = d.dequeue(Time::ZERO, &mut rng, &mut drops).unwrap();
+    format!("{} {}", d.leaf_names()[usize::from(out.leaf)], out.dscp)
+}
+
+fn by_flow(d: &mut Discipline) -> Vec<String> {
+    (0..8).map(|f| outcome(d, packet(f, 0, 100))).collect()
+}
+
+/// A class-based policy whose classes have 10 % each and these conditions.
+fn classifier(conditions: &[&str]) -> Discipline {
+    let classes: Vec<_> = conditions
+        .iter()
+        .enumerate()
+        .map(|(i, m)| format!(r#"{{"name": "c{i}", "match": {m}, "bandwidth": "10 %"}}"#))
+        .collect();
+    build(
+        &format!(
+            r#"{{"main": {{"class-based": {{"classes": [{}]}}}}}}"#,
+            classes.join(",")
+        ),
+        BPS,
+    )
+}
+
+/// The flows 0..8 that a condition catches.
+fn caught(condition: &str) -> Vec<usize> {
+    let all = by_flow(&mut classifier(&[condition]));
+    (0..8).filter(|f| all[*f].starts_with("c0 ")).collect()
+}
+
+/// Flow i: 10.0.0.i:40000+i -> 10.1.0.1:5000+i, UDP if i is even, else TCP;
+/// DSCP ef af41 af31 af33 af21 af23 af11 default.
+#[test]
+fn conditions_catch_what_they_say() {
+    let table: [(&str, &[usize]); 18] = [
+        (r"{}", &[0, 1, 2, 3, 4, 5, 6, 7]),
+        (r#"{"dscp": "ef"}"#, &[0]),
+        (r#"{"dscp": ["af31", 22, "default"]}"#, &[2, 5, 7]),
+        (r#"{"precedence": [3, 0]}"#, &[2, 3, 7]),
+        (r#"{"protocol": "udp"}"#, &[0, 2, 4, 6]),
+        (r#"{"src": "10.0.0.4/30"}"#, &[4, 5, 6, 7]),
+        (r#"{"src": "10.0.0.1 wildcard 0.0.0.6"}"#, &[1, 3, 5, 7]),
+        (r#"{"dst": "10.2.0.0/16"}"#, &[]),
+        (r#"{"sport": [40001, "40003-40004"]}"#, &[1, 3, 4]),
+        (r#"{"dport": "5006-5007", "protocol": "tcp"}"#, &[7]),
+        (r#"{"any": [{"dscp": "ef"}, {"dport": 5003}]}"#, &[0, 3]),
+        (
+            r#"{"all": [{"protocol": "tcp"}, {"src": "10.0.0.0/30"}]}"#,
+            &[1, 3],
+        ),
+        (r#"{"not": {"protocol": "tcp"}, "precedence": 2}"#, &[4]),
+        (r#"{"all": []}"#, &[0, 1, 2, 3, 4, 5, 6, 7]),
+        // The first line that matches decides; no line, no match.
+        (
+            r#"{"acl": [{"permit": false, "match": {"dport": 5002}}, {"permit": true, "match": {"protocol": "udp"}}]}"#,
+            &[0, 4, 6],
+        ),
+        (r#"{"acl": []}"#, &[]),
+        (
+            r#"{"acl": [{"permit": true, "match": {"dscp": "af11"}}], "not": {"dport": 5006}}"#,
+            &[],
+        ),
+        (
+            r#"{"any": [{"all": [{"dscp": "ef"}, {"dport": 5000}]}, {"not": {"src": "10.0.0.0/29"}}]}"#,
+            &[0],
+        ),
+    ];
+    for (condition, expected) in table {
+        assert_eq!(caught(condition), expected, "{condition}");
+    }
+}
+
+#[test]
+fn the_first_class_that_matches_wins() {
+    let mut d = classifier(&[r#"{"dscp": "ef"}"#, r#"{"protocol": "udp"}"#, r"{}"]);
+    let leaves: Vec<_> = by_flow(&mut d).iter().map(|s| s[..2].to_owned()).collect();
+    assert_eq!(leaves, ["c0", "c2", "c1", "c2", "c1", "c2", "c1", "c2"]);
+}
+
+/// The cache is by flow and DSCP: a flow that changes its DSCP changes its class,
+/// and a flow that nobody announced is matched by DSCP alone.
+#[test]
+fn classification_follows_the_packet_not_the_flow() {
+    let mut d = classifier(&[r#"{"dscp": "ef", "sport": 40000}"#, r#"{"dscp": "cs1"}"#]);
+    let with = |flow, dscp: &str| Packet {
+        dscp: dscp.parse::<Dscp>().unwrap(),
+        ..packet(flow, 0, 100)
+    };
+    for _ in 0..2 {
+        assert_eq!(outcome(&mut d, with(0, "ef")), "c0 ef");
+        assert_eq!(outcome(&mut d, with(0, "cs1")), "c1 cs1");
+        assert_eq!(outcome(&mut d, with(1, "ef")), "class-default ef");
+        assert_eq!(outcome(&mut d, with(1_000_000, "cs1")), "c1 cs1");
+        assert_eq!(outcome(&mut d, with(1_000_000, "ef")), "class-default ef");
+    }
+}
+
+#[test]
+fn a_class_without_a_queue_conditions_only() {
+    let mut d = build(
+        r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {}},
+            {"name": "marked", "match": {"dscp": "af41"}, "set_dscp": "cs1"},
+            {"name": "policed", "match": {"dscp": "af31"}, "police": {"rate": "8 kb/s", "burst": "99 B"}},
+            {"name": "class-default", "set_dscp": "le"}]}}}"#,
+        BPS,
+    );
+    assert_eq!(d.leaf_names(), ["voice", "class-default"]);
+    // They wait in class-default's queue but are not marked by it.
+    assert_eq!(
+        by_flow(&mut d)[..4],
+        [
+            "voice ef",
+            "class-default cs1",
+            "drops_policer",
+            "class-default le"
+        ]
+    );
+}
+
+#[test]
+fn conditioning_goes_from_the_inside_out() {
+    let json = r#"{
+        "main": {"class-based": {"classes": [
+            {"name": "site", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "50 %", "police":
+                {"rate": "8 kb/s", "burst": "150 B", "conform": {"set-dscp": "cs2"}, "exceed": {"set-dscp": "cs3"}}, "policy": "child"},
+            {"name": "mark", "match": {"dscp": "ef"}, "set_dscp": "cs4"},
+            {"name": "class-default", "shape": {"rate": "90 %"}, "policy": "child"}]}},
+        "child": {"class-based": {"classes": [
+            {"name": "first", "match": {"dscp": ["af31", "ef"]}, "bandwidth": "10 %", "set_dscp": "cs1"},
+            {"name": "limited", "match": {"dscp": "af33"}, "police": {"rate": "8 kb/s", "burst": "150 B"}}]}}}"#;
+    let mut d = build(json, BPS);
+    assert_eq!(
+        d.leaf_names(),
+        [
+            "site/first",
+            "site/class-default",
+            "class-default/first",
+            "class-default/class-default"
+        ]
+    );
+    // The outer policer sees what the inner one lets pass, and its mark is the last.
+    assert_eq!(outcome(&mut d, packet(2, 0, 100)), "site/first cs2");
+    assert_eq!(outcome(&mut d, packet(2, 1, 100)), "site/first cs3");
+    // The inner policer's tokens are its own; what it drops costs the outer one nothing.
+    assert_eq!(outcome(&mut d, packet(3, 0, 151)), "drops_policer");
+    assert_eq!(outcome(&mut d, packet(3, 1, 50)), "site/class-default cs2");
+    assert_eq!(outcome(&mut d, packet(3, 2, 100)), "site/class-default cs3");
+    // A class without a queue waits where class-default's nested policy says, classified
+    // by the DSCP of arrival; its own mark comes last.
+    assert_eq!(
+        outcome(&mut d, packet(0, 0, 100)),
+        "class-default/first cs4"
+    );
+}
+
+/// Percentages are of the shaped rate, else of the guarantee, else of the enclosing rate.
+/// A guarantee of 60 kb/s inside shows which: more than the whole is refused.
+#[test]
+fn nested_percentages_are_of_the_rate_inside() {
+    let inside = |class: &str, kbps: u32| {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{class}]}}}}, "child": {{"class-based": {{"classes": [
+                {{"name": "a", "match": {{}}, "bandwidth": "{kbps} kb/s"}}]}}}}}}"#
+        );
+        resolve(&json, BPS).is_ok()
+    };
+    for (class, kbps) in [
+        (
+            r#"{"name": "a", "match": {}, "bandwidth": "30 %", "shape": {"rate": "400 kb/s"}, "policy": "child"}"#,
+            400,
+        ),
+        (
+            r#"{"name": "a", "match": {}, "bandwidth": "30 %", "policy": "child"}"#,
+            300,
+        ),
+        (
+            r#"{"name": "a", "match": {}, "bandwidth_remaining": "20 %", "policy": "child"}"#,
+            200,
+        ),
+        (r#"{"name": "class-default", "policy": "child"}"#, 1000),
+    ] {
+        assert!(inside(class, kbps), "{class}");
+        assert!(!inside(class, kbps + 1), "{class}");
+    }
+}
+
+#[test]
+fn plain_fifos_tell_their_limit() {
+    let plain = |json: &str| build(json, BPS).plain_fifo();
+    let fifo = |limit: &str| {
+        plain(&format!(
+            r#"{{"main": {{"fifo": {{"limit": "{limit}"}}}}}}"#
+        ))
+    };
+    assert_eq!(fifo("64 packets"), Some(Limit::Packets(64)));
+    assert_eq!(fifo("9 kB"), Some(Limit::Bytes(9_000)));
+    // 20 ms at 1 Mb/s.
+    assert_eq!(fifo("20 ms"), Some(Limit::Bytes(2_500)));
+    assert_eq!(plain(r#"{"main": {"fifo": {"aqm": {"red": {}}}}}"#), None);
+    assert_eq!(plain(r#"{"main": {"flow-wfq": {}}}"#), None);
+    assert_eq!(plain(r#"{"main": {"class-based": {"classes": []}}}"#), None);
+    let default = Recipe::default_fifo().build(&flows());
+    assert_eq!(default.plain_fifo(), Some(Limit::Bytes(1_000_000_000)));
+}
+
+#[test]
+fn leaves_are_named() {
+    let names = |json: &str| build(json, BPS).leaf_names();
+    assert_eq!(names(r#"{"main": {"fifo": {}}}"#), ["fifo"]);
+    assert_eq!(names(r#"{"main": {"wfq": {}}}"#), ["wfq"]);
+    assert_eq!(names(r#"{"main": {"flow-wfq": {}}}"#), ["flow-wfq"]);
+    assert_eq!(
+        names(r#"{"main": {"class-based": {"classes": []}}}"#),
+        ["class-default"]
+    );
+}
+
+#[test]
+fn memory_grows_with_limits_and_flows() {
+    let memory = |json: &str, flows| resolve(json, BPS).unwrap().0.memory_bytes(flows);
+    let fifo = |n: u32| format!(r#"{{"main": {{"fifo": {{"limit": "{n} packets"}}}}}}"#);
+    let packet = size_of::<Packet>() as u64;
+    let base = memory(&fifo(1), 0) - packet;
+    // Rings double, so 1000 packets take the room of 1024.
+    assert_eq!(memory(&fifo(1000), 0) - base, 1024 * packet);
+    let wfq = r#"{"main": {"wfq": {}}}"#;
+    assert!(memory(wfq, 1000) - memory(wfq, 0) >= 1000 * 64 * packet);
+    // "Unlimited" says nothing about memory.
+    assert!(Recipe::default_fifo().memory_bytes(100) < 10_000);
+}
+
+#[test]
+fn gauges_show_the_state() {
+    let mut d = build(
+        r#"{"main": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": "af31"}, "bandwidth": "10 %", "aqm": {"red": {"weight": 0.5}}}]}}}"#,
+        BPS,
+    );
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    for seq in 0..3 {
+        d.enqueue(Time::ZERO, packet(2, seq, 100), &mut rng, &mut drops);
+    }
+    let g = d.gauges(0);
+    assert_eq!((g.backlog_packets, g.backlog_bytes), (3, 300));
+    // Samples 0, 1, 2 of weight 1/2.
+    assert_eq!(g.average_queue, Some(1.25));
+    assert_eq!(d.gauges(1).average_queue, None);
+    assert_eq!(d.gauges(7), Default::default());
+    assert_eq!((d.backlog_packets(), d.backlog_bytes()), (3, 300));
+}
+
+/// What is written comes back when read again, and unknown keys are refused.
+#[test]
+fn specifications_survive_a_round_trip() {
+    for preset in common::PRESETS {
+        let spec = policies(preset.json);
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(policies(&text), spec, "{}", preset.name);
+    }
+    for json in [
+        r#"{"fifo": {"limits": "64 packets"}}"#,
+        r#"{"fifo": {"aqm": {"red": {"min": 5}}}}"#,
+        r#"{"class-based": {"classes": [{"name": "a", "bandwith": "10 %"}]}}"#,
+        r#"{"codel": {}}"#,
+    ] {
+        assert!(
+            serde_json::from_str::<DisciplineSpec>(json).is_err(),
+            "{json}"
+        );
+    }
+    let empty: ClassBasedSpec = serde_json::from_str(r#"{"classes": []}"#).unwrap();
+    assert_eq!(empty, ClassBasedSpec::default());
+}
+
+/// Flows may be announced or not; a discipline is built anew from a recipe as often as wanted.
+#[test]
+fn recipes_can_be_used_again() {
+    let json = common::PRESETS.last().unwrap().json;
+    let (recipe, _) = Recipe::resolve("main", &policies(json), rate(BPS)).unwrap();
+    let mut first = recipe.build(&flows());
+    by_flow(&mut first);
+    let second = recipe.build(&Arc::from([]));
+    assert!(second.leaves().iter().all(|s| s.offered_packets == 0));
+    assert_eq!(recipe.leaf_names(), second.leaf_names());
+}
