@@ -515,7 +515,7 @@ traffic:
         );
         assert_eq!(
             one("csv: {file: flows.csv}", "{csv: {file: x}, flow: {}}"),
-            "20:20 traffic[1]: both `csv` and `flow` where one kind is expected"
+            "20:22 traffic[1]: both `csv` and `flow` where one kind is expected"
         );
         assert_eq!(
             one("nodes: [a, b]", "nodes: [a, 2]"),

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use serde::de::{Error as _, Expected, Unexpected};
+use serde::de::{Expected, Unexpected};
 
 use crate::codes;
 use crate::error::Diagnostic;

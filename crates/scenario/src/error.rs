@@ -139,6 +139,26 @@ impl Diagnostic {
     }
 }
 
+impl Diagnostic {
+    /// `file:line: message; hint`, for a list of warnings.
+    pub fn in_one_line(&self) -> String {
+        let mut out = String::new();
+        if !self.file.is_empty() {
+            out.push_str(&self.file);
+            if let Some(line) = self.line {
+                out.push_str(&format!(":{line}"));
+            }
+            out.push_str(": ");
+        }
+        out.push_str(&self.message);
+        if let Some(hint) = &self.hint {
+            out.push_str("; ");
+            out.push_str(hint);
+        }
+        out
+    }
+}
+
 /// Longest part of a source line that is shown, in characters.
 const SHOWN: usize = 120;
 

@@ -1,17 +1,25 @@
 //! Scenario files.
 #![forbid(unsafe_code)]
+// An error ends the load: its size on the way out is no concern.
+#![allow(clippy::result_large_err)]
 
 pub mod codes;
+mod ctx;
 mod de;
 mod de_error;
 pub mod error;
+mod hash;
 pub mod import;
 pub mod load;
+mod lower;
 mod node;
 pub mod plan;
 mod scalar;
 pub mod schema;
+mod schema_path;
+mod set;
 mod suggest;
+mod table;
 mod text;
 mod yaml;
 

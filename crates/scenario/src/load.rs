@@ -1,11 +1,25 @@
 //! From a scenario file to a plan.
+//!
+//! Text -> tree with places -> overrides -> [`Scenario`] -> [`Plan`]. A variant
+//! is the tree with its `set` applied, lowered like a scenario of its own. Each
+//! stage reports everything that it finds; the next begins when nothing is wrong.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use crate::codes;
+use crate::ctx::{Ctx, reason};
+use crate::de::from_node;
 use crate::error::{Diagnostic, Diagnostics};
+use crate::hash;
 use crate::import::{Files, Importer};
-use crate::plan::Plan;
+use crate::lower::{self, Shared};
+use crate::node::{Node, Step, Value, steps};
+use crate::plan::{Plan, VariantPlan};
 use crate::schema::Scenario;
+use crate::set;
+use crate::text::decode;
+use crate::yaml;
 
 /// What the command line adds to a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +51,171 @@ pub fn load(
     importer: &dyn Importer,
     opts: &Options,
 ) -> Result<Loaded, Diagnostics> {
-    let _ = (files, importer, opts);
-    Err(Diagnostic::error("E0001", "scenarios cannot be read yet")
-        .in_file(path.display().to_string())
-        .into())
+    let mut ctx = Ctx::new(path, files, importer);
+    match run(&mut ctx, path, files, opts) {
+        Some((scenario, plan)) if ctx.is_fine() => {
+            let (warnings, unmodelled) = ctx.finish();
+            let plan = Plan {
+                warnings,
+                unmodelled,
+                ..plan
+            };
+            Ok(Loaded { scenario, plan })
+        }
+        _ => Err(ctx.into_errors()),
+    }
+}
+
+/// None only after an error was reported.
+fn run(
+    ctx: &mut Ctx<'_>,
+    path: &Path,
+    files: &dyn Files,
+    opts: &Options,
+) -> Option<(Scenario, Plan)> {
+    let root = tree(ctx, path, files, opts)?;
+    check_version(ctx, &root)?;
+    let mut scenario: Scenario = typed(ctx, &root, &[])?;
+    if let Some(seed) = opts.seed {
+        scenario.runs.seed = seed;
+    }
+    if let Some(runs) = opts.runs {
+        scenario.runs.count = runs;
+    }
+    let trees = variants(ctx, &root, &scenario);
+    if !ctx.is_fine() {
+        return None;
+    }
+    let mut shared = Shared::default();
+    let mut plans = Vec::with_capacity(trees.len());
+    for Tree {
+        name,
+        scenario,
+        root,
+    } in &trees
+    {
+        if let Some(world) = lower::world(ctx, &mut shared, scenario, root) {
+            plans.push(VariantPlan {
+                name: name.clone(),
+                world: Arc::new(world),
+            });
+        }
+    }
+    lower::runs(ctx, &scenario, &root, opts.runs.is_some());
+    lower::unused_policies(ctx, &shared, &scenario, &root);
+    let sla = lower::sla(ctx, &scenario, &root, &plans);
+    if !ctx.is_fine() {
+        return None;
+    }
+    let plan = Plan {
+        name: title(&scenario, path),
+        seed: scenario.runs.seed,
+        runs: scenario.runs.count,
+        variants: plans,
+        sla,
+        warnings: Vec::new(),
+        unmodelled: Vec::new(),
+        hash: hash::of(&scenario, ctx),
+    };
+    Some((scenario, plan))
+}
+
+/// The title, or the file's name without its ending.
+fn title(scenario: &Scenario, path: &Path) -> String {
+    if !scenario.name.trim().is_empty() {
+        return scenario.name.clone();
+    }
+    path.file_stem().map_or_else(
+        || "scenario".to_owned(),
+        |s| s.to_string_lossy().into_owned(),
+    )
+}
+
+/// The scenario's text as a tree, overrides applied.
+fn tree(ctx: &mut Ctx<'_>, path: &Path, files: &dyn Files, opts: &Options) -> Option<Node> {
+    let name = path.display().to_string();
+    let bytes = match files.read(path) {
+        Ok(bytes) => bytes,
+        Err(e) => {
+            let message = format!("cannot read the scenario: {}", reason(&e));
+            ctx.report(Diagnostic::error(codes::UNREADABLE, message).in_file(name));
+            return None;
+        }
+    };
+    let text = ctx.texts.file(&name, &bytes);
+    let content = decode(&name, &bytes).map_err(|d| ctx.report(d)).ok()?;
+    let parsed = yaml::parse(content, text, &ctx.texts);
+    let mut root = parsed.map_err(|ds| ctx.report_all(ds)).ok()?;
+    if root.value == Value::Null {
+        let d = Diagnostic::error(codes::EMPTY, "the scenario is empty")
+            .hint("a scenario begins with `schema_version: 1`");
+        ctx.error(d, &root, &[]);
+        return None;
+    }
+    for assignment in &opts.overrides {
+        if let Err(ds) = set::command_line(&mut root, assignment, &mut ctx.texts) {
+            ctx.report_all(ds);
+        }
+    }
+    ctx.is_fine().then_some(root)
+}
+
+/// Another version has other keys: their errors would say nothing.
+fn check_version(ctx: &mut Ctx<'_>, root: &Node) -> Option<()> {
+    match root.get("schema_version").map(|n| &n.value) {
+        Some(Value::Int(n, _)) if *n != 1 => {
+            let d = Diagnostic::error(
+                codes::BAD_VERSION,
+                format!("version {n} of the format is not known"),
+            )
+            .hint("this release reads `schema_version: 1`");
+            ctx.error(d, root, &steps!["schema_version"]);
+            None
+        }
+        _ => Some(()),
+    }
+}
+
+fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Scenario> {
+    from_node(root, &ctx.texts, base)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()
+}
+
+/// A scenario to lower, with the tree that it came from.
+struct Tree {
+    name: String,
+    scenario: Scenario,
+    root: Node,
+}
+
+/// One tree per variant; the scenario itself if it has none.
+fn variants(ctx: &mut Ctx<'_>, root: &Node, scenario: &Scenario) -> Vec<Tree> {
+    if scenario.variants.is_empty() {
+        let name = if scenario.name.is_empty() {
+            "base"
+        } else {
+            &scenario.name
+        };
+        return vec![Tree {
+            name: name.to_owned(),
+            scenario: scenario.clone(),
+            root: root.clone(),
+        }];
+    }
+    lower::variant_names(ctx, scenario, root);
+    let mut trees = Vec::with_capacity(scenario.variants.len());
+    for (i, variant) in scenario.variants.iter().enumerate() {
+        let mut copy = root.clone();
+        if let Err(ds) = set::variant(&mut copy, root, i, &ctx.texts) {
+            ctx.report_all(ds);
+        } else if let Some(scenario) = typed(ctx, &copy, &[]) {
+            trees.push(Tree {
+                name: variant.name.clone(),
+                scenario,
+                root: copy,
+            });
+        }
+    }
+    trees
 }

@@ -207,3 +207,29 @@ impl Node {
         }
     }
 }
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl From<&String> for Step {
+    fn from(key: &String) -> Self {
+        Self::Key(key.clone())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// A path from its steps: `steps!["traffic", 0, "flow"]`.
+macro_rules! steps {
+    ($($step:expr),* $(,)?) => {
+        [$($crate::node::Step::from($step)),*]
+    };
+}
+pub(crate) use steps;

@@ -166,17 +166,20 @@ fn udp() -> Protocol {
 
 /// A table of flows.
 ///
-/// Columns (any order; `name`, `from`, `to`, `rate`, `packet` are required):
-/// name, count, class, from, to, dscp, rate, packet, source (cbr or poisson), jitter, phase,
-/// src, dst, protocol, sport, dport, start, stop.
+/// Comma-separated values (RFC 4180) with a header line; blank lines and lines that begin
+/// with `#` are skipped. Columns (any order; `name`, `from`, `to`, `rate`, `packet` are
+/// required, here or in `defaults`): name, count, class, from, to, dscp, ecn, rate, packet,
+/// source (cbr or poisson, default cbr), jitter, phase, src, dst, protocol, sport, dport,
+/// start, stop. Each cell is written like the value of the same key of a flow; an empty cell
+/// stands for the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CsvSpec {
     /// Path, relative to the scenario file.
     pub file: String,
-    /// Values for columns that the table lacks, by column name, as text with units.
+    /// Values for columns that the table lacks or leaves empty, by column name, written as in a cell.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub defaults: BTreeMap<String, String>,
+    pub defaults: BTreeMap<String, CellText>,
 }
 
 /// What is measured, and when.
@@ -218,9 +221,60 @@ pub struct SlaSpec {
 }
 
 /// A bound as text with a unit: `20 ms`, `0.1 %`, `10 Mb/s`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Bound(pub String);
+
+/// What a cell of a table would contain; numbers may stand without quotes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct CellText(pub String);
+
+impl JsonSchema for CellText {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CellText".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["string", "number"],
+            "description": "What a cell of a table would contain; numbers may stand without quotes."
+        })
+    }
+}
+
+/// Takes texts, and numbers as their text: that a unit is missing is said later and better.
+macro_rules! lenient_text {
+    ($type:ident, $what:literal) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct V;
+                impl serde::de::Visitor<'_> for V {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_str<E>(self, v: &str) -> Result<$type, E> {
+                        Ok($type(v.to_owned()))
+                    }
+                    fn visit_u64<E>(self, v: u64) -> Result<$type, E> {
+                        Ok($type(v.to_string()))
+                    }
+                    fn visit_i64<E>(self, v: i64) -> Result<$type, E> {
+                        Ok($type(v.to_string()))
+                    }
+                    fn visit_f64<E>(self, v: f64) -> Result<$type, E> {
+                        Ok($type(v.to_string()))
+                    }
+                }
+                d.deserialize_any(V)
+            }
+        }
+    };
+}
+
+lenient_text!(Bound, "a bound with its unit, such as 20 ms");
+lenient_text!(CellText, "what a cell of the table would contain");
 
 /// Metrics that an SLA can bound.
 #[derive(

@@ -89,6 +89,14 @@ impl Texts {
         self.0.get(text as usize).map_or("", |t| &t.name)
     }
 
+    /// The order of texts in a report: as they were read, unknown ones last.
+    pub(crate) fn rank(&self, file: &str) -> usize {
+        self.0
+            .iter()
+            .position(|t| t.name == file)
+            .unwrap_or(self.0.len())
+    }
+
     /// A diagnostic at a place.
     pub(crate) fn locate(&self, d: Diagnostic, span: Span) -> Diagnostic {
         match self.0.get(span.text as usize) {

@@ -1,0 +1,223 @@
+//! What every stage of loading shares: the texts, the files, what was found wrong.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use spillgate_core::Digest;
+use spillgate_core::rng::hash_bytes;
+
+use crate::codes;
+use crate::de::MAX_ERRORS;
+use crate::error::{Diagnostic, Diagnostics};
+use crate::import::{Files, Imported, Importer};
+use crate::node::{Node, Step};
+use crate::plan::Unmodelled;
+use crate::text::Texts;
+
+/// A file that was read.
+#[derive(Clone)]
+pub(crate) struct File {
+    /// Its number among the texts.
+    pub(crate) text: u32,
+    /// Its name for diagnostics.
+    pub(crate) name: String,
+    /// Its content.
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+/// The state of one call of [`crate::load()`].
+pub(crate) struct Ctx<'a> {
+    pub(crate) texts: Texts,
+    files: &'a dyn Files,
+    importer: &'a dyn Importer,
+    dir: PathBuf,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    unmodelled: Vec<Unmodelled>,
+    /// By path as written; none if it could not be read, which was reported.
+    read: BTreeMap<String, Option<File>>,
+    imported: BTreeMap<String, Option<Arc<Imported>>>,
+}
+
+impl<'a> Ctx<'a> {
+    pub(crate) fn new(path: &Path, files: &'a dyn Files, importer: &'a dyn Importer) -> Self {
+        Self {
+            texts: Texts::default(),
+            files,
+            importer,
+            dir: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            unmodelled: Vec::new(),
+            read: BTreeMap::new(),
+            imported: BTreeMap::new(),
+        }
+    }
+
+    /// Notes an error at a path below `root`.
+    pub(crate) fn error(&mut self, d: Diagnostic, root: &Node, path: &[Step]) {
+        let d = self.placed(d, root, path);
+        self.report(d);
+    }
+
+    /// Notes an error at a path below `node`, which `base` leads to.
+    pub(crate) fn error_below(&mut self, d: Diagnostic, node: &Node, base: &[Step], path: &[Step]) {
+        let mut d = self.placed(d, node, path);
+        d.path = crate::node::Path(&[base, path].concat()).to_string();
+        self.report(d);
+    }
+
+    /// Notes a warning at a path below `root`.
+    pub(crate) fn warn(&mut self, d: Diagnostic, root: &Node, path: &[Step]) {
+        let d = self.placed(d, root, path);
+        self.note(d);
+    }
+
+    /// Notes a warning that knows its place; the variants of a scenario repeat most of theirs.
+    pub(crate) fn note(&mut self, d: Diagnostic) {
+        if self.warnings.len() < 10 * MAX_ERRORS && !self.warnings.contains(&d) {
+            self.warnings.push(d);
+        }
+    }
+
+    fn placed(&self, mut d: Diagnostic, root: &Node, path: &[Step]) -> Diagnostic {
+        let node = path.iter().try_fold(root, |n, s| n.step(s));
+        if let (None, Some(node)) = (&d.found, node) {
+            d.found = Some(node.describe());
+        }
+        self.texts.place(d, root.nearest(path), path)
+    }
+
+    /// Notes an error that knows its place; the variants of a scenario repeat most of theirs.
+    pub(crate) fn report(&mut self, d: Diagnostic) {
+        // One above what is shown, to know that there are more.
+        if self.errors.len() <= 10 * MAX_ERRORS && !self.errors.contains(&d) {
+            self.errors.push(d);
+        }
+    }
+
+    pub(crate) fn report_all(&mut self, ds: impl IntoIterator<Item = Diagnostic>) {
+        ds.into_iter().for_each(|d| self.report(d));
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Reads a file that the scenario refers to at `path` below `root`, once.
+    pub(crate) fn open(&mut self, file: &str, root: &Node, path: &[Step]) -> Option<File> {
+        if let Some(known) = self.read.get(file) {
+            return known.clone();
+        }
+        let full = self.dir.join(file);
+        let name = full.display().to_string();
+        let opened = match self.files.read(&full) {
+            Ok(bytes) => {
+                let text = self.texts.file(&name, &bytes);
+                Some(File {
+                    text,
+                    name,
+                    bytes: bytes.into(),
+                })
+            }
+            Err(e) => {
+                let d = Diagnostic::error(
+                    codes::UNREADABLE,
+                    format!("cannot read `{name}`: {}", reason(&e)),
+                )
+                .hint("paths are relative to the scenario file");
+                self.error(d, root, path);
+                None
+            }
+        };
+        self.read.insert(file.to_owned(), opened.clone());
+        opened
+    }
+
+    /// Reads and imports a router configuration, once.
+    pub(crate) fn import(
+        &mut self,
+        file: &str,
+        root: &Node,
+        path: &[Step],
+    ) -> Option<Arc<Imported>> {
+        if let Some(known) = self.imported.get(file) {
+            return known.clone();
+        }
+        let result = self.open(file, root, path).and_then(|opened| {
+            match self.importer.ios(&opened.name, &opened.bytes) {
+                Ok(mut imported) => {
+                    self.warnings.append(&mut imported.warnings);
+                    self.unmodelled.append(&mut imported.unmodelled);
+                    Some(Arc::new(imported))
+                }
+                Err(Diagnostics(ds)) => {
+                    self.report_all(ds);
+                    None
+                }
+            }
+        });
+        self.imported.insert(file.to_owned(), result.clone());
+        result
+    }
+
+    /// The name of a file that was opened, for diagnostics.
+    pub(crate) fn file_name(&self, file: &str) -> String {
+        self.dir.join(file).display().to_string()
+    }
+
+    /// Adds every file that was read to a fingerprint.
+    pub(crate) fn digest_files(&self, digest: &mut Digest) {
+        for (path, file) in &self.read {
+            if let Some(file) = file {
+                digest.word(hash_bytes(path.as_bytes()));
+                digest_bytes(digest, &file.bytes);
+            }
+        }
+    }
+
+    /// What is worth knowing of a scenario that is fine.
+    pub(crate) fn finish(self) -> (Vec<String>, Vec<Unmodelled>) {
+        let warnings = self.warnings.iter().map(Diagnostic::in_one_line).collect();
+        (warnings, self.unmodelled)
+    }
+
+    /// Everything that is wrong, in the order of the texts.
+    pub(crate) fn into_errors(self) -> Diagnostics {
+        let mut errors = self.errors;
+        let rank = |d: &Diagnostic| (self.texts.rank(&d.file), d.line, d.column);
+        errors.sort_by_key(rank);
+        if errors.len() > MAX_ERRORS {
+            errors.truncate(MAX_ERRORS);
+            errors.push(
+                Diagnostic::error(codes::TOO_MANY, "there are more errors")
+                    .hint("mend these first"),
+            );
+        }
+        self.texts.quote(&mut errors);
+        Diagnostics(errors)
+    }
+}
+
+/// Bytes as words, with their number.
+pub(crate) fn digest_bytes(digest: &mut Digest, bytes: &[u8]) {
+    digest.word(bytes.len() as u64);
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        digest.word(u64::from_le_bytes(word));
+    }
+}
+
+/// The same words on every platform for what usually goes wrong.
+pub(crate) fn reason(e: &std::io::Error) -> String {
+    match e.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        _ => e.to_string(),
+    }
+}

@@ -1,0 +1,383 @@
+//! Flows with their names, addresses and classes.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use spillgate_core::{FlowKey, Time};
+use spillgate_queueing::spec::NetSpec;
+
+use super::period::Times;
+use super::rows::Row;
+use super::topology::unknown_node;
+use super::{Ids, bad_name};
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, Step, steps};
+use crate::plan::FlowPlan;
+use crate::schema::FlowSpec;
+use crate::suggest::list;
+
+/// Most flows of one variant.
+const MAX_FLOWS: u64 = 1_000_000;
+/// Most classes: their ids have 16 bits.
+const MAX_CLASSES: usize = 65_535;
+/// Ephemeral ports (RFC 6335 §6): the first, and how many.
+const EPHEMERAL: (u32, u32) = (49_152, 16_384);
+/// The destination port of a flow that names none.
+const DPORT: u16 = 5001;
+/// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+
+/// Where a row's flows begin and end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+/// The nodes of each row; none after an error.
+pub(super) fn ends(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    rows: &[Row],
+    nodes: &Ids<'_>,
+) -> Vec<Option<Ends>> {
+    rows.iter()
+        .map(|row| {
+            let mut find = |name: &str, key: &str| {
+                let id = nodes.get(name).copied();
+                if id.is_none() {
+                    row.error(ctx, root, unknown_node(nodes, name), &steps![key]);
+                }
+                id
+            };
+            let (from, to) = (find(&row.spec.from, "from"), find(&row.spec.to, "to"));
+            let (from, to) = (from?, to?);
+            if from == to {
+                let d = Diagnostic::error(
+                    codes::SELF_LINK,
+                    format!("the flow goes from `{}` to itself", row.spec.to),
+                )
+                .hint("`from` and `to` must be two nodes");
+                row.error(ctx, root, d, &steps!["to"]);
+                return None;
+            }
+            Some(Ends { from, to })
+        })
+        .collect()
+}
+
+/// Flows and the classes that they name.
+pub(super) struct Lowered {
+    pub(super) flows: Vec<FlowPlan>,
+    pub(super) classes: Vec<String>,
+}
+
+/// All flows in the order of the traffic; none after an error.
+pub(super) fn lower(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    rows: &[Row],
+    ends: &[Option<Ends>],
+    next_hop: &[Vec<Option<u32>>],
+    nodes: &Ids<'_>,
+    times: &Times,
+) -> Option<Lowered> {
+    check_names(ctx, root, rows);
+    let total: u64 = rows.iter().map(|r| u64::from(r.spec.count)).sum();
+    if total > MAX_FLOWS {
+        let d = Diagnostic::error(
+            codes::TOO_MANY_FLOWS,
+            format!("the traffic has {total} flows"),
+        )
+        .hint(format!("a scenario has at most {MAX_FLOWS} flows"));
+        ctx.error(d, root, &steps!["traffic"]);
+        return None;
+    }
+    let mut out = Lowered {
+        flows: Vec::with_capacity(usize::try_from(total).unwrap_or(0)),
+        classes: Vec::new(),
+    };
+    let mut class_ids: BTreeMap<&str, u16> = BTreeMap::new();
+    let mut fine = true;
+    for (row, ends) in rows.iter().zip(ends) {
+        let spec = &row.spec;
+        let mut checker = Checker {
+            ctx,
+            root,
+            row,
+            fine: true,
+        };
+        checker.check(times);
+        let template = ends.and_then(|e| checker.template(e, next_hop, nodes));
+        let name = spec.class.as_deref().unwrap_or(&spec.name);
+        if !class_ids.contains_key(name) {
+            if out.classes.len() >= MAX_CLASSES {
+                checker.error(
+                    Diagnostic::error(
+                        codes::TOO_MANY_FLOWS,
+                        format!("more than {MAX_CLASSES} classes of service"),
+                    )
+                    .hint("give flows that belong together the same `class`"),
+                    &steps!["class"],
+                );
+                return None;
+            }
+            class_ids.insert(name, out.classes.len() as u16);
+            out.classes.push(name.to_owned());
+        }
+        let (Some(template), true) = (template, checker.fine) else {
+            fine = false;
+            continue;
+        };
+        expand(&mut out.flows, spec, &template, class_ids[name]);
+    }
+    fine.then_some(out)
+}
+
+/// What the flows of a row have in common.
+struct Template {
+    ends: Ends,
+    /// Source address of the first; none for the default.
+    src: Option<u32>,
+    dst: Ipv4Addr,
+    has_ports: bool,
+}
+
+fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) {
+    for i in 0..spec.count {
+        // Below MAX_FLOWS, so it fits 10.0.0.0/12.
+        let number = flows.len() as u32;
+        let src = match t.src {
+            Some(first) => first + i,
+            None => (10 << 24) + 1 + number,
+        };
+        let port = |chosen: Option<u16>, default: u16| {
+            if t.has_ports {
+                chosen.unwrap_or(default)
+            } else {
+                0
+            }
+        };
+        flows.push(FlowPlan {
+            name: if spec.count == 1 {
+                spec.name.clone()
+            } else {
+                format!("{}-{i}", spec.name)
+            },
+            class,
+            from: t.ends.from,
+            to: t.ends.to,
+            key: FlowKey {
+                src: Ipv4Addr::from(src),
+                dst: t.dst,
+                protocol: spec.protocol.0,
+                sport: port(spec.sport, (EPHEMERAL.0 + number % EPHEMERAL.1) as u16),
+                dport: port(spec.dport, DPORT),
+            },
+            dscp: spec.dscp,
+            ecn: spec.ecn,
+            start: Time::ZERO + spec.start,
+            stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
+            source: spec.source.clone(),
+        });
+    }
+}
+
+/// The checks of one row.
+struct Checker<'a, 'c> {
+    ctx: &'a mut Ctx<'c>,
+    root: &'a Node,
+    row: &'a Row,
+    fine: bool,
+}
+
+impl Checker<'_, '_> {
+    fn error(&mut self, d: Diagnostic, path: &[Step]) {
+        self.row.error(self.ctx, self.root, d, path);
+        self.fine = false;
+    }
+
+    /// What does not depend on the topology.
+    fn check(&mut self, times: &Times) {
+        let spec = &self.row.spec;
+        if !(1..=1_000_000).contains(&spec.count) {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("a count of {}", spec.count))
+                .hint("write a whole number from 1 to 1000000");
+            self.error(d, &steps!["count"]);
+        }
+        if spec.class.as_ref().is_some_and(|c| c.trim().is_empty()) {
+            let d = Diagnostic::error(codes::BAD_NAME, "the name of this class is empty")
+                .hint("leave `class` out to report the flow under its own name");
+            self.error(d, &steps!["class"]);
+        }
+        if let Err(p) = spec.source.check() {
+            let mut path = steps!["source"].to_vec();
+            path.extend(Step::parse_all(&p.path));
+            let d = Diagnostic::error(codes::BAD_SOURCE, p.message)
+                .found(p.found)
+                .hint(p.hint);
+            self.error(d, &path);
+        }
+        if let Some(stop) = spec.stop.filter(|s| *s <= spec.start) {
+            let d = Diagnostic::error(
+                codes::BAD_TIMES,
+                format!("the flow stops at {stop}, it starts at {}", spec.start),
+            )
+            .hint("`stop` is counted from the beginning of the run, like `start`");
+            self.error(d, &steps!["stop"]);
+        } else if spec.start >= times.end() || spec.stop.is_some_and(|s| s <= times.warmup) {
+            let key = if spec.start >= times.end() {
+                "start"
+            } else {
+                "stop"
+            };
+            let d = Diagnostic::warning(
+                codes::W_NEVER,
+                format!(
+                    "flow `{}` sends nothing in the measured period, {} to {}",
+                    spec.name,
+                    times.warmup,
+                    times.end()
+                ),
+            );
+            self.row.warn(self.ctx, self.root, d, &steps![key]);
+        }
+        if !WITH_PORTS.contains(&spec.protocol.0) {
+            for (key, port) in [("sport", spec.sport), ("dport", spec.dport)] {
+                if port.is_some() {
+                    let d = Diagnostic::error(
+                        codes::BAD_PORT,
+                        format!("protocol {} has no ports", spec.protocol),
+                    )
+                    .hint("remove the port, or choose tcp, udp or sctp");
+                    self.error(d, &steps![key]);
+                }
+            }
+        }
+    }
+
+    /// What the flows have in common; none after an error.
+    fn template(
+        &mut self,
+        ends: Ends,
+        next_hop: &[Vec<Option<u32>>],
+        nodes: &Ids<'_>,
+    ) -> Option<Template> {
+        let spec = &self.row.spec;
+        if next_hop[ends.from as usize][ends.to as usize].is_none() {
+            let mut sources = nodes
+                .iter()
+                .filter(|(_, id)| next_hop[**id as usize][ends.to as usize].is_some())
+                .map(|(name, _)| *name)
+                .peekable();
+            let hint = match sources.peek() {
+                Some(_) => format!(
+                    "paths to `{}` begin at {}; links lead one way unless they are `duplex`",
+                    spec.to,
+                    list(sources)
+                ),
+                None => format!(
+                    "no link leads to `{}`; links lead one way unless they are `duplex`",
+                    spec.to
+                ),
+            };
+            let d = Diagnostic::error(
+                codes::NO_ROUTE,
+                format!("there is no path from `{}` to `{}`", spec.from, spec.to),
+            )
+            .found(format!("{} -> {}", spec.from, spec.to))
+            .hint(hint);
+            self.error(d, &steps!["to"]);
+        }
+        let src = spec.src.map(|net| self.source(net));
+        let dst = spec.dst.map(|net| self.destination(net));
+        let [.., hi, lo] = ends.to.to_be_bytes();
+        Some(Template {
+            ends,
+            src: src.flatten(),
+            dst: dst.unwrap_or_else(|| Some(Ipv4Addr::new(10, 255, hi, lo)))?,
+            has_ports: WITH_PORTS.contains(&spec.protocol.0),
+        })
+    }
+
+    /// The first source address, if the row's flows all get one.
+    fn source(&mut self, NetSpec(net): NetSpec) -> Option<u32> {
+        let prefix = net.mask.leading_ones();
+        let hint = "write an address such as 10.1.0.1 (flow i adds i), or a prefix with room for every flow";
+        if net.mask == 0 || net.mask.count_ones() != prefix {
+            let d =
+                Diagnostic::error(codes::BAD_ADDRESS, "a flow cannot send from there").hint(hint);
+            self.error(d, &steps!["src"]);
+            return None;
+        }
+        let last = match prefix {
+            32 => u32::MAX,
+            _ => net.addr | !net.mask,
+        };
+        let count = self.row.spec.count.max(1);
+        if last - net.addr < count - 1 {
+            let room = u64::from(last - net.addr) + 1;
+            let d = Diagnostic::error(
+                codes::BAD_ADDRESS,
+                format!("{count} flows need as many addresses, {net} has {room}"),
+            )
+            .hint(hint);
+            self.error(d, &steps!["src"]);
+            return None;
+        }
+        Some(net.addr)
+    }
+
+    fn destination(&mut self, NetSpec(net): NetSpec) -> Option<Ipv4Addr> {
+        if net.mask == u32::MAX {
+            return Some(Ipv4Addr::from(net.addr));
+        }
+        let d = Diagnostic::error(codes::BAD_ADDRESS, "a flow has one destination")
+            .hint("write an address such as 10.2.0.1");
+        self.error(d, &steps!["dst"]);
+        None
+    }
+}
+
+/// Names must differ, also those that `count` makes.
+fn check_names(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row]) {
+    let mut first: BTreeMap<&str, &Row> = BTreeMap::new();
+    let mut duplicate = |row: &Row, name: &str, other: &str| {
+        let d = Diagnostic::error(
+            codes::DUPLICATE_NAME,
+            format!("two flows are called `{name}`{other}"),
+        )
+        .hint("give each flow a name of its own");
+        row.error(ctx, root, d, &steps!["name"]);
+    };
+    for row in rows {
+        if first.insert(&row.spec.name, row).is_some() {
+            duplicate(row, &row.spec.name, "");
+        }
+    }
+    for row in rows.iter().filter(|r| r.spec.count == 1) {
+        let Some((base, number)) = row.spec.name.rsplit_once('-') else {
+            continue;
+        };
+        let made = first.get(base).map_or(0, |r| r.spec.count);
+        let canonical = number
+            .parse::<u32>()
+            .is_ok_and(|n| made > 1 && n < made && n.to_string() == number);
+        if canonical {
+            duplicate(
+                row,
+                &row.spec.name,
+                &format!(": this one, and one of the {made} of `{base}`"),
+            );
+        }
+    }
+    for row in rows {
+        if let Some(problem) = bad_name(&row.spec.name) {
+            let d = Diagnostic::error(codes::BAD_NAME, format!("the name of this flow {problem}"))
+                .hint("write a short text such as `voice`");
+            row.error(ctx, root, d, &steps!["name"]);
+        }
+    }
+}

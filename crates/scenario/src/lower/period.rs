@@ -1,0 +1,103 @@
+//! When it is measured, and how often it is run.
+
+use spillgate_core::Dur;
+
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, steps};
+use crate::schema::Scenario;
+
+/// Most points of a time series.
+const MAX_POINTS: u64 = 1_000_000;
+
+/// The periods of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) warmup: Dur,
+    pub(super) duration: Dur,
+    pub(super) interval: Dur,
+}
+
+impl Times {
+    /// The end of a run.
+    pub(super) fn end(&self) -> Dur {
+        self.warmup + self.duration
+    }
+}
+
+/// Checks the measurement; none after an error.
+pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<Times> {
+    let m = &scenario.measurement;
+    let mut fine = true;
+    let mut error = |key: &str, message: String, hint: &str| {
+        let d = Diagnostic::error(codes::BAD_PERIOD, message).hint(hint);
+        ctx.error(d, root, &steps!["measurement", key]);
+        fine = false;
+    };
+    if m.duration.is_zero() {
+        error(
+            "duration",
+            "a measurement of no length".to_owned(),
+            "write a time such as 60 s",
+        );
+    }
+    if m.interval.is_zero() {
+        error(
+            "interval",
+            "an interval of no length".to_owned(),
+            "write a time such as 1 s",
+        );
+    } else if m.interval > m.duration && !m.duration.is_zero() {
+        error(
+            "interval",
+            format!("the interval is longer than the measured {}", m.duration),
+            "write an interval that fits into the duration several times",
+        );
+    } else if m.duration.as_ps() / m.interval.as_ps() > MAX_POINTS {
+        error(
+            "interval",
+            format!(
+                "the time series would have {} points",
+                m.duration.as_ps() / m.interval.as_ps()
+            ),
+            "write a longer interval: up to 1000000 points are kept",
+        );
+    }
+    if m.warmup.is_zero() {
+        let d = Diagnostic::warning(
+            codes::W_WARMUP,
+            "no warm-up: empty queues at the start count in every mean",
+        )
+        .hint("write `warmup: 5 s` unless the start is what you study");
+        ctx.warn(d, root, &steps!["measurement", "warmup"]);
+    }
+    fine.then_some(Times {
+        warmup: m.warmup,
+        duration: m.duration,
+        interval: m.interval,
+    })
+}
+
+/// Checks the number of runs; `given` if the command line gave it.
+pub(crate) fn runs(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node, given: bool) {
+    let count = scenario.runs.count;
+    if !(1..=100_000).contains(&count) {
+        let d = Diagnostic::error(codes::BAD_RUNS, format!("{count} runs"))
+            .found(count.to_string())
+            .hint("write a number of runs from 1 to 100000");
+        if given {
+            ctx.report(d.in_file("--runs"));
+        } else {
+            ctx.error(d, root, &steps!["runs", "count"]);
+        }
+    }
+    if count == 1 && !scenario.sla.is_empty() {
+        let d = Diagnostic::warning(
+            codes::W_RUNS,
+            "one run gives no interval: no requirement can be decided",
+        )
+        .hint("run at least twice, better ten times");
+        ctx.warn(d, root, &steps!["runs", "count"]);
+    }
+}

@@ -1,0 +1,312 @@
+//! Policies: from the scenario and from router configurations, attached to
+//! links and resolved for their rates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use spillgate_core::Rate;
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{BuildError, Recipe};
+
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::import::Imported;
+use crate::node::{Node, Step, steps};
+use crate::schema::Scenario;
+use crate::suggest::{did_you_mean, list};
+
+/// Every policy of a scenario.
+#[derive(Default)]
+pub(super) struct Policies {
+    all: BTreeMap<String, DisciplineSpec>,
+    /// File and line of those that come from a configuration.
+    imported: BTreeMap<String, (String, u32)>,
+    /// Index of the configuration, and what is in it.
+    configs: Vec<(usize, Arc<Imported>)>,
+}
+
+/// What the variants have in common.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Policies that some link of some variant uses.
+    used: BTreeSet<String>,
+}
+
+/// Policies of the scenario and of its configurations.
+pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Policies {
+    let mut policies = Policies {
+        all: scenario.policies.clone(),
+        ..Policies::default()
+    };
+    for (i, config) in scenario.configs.iter().enumerate() {
+        let path = steps!["configs", i, "ios"];
+        let Some(imported) = ctx.import(&config.ios, root, &path) else {
+            continue;
+        };
+        let file = ctx.file_name(&config.ios);
+        for (name, spec) in &imported.policies {
+            let line = imported.policy_lines.get(name).copied().unwrap_or(0);
+            if policies.all.contains_key(name) {
+                let first = match policies.imported.get(name) {
+                    Some((file, line)) => format!("at {file}:{line}"),
+                    None => format!("as `policies.{name}` of the scenario"),
+                };
+                let d = Diagnostic::error(
+                    codes::DUPLICATE_NAME,
+                    format!("a policy `{name}` is defined here and {first}"),
+                )
+                .at(&file, line, 0)
+                .found(name)
+                .hint("rename one of the two");
+                ctx.report(d);
+                continue;
+            }
+            policies.all.insert(name.clone(), spec.clone());
+            policies.imported.insert(name.clone(), (file.clone(), line));
+        }
+        policies.configs.push((i, imported));
+    }
+    policies
+}
+
+/// A policy on a link, and where it was put there.
+pub(super) struct Attached {
+    policy: String,
+    path: Vec<Step>,
+}
+
+/// Which link has which policy: from `policy` of links and from interfaces of configurations.
+pub(super) fn attach(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    policies: &Policies,
+) -> BTreeMap<String, Attached> {
+    let links = &scenario.topology.links;
+    let mut attached: BTreeMap<String, Attached> = BTreeMap::new();
+    for (name, link) in links {
+        let Some(policy) = &link.policy else { continue };
+        let path = steps!["topology", "links", name, "policy"].to_vec();
+        if policies.all.contains_key(policy) {
+            attached.insert(
+                name.clone(),
+                Attached {
+                    policy: policy.clone(),
+                    path,
+                },
+            );
+        } else {
+            let names = || policies.all.keys().map(String::as_str);
+            let near = did_you_mean(policy, names());
+            let d = Diagnostic::error(
+                codes::UNKNOWN_POLICY,
+                format!("there is no policy `{policy}`{near}"),
+            )
+            .hint(format!("policies: {}", list(names())));
+            ctx.error(d, root, &path);
+        }
+    }
+    for (i, imported) in &policies.configs {
+        let config = &scenario.configs[*i];
+        let file = ctx.file_name(&config.ios);
+        for (name, target) in &config.interfaces {
+            let path = steps!["configs", *i, "interfaces", name].to_vec();
+            let link = links.get(target);
+            if link.is_none() {
+                let names = || links.keys().map(String::as_str);
+                let near = did_you_mean(target, names());
+                let d = Diagnostic::error(
+                    codes::UNKNOWN_LINK,
+                    format!("there is no link `{target}`{near}"),
+                )
+                .hint(format!("links: {}", list(names())));
+                ctx.error(d, root, &path);
+            }
+            let Some(interface) = imported.interfaces.get(name) else {
+                let names = || imported.interfaces.keys().map(String::as_str);
+                let near = did_you_mean(name, names());
+                let d = Diagnostic::error(
+                    codes::UNKNOWN_INTERFACE,
+                    format!("`{}` has no interface `{name}`{near}", config.ios),
+                )
+                .found(name)
+                .hint(format!("interfaces there: {}", list(names())));
+                ctx.error(d, root, &path);
+                continue;
+            };
+            let Some(link) = link else { continue };
+            if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != link.rate) {
+                let d = Diagnostic::warning(
+                    codes::W_BANDWIDTH,
+                    format!(
+                        "interface {name} ({file}:{}) has a bandwidth of {bandwidth}, its link `{target}` a rate of {}",
+                        interface.line, link.rate
+                    ),
+                )
+                .hint("percentages are taken of the link's rate; IOS takes them of the interface's bandwidth");
+                ctx.warn(d, root, &path);
+            }
+            let Some((policy, line)) = &interface.output_policy else {
+                let d = Diagnostic::warning(
+                    codes::W_NO_POLICY,
+                    format!(
+                        "interface {name} ({file}:{}) has no output service-policy",
+                        interface.line
+                    ),
+                )
+                .hint(format!("link `{target}` gets no policy from it"));
+                ctx.warn(d, root, &path);
+                continue;
+            };
+            if let Some(first) = attached.get(target) {
+                let d = Diagnostic::error(
+                    codes::ATTACHED_TWICE,
+                    format!(
+                        "link `{target}` gets policy `{policy}` from interface {name} ({file}:{line}) and policy `{}` from `{}`",
+                        first.policy,
+                        crate::node::Path(&first.path)
+                    ),
+                )
+                .found(target)
+                .hint("a port has one policy: remove one of the two");
+                ctx.error(d, root, &path);
+                continue;
+            }
+            attached.insert(
+                target.clone(),
+                Attached {
+                    policy: policy.clone(),
+                    path,
+                },
+            );
+        }
+    }
+    attached
+}
+
+/// Recipes by link, with the policy's name; none after an error.
+pub(super) fn resolve(
+    ctx: &mut Ctx<'_>,
+    shared: &mut Shared,
+    root: &Node,
+    policies: &Policies,
+    attached: &BTreeMap<String, Attached>,
+    scenario: &Scenario,
+) -> Option<BTreeMap<String, (String, Recipe)>> {
+    // Links often share policy and rate.
+    let mut known: BTreeMap<(&str, Rate), Option<Recipe>> = BTreeMap::new();
+    let mut recipes = BTreeMap::new();
+    let mut fine = true;
+    for (name, a) in attached {
+        let Some(link) = scenario.topology.links.get(name) else {
+            continue;
+        };
+        shared.used.insert(a.policy.clone());
+        let recipe = known.entry((&a.policy, link.rate)).or_insert_with(|| {
+            match Recipe::resolve(&a.policy, &policies.all, link.rate) {
+                Ok((recipe, warnings)) => {
+                    for w in warnings {
+                        let (path, text) = w.split_once(": ").unwrap_or(("", &w));
+                        let d =
+                            Diagnostic::warning(codes::W_POLICY, format!("{text} (link `{name}`)"));
+                        let (d, steps) = place(d, policies, path);
+                        if d.file.is_empty() {
+                            ctx.warn(d, root, &steps);
+                        } else {
+                            ctx.note(d);
+                        }
+                    }
+                    Some(recipe)
+                }
+                Err(e) => {
+                    report(ctx, root, policies, e, Some(name));
+                    None
+                }
+            }
+        });
+        match recipe {
+            Some(recipe) => {
+                recipes.insert(name.clone(), (a.policy.clone(), recipe.clone()));
+            }
+            None => fine = false,
+        }
+    }
+    fine.then_some(recipes)
+}
+
+/// Reports why a policy cannot be built, at its place in the scenario or the configuration.
+fn report(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, e: BuildError, link: Option<&str>) {
+    let at = link.map_or_else(String::new, |l| format!(" (on link `{l}`)"));
+    let d = Diagnostic::error(codes::BAD_POLICY, format!("{}{at}", e.message))
+        .found(e.found)
+        .hint(e.hint);
+    let (d, steps) = place(d, policies, &e.path);
+    if d.file.is_empty() {
+        ctx.error(d, root, &steps);
+    } else {
+        ctx.report(d);
+    }
+}
+
+/// The steps of a policy's path; for an imported policy the diagnostic gets file and line.
+fn place(d: Diagnostic, policies: &Policies, path: &str) -> (Diagnostic, Vec<Step>) {
+    let below = path.strip_prefix("policies.").unwrap_or(path);
+    // Names may contain dots; the longest that fits is meant.
+    let name = policies
+        .all
+        .keys()
+        .filter(|n| {
+            below
+                .strip_prefix(n.as_str())
+                .is_some_and(|r| r.is_empty() || r.starts_with(['.', '[']))
+        })
+        .max_by_key(|n| n.len());
+    let Some(name) = name else {
+        return (d, Step::parse_all(path));
+    };
+    let mut steps = steps!["policies", name].to_vec();
+    steps.extend(Step::parse_all(&below[name.len()..]));
+    match policies.imported.get(name) {
+        Some((file, line)) => {
+            let path = crate::node::Path(&steps).to_string();
+            (d.at(file, *line, 0).path(path), Vec::new())
+        }
+        None => (d, steps),
+    }
+}
+
+/// Checks the scenario's own policies that no link uses: a mistake in them would wait
+/// for whoever tries them next. Importers check what they import.
+pub(crate) fn unused_policies(
+    ctx: &mut Ctx<'_>,
+    shared: &Shared,
+    scenario: &Scenario,
+    root: &Node,
+) {
+    if !ctx.is_fine() {
+        return;
+    }
+    // At a rate above every rate that a policy can name, so that only what is wrong at any rate is reported.
+    let Some(rate) = Rate::from_bps(1_000_000_000_000_000) else {
+        return;
+    };
+    let policies = gather(ctx, scenario, root);
+    let nested: BTreeSet<&str> = scenario.policies.values().flat_map(children).collect();
+    for name in scenario.policies.keys() {
+        if !shared.used.contains(name) && !nested.contains(name.as_str()) {
+            if let Err(e) = Recipe::resolve(name, &policies.all, rate) {
+                report(ctx, root, &policies, e, None);
+            }
+        }
+    }
+}
+
+/// The policies that a policy queues inside its classes.
+fn children(spec: &DisciplineSpec) -> impl Iterator<Item = &str> {
+    let classes = match spec {
+        DisciplineSpec::ClassBased(c) => &c.classes[..],
+        _ => &[],
+    };
+    classes.iter().filter_map(|c| c.policy.as_deref())
+}

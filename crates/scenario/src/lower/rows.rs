@@ -1,0 +1,324 @@
+//! The traffic as rows, whether written in the scenario or in a table.
+//!
+//! A row of a table becomes a tree of nodes with the places of its cells and
+//! goes through the same deserializer as a flow in the scenario, so both mean
+//! the same and are checked alike.
+
+use std::collections::BTreeMap;
+
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::de::from_node;
+use crate::error::Diagnostic;
+use crate::node::{Key, Node, Span, Step, Value, steps};
+use crate::scalar;
+use crate::schema::{CsvSpec, FlowSpec, Scenario, TrafficSpec};
+use crate::suggest::{did_you_mean, list};
+use crate::table::{self, Cell};
+use crate::text::decode;
+
+/// One line of traffic.
+pub(super) struct Row {
+    pub(super) spec: FlowSpec,
+    /// The path that leads to it.
+    base: Vec<Step>,
+    /// The tree of a table's row; a flow in the scenario is found by its path.
+    own: Option<Node>,
+}
+
+impl Row {
+    fn node<'a>(&'a self, root: &'a Node) -> &'a Node {
+        match &self.own {
+            Some(node) => node,
+            None => self
+                .base
+                .iter()
+                .try_fold(root, |n, s| n.step(s))
+                .unwrap_or(root),
+        }
+    }
+
+    /// Reports an error in this row, at a path below the flow.
+    pub(super) fn error(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
+        ctx.error_below(d, self.node(root), &self.base, path);
+    }
+
+    /// The same for a warning.
+    pub(super) fn warn(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
+        let mut d = ctx.texts.locate(d, self.node(root).nearest(path));
+        d.path = crate::node::Path(&[&self.base[..], path].concat()).to_string();
+        ctx.note(d);
+    }
+}
+
+/// Every row of the traffic in order; none after an error.
+pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<Vec<Row>> {
+    let mut rows = Vec::with_capacity(scenario.traffic.len());
+    let mut fine = true;
+    for (i, item) in scenario.traffic.iter().enumerate() {
+        match item {
+            TrafficSpec::Flow(spec) => rows.push(Row {
+                spec: (**spec).clone(),
+                base: steps!["traffic", i, "flow"].to_vec(),
+                own: None,
+            }),
+            TrafficSpec::Csv(csv) => match read(ctx, csv, root, i) {
+                Some(more) => rows.extend(more),
+                None => fine = false,
+            },
+        }
+    }
+    if fine && rows.is_empty() {
+        let d = Diagnostic::error(codes::NO_TRAFFIC, "there is no traffic")
+            .hint("write at least one flow under `traffic`");
+        ctx.error(d, root, &steps!["traffic"]);
+        fine = false;
+    }
+    fine.then_some(rows)
+}
+
+/// Columns in the order in which a flow lists them.
+const COLUMNS: [&str; 19] = [
+    "name", "count", "class", "from", "to", "dscp", "ecn", "rate", "packet", "source", "jitter",
+    "phase", "src", "dst", "protocol", "sport", "dport", "start", "stop",
+];
+/// Columns that every row needs.
+const REQUIRED: [&str; 5] = ["name", "from", "to", "rate", "packet"];
+/// Columns that belong to the source, not to the flow.
+const OF_SOURCE: [&str; 4] = ["rate", "packet", "jitter", "phase"];
+/// Columns whose cells are numbers, not text.
+const NUMBERS: [&str; 3] = ["count", "sport", "dport"];
+
+/// The rows of a table; none after an error.
+fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<Vec<Row>> {
+    let base = steps!["traffic", index, "csv"];
+    let defaults = defaults(ctx, csv, root, index);
+    let file = ctx.open(&csv.file, root, &steps!["traffic", index, "csv", "file"])?;
+    let content = decode(&file.name, &file.bytes)
+        .map_err(|d| ctx.report(d.path(crate::node::Path(&base).to_string())))
+        .ok()?;
+    let records = table::read(content, file.text, &ctx.texts)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    let defaults = defaults?;
+    let start = Span {
+        text: file.text,
+        line: 1,
+        column: 1,
+        width: 0,
+    };
+    let Some((header, records)) = records.split_first() else {
+        let d = Diagnostic::error(codes::TABLE_HEADER, "the table has no header line").hint(
+            format!("the first line names the columns: {}", REQUIRED.join(",")),
+        );
+        ctx.report(ctx.texts.place(d, start, &base));
+        return None;
+    };
+    check_header(ctx, header, &defaults, &base)?;
+    let mut rows = Vec::with_capacity(records.len());
+    let mut fine = true;
+    for record in records {
+        match row(ctx, header, record, &defaults, &base) {
+            Some(row) => rows.push(row),
+            None => fine = false,
+        }
+    }
+    fine.then_some(rows)
+}
+
+/// The defaults as cells at their places in the scenario.
+fn defaults(
+    ctx: &mut Ctx<'_>,
+    csv: &CsvSpec,
+    root: &Node,
+    index: usize,
+) -> Option<BTreeMap<String, Cell>> {
+    let mut cells = BTreeMap::new();
+    let mut fine = true;
+    for (name, text) in &csv.defaults {
+        let path = steps!["traffic", index, "csv", "defaults", name];
+        if !COLUMNS.contains(&name.as_str()) {
+            let near = did_you_mean(name, COLUMNS);
+            let d = Diagnostic::error(
+                codes::TABLE_HEADER,
+                format!("there is no column `{name}`{near}"),
+            )
+            .found(name)
+            .hint(format!("columns: {}", COLUMNS.join(", ")));
+            ctx.error(d, root, &path);
+            fine = false;
+        }
+        let span = root.nearest(&path);
+        cells.insert(
+            name.clone(),
+            Cell {
+                text: text.0.clone(),
+                span,
+            },
+        );
+    }
+    fine.then_some(cells)
+}
+
+fn check_header(
+    ctx: &mut Ctx<'_>,
+    header: &[Cell],
+    defaults: &BTreeMap<String, Cell>,
+    base: &[Step],
+) -> Option<()> {
+    let mut fine = true;
+    let mut report = |d: Diagnostic, span: Span| {
+        ctx.report(ctx.texts.place(d, span, base));
+        fine = false;
+    };
+    if let [only] = header {
+        if only.text.contains([';', '\t']) {
+            let d = Diagnostic::error(
+                codes::TABLE_HEADER,
+                "the columns are not separated by commas",
+            )
+            .found(&only.text)
+            .hint(
+                "write commas between columns, and a point in decimals: name,from,to,rate,packet",
+            );
+            report(d, only.span);
+            return None;
+        }
+    }
+    for (i, cell) in header.iter().enumerate() {
+        let name = cell.text.as_str();
+        if !COLUMNS.contains(&name) {
+            let near = did_you_mean(name, COLUMNS);
+            let d = Diagnostic::error(
+                codes::TABLE_HEADER,
+                format!("there is no column `{name}`{near}"),
+            )
+            .found(name)
+            .hint(format!("columns: {}", COLUMNS.join(", ")));
+            report(d, cell.span);
+        } else if header[..i].iter().any(|c| c.text == name) {
+            let d = Diagnostic::error(
+                codes::TABLE_HEADER,
+                format!("the column `{name}` occurs twice"),
+            )
+            .found(name)
+            .hint("remove one of the two");
+            report(d, cell.span);
+        }
+    }
+    let missing: Vec<_> = REQUIRED
+        .into_iter()
+        .filter(|r| !defaults.contains_key(*r) && !header.iter().any(|c| c.text == *r))
+        .collect();
+    if let (false, Some(first)) = (missing.is_empty(), header.first()) {
+        let d = Diagnostic::error(
+            codes::TABLE_HEADER,
+            format!("the table lacks the columns {}", list(missing)),
+        )
+        .found(list(header.iter().map(|c| c.text.as_str())))
+        .hint("add them to the header and to every row, or give them under `defaults`");
+        report(d, first.span);
+    }
+    fine.then_some(())
+}
+
+/// A record as a flow.
+fn row(
+    ctx: &mut Ctx<'_>,
+    header: &[Cell],
+    record: &[Cell],
+    defaults: &BTreeMap<String, Cell>,
+    base: &[Step],
+) -> Option<Row> {
+    let start = record.first().map_or_else(Span::default, |c| c.span);
+    if record.len() != header.len() {
+        let d = Diagnostic::error(
+            codes::TABLE_ROW,
+            format!(
+                "the row has {} cells, the header {}",
+                record.len(),
+                header.len()
+            ),
+        )
+        .found(list(record.iter().map(|c| c.text.as_str())))
+        .hint("put a cell that contains a comma in quotes; leave a cell empty for the default");
+        ctx.report(ctx.texts.place(d, start, base));
+        return None;
+    }
+    let cell = |name: &str| {
+        let i = header.iter().position(|c| c.text == name);
+        i.map(|i| &record[i])
+            .filter(|c| !c.text.is_empty())
+            .or_else(|| defaults.get(name))
+    };
+    let missing: Vec<_> = REQUIRED.into_iter().filter(|r| cell(r).is_none()).collect();
+    if !missing.is_empty() {
+        let place = header
+            .iter()
+            .position(|c| c.text == missing[0])
+            .map_or(start, |i| record[i].span);
+        let d = Diagnostic::error(
+            codes::TABLE_ROW,
+            format!("the row lacks a value for {}", list(missing)),
+        )
+        .found("an empty cell")
+        .hint("fill the cell in, or give the column a value under `defaults`");
+        ctx.report(ctx.texts.place(d, place, base));
+        return None;
+    }
+    let kind = cell("source");
+    let kind_name = kind.map_or("cbr", |c| c.text.as_str());
+    if !["cbr", "poisson"].contains(&kind_name) {
+        let d = Diagnostic::error(
+            codes::UNKNOWN_KIND,
+            format!("`{kind_name}` is not a source for tables"),
+        )
+        .found(kind_name)
+        .hint("write cbr or poisson; other sources are written as flows in the scenario");
+        ctx.report(ctx.texts.place(d, kind.map_or(start, |c| c.span), base));
+        return None;
+    }
+    let mut flow = Vec::with_capacity(COLUMNS.len());
+    let mut source = Vec::with_capacity(OF_SOURCE.len());
+    for name in COLUMNS {
+        let Some(cell) = cell(name) else { continue };
+        let value = match NUMBERS.contains(&name) {
+            true => scalar::resolve(&cell.text),
+            false => Value::Str(cell.text.clone()),
+        };
+        let entry = (
+            Key {
+                name: name.to_owned(),
+                span: cell.span,
+            },
+            Node {
+                span: cell.span,
+                value,
+            },
+        );
+        if OF_SOURCE.contains(&name) {
+            source.push(entry);
+        } else if name != "source" {
+            flow.push(entry);
+        }
+    }
+    let span = kind.map_or(start, |c| c.span);
+    let map = |entries| Node {
+        span: start,
+        value: Value::Map(entries),
+    };
+    let key = |name: &str| Key {
+        name: name.to_owned(),
+        span,
+    };
+    flow.push((key("source"), map(vec![(key(kind_name), map(source))])));
+    let node = map(flow);
+    let spec = from_node(&node, &ctx.texts, base)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    Some(Row {
+        spec,
+        base: base.to_vec(),
+        own: Some(node),
+    })
+}

@@ -1,0 +1,277 @@
+//! Tables of flows as comma-separated values (RFC 4180).
+//!
+//! Beyond the RFC: LF as well as CRLF, a byte order mark, blank lines, lines
+//! that begin with `#` as comments, and spaces around unquoted cells, which do
+//! not count. Every cell knows its line and column.
+
+use crate::codes;
+use crate::error::Diagnostic;
+use crate::node::Span;
+use crate::text::{Texts, clamp};
+
+/// A cell and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// Most errors of syntax that are collected from one table.
+const MAX_ERRORS: usize = 50;
+
+/// The records of a table, comments and blank lines left out.
+///
+/// # Errors
+/// Quotes that are not closed, and text beside a quoted cell.
+pub(crate) fn read(
+    content: &str,
+    text: u32,
+    texts: &Texts,
+) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
+    let mut reader = Reader {
+        rest: content,
+        span: Span {
+            text,
+            line: 1,
+            column: 1,
+            width: 0,
+        },
+        texts,
+        errors: Vec::new(),
+    };
+    let mut records = Vec::new();
+    while !reader.rest.is_empty() && reader.errors.len() < MAX_ERRORS {
+        if reader.rest.starts_with('#') {
+            reader.skip_line();
+            continue;
+        }
+        let record = reader.record();
+        let blank = matches!(&record[..], [only] if only.text.is_empty() && only.span.width == 0);
+        if !blank {
+            records.push(record);
+        }
+    }
+    if reader.errors.is_empty() {
+        Ok(records)
+    } else {
+        Err(reader.errors)
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    /// Where `rest` begins.
+    span: Span,
+    texts: &'a Texts,
+    errors: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    /// Moves over `len` bytes.
+    fn advance(&mut self, len: usize) {
+        let (done, rest) = self.rest.split_at(len);
+        match done.rfind('\n') {
+            Some(end) => {
+                self.span.line += clamp(done.matches('\n').count());
+                self.span.column = 1 + clamp(done[end + 1..].chars().count());
+            }
+            None => self.span.column += clamp(done.chars().count()),
+        }
+        self.rest = rest;
+    }
+
+    fn skip_line(&mut self) {
+        let end = self.rest.find('\n').map_or(self.rest.len(), |i| i + 1);
+        self.advance(end);
+    }
+
+    fn skip_spaces(&mut self) {
+        let spaces = self.rest.len() - self.rest.trim_start_matches([' ', '\t']).len();
+        self.advance(spaces);
+    }
+
+    /// Whether a record ends here: LF, CRLF or the end of the text.
+    fn line_end(&self) -> Option<usize> {
+        if self.rest.is_empty() {
+            Some(0)
+        } else if self.rest.starts_with('\n') {
+            Some(1)
+        } else {
+            self.rest.starts_with("\r\n").then_some(2)
+        }
+    }
+
+    /// Cells up to the end of the record, which is passed.
+    fn record(&mut self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        loop {
+            self.skip_spaces();
+            cells.push(if self.rest.starts_with('"') {
+                self.quoted()
+            } else {
+                self.plain()
+            });
+            if let Some(len) = self.line_end() {
+                self.advance(len);
+                return cells;
+            }
+            // Only a comma is left: both kinds of cells stop at nothing else.
+            self.advance(1);
+        }
+    }
+
+    fn plain(&mut self) -> Cell {
+        let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
+        let raw = &self.rest[..end];
+        let raw = match self.rest[end..].starts_with('\n') {
+            true => raw.strip_suffix('\r').unwrap_or(raw),
+            false => raw,
+        };
+        let trimmed = raw.trim();
+        let width = clamp(trimmed.chars().count());
+        let cell = Cell {
+            text: trimmed.to_owned(),
+            span: Span { width, ..self.span },
+        };
+        self.advance(raw.len());
+        if let Some(at) = cell.text.find('"') {
+            let mut span = cell.span;
+            span.column += clamp(cell.text[..at].chars().count());
+            self.error(
+                "a quote inside a cell that does not begin with one",
+                span,
+                "put the whole cell in quotes, and write a quote in it as two",
+            );
+        }
+        cell
+    }
+
+    fn quoted(&mut self) -> Cell {
+        let start = self.span;
+        let mut text = String::new();
+        let mut at = 1;
+        loop {
+            let Some(quote) = self.rest[at..].find('"') else {
+                self.error(
+                    "a quote that is not closed",
+                    start,
+                    "end the cell with a quote",
+                );
+                self.advance(self.rest.len());
+                return Cell { text, span: start };
+            };
+            text.push_str(&self.rest[at..at + quote]);
+            at += quote + 1;
+            if !self.rest[at..].starts_with('"') {
+                break;
+            }
+            text.push('"');
+            at += 1;
+        }
+        let width = if text.contains('\n') {
+            0
+        } else {
+            clamp(self.rest[..at].chars().count())
+        };
+        self.advance(at);
+        self.skip_spaces();
+        if self.line_end().is_none() && !self.rest.starts_with(',') {
+            self.error(
+                "text after the closing quote of a cell",
+                self.span,
+                "write a quote inside a quoted cell as two",
+            );
+            let stop = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
+            self.advance(stop);
+        }
+        Cell {
+            text,
+            span: Span {
+                width: width.max(1),
+                ..start
+            },
+        }
+    }
+
+    fn error(&mut self, message: &str, span: Span, hint: &str) {
+        let d = Diagnostic::error(codes::TABLE_SYNTAX, message).hint(hint);
+        self.errors.push(self.texts.locate(d, span));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cells(text: &str) -> Result<Vec<Vec<String>>, Vec<Diagnostic>> {
+        let mut texts = Texts::default();
+        let id = texts.file("t.csv", text.as_bytes());
+        let records = read(text, id, &texts)?;
+        Ok(records
+            .into_iter()
+            .map(|r| r.into_iter().map(|c| c.text).collect())
+            .collect())
+    }
+
+    #[test]
+    fn reads_what_rfc_4180_describes() {
+        assert_eq!(
+            cells("# head\r\na, b ,\"c,\"\"d\"\"\"\r\n\r\n1,,\"x\ny\"\n,\n\"\"").unwrap(),
+            vec![
+                vec!["a", "b", "c,\"d\""],
+                vec!["1", "", "x\ny"],
+                vec!["", ""],
+                vec![""]
+            ]
+        );
+        assert_eq!(cells("").unwrap().len(), 0);
+        assert_eq!(cells("a,b").unwrap(), [["a", "b"]]);
+    }
+
+    #[test]
+    fn cells_know_their_places() {
+        let mut texts = Texts::default();
+        let id = texts.file("t.csv", b"");
+        let records = read("a,\"é\nx\", b\r\nc,d", id, &texts).unwrap();
+        let place = |r: usize, c: usize| (records[r][c].span.line, records[r][c].span.column);
+        assert_eq!(
+            (place(0, 1), place(0, 2), place(1, 1)),
+            ((1, 3), (2, 5), (3, 3))
+        );
+    }
+
+    #[test]
+    fn quotes_are_checked() {
+        let first = |text: &str| {
+            let e = cells(text).unwrap_err();
+            e[0].message.clone()
+        };
+        assert_eq!(first("a,\"b"), "a quote that is not closed");
+        assert_eq!(
+            first("a,\"b\"c,d"),
+            "text after the closing quote of a cell"
+        );
+        assert_eq!(
+            first("a,b\"c\n"),
+            "a quote inside a cell that does not begin with one"
+        );
+    }
+
+    proptest! {
+        /// Quoting every cell as the RFC says, then reading, gives the cells back.
+        #[test]
+        fn written_tables_read_back(rows in prop::collection::vec(prop::collection::vec("[ -~\n\"é,]{0,8}", 1..4), 1..4)) {
+            let text: String = rows.iter().map(|r| {
+                let cells: Vec<_> = r.iter().map(|c| format!("\"{}\"", c.replace('"', "\"\""))).collect();
+                cells.join(",") + "\r\n"
+            }).collect();
+            prop_assert_eq!(cells(&text).unwrap(), rows);
+        }
+
+        #[test]
+        fn no_text_panics(text in "[ab,\"\r\n# é]{0,40}") {
+            let _ = cells(&text);
+        }
+    }
+}
