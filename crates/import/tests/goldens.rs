@@ -7,9 +7,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use spillgate_core::Rate;
 use spillgate_import::{IosImporter, LineCounts};
 use spillgate_queueing::Recipe;
+use spillgate_queueing::aqm::WredSpec;
+use spillgate_queueing::spec::{FairQueueSpec, FifoSpec, PrioritySpec};
 use spillgate_scenario::{Imported, Importer as _};
 
 fn configs(folder: &str) -> Vec<PathBuf> {
@@ -54,16 +57,54 @@ fn check(path: &Path, extension: &str, got: &str) {
     }
 }
 
+/// Takes keys that have their default out of the parts that always write them,
+/// so that the goldens hold what the configuration says.
+fn leave_out_defaults(value: &mut Value) {
+    let defaults = [
+        ("wred", serde_json::to_value(WredSpec::default())),
+        ("priority", serde_json::to_value(PrioritySpec::default())),
+        ("fair_queue", serde_json::to_value(FairQueueSpec::default())),
+        ("flow-wfq", serde_json::to_value(FairQueueSpec::default())),
+        ("fifo", serde_json::to_value(FifoSpec::default())),
+    ];
+    match value {
+        Value::Object(map) => {
+            for (key, child) in map.iter_mut() {
+                leave_out_defaults(child);
+                let default = defaults.iter().find(|(k, _)| k == key);
+                if let (Some((_, Ok(default))), Value::Object(child)) = (default, child) {
+                    child.retain(|k, v| default.get(k) != Some(v));
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(leave_out_defaults),
+        _ => {}
+    }
+}
+
 fn show(imported: &Imported, counts: LineCounts) -> String {
     let mut out = String::new();
     writeln!(out, "{counts:?}\n\npolicies").unwrap();
     for (name, spec) in &imported.policies {
         let line = imported.policy_lines[name];
         writeln!(out, "  {name} (line {line}): {{").unwrap();
+        let mut value = serde_json::to_value(spec).unwrap();
+        leave_out_defaults(&mut value);
         // One class a line: what a reader compares with the configuration.
-        let text = serde_json::to_string(spec).unwrap();
-        let text = text.replace("{\"name\"", "\n    {\"name\"");
-        writeln!(out, "    {}\n  }}", text).unwrap();
+        match value
+            .pointer("/class-based/classes")
+            .and_then(Value::as_array)
+        {
+            None => writeln!(out, "    {value}").unwrap(),
+            Some(classes) => {
+                for class in classes {
+                    let mut rest = class.as_object().unwrap().clone();
+                    let name = rest.remove("name").unwrap();
+                    writeln!(out, "    {name}: {}", Value::Object(rest)).unwrap();
+                }
+            }
+        }
+        writeln!(out, "  }}").unwrap();
     }
     writeln!(out, "\ninterfaces").unwrap();
     for (name, i) in &imported.interfaces {

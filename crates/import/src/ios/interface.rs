@@ -3,7 +3,7 @@
 
 use spillgate_queueing::spec::FairQueueSpec;
 
-use super::args::Args;
+use super::args::{Args, nearest};
 use super::ast::{At, FairQueue, Interface, InterfaceQueueing, Origin, Wred};
 use super::class::power_of_two;
 use super::fault::{Fault, Refusal, code};
@@ -167,6 +167,15 @@ const INTERFACE: &Table<Verb> = &[
     ("zone-member", Skip),
 ];
 
+/// Commands of an interface that the importer reads.
+const QUEUEING: [&str; 5] = [
+    "bandwidth",
+    "fair-queue",
+    "hold-queue",
+    "random-detect",
+    "service-policy",
+];
+
 /// Interface types, in full and as abbreviated in practice; ambiguous ones resolve to the first.
 const TYPES: [(&str, usize); 27] = [
     ("GigabitEthernet", 2),
@@ -280,8 +289,9 @@ pub(crate) fn command<'a>(
         Found::Exact(verb) | Found::Prefix(verb) => verb,
         Found::Ambiguous(names) if !leaves => {
             // Skipping it must not lose a queueing command in silence.
-            let is_queueing = |n: &&str| !matches!(find(INTERFACE, n), Found::Exact(Skip));
-            if !names.iter().any(|n| is_queueing(n)) {
+            let is_queueing_name =
+                |n: &&'static str| !matches!(find(INTERFACE, n), Found::Exact(Skip));
+            if !names.iter().any(is_queueing_name) {
                 return Some(Kind::Other);
             }
             let reason = format!("ambiguous: {}", names.join(", "));
@@ -295,11 +305,18 @@ pub(crate) fn command<'a>(
                     find(GLOBALS, c.word.text),
                     Found::Prefix(Global::ClassMap | Global::PolicyMap | Global::Interface)
                 );
-            return if leaves || head {
-                None
-            } else {
-                Some(Kind::Other)
-            };
+            if leaves || head {
+                return None;
+            }
+            // Other unknown commands are none of ours, unless one is a misspelt one of ours.
+            return Some(match nearest(c.word.text, QUEUEING.into_iter()) {
+                Some(near) if !c.negated => {
+                    let reason = format!("not understood; did you mean `{near}`?");
+                    p.report.unmodelled(c.origin(), reason);
+                    Kind::Queueing
+                }
+                _ => Kind::Other,
+            });
         }
     };
     let origin = c.origin();

@@ -6,7 +6,7 @@
 //! block they are of the block, and not understood; else, in text that is
 //! indented, they begin something else.
 
-use super::args::Args;
+use super::args::{Args, nearest};
 use super::ast::{Config, Origin};
 use super::fault::{Fault, code};
 use super::globals::{ATTACHMENTS, GLOBALS, Global, SERVICES};
@@ -275,7 +275,15 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                     .iter()
                     .find(|(name, _)| c.word.text.eq_ignore_ascii_case(name))
                     .map_or("something that is no interface", |(_, what)| what);
-                self.other(c, Mode::Block(what))
+                self.other(c, Mode::Block(what));
+                match nearest(c.word.text, HEADS.into_iter()).filter(|_| found.is_none()) {
+                    Some(near) if !c.negated => {
+                        let reason = format!("not understood; did you mean `{near}`?");
+                        self.report.unmodelled(c.origin(), reason);
+                        Kind::Queueing
+                    }
+                    _ => Kind::Other,
+                }
             }
         }
     }
@@ -329,6 +337,9 @@ const BANNERS: [(&str, ()); 7] = [
 ];
 
 const AAA_TEXTS: [(&str, ()); 2] = [("banner", ()), ("fail-message", ())];
+
+/// Global commands that the importer reads.
+const HEADS: [&str; 4] = ["access-list", "class-map", "interface", "policy-map"];
 
 /// Splits a line into `no`, the first keyword and the rest.
 fn command(line: Line<'_>) -> Option<Command<'_>> {
