@@ -13,7 +13,7 @@ use spillgate_import::{IosImporter, LineCounts};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::aqm::WredSpec;
 use spillgate_queueing::spec::{FairQueueSpec, FifoSpec, PrioritySpec};
-use spillgate_scenario::{Imported, Importer as _};
+use spillgate_scenario::{Diagnostic, Imported, Importer as _};
 
 fn configs(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -123,9 +123,26 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
     }
     writeln!(out, "\nwarnings").unwrap();
     for w in &imported.warnings {
-        writeln!(out, "{w}").unwrap();
+        out += &show_diagnostic(w);
     }
     out
+}
+
+/// All that the importer puts into a diagnostic, however it is displayed.
+fn show_diagnostic(d: &Diagnostic) -> String {
+    format!(
+        "{}:{}:{} {} {}\n    at {:?}, found {:?} ({} wide), hint {:?}\n    {}\n",
+        d.file,
+        d.line.unwrap(),
+        d.column.unwrap(),
+        d.code,
+        d.message,
+        d.path,
+        d.found.as_deref().unwrap_or_default(),
+        d.width,
+        d.hint.as_deref().unwrap_or_default(),
+        d.source.as_deref().unwrap_or_default(),
+    )
 }
 
 #[test]
@@ -144,7 +161,8 @@ fn errors_are_all_reported_with_their_place() {
     for path in configs("errors") {
         let bytes = fs::read(&path).unwrap();
         let errors = IosImporter.ios(file_name(&path), &bytes).unwrap_err();
-        check(&path, "expected", &format!("{errors}\n"));
+        let got: String = errors.0.iter().map(show_diagnostic).collect();
+        check(&path, "expected", &got);
     }
 }
 

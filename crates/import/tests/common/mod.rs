@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 /// What [`configuration`] wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub(crate) struct Written {
     /// Lines in all.
-    pub lines: u32,
+    pub(crate) lines: u32,
     /// Policy-maps.
-    pub policies: usize,
+    pub(crate) policies: usize,
     /// Interfaces, each with an output policy.
-    pub interfaces: usize,
+    pub(crate) interfaces: usize,
     /// Lines that are understood and not modelled.
-    pub unmodelled: usize,
+    pub(crate) unmodelled: usize,
     /// Lines about other things than queueing.
-    pub other: u32,
+    pub(crate) other: u32,
 }
 
 /// A running-config of `units` times 50 lines: class-maps, a parent and a child policy-map,
 /// an access list, an interface, routing.
-pub fn configuration(units: usize) -> (String, Written) {
+pub(crate) fn configuration(units: usize) -> (String, Written) {
     let mut text = String::new();
     for u in 0..units {
         write!(
