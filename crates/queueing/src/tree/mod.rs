@@ -21,6 +21,8 @@
 //! Cost: O(classes) per packet, which for the tens of classes of real policies
 //! is less than keeping them sorted.
 
+mod check;
+mod parts;
 mod resolve;
 mod shares;
 

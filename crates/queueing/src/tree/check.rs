@@ -1,0 +1,311 @@
+//! What a class-based policy must satisfy before it is built.
+
+use spillgate_core::{Rate, RateOrPercent};
+
+use super::parts::positive;
+use super::resolve::DEFAULT;
+use super::shares::Want;
+use crate::BuildError;
+use crate::recipe::At;
+use crate::spec::{ClassSpec, MatchSpec};
+
+/// Classes of one policy.
+const MAX_CLASSES: usize = 250;
+/// Cisco IOS: share of an interface that classes may reserve.
+const RESERVABLE: f64 = 0.75;
+
+/// Names are given, unique, and end with `class-default`.
+pub(super) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError> {
+    at.check(
+        classes.len() <= MAX_CLASSES,
+        "classes",
+        format!("{} classes", classes.len()),
+        "a policy has at most 250 classes, class-default included",
+        "nest policies to divide further",
+    )?;
+    for (i, c) in classes.iter().enumerate() {
+        at.index("classes", i, |at| {
+            at.check(
+                !c.name.trim().is_empty(),
+                "name",
+                &c.name,
+                "a class needs a name",
+                "give it the name under which results should show it",
+            )?;
+            at.check(
+                !c.name.contains('/'),
+                "name",
+                &c.name,
+                "a class name must not contain `/`, which separates nested classes",
+                "use `-` or `_` instead",
+            )?;
+            at.check(
+                classes[..i].iter().all(|o| o.name != c.name),
+                "name",
+                &c.name,
+                "there is a class of this name above",
+                "names of classes are unique in a policy",
+            )?;
+            at.check(
+                c.name != DEFAULT || i + 1 == classes.len(),
+                "name",
+                &c.name,
+                "classes follow that could never match, as class-default matches every packet",
+                "move class-default to the end",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// What one class says fits together.
+pub(super) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Result<(), BuildError> {
+    match &c.matching {
+        None => at.check(
+            c.name == DEFAULT,
+            "match",
+            &c.name,
+            "the class does not say which packets belong to it",
+            "add a `match` such as {dscp: ef}; `match: {}` matches every packet",
+        )?,
+        Some(m) => {
+            at.check(
+                c.name != DEFAULT,
+                "match",
+                &c.name,
+                "class-default matches every packet",
+                "leave out its `match`, or give the class another name",
+            )?;
+            at.key("match", |at| check_match(m, at))?;
+        }
+    }
+    if !queued {
+        at.warn(format!(
+            "class {} asks for no queue of its own: its packets wait in class-default's queue",
+            c.name
+        ));
+    }
+    check_exclusions(c, at)?;
+    if let Some(p) = &c.priority {
+        at.check(
+            (1..=16).contains(&p.level),
+            "priority.level",
+            p.level,
+            "priority levels are 1 to 16, 1 being served first",
+            "the default is 1",
+        )?;
+    }
+    if let Some(n) = c.bandwidth_remaining_ratio {
+        at.check(
+            (1..=1000).contains(&n),
+            "bandwidth_remaining_ratio",
+            n,
+            "a ratio must be between 1 and 1000",
+            "classes without any bandwidth statement have ratio 1",
+        )?;
+    }
+    if let Some(p) = c.bandwidth_remaining {
+        at.check(
+            p.0 > 0.0,
+            "bandwidth_remaining",
+            p,
+            "a share must be above 0 %",
+            "write 1 % to 100 %",
+        )?;
+    }
+    Ok(())
+}
+
+/// Keys of a class that cannot stand together.
+fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
+    let has = [
+        ("priority", c.priority.is_some()),
+        ("bandwidth", c.bandwidth.is_some()),
+        ("bandwidth_remaining", c.bandwidth_remaining.is_some()),
+        (
+            "bandwidth_remaining_ratio",
+            c.bandwidth_remaining_ratio.is_some(),
+        ),
+        ("shape", c.shape.is_some()),
+        ("queue_limit", c.queue_limit.is_some()),
+        ("aqm", c.aqm.is_some()),
+        ("fair_queue", c.fair_queue.is_some()),
+        ("policy", c.policy.is_some()),
+    ];
+    let exclude = |key: &str, others: &[&str], why: &str, hint: &str| {
+        let set = |k: &str| has.iter().any(|(n, on)| *n == k && *on);
+        match others.iter().find(|o| set(key) && set(o)) {
+            Some(other) => Err(at.error(other, &c.name, why.replace("{}", other), hint)),
+            None => Ok(()),
+        }
+    };
+    exclude(
+        "priority",
+        &[
+            "bandwidth",
+            "bandwidth_remaining",
+            "bandwidth_remaining_ratio",
+            "shape",
+            "queue_limit",
+            "aqm",
+            "fair_queue",
+            "policy",
+        ],
+        "a priority class cannot have `{}`",
+        "use `priority.rate`, `priority.burst` and `priority.limit`, or drop `priority`",
+    )?;
+    exclude(
+        "bandwidth",
+        &["bandwidth_remaining", "bandwidth_remaining_ratio"],
+        "a class has one bandwidth statement: `bandwidth` and `{}` exclude each other",
+        "keep one of them",
+    )?;
+    exclude(
+        "bandwidth_remaining",
+        &["bandwidth_remaining_ratio"],
+        "a class has one bandwidth statement: `bandwidth_remaining` and `{}` exclude each other",
+        "keep one of them",
+    )?;
+    exclude(
+        "policy",
+        &["queue_limit", "aqm", "fair_queue"],
+        "with a nested policy the class has no queue of its own for `{}`",
+        "put it into a class of the nested policy",
+    )?;
+    at.check(
+        c.name != DEFAULT || c.priority.is_none(),
+        "priority",
+        &c.name,
+        "class-default cannot have priority",
+        "put the packets that should go first into a class of their own",
+    )
+}
+
+fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
+    let empty = [
+        ("dscp", m.dscp.as_ref().is_some_and(|l| l.0.is_empty())),
+        (
+            "precedence",
+            m.precedence.as_ref().is_some_and(|l| l.0.is_empty()),
+        ),
+        ("src", m.src.as_ref().is_some_and(|l| l.0.is_empty())),
+        ("dst", m.dst.as_ref().is_some_and(|l| l.0.is_empty())),
+        (
+            "protocol",
+            m.protocol.as_ref().is_some_and(|l| l.0.is_empty()),
+        ),
+        ("sport", m.sport.as_ref().is_some_and(|l| l.0.is_empty())),
+        ("dport", m.dport.as_ref().is_some_and(|l| l.0.is_empty())),
+        ("any", m.any.as_ref().is_some_and(Vec::is_empty)),
+    ];
+    for (key, empty) in empty {
+        at.check(
+            !empty,
+            key,
+            "[]",
+            "an empty list matches no packet",
+            "name at least one value, or leave the key out",
+        )?;
+    }
+    for p in m.precedence.iter().flat_map(|l| &l.0) {
+        at.check(
+            *p <= 7,
+            "precedence",
+            p,
+            "an IP precedence is between 0 and 7",
+            "write 0 to 7, or use `dscp`",
+        )?;
+    }
+    for (key, list) in [("any", &m.any), ("all", &m.all)] {
+        for (i, inner) in list.iter().flatten().enumerate() {
+            at.index(key, i, |at| check_match(inner, at))?;
+        }
+    }
+    if let Some(inner) = &m.not {
+        at.key("not", |at| check_match(inner, at))?;
+    }
+    for (i, line) in m.acl.iter().flatten().enumerate() {
+        at.index("acl", i, |at| {
+            at.key("match", |at| check_match(&line.matching, at))
+        })?;
+    }
+    Ok(())
+}
+
+/// Guarantees must fit into the enclosing rate, remaining shares into 100 %.
+pub(super) fn check_sums(
+    classes: &[ClassSpec],
+    wants: &[Want],
+    rate: Rate,
+    at: &mut At<'_>,
+) -> Result<(), BuildError> {
+    let mut sum = 0_u64;
+    let mut remaining = 0.0;
+    let mut in_rates = false;
+    let mut in_percents = false;
+    for (i, (c, w)) in classes.iter().zip(wants).enumerate() {
+        let (key, written) = match &c.priority {
+            Some(p) => ("priority.rate", p.rate),
+            None => ("bandwidth", c.bandwidth),
+        };
+        if let Some(written) = written {
+            let r = at.index("classes", i, |at| positive(written, rate, key, at))?;
+            match written {
+                RateOrPercent::Rate(_) => in_rates = true,
+                RateOrPercent::Percent(_) => in_percents = true,
+            }
+            sum = sum.saturating_add(r.bps());
+            // Percentages are rounded to whole bits per second, one per class.
+            if sum > rate.bps().saturating_add(i as u64 + 1) {
+                let total = Rate::from_bps(sum).unwrap_or(rate);
+                let percent = sum as f64 / rate.bps() as f64 * 100.0;
+                return at.index("classes", i, |at| {
+                    Err(at.error(
+                        key,
+                        written,
+                        format!(
+                            "with the classes above it the guarantees come to {total}, {percent:.1} % of the enclosing rate of {rate}"
+                        ),
+                        "guarantees of priority and bandwidth may come to 100 % at most",
+                    ))
+                });
+            }
+        }
+        if let Want::RemainingPercent(p) = w {
+            remaining += p;
+            if remaining > 1.0 + 1e-9 {
+                return at.index("classes", i, |at| {
+                    Err(at.error(
+                        "bandwidth_remaining",
+                        spillgate_core::Percent(*p),
+                        format!(
+                            "with the classes above it the remaining shares come to {:.1} %",
+                            remaining * 100.0
+                        ),
+                        "shares of the remaining bandwidth may come to 100 % at most",
+                    ))
+                });
+            }
+        }
+    }
+    let by_ratio = wants.iter().any(|w| matches!(w, Want::RemainingRatio(_)));
+    if by_ratio && remaining > 0.0 {
+        return Err(at.error(
+            "classes",
+            "bandwidth_remaining and bandwidth_remaining_ratio",
+            "a policy divides what remains by percentages or by ratios, not by both",
+            "use one of them in all classes",
+        ));
+    }
+    if in_rates && in_percents {
+        at.warn("guarantees mix rates and percentages, which Cisco IOS does not allow");
+    }
+    let reserved = sum as f64 / rate.bps() as f64;
+    if reserved > RESERVABLE + 1e-9 {
+        at.warn(format!(
+            "guarantees come to {:.1} % of {rate}; Cisco IOS allows 75 % unless max-reserved-bandwidth is raised",
+            reserved * 100.0
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! The parts of a class: its share, conditioners, shaper and queue.
+
+use std::collections::VecDeque;
+
+use spillgate_core::{Dur, Limit, Rate, RateOrPercent};
+
+use super::shares::Want;
+use crate::BuildError;
+use crate::aqm::LeafFacts;
+use crate::condition::{Policer, PriorityPolicer, Step, TokenBucket};
+use crate::leaf::{Bound, Leaf, Queue};
+use crate::recipe::At;
+use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+
+/// Whether a class has a queue of its own.
+pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
+    c.priority.is_some()
+        || c.bandwidth.is_some()
+        || c.bandwidth_remaining.is_some()
+        || c.bandwidth_remaining_ratio.is_some()
+        || c.shape.is_some()
+        || c.queue_limit.is_some()
+        || c.aqm.is_some()
+        || c.fair_queue.is_some()
+        || c.policy.is_some()
+}
+
+/// What it asks of the enclosing rate.
+pub(super) fn want(c: &ClassSpec, rate: Rate) -> Want {
+    if let Some(p) = &c.priority {
+        Want::Priority(p.rate.map(|r| r.of(rate)))
+    } else if let Some(b) = c.bandwidth {
+        Want::Rate(b.of(rate))
+    } else if let Some(p) = c.bandwidth_remaining {
+        Want::RemainingPercent(p.0)
+    } else if let Some(n) = c.bandwidth_remaining_ratio {
+        Want::RemainingRatio(n)
+    } else {
+        Want::Rest
+    }
+}
+
+/// Tag units per byte of a class with this share of its node.
+pub(super) fn per_byte(share: f64) -> u64 {
+    // 2^20 / share, at most 2^42: with packets below 2^17 B a tag step stays below 2^59.
+    let units = (1_u64 << 20) as f64 / share.clamp(1e-6, 1.0);
+    (units + 0.5) as u64
+}
+
+/// A rate above 0, `rate` being the whole.
+pub(super) fn positive(
+    r: RateOrPercent,
+    rate: Rate,
+    key: &str,
+    at: &At<'_>,
+) -> Result<Rate, BuildError> {
+    let zero = matches!(r, RateOrPercent::Percent(p) if p.0 <= 0.0);
+    at.check(
+        !zero,
+        key,
+        r,
+        "a rate must be above 0",
+        "write a percentage from 1 % to 100 %, or a rate",
+    )?;
+    Ok(r.of(rate))
+}
+
+/// Rate and burst of a shaper.
+pub(super) fn shaper(
+    s: &ShapeSpec,
+    rate: Rate,
+    at: &mut At<'_>,
+) -> Result<(Rate, u64), BuildError> {
+    let shaped = positive(s.rate, rate, "rate", at)?;
+    if shaped > rate {
+        at.warn(format!(
+            "the shaped rate of {shaped} is above the enclosing rate of {rate}: it never binds"
+        ));
+    }
+    let burst = match s.burst {
+        Some(b) => b.0,
+        None => shaped.bytes_in(Dur::from_ms(4)).max(1600),
+    };
+    at.check(
+        burst > 0,
+        "burst",
+        "0 B",
+        "no packet could ever leave",
+        "leave it out for 4 ms at the rate",
+    )?;
+    Ok((shaped, burst))
+}
+
+/// The queue of a priority class.
+pub(super) fn priority_leaf(
+    p: &PrioritySpec,
+    rate: Rate,
+    at: &mut At<'_>,
+) -> Result<Leaf, BuildError> {
+    let own = p.rate.map_or(rate, |r| r.of(rate));
+    Ok(Leaf::fifo(at.bound("limit", p.limit, own)?, None))
+}
+
+/// The queue of any other class.
+pub(super) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
+    let (queue, default) = match &c.fair_queue {
+        Some(f) => (
+            Queue::Fair(at.key("fair_queue", |at| f.resolve(at))?),
+            Bound::NONE,
+        ),
+        None => (
+            Queue::Ring(VecDeque::new()),
+            Bound::new(Limit::Packets(64), guaranteed),
+        ),
+    };
+    let bound = match c.queue_limit {
+        Some(l) => at.bound("queue_limit", l, guaranteed)?,
+        None => default,
+    };
+    let hold = c.fair_queue.as_ref().map(|f| f.hold_queue);
+    let facts = LeafFacts {
+        rate: guaranteed,
+        max_packets: bound.max_packets().into_iter().chain(hold).min(),
+    };
+    let aqm = match &c.aqm {
+        Some(a) => Some(at.key("aqm", |at| a.resolve(at, &facts))?),
+        None => None,
+    };
+    Ok(Leaf::new(queue, bound, aqm))
+}
+
+/// The conditioning of a class, in the order in which it acts.
+pub(super) fn steps(
+    class: &ClassSpec,
+    rate: Rate,
+    at: &mut At<'_>,
+) -> Result<Vec<Step>, BuildError> {
+    let mut steps = Vec::new();
+    if let Some(dscp) = class.set_dscp {
+        steps.push(Step::Set(dscp));
+    }
+    if let Some(p) = &class.police {
+        let cir = positive(p.rate, rate, "police.rate", at)?;
+        let burst = match p.burst {
+            Some(b) => b.0,
+            None => cir.bytes_in(Dur::from_ms(250)).max(1500),
+        };
+        at.check(
+            burst > 0,
+            "police.burst",
+            "0 B",
+            "no packet would ever conform",
+            "leave it out for 250 ms at the rate",
+        )?;
+        steps.push(Step::Police(Policer {
+            bucket: TokenBucket::new(cir, burst),
+            conform: p.conform,
+            exceed: p.exceed,
+        }));
+    }
+    if let Some((p, policed)) = class.priority.as_ref().and_then(|p| Some((p, p.rate?))) {
+        let r = positive(policed, rate, "priority.rate", at)?;
+        let burst = match p.burst {
+            Some(b) => b.0,
+            None => r.bytes_in(Dur::from_ms(200)).max(1),
+        };
+        at.check(
+            burst > 0,
+            "priority.burst",
+            "0 B",
+            "no packet would ever conform",
+            "leave it out for 200 ms at the rate",
+        )?;
+        steps.push(Step::Priority(PriorityPolicer {
+            bucket: TokenBucket::new(r, burst),
+            always: p.police == PolicingWhen::Always,
+        }));
+    }
+    Ok(steps)
+}
