@@ -269,6 +269,35 @@ fn gauges_show_the_state() {
     assert_eq!((d.backlog_packets(), d.backlog_bytes()), (3, 300));
 }
 
+/// An idle queue forgets: 1 s at the class's 100 kb/s are 25 packets of 500 B, so an average
+/// of at most 3 decays to 3/2^25.
+#[test]
+fn averages_decay_while_the_queue_is_empty() {
+    for aqm in [
+        r#"{"red": {"weight": 0.5}}"#,
+        r#"{"wred": {"exponential_weighting_constant": 1}}"#,
+    ] {
+        let mut d = build(
+            &format!(
+                r#"{{"main": {{"class-based": {{"classes": [
+                    {{"name": "a", "match": {{"dscp": "af31"}}, "bandwidth": "10 %", "aqm": {aqm}}}]}}}}}}"#
+            ),
+            BPS,
+        );
+        let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+        for seq in 0..4 {
+            d.enqueue(Time::ZERO, packet(2, seq, 100), &mut rng, &mut drops);
+        }
+        while d.dequeue(Time::ZERO, &mut rng, &mut drops).is_some() {}
+        let before = d.gauges(0).average_queue.unwrap();
+        let later = Time::from_secs_f64(1.0);
+        d.enqueue(later, packet(2, 4, 100), &mut rng, &mut drops);
+        let after = d.gauges(0).average_queue.unwrap();
+        assert!(before > 1.0, "{before}");
+        assert!(after > 0.0 && after < 1e-7, "{after}");
+    }
+}
+
 /// What is written comes back when read again, and unknown keys are refused.
 #[test]
 fn specifications_survive_a_round_trip() {

@@ -274,9 +274,12 @@ impl Automaton for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aqm::Aqm;
     use crate::aqm::tests::{Script, facts};
+    use crate::leaf::{Bound, Leaf};
     use crate::recipe::test_at;
-    use spillgate_core::Ecn;
+    use crate::stats::{Cx, LeafStats, Total};
+    use spillgate_core::{Drops, Ecn, Rng};
 
     fn red(spec: RedSpec) -> Red {
         test_at(|at| spec.resolve(at, &facts())).unwrap()
@@ -436,14 +439,37 @@ mod tests {
 
     #[test]
     fn an_overflow_starts_a_new_gap() {
-        let mut red = red(RedSpec {
+        let red = red(RedSpec {
             weight: 1.0,
+            max_th: 50.0,
+            max_p: 0.0,
             ..RedSpec::default()
         });
-        arrival(&mut red, 10, &PACKET(), &mut Script::new(&[0.9]));
-        arrival(&mut red, 10, &PACKET(), &mut Script::new(&[0.9]));
-        assert_eq!(red.vars.count, 1);
-        red.overflowed();
-        assert_eq!(red.vars.count, 0);
+        let bound = Bound {
+            packets: 7,
+            ..Bound::NONE
+        };
+        let mut leaf = Leaf::fifo(bound, Some(Aqm::Red(red)));
+        let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
+        let (mut stats, mut total) = ([LeafStats::default()], Total::default());
+        let mut cx = Cx {
+            now: Time::ZERO,
+            rng: &mut rng,
+            drops: &mut drops,
+            stats: &mut stats,
+            total: &mut total,
+        };
+        // The queue is at the lower threshold from the sixth arrival on.
+        let counts: Vec<i64> = (0..8)
+            .map(|_| {
+                leaf.offer(PACKET(), &mut cx);
+                match &leaf.aqm {
+                    Some(Aqm::Red(r)) => r.vars.count,
+                    _ => -9,
+                }
+            })
+            .collect();
+        assert_eq!(counts, [-1, -1, -1, -1, -1, 0, 1, 0]);
+        assert_eq!(drops.as_slice()[0].reason, DropReason::Tail);
     }
 }
