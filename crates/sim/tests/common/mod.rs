@@ -12,7 +12,7 @@ use spillgate_sim::{Campaign, Finished, layout};
 
 /// The plan of a scenario text.
 #[track_caller]
-pub fn plan(yaml: &str) -> Arc<Plan> {
+pub(crate) fn plan(yaml: &str) -> Arc<Plan> {
     let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
     match load(
         Path::new("test.yaml"),
@@ -26,14 +26,14 @@ pub fn plan(yaml: &str) -> Arc<Plan> {
 }
 
 /// All runs of a plan on `threads` threads.
-pub fn run(plan: &Arc<Plan>, threads: usize) -> Vec<Finished> {
+pub(crate) fn run(plan: &Arc<Plan>, threads: usize) -> Vec<Finished> {
     let campaign = Campaign::new(Arc::clone(plan));
     campaign.execute(threads).expect("threads");
     campaign.finished()
 }
 
 /// One metric of one thing in every run of the first variant.
-pub fn values(
+pub(crate) fn values(
     plan: &Plan,
     finished: &[Finished],
     scope: Scope,
@@ -56,7 +56,7 @@ pub fn values(
 }
 
 /// Digests by variant and run.
-pub fn digests(finished: &[Finished]) -> BTreeMap<(usize, u32), String> {
+pub(crate) fn digests(finished: &[Finished]) -> BTreeMap<(usize, u32), String> {
     finished
         .iter()
         .map(|f| ((f.info.variant, f.info.run), f.outcome.digest.clone()))
