@@ -121,5 +121,5 @@ $(NATIVE): $(CRATES) Cargo.toml Cargo.lock pyproject.toml $(RUN_DEPS)
 	@cargo --version | awk '{ split($$2, v, "."); exit !(v[1] > 1 || v[2] >= 85) }' || { \
 	  echo "error: Rust 1.85 or later is needed, this is $$(cargo --version)" >&2; exit 1; }
 	@echo "building the simulator (minutes the first time, then only what changed)"
-	@$(BIN)/maturin develop --release --locked --quiet
+	@$(BIN)/maturin develop --release --locked >/dev/null
 	@touch $@

@@ -90,7 +90,7 @@ class Simulation:
             self._job.cancel()
             while not self._job.join(POLL_S):
                 pass
-        if progress is not None:
+        if progress is not None and not interrupted:
             progress(self._progress(begun))
         outcome = self._job.outcome()
         results = Results(

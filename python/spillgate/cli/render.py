@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,16 @@ COLUMNS = (
 )
 """Columns of the class table: heading and metric."""
 
+UNITS = {"1": "ratio"}
+"""Units whose sign says little."""
+
 _COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # Rich would end the program with status 1, which means "a requirement is not met".
+        raise BrokenPipeError
 
 
 def console() -> Console:
@@ -40,7 +50,7 @@ def console() -> Console:
     width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 100)
     if sys.stdout.isatty():
         width = shutil.get_terminal_size((100, 40)).columns
-    return Console(width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False)
+    return _Console(width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False)
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ def _header(out: Console, found: Results) -> None:
             f"{format_value(d.warmup, 's')} warm-up",
         )
     )
-    effort = f"{events / 1e6:.3g} M events in {duration(found.wall_s)}"
+    effort = f"{events / 1e6:.3g} M events in {_seconds(found.wall_s)}"
     lines = (
         campaign,
         f"seed {d.seed}, scenario {d.hash}",
@@ -111,6 +121,34 @@ def _header(out: Console, found: Results) -> None:
     for line in lines:
         out.print(Text(line))
     out.print()
+
+
+def _seconds(wall_s: float) -> str:
+    return f"{wall_s:.1f} s" if wall_s < 10 else duration(wall_s)
+
+
+def _show(out: Console, table: Table) -> None:
+    """Prints a table without the blanks that fill its last column."""
+    with out.capture() as captured:
+        out.print(table)
+    text = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    out.out(text, highlight=False)
+
+
+def _item(out: Console, text: str) -> None:
+    """Prints an indented entry whose further lines hang below its first word."""
+    for number, line in enumerate(text.splitlines() or [""]):
+        first = "  " if number == 0 else "    "
+        wrapped = textwrap.wrap(
+            line,
+            out.width,
+            initial_indent=first,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for piece in wrapped:
+            out.print(Text(piece), overflow="fold")
 
 
 def _count(n: int, what: str, plural: str = "") -> str:
@@ -126,7 +164,7 @@ def class_table(out: Console, found: Results) -> None:
         table = _class_table(rows, detail)
         if _width(out, table) <= out.width:
             break
-    out.print(table)
+    _show(out, table)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     legend = (
         "one run: no intervals" if alone else "± half-width of the 95 % interval over the runs"
@@ -206,7 +244,7 @@ def verdict_table(out: Console, found: Results) -> None:
             *([more] if further else []),
         )
         last = v.variant
-    out.print(table)
+    _show(out, table)
     count = {k: sum(v.verdict == k for v in found.verdicts) for k in VERDICT_MARKS}
     said = [f"{n} {k}" for k, n in count.items() if n]
     out.print(Text(f"{', '.join(said)} of {_count(len(found.verdicts), 'requirement')}", "bold"))
@@ -218,14 +256,11 @@ def notes(out: Console, d: Description) -> None:
     if d.warnings:
         out.print(Text("Warnings", "bold"))
         for warning in d.warnings:
-            first, *rest = warning.splitlines() or [""]
-            out.print(Text(f"  ! {first}"), overflow="fold")
-            for line in rest:
-                out.print(Text(f"    {line}"), overflow="fold")
+            _item(out, f"! {warning}")
     if d.unmodelled:
         out.print(Text("Configuration lines without effect", "bold"))
         for u in d.unmodelled:
-            out.print(Text(f"  {u.file}:{u.line}: {u.text.strip()} ({u.reason})"), overflow="fold")
+            _item(out, f"{u.file}:{u.line}: {u.text.strip()} ({u.reason})")
     if d.warnings or d.unmodelled:
         out.print()
 
@@ -252,19 +287,19 @@ def description(d: Description) -> None:
     out.print(Text(f"scenario {d.hash}"))
     out.print()
     table = _table()
-    for heading in ("link", "from → to", "rate", "delay"):
-        table.add_column(heading, no_wrap=True)
-    for variant in d.variants:
-        table.add_column(f"policy in {variant}" if len(d.variants) > 1 else "policy")
+    for heading in ("link", "from → to", "rate", "delay", "policy"):
+        table.add_column(heading, no_wrap=heading != "policy")
     for i, link in enumerate(d.links):
+        names = [p[i] for p in d.policies if i < len(p)]
+        policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
         table.add_row(
             Text(str(link["name"])),
             Text(f"{link['from']} → {link['to']}"),
             format_value(link["rate"], "b/s"),
             format_value(link["delay"], "s"),
-            *(Text(p[i] or "–") if i < len(p) else Text("–") for p in d.policies),
+            Text(policy),
         )
-    out.print(table)
+    _show(out, table)
     out.print()
     if d.sla:
         table = _table()
@@ -272,7 +307,7 @@ def description(d: Description) -> None:
         table.add_column("requirement")
         for record in d.sla:
             table.add_row(Text(str(record["class"])), Text(requirement(record)))
-        out.print(table)
+        _show(out, table)
         out.print()
     notes(out, d)
     out.print("The scenario is valid.")
@@ -306,6 +341,6 @@ def catalog(families: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
         table.show_header = False
         for entry in entries:
             name = str(entry.get("kind") or entry.get("name"))
-            unit = f" ({entry['unit']})" if entry.get("unit") else ""
+            unit = f" ({UNITS.get(entry['unit'], entry['unit'])})" if "unit" in entry else ""
             table.add_row(Text(f"  {name}"), Text(f"{entry['summary']}{unit}"))
-        out.print(table)
+        _show(out, table)

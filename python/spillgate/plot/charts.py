@@ -8,6 +8,7 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from spillgate.metrics import scale_for
 from spillgate.plot.style import label_of, palette, styled
@@ -35,16 +36,18 @@ def _wrapped(name: str, room: int) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def _legend(axes: Axes, count: int) -> None:
+def _legend_and_title(axes: Axes, count: int, shades: int, title: str) -> None:
+    # Filled column by column: series of one hue stand below each other.
+    rows = shades if shades > 1 else 1 if count <= 6 else 2
     if count > 1:
-        columns = count if count <= 6 else math.ceil(count / 2)
-        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
-
-
-def _title(axes: Axes, title: str, count: int) -> None:
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=math.ceil(count / rows),
+            borderaxespad=0.2,
+        )
     if title:
-        rows = 0 if count <= 1 else 1 if count <= 6 else 2
-        axes.set_title(title, pad=6 + 14 * rows)
+        axes.set_title(title, pad=6 + 13 * rows if count > 1 else 6)
 
 
 def bars(
@@ -110,8 +113,7 @@ def bars(
             axes.set_ylim(0, 1)
         else:
             axes.set_ylim(bottom=0)
-        _legend(axes, len(series))
-        _title(axes, title, len(series))
+        _legend_and_title(axes, len(series), shades, title)
     return figure
 
 
@@ -186,7 +188,8 @@ def timeline(
                 values = [math.nan if v is None else v * scale.factor for v in s.v]
                 panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
             panel.set_title(variant, fontsize=8, pad=3)
-            panel.set_ylim(bottom=0)
+        # The panels share their scale, so it is set once all have their lines.
+        panels[0].set_ylim(bottom=0)
         panels[-1].set_xlabel("time (s)")
         figure.supylabel(f"{label_of(metric)} ({scale.unit})", fontsize=9)
         handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
@@ -233,10 +236,12 @@ def ccdf(
     classes = [c for c in classes if any(d.cls == c for d in curves)]
     scale = scale_for("s", [v for d in curves for v in d.owd])
     with styled():
+        delays = [v for d in curves for v in d.owd if v]
+        wide = max(delays) > 20 * min(delays)
         columns = min(3, len(classes))
         rows = math.ceil(len(classes) / columns)
         figure = Figure(figsize=(max(4.6, 2.7 * columns), 0.7 + 2.1 * rows))
-        grid = figure.subplots(rows, columns, sharey=True, squeeze=False).flatten()
+        grid = figure.subplots(rows, columns, sharex=wide, sharey=True, squeeze=False).flatten()
         colors = dict(zip(chosen, palette(len(chosen)), strict=True))
         for panel, cls in zip(grid, classes, strict=False):
             for d in (d for d in curves if d.cls == cls):
@@ -252,6 +257,10 @@ def ccdf(
                     label=d.variant,
                 )
             panel.set_yscale("log")
+            if wide:
+                panel.set_xscale("log")
+                panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+                panel.tick_params(labelbottom=True)
             panel.set_title(cls, fontsize=8, pad=3)
             panel.set_xlabel(f"one-way delay x ({scale.unit})")
             panel.grid(visible=True, axis="both")

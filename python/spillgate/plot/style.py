@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import colorsys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,9 +55,8 @@ def palette(count: int, shades: int = 1) -> list[tuple[str | tuple[float, float,
     chosen: list[tuple[str | tuple[float, float, float], str]] = []
     for i in range(count):
         hue, step = divmod(i, shades)
-        red, green, blue = to_rgb(colors[hue % len(colors)])
-        h, light, s = colorsys.rgb_to_hls(red, green, blue)
-        lighter = light + (0.9 - light) * step / shades
+        white = 0.72 * step / shades
+        red, green, blue = (c + (1.0 - c) * white for c in to_rgb(colors[hue % len(colors)]))
         hatch = _HATCHES[hue // len(colors) % len(_HATCHES)]
-        chosen.append((colorsys.hls_to_rgb(h, lighter, s), hatch))
+        chosen.append(((red, green, blue), hatch))
     return chosen
