@@ -12,7 +12,7 @@ use crate::codes;
 use crate::de::MAX_ERRORS;
 use crate::error::{Diagnostic, Diagnostics};
 use crate::import::{Files, Imported, Importer};
-use crate::node::{Node, Step};
+use crate::node::{Node, Step, Value};
 use crate::plan::Unmodelled;
 use crate::text::Texts;
 
@@ -62,10 +62,10 @@ impl<'a> Ctx<'a> {
         self.report(d);
     }
 
-    /// Notes an error at a path below `node`, which `base` leads to.
-    pub(crate) fn error_below(&mut self, d: Diagnostic, node: &Node, base: &[Step], path: &[Step]) {
+    /// Notes an error at a path below `node`; `name` is what the user calls the place.
+    pub(crate) fn error_below(&mut self, d: Diagnostic, node: &Node, path: &[Step], name: &str) {
         let mut d = self.placed(d, node, path);
-        d.path = crate::node::Path(&[base, path].concat()).to_string();
+        name.clone_into(&mut d.path);
         self.report(d);
     }
 
@@ -85,7 +85,13 @@ impl<'a> Ctx<'a> {
     fn placed(&self, mut d: Diagnostic, root: &Node, path: &[Step]) -> Diagnostic {
         let node = path.iter().try_fold(root, |n, s| n.step(s));
         if let (None, Some(node)) = (&d.found, node) {
-            d.found = Some(node.describe());
+            // Of a list or mapping nothing can be said in one line, unless it is empty.
+            let large = match &node.value {
+                Value::Seq(items) => !items.is_empty(),
+                Value::Map(entries) => !entries.is_empty(),
+                _ => false,
+            };
+            d.found = (!large).then(|| node.describe());
         }
         self.texts.place(d, root.nearest(path), path)
     }

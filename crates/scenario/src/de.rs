@@ -38,14 +38,23 @@ pub(crate) fn from_node<T: DeserializeOwned>(
     let mut errors = Vec::new();
     let mut tree = root.clone();
     let mut next = Some(first);
+    // Keys that are missing because they were mistyped: where, and which.
+    let mut mistyped: Vec<(Vec<Step>, String)> = Vec::new();
     // Each round takes out one node at least; most of them are consequences.
     while let Some(error) = next.take() {
         let path = error.path();
         let silent = match error.kind {
             Kind::Pruned => true,
-            Kind::MissingField(ref name) => reach(&mut tree, &path)
-                .and_then(|n| n.get(name))
-                .is_some_and(|n| n.value == Value::Pruned),
+            Kind::MissingField(ref name) => {
+                let reported = reach(&mut tree, &path).and_then(|n| n.get(name));
+                reported.is_some_and(|n| n.value == Value::Pruned)
+                    || mistyped.iter().any(|(at, key)| *at == path && key == name)
+            }
+            Kind::UnknownField(Some(ref meant)) => {
+                let at = path[..path.len().saturating_sub(1)].to_vec();
+                mistyped.push((at, meant.clone()));
+                false
+            }
             _ => false,
         };
         if !silent {
@@ -153,6 +162,8 @@ impl<'de> Deserializer<'de> for &'de Node {
                 content: None,
             }),
             Value::Map(entries) => match &entries[..] {
+                // Without its content the whole is a consequence.
+                [(_, content)] if content.value == Value::Pruned => Err(pruned()),
                 [(key, content)] => v.visit_enum(Kinded {
                     name: &key.name,
                     span: key.span,
@@ -484,7 +495,6 @@ traffic:
             [
                 "5:27 topology.links.wan.rat: unknown key `rat`; did you mean `rate`?",
                 "5:41 topology.links.wan.dalay: unknown key `dalay`; did you mean `delay`?",
-                "5:5 topology.links.wan: the key `rate` is missing",
                 "11:30 policies.W.class-based.classes[0].match.dscp[1]: expected a DSCP: ef, af11 .. af43, cs0 .. cs7, default, le, or 0 to 63",
                 "12:51 policies.W.class-based.classes[0].aqm.wred.dscp.af41.max: expected a whole number from 0 to 65535",
                 "18:13 traffic[0].flow.dscp: `eff` is no DSCP",

@@ -7,7 +7,7 @@ use serde::de::{Expected, Unexpected};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Node, Span, Step};
-use crate::suggest::{did_you_mean, list};
+use crate::suggest::{did_you_mean, list, nearest};
 use crate::text::Texts;
 
 /// An error on its way from the value to the root; steps and place are added on the way.
@@ -25,7 +25,8 @@ pub(crate) struct Error {
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    UnknownField,
+    /// With the known key that may be meant.
+    UnknownField(Option<String>),
     /// With the name of the key.
     MissingField(String),
     UnknownVariant,
@@ -55,6 +56,12 @@ impl Error {
         .hint(format!("add `{field}: ...`"))
     }
 
+    fn expected(kind: Kind, exp: &dyn Expected) -> Self {
+        let what = expected(exp);
+        let hint = how_to_write(&what);
+        Self::new(kind, format!("expected {what}")).hint(hint)
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -65,7 +72,7 @@ impl Error {
         // A missing key is shown at the key of what lacks it.
         if self.span.is_none() && !matches!(self.kind, Kind::MissingField(_)) {
             self.span = Some(node.span);
-            if self.found.is_none() && self.kind != Kind::UnknownField {
+            if self.found.is_none() && !matches!(self.kind, Kind::UnknownField(_)) {
                 self.found = Some(node.describe());
             }
         }
@@ -94,7 +101,7 @@ impl Error {
     /// The diagnostic, `root` being where the steps begin.
     pub(crate) fn report(self, texts: &Texts, root: &Node, base: &[Step]) -> Diagnostic {
         let code = match self.kind {
-            Kind::UnknownField => codes::UNKNOWN_KEY,
+            Kind::UnknownField(_) => codes::UNKNOWN_KEY,
             Kind::MissingField(_) => codes::MISSING_KEY,
             Kind::UnknownVariant => codes::UNKNOWN_KIND,
             Kind::WrongType => codes::WRONG_TYPE,
@@ -141,6 +148,23 @@ fn expected(exp: &dyn Expected) -> String {
     plain_words(&Shown(exp).to_string())
 }
 
+/// An example of what was expected.
+fn how_to_write(what: &str) -> String {
+    match what {
+        "true or false" => "write true or false (`yes` and `on` are texts in YAML 1.2)".to_owned(),
+        "a number" => "write a number without quotes or unit, such as 0.5".to_owned(),
+        "a text" => "write a text; put one that looks like a number in quotes".to_owned(),
+        "a list" => "write `[x, y]`, or one item per line after `- `".to_owned(),
+        "a mapping" | "a mapping of keys to values" => {
+            "write `{key: value}`, or one `key: value` per line, indented".to_owned()
+        }
+        w if w.starts_with("a whole number") => {
+            "write digits without quotes or unit, such as 10".to_owned()
+        }
+        w => format!("write {w}"),
+    }
+}
+
 impl serde::de::Error for Error {
     /// Takes the messages of unit parsers apart: `` `found`: problem; hint ``.
     fn custom<T: Display>(msg: T) -> Self {
@@ -160,6 +184,10 @@ impl serde::de::Error for Error {
             e.hint = (!hint.is_empty()).then(|| hint.to_owned());
             return e;
         }
+        // The same detour for what was expected.
+        if let Some(what) = text.strip_prefix("expected ") {
+            return Self::new(Kind::Value, text.clone()).hint(how_to_write(what));
+        }
         match text.split_once(": ") {
             Some((problem, hint)) if problem.starts_with('`') => {
                 Self::new(Kind::Value, problem).hint(hint)
@@ -169,11 +197,11 @@ impl serde::de::Error for Error {
     }
 
     fn invalid_type(_: Unexpected<'_>, exp: &dyn Expected) -> Self {
-        Self::new(Kind::WrongType, format!("expected {}", expected(exp)))
+        Self::expected(Kind::WrongType, exp)
     }
 
     fn invalid_value(_: Unexpected<'_>, exp: &dyn Expected) -> Self {
-        Self::new(Kind::Value, format!("expected {}", expected(exp)))
+        Self::expected(Kind::Value, exp)
     }
 
     fn invalid_length(n: usize, exp: &dyn Expected) -> Self {
@@ -196,9 +224,15 @@ impl serde::de::Error for Error {
 
     fn unknown_field(field: &str, known: &'static [&'static str]) -> Self {
         let near = did_you_mean(field, known.iter().copied());
-        let mut e = Self::new(Kind::UnknownField, format!("unknown key `{field}`{near}")).hint(
-            format!("keys that are known here: {}", list(known.iter().copied())),
-        );
+        let meant = nearest(field, known.iter().copied()).map(str::to_owned);
+        let mut e = Self::new(
+            Kind::UnknownField(meant),
+            format!("unknown key `{field}`{near}"),
+        )
+        .hint(format!(
+            "keys that are known here: {}",
+            list(known.iter().copied())
+        ));
         e.found = Some(field.to_owned());
         e
     }
@@ -219,6 +253,9 @@ impl Display for Error {
         match (&self.found, &self.hint) {
             (Some(found), Some(hint)) if self.kind == Kind::Value => {
                 write!(f, "`{found}`: {}; {hint}", self.message)
+            }
+            (None, Some(hint)) if self.message.starts_with('`') => {
+                write!(f, "{}: {hint}", self.message)
             }
             _ => f.write_str(&self.message),
         }

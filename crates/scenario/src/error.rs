@@ -181,7 +181,7 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
 
 impl fmt::Display for Diagnostic {
     /// `file:line:column: error: message [code]`, the offending line with an
-    /// underline, then where, what was found and what is valid.
+    /// underline, then where, what was found, and what would be valid.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.file.is_empty() {
             f.write_str(&one_line(&self.file, 400))?;
@@ -201,12 +201,21 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n    at: {}", self.path)?;
         }
         if let Some(found) = &self.found {
-            write!(f, "\n    found: {}", one_line(found, SHOWN))?;
+            write!(f, "\n    found: {}", visible(&one_line(found, SHOWN)))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\n    valid: {hint}")?;
+            write!(f, "\n    hint: {hint}")?;
         }
         Ok(())
+    }
+}
+
+/// A text in quotes if it could not be seen otherwise.
+fn visible(text: &str) -> String {
+    if text.is_empty() || text.trim() != text {
+        format!("{text:?}")
+    } else {
+        text.to_owned()
     }
 }
 

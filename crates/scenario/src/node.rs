@@ -192,6 +192,7 @@ impl Node {
             Value::Null => "nothing".to_owned(),
             Value::Seq(items) if items.is_empty() => "an empty list".to_owned(),
             Value::Seq(_) => "a list".to_owned(),
+            Value::Map(entries) if entries.is_empty() => "an empty mapping".to_owned(),
             Value::Map(_) => "a mapping".to_owned(),
             Value::Str(s) if s.is_empty() => "an empty text".to_owned(),
             _ => self.text().unwrap_or_default().to_owned(),

@@ -177,7 +177,8 @@ fn udp() -> Protocol {
 pub struct CsvSpec {
     /// Path, relative to the scenario file.
     pub file: String,
-    /// Values for columns that the table lacks or leaves empty, by column name, written as in a cell.
+    /// Values for columns that the table lacks or leaves empty, by column name, written as in a
+    /// cell; `jitter` and `phase` go to the rows with source cbr.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, CellText>,
 }

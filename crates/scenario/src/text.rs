@@ -60,8 +60,8 @@ pub(crate) fn clamp(n: usize) -> u32 {
 struct Text {
     /// The file as the user names it, or `--set path`.
     name: String,
-    /// Its content; empty for an override, which has no lines.
-    content: String,
+    /// The content of a file; an override has no lines to show.
+    content: Option<String>,
 }
 
 /// Every text that spans refer to.
@@ -71,15 +71,18 @@ pub(crate) struct Texts(Vec<Text>);
 impl Texts {
     /// Adds a file.
     pub(crate) fn file(&mut self, name: &str, bytes: &[u8]) -> u32 {
-        self.push(name.to_owned(), String::from_utf8_lossy(bytes).into_owned())
+        self.push(
+            name.to_owned(),
+            Some(String::from_utf8_lossy(bytes).into_owned()),
+        )
     }
 
     /// Adds the value of an override of `path`.
     pub(crate) fn set(&mut self, path: &str) -> u32 {
-        self.push(format!("--set {}", one_line(path, 200)), String::new())
+        self.push(format!("--set {}", one_line(path, 200)), None)
     }
 
-    fn push(&mut self, name: String, content: String) -> u32 {
+    fn push(&mut self, name: String, content: Option<String>) -> u32 {
         self.0.push(Text { name, content });
         clamp(self.0.len() - 1)
     }
@@ -100,7 +103,7 @@ impl Texts {
     /// A diagnostic at a place.
     pub(crate) fn locate(&self, d: Diagnostic, span: Span) -> Diagnostic {
         match self.0.get(span.text as usize) {
-            Some(t) if t.content.is_empty() => d.in_file(&t.name),
+            Some(t) if t.content.is_none() => d.in_file(&t.name),
             Some(t) => {
                 let mut d = d.at(&t.name, span.line, span.column);
                 d.width = span.width;
@@ -119,7 +122,7 @@ impl Texts {
     pub(crate) fn quote(&self, diagnostics: &mut [Diagnostic]) {
         for d in diagnostics {
             if let Some(t) = self.0.iter().find(|t| t.name == d.file) {
-                d.quote(&t.content);
+                d.quote(t.content.as_deref().unwrap_or_default());
             }
             if d.width == 0 {
                 d.width = width_of_found(d).unwrap_or(0);

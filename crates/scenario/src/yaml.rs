@@ -175,10 +175,10 @@ impl Builder<'_> {
             .nth(span.line as usize - 1)
             .unwrap_or_default();
         let indent = &line[..line.len() - line.trim_start().len()];
-        if indent.contains('\t') || e.info().contains("tab") {
-            d = d.hint("indent with spaces: YAML does not allow tabs there");
-        } else if content.contains('\0') {
+        if content.contains('\0') {
             d = d.hint("the text contains a NUL character: is this a text file?");
+        } else if indent.contains('\t') || e.info().starts_with("tab") {
+            d = d.hint("indent with spaces: YAML does not allow tabs there");
         } else if line.contains(['"', '\'', '`', '@', '%']) {
             d = d.hint("check the quotes, or put the value in quotes");
         } else if line.matches(": ").count() > 1 {

@@ -38,10 +38,9 @@ pub(crate) fn world(
     let links = topology::links(ctx, scenario, root, &nodes);
     let attached = policies::attach(ctx, scenario, root, &policies);
     let recipes = policies::resolve(ctx, shared, root, &policies, &attached, scenario);
-    let rows = rows::collect(ctx, scenario, root);
+    let (rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root);
-    let (Some(links), Some(recipes), Some(rows), Some(times)) = (links, recipes, rows, times)
-    else {
+    let (Some(links), Some(times)) = (links, times) else {
         return None;
     };
     let ends = flows::ends(ctx, root, &rows, &nodes);
@@ -52,6 +51,10 @@ pub(crate) fn world(
     );
     let flows::Lowered { flows, classes } =
         flows::lower(ctx, root, &rows, &ends, &next_hop, &nodes, &times)?;
+    // A class may seem unknown because its rows could not be read.
+    if !all_read {
+        return None;
+    }
     let links = links.into_iter().map(|l| l.finish(&recipes)).collect();
     Some(WorldPlan {
         nodes: scenario.topology.nodes.clone(),

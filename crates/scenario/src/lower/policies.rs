@@ -185,7 +185,7 @@ pub(super) fn attach(
     attached
 }
 
-/// Recipes by link, with the policy's name; none after an error.
+/// Recipes by link, with the policy's name; without those that cannot be built.
 pub(super) fn resolve(
     ctx: &mut Ctx<'_>,
     shared: &mut Shared,
@@ -193,11 +193,10 @@ pub(super) fn resolve(
     policies: &Policies,
     attached: &BTreeMap<String, Attached>,
     scenario: &Scenario,
-) -> Option<BTreeMap<String, (String, Recipe)>> {
+) -> BTreeMap<String, (String, Recipe)> {
     // Links often share policy and rate.
     let mut known: BTreeMap<(&str, Rate), Option<Recipe>> = BTreeMap::new();
     let mut recipes = BTreeMap::new();
-    let mut fine = true;
     for (name, a) in attached {
         let Some(link) = scenario.topology.links.get(name) else {
             continue;
@@ -225,14 +224,11 @@ pub(super) fn resolve(
                 }
             }
         });
-        match recipe {
-            Some(recipe) => {
-                recipes.insert(name.clone(), (a.policy.clone(), recipe.clone()));
-            }
-            None => fine = false,
+        if let Some(recipe) = recipe {
+            recipes.insert(name.clone(), (a.policy.clone(), recipe.clone()));
         }
     }
-    fine.then_some(recipes)
+    recipes
 }
 
 /// Reports why a policy cannot be built, at its place in the scenario or the configuration.

@@ -10,7 +10,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
 use crate::error::Diagnostic;
-use crate::node::{Key, Node, Span, Step, Value, steps};
+use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::scalar;
 use crate::schema::{CsvSpec, FlowSpec, Scenario, TrafficSpec};
 use crate::suggest::{did_you_mean, list};
@@ -40,19 +40,39 @@ impl Row {
 
     /// Reports an error in this row, at a path below the flow.
     pub(super) fn error(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
-        ctx.error_below(d, self.node(root), &self.base, path);
+        ctx.error_below(d, self.node(root), path, &self.name(path));
+    }
+
+    /// What a path below the flow is called: in a table it is a column.
+    fn name(&self, path: &[Step]) -> String {
+        match self.own {
+            Some(_) => column_name(&self.base, path),
+            None => Path(&[&self.base, path].concat()).to_string(),
+        }
     }
 
     /// The same for a warning.
     pub(super) fn warn(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
         let mut d = ctx.texts.locate(d, self.node(root).nearest(path));
-        d.path = crate::node::Path(&[&self.base[..], path].concat()).to_string();
+        d.path = self.name(path);
         ctx.note(d);
     }
 }
 
-/// Every row of the traffic in order; none after an error.
-pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<Vec<Row>> {
+/// `traffic[1].csv, column rate`.
+fn column_name(base: &[Step], path: &[Step]) -> String {
+    let column = path.iter().find_map(|s| match s {
+        Step::Key(k) if k != "source" && COLUMNS.contains(&k.as_str()) => Some(k.as_str()),
+        _ => None,
+    });
+    match column {
+        Some(name) => format!("{}, column {name}", Path(base)),
+        None => Path(base).to_string(),
+    }
+}
+
+/// The rows of the traffic that can be read, in order, and whether that is all.
+pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (Vec<Row>, bool) {
     let mut rows = Vec::with_capacity(scenario.traffic.len());
     let mut fine = true;
     for (i, item) in scenario.traffic.iter().enumerate() {
@@ -63,7 +83,10 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Op
                 own: None,
             }),
             TrafficSpec::Csv(csv) => match read(ctx, csv, root, i) {
-                Some(more) => rows.extend(more),
+                Some((more, all)) => {
+                    rows.extend(more);
+                    fine &= all;
+                }
                 None => fine = false,
             },
         }
@@ -74,7 +97,7 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Op
         ctx.error(d, root, &steps!["traffic"]);
         fine = false;
     }
-    fine.then_some(rows)
+    (rows, fine)
 }
 
 /// Columns in the order in which a flow lists them.
@@ -86,16 +109,18 @@ const COLUMNS: [&str; 19] = [
 const REQUIRED: [&str; 5] = ["name", "from", "to", "rate", "packet"];
 /// Columns that belong to the source, not to the flow.
 const OF_SOURCE: [&str; 4] = ["rate", "packet", "jitter", "phase"];
+/// Columns that only cbr has.
+const OF_CBR: [&str; 2] = ["jitter", "phase"];
 /// Columns whose cells are numbers, not text.
 const NUMBERS: [&str; 3] = ["count", "sport", "dport"];
 
-/// The rows of a table; none after an error.
-fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<Vec<Row>> {
+/// The rows of a table that can be read, and whether that is all; none if the table cannot.
+fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
     let base = steps!["traffic", index, "csv"];
     let defaults = defaults(ctx, csv, root, index);
     let file = ctx.open(&csv.file, root, &steps!["traffic", index, "csv", "file"])?;
     let content = decode(&file.name, &file.bytes)
-        .map_err(|d| ctx.report(d.path(crate::node::Path(&base).to_string())))
+        .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
         .ok()?;
     let records = table::read(content, file.text, &ctx.texts)
         .map_err(|ds| ctx.report_all(ds))
@@ -123,7 +148,7 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<V
             None => fine = false,
         }
     }
-    fine.then_some(rows)
+    Some((rows, fine))
 }
 
 /// The defaults as cells at their places in the scenario.
@@ -282,6 +307,11 @@ fn row(
     let mut source = Vec::with_capacity(OF_SOURCE.len());
     for name in COLUMNS {
         let Some(cell) = cell(name) else { continue };
+        // A default for the rows that have a grid of packets; a cell is an error.
+        let given = cell.span.text == start.text;
+        if OF_CBR.contains(&name) && kind_name != "cbr" && !given {
+            continue;
+        }
         let value = match NUMBERS.contains(&name) {
             true => scalar::resolve(&cell.text),
             false => Value::Str(cell.text.clone()),
@@ -313,8 +343,13 @@ fn row(
     };
     flow.push((key("source"), map(vec![(key(kind_name), map(source))])));
     let node = map(flow);
-    let spec = from_node(&node, &ctx.texts, base)
-        .map_err(|ds| ctx.report_all(ds))
+    let spec = from_node(&node, &ctx.texts, &[])
+        .map_err(|ds| {
+            ctx.report_all(ds.into_iter().map(|mut d| {
+                d.path = column_name(base, &Step::parse_all(&d.path));
+                d
+            }));
+        })
         .ok()?;
     Some(Row {
         spec,

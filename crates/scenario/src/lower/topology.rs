@@ -98,6 +98,10 @@ pub(super) fn links(
         ctx.error(d, root, &steps!["topology", "links"]);
         fine = false;
     }
+    if nodes.is_empty() {
+        // Every end of every link would be unknown.
+        return None;
+    }
     for (name, link) in links {
         let at = |key: &str| steps!["topology", "links", name, key];
         check_name(ctx, name, "link", root, &at("")[..3]);

@@ -1,0 +1,279 @@
+//! What a scenario becomes: ids, defaults, routes, flows, requirements.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Router, SMALL, memory};
+use spillgate_core::{Dscp, Dur, Time};
+use spillgate_scenario::plan::Plan;
+use spillgate_scenario::{Diagnostics, NoImporter, Options, load};
+
+fn plan_with(text: &str, files: &[(&str, &str)], opts: &Options) -> Result<Plan, Diagnostics> {
+    let mut all: Vec<(&str, &[u8])> = files.iter().map(|(n, t)| (*n, t.as_bytes())).collect();
+    all.push(("dir/s.yaml", text.as_bytes()));
+    load(Path::new("dir/s.yaml"), &memory(&all), &Router, opts).map(|l| l.plan)
+}
+
+fn plan(text: &str) -> Plan {
+    plan_with(text, &[], &Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let p = plan(SMALL);
+    assert_eq!((p.name.as_str(), p.seed, p.runs), ("s", 1, 10));
+    let w = &p.variants[0].world;
+    assert_eq!(
+        (w.warmup, w.duration, w.interval),
+        (Dur::from_secs(1), Dur::from_secs(10), Dur::from_secs(1))
+    );
+    assert_eq!(w.classes, ["voice"]);
+    let names: Vec<_> = w.flows.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names, ["voice-0", "voice-1", "voice-2"]);
+    let f = &w.flows[1];
+    assert_eq!(
+        f.key.to_string(),
+        "10.0.0.2:49153 -> 10.255.0.1:5001 protocol 17"
+    );
+    assert_eq!((f.from, f.to, f.class, f.dscp), (0, 1, 0, Dscp::EF));
+    assert_eq!((f.start, f.stop), (Time::ZERO, Time::MAX));
+    let l = &w.links[0];
+    assert_eq!(
+        (l.name.as_str(), l.policy.as_str(), l.rate.bps()),
+        ("wan", "Q", 10_000_000)
+    );
+    assert_eq!(l.discipline.leaf_names(), ["fifo"]);
+}
+
+#[test]
+fn flows_take_what_they_are_given() {
+    let text = SMALL.replace(
+        "from: a, to: b, dscp: ef,",
+        "from: b, to: a, dscp: 34, ecn: ect0, class: rt, src: 192.168.1.250, dst: 10.9.9.9, protocol: tcp, sport: 7, dport: 8, start: 1 s, stop: 2 s,",
+    ).replace("policy: Q}", "policy: Q, duplex: true}");
+    let p = plan(&text);
+    let w = &p.variants[0].world;
+    let f = &w.flows[2];
+    assert_eq!(
+        f.key.to_string(),
+        "192.168.1.252:7 -> 10.9.9.9:8 protocol 6"
+    );
+    assert_eq!((f.start.as_secs_f64(), f.stop.as_secs_f64()), (1.0, 2.0));
+    assert_eq!(w.classes, ["rt"]);
+    let back = &w.links[1];
+    assert_eq!(
+        (back.name.as_str(), back.from, back.to, back.policy.as_str()),
+        ("wan.reverse", 1, 0, "none")
+    );
+    assert_eq!(w.next_hop, [vec![None, None], vec![Some(1), None]]);
+}
+
+#[test]
+fn protocols_without_ports_have_none() {
+    let p = plan(&SMALL.replace("dscp: ef,", "dscp: ef, protocol: icmp,"));
+    let key = p.variants[0].world.flows[0].key;
+    assert_eq!((key.protocol, key.sport, key.dport), (1, 0, 0));
+}
+
+/// A flow in a table and the same flow in the scenario lower to the same plan.
+#[test]
+fn tables_mean_the_same_as_flows() {
+    let inline = "traffic:
+  - flow: {name: v, count: 3, class: c, from: a, to: b, dscp: ef, ecn: ect1, src: 10.1.0.0/24, dst: 10.2.0.1, protocol: tcp, sport: 5004, dport: 5005, start: 1 s, stop: 8 s, source: {cbr: {rate: 64 kb/s, packet: 200 B, jitter: 10 %, phase: 1 ms}}}
+  - flow: {name: w, from: a, to: b, source: {poisson: {rate: 1 Mb/s, packet: imix}}}
+";
+    let table = "# two rows\r\nsource,name,count,class,from,to,dscp,ecn,src,dst,protocol,sport,dport,start,stop,rate,packet,jitter,phase\r\n\
+        cbr,v,3,c,a,b,ef,ect1,10.1.0.0/24,10.2.0.1,tcp,5004,5005,1 s,8 s,64 kb/s,200 B,10 %,1 ms\r\n\
+        poisson,w,,,a,b,,,,,,,,,,1 Mb/s,imix,,\r\n";
+    let cut = |traffic: &str| {
+        let start = SMALL.find("traffic:").unwrap();
+        let end = SMALL.find("measurement:").unwrap();
+        format!("{}{traffic}{}", &SMALL[..start], &SMALL[end..])
+    };
+    let a = plan(&cut(inline));
+    let b = plan_with(
+        &cut("traffic: [{csv: {file: t.csv}}]\n"),
+        &[("dir/t.csv", table)],
+        &Options::default(),
+    )
+    .unwrap_or_else(|e| panic!("{e}"));
+    let (a, b) = (&a.variants[0].world, &b.variants[0].world);
+    assert_eq!(format!("{:?}", a.flows), format!("{:?}", b.flows));
+    assert_eq!(a.classes, b.classes);
+}
+
+#[test]
+fn variants_differ_in_what_they_set() {
+    let text = format!(
+        "{SMALL}variants:\n  - {{name: fast, set: {{topology.links.wan.rate: 20 Mb/s}}}}\n  - {{name: bare, set: {{topology.links.wan.policy: null, traffic.voice.count: 1}}}}\n"
+    );
+    let p = plan(&text);
+    let worlds: Vec<_> = p
+        .variants
+        .iter()
+        .map(|v| {
+            (
+                &v.name[..],
+                v.world.links[0].rate.bps(),
+                &v.world.links[0].policy[..],
+                v.world.flows.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        worlds,
+        [
+            ("fast", 20_000_000, "Q", 3),
+            ("bare", 10_000_000, "none", 1)
+        ]
+    );
+}
+
+#[test]
+fn options_win_over_the_file() {
+    let opts = Options {
+        overrides: vec![
+            "runs.seed=3".into(),
+            "topology.links.wan.rate=1 Mb/s".into(),
+            "topology.links.wan.rate=2 Mb/s".into(),
+        ],
+        seed: Some(9),
+        runs: Some(4),
+    };
+    let p = plan_with(SMALL, &[], &opts).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((p.seed, p.runs), (9, 4));
+    assert_eq!(
+        p.variants[0].world.links[0].rate.bps(),
+        2_000_000,
+        "the last of two"
+    );
+}
+
+#[test]
+fn requirements_come_in_base_units() {
+    let text = format!(
+        "{SMALL}sla:\n  - {{class: voice, metric: owd_p99, max: 20 ms}}\n  - {{class: voice, metric: throughput, min: 60 kb/s}}\n  - {{class: voice, metric: loss_ratio, max: 25 %}}\n"
+    );
+    let bounds: Vec<_> = plan(&text).sla.iter().map(|s| (s.max, s.min)).collect();
+    assert_eq!(
+        bounds,
+        [
+            (Some(0.02), None),
+            (None, Some(60_000.0)),
+            (Some(0.25), None)
+        ]
+    );
+}
+
+#[test]
+fn the_hash_follows_content_and_nothing_else() {
+    let hash = |text: &str, table: &str| {
+        let text = text.replace("traffic:\n", "traffic:\n  - csv: {file: t.csv}\n");
+        plan_with(&text, &[("dir/t.csv", table)], &Options::default())
+            .unwrap_or_else(|e| panic!("{e}"))
+            .hash
+    };
+    let table = "name,from,to,rate,packet\nx,a,b,1 kb/s,100 B\n";
+    let base = hash(SMALL, table);
+    assert_eq!(base.len(), 32);
+    let respelled = SMALL
+        .replace(
+            "rate: 10 Mb/s, delay: 5 ms",
+            "delay: 5000 us, rate: 10000 kb/s",
+        )
+        .replace("# ", "");
+    assert_eq!(base, hash(&format!("# a comment\n{respelled}"), table));
+    assert_ne!(base, hash(&SMALL.replace("10 Mb/s", "11 Mb/s"), table));
+    assert_ne!(base, hash(SMALL, &table.replace("1 kb/s", "2 kb/s")));
+    let seeded = Options {
+        seed: Some(2),
+        ..Options::default()
+    };
+    assert_ne!(
+        plan_with(SMALL, &[], &seeded)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .hash,
+        plan(SMALL).hash
+    );
+}
+
+#[test]
+fn router_policies_join_and_warn() {
+    let config = "policy LLQ fifo 40\ninterface Gi0/0 bandwidth 5Mb/s\noutput LLQ\ninterface Gi0/1\nignored line\n";
+    let text = SMALL
+        .replace(", policy: Q", "")
+        .replace(
+            "policies:",
+            "configs: [{ios: r.cfg, interfaces: {Gi0/0: wan}}]\npolicies:",
+        )
+        .replace("warmup: 1 s", "warmup: 0 s");
+    let p = plan_with(&text, &[("dir/r.cfg", config)], &Options::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(p.variants[0].world.links[0].policy, "LLQ");
+    assert_eq!(p.warnings.len(), 2, "{:?}", p.warnings);
+    assert!(p.warnings[0].starts_with("dir/s.yaml:6: interface Gi0/0 (dir/r.cfg:2) has a bandwidth of 5 Mb/s, its link `wan` a rate of 10 Mb/s"), "{:?}", p.warnings);
+    assert!(
+        p.warnings[1].starts_with("dir/s.yaml:11: no warm-up"),
+        "{:?}",
+        p.warnings
+    );
+    assert_eq!(
+        (p.unmodelled[0].file.as_str(), p.unmodelled[0].line),
+        ("dir/r.cfg", 5)
+    );
+}
+
+#[test]
+fn memory_is_estimated_before_anything_runs() {
+    let p = plan(SMALL);
+    let one = p.memory_bytes(1);
+    assert!(p.memory_bytes(8) > one);
+    assert_eq!(
+        p.memory_bytes(10),
+        p.memory_bytes(1000),
+        "threads beyond the runs stay idle"
+    );
+    assert!(p.check_memory(1, one).is_none());
+    let e = p.check_memory(1, one / 2).unwrap();
+    assert_eq!(
+        (e.code, e.message.starts_with("needs about ")),
+        ("E0605", true)
+    );
+    // A flow more must cost at least what its meters take: 4 KB.
+    let more = plan(&SMALL.replace("count: 3", "count: 1003"));
+    assert!(more.memory_bytes(1) >= one + 4096 * 1000);
+}
+
+#[test]
+fn ten_thousand_flows_of_a_table_lower() {
+    let mut table = String::from("name,class,from,to,dscp,rate,packet,jitter\n");
+    for i in 0..10_000 {
+        table.push_str(&format!(
+            "flow-{i},class-{},a,b,af{}1,{} kb/s,1500 B,10 %\n",
+            i % 7,
+            1 + i % 4,
+            1 + i
+        ));
+    }
+    let text = SMALL.replace("traffic:\n", "traffic:\n  - csv: {file: t.csv}\n");
+    let p = plan_with(&text, &[("dir/t.csv", &table)], &Options::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let w = &p.variants[0].world;
+    assert_eq!((w.flows.len(), w.classes.len()), (10_003, 8));
+    assert_eq!(w.flows[9_999].key.src.to_string(), "10.0.39.16");
+}
+
+#[test]
+fn without_an_importer_configurations_are_refused() {
+    let text = SMALL.replace("policies:", "configs: [{ios: r.cfg}]\npolicies:");
+    let files = memory(&[("s.yaml", text.as_bytes()), ("r.cfg", b"x")]);
+    let e = load(
+        Path::new("s.yaml"),
+        &files,
+        &NoImporter,
+        &Options::default(),
+    )
+    .unwrap_err();
+    assert_eq!((e.0[0].code, e.0[0].file.as_str()), ("E0407", "r.cfg"));
+}

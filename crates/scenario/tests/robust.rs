@@ -1,0 +1,125 @@
+//! No input panics, whatever it is: every text ends in a plan or in located errors.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Router, SMALL, memory};
+use proptest::prelude::*;
+use spillgate_scenario::{Diagnostics, Options, load};
+
+const TABLE: &str = "name,count,from,to,rate,packet,source\nx,2,a,b,1 kb/s,100 B,cbr\n\"y\",,a,b,5 kb/s,imix,poisson\n";
+const CONFIG: &str = "policy LLQ percent 40\ninterface Gi0/0 bandwidth 5Mb/s\noutput LLQ\n";
+
+fn with_files() -> String {
+    SMALL
+        .replace("traffic:\n", "traffic:\n  - csv: {file: t.csv, defaults: {jitter: 5 %}}\n")
+        .replace(", policy: Q", "")
+        .replace("policies:", "configs: [{ios: r.cfg, interfaces: {Gi0/0: wan}}]\npolicies:")
+        .replace("{fifo: {limit: 50 packets}}", "{class-based: {classes: [{name: v, match: {dscp: [ef, 10], not: {src: 10.0.0.0/8}}, priority: {rate: 20 %}}]}}")
+        + "sla: [{class: voice, metric: owd_p99, max: 20 ms}]\nvariants:\n  - {name: p, set: {topology.links.wan.rate: 5 Mb/s}}\n  - {name: q, set: {traffic.voice.source.cbr.jitter: 5 %}}\n"
+}
+
+fn try_load(scenario: &[u8], table: &[u8], opts: &Options) -> Result<(), Diagnostics> {
+    let files = memory(&[
+        ("s.yaml", scenario),
+        ("t.csv", table),
+        ("r.cfg", CONFIG.as_bytes()),
+    ]);
+    let result = load(Path::new("s.yaml"), &files, &Router, opts).map(|_| ());
+    if let Err(e) = &result {
+        assert!(e.has_errors(), "an error without errors");
+        assert!(e.0.iter().all(|d| !d.message.is_empty()));
+        // Rendering must not panic either.
+        assert!(!e.to_string().is_empty());
+        assert!(serde_json::to_string(e).is_ok());
+    }
+    result
+}
+
+#[test]
+fn the_template_is_fine() {
+    try_load(
+        with_files().as_bytes(),
+        TABLE.as_bytes(),
+        &Options::default(),
+    )
+    .unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// Every truncation, and every byte replaced by each of some that matter in YAML.
+#[test]
+fn truncations_and_corruptions_end_well() {
+    let text = with_files().into_bytes();
+    let none = Options::default();
+    for end in 0..text.len() {
+        let _ = try_load(&text[..end], TABLE.as_bytes(), &none);
+    }
+    for at in 0..text.len() {
+        for byte in *b"\0\t\n #\"&*-:[]{}0\xe9" {
+            let mut bad = text.clone();
+            bad[at] = byte;
+            let _ = try_load(&bad, TABLE.as_bytes(), &none);
+        }
+    }
+    for at in 0..TABLE.len() {
+        for byte in *b"\0\r\n,\"#;0\xe9" {
+            let mut bad = TABLE.as_bytes().to_vec();
+            bad[at] = byte;
+            let _ = try_load(&text, &bad, &none);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        let _ = try_load(text.as_bytes(), TABLE.as_bytes(), &Options::default());
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = try_load(&bytes, &bytes, &Options::default());
+    }
+
+    /// Texts of YAML's own characters reach deeper than random ones.
+    #[test]
+    fn no_yaml_like_text_panics(text in "([a-c]: |- |\\[|\\]|\\{|\\}|, |&x |\\*x|\"|'|\n|\n  |\\| |> |\\? |!!str |--- |#|1|~|<<: ){0,60}") {
+        let _ = try_load(text.as_bytes(), b"", &Options::default());
+    }
+
+    #[test]
+    fn no_table_panics(table in "[a-c,\"\r\n #0-9]{0,80}") {
+        let _ = try_load(with_files().as_bytes(), table.as_bytes(), &Options::default());
+    }
+
+    #[test]
+    fn no_override_panics(path in "[a-z.\\[\\]\"0-9=]{0,30}", value in "\\PC{0,30}") {
+        let overrides = vec![format!("{path}={value}"), path];
+        let opts = Options { overrides, ..Options::default() };
+        let _ = try_load(with_files().as_bytes(), TABLE.as_bytes(), &opts);
+    }
+
+    /// Any value at any place that exists.
+    #[test]
+    fn any_value_anywhere_ends_well(
+        path in prop::sample::select(vec![
+            "schema_version", "topology", "topology.nodes", "topology.nodes[1]", "topology.links", "topology.links.wan",
+            "topology.links.wan.rate", "topology.links.wan.delay", "topology.links.wan.overhead", "topology.links.wan.cost",
+            "topology.links.wan.duplex", "configs", "configs[0].interfaces", "policies", "policies.Q",
+            "policies.Q.class-based.classes", "policies.Q.class-based.classes.v.priority.rate", "traffic", "traffic[0]",
+            "traffic[0].csv.defaults", "traffic.voice", "traffic.voice.count", "traffic.voice.src", "traffic.voice.source",
+            "traffic.voice.source.cbr.packet", "measurement", "measurement.interval", "measurement.duration", "sla",
+            "sla[0].max", "runs", "runs.seed", "variants", "variants[0].set",
+        ]),
+        value in prop::sample::select(vec![
+            "", "null", "0", "1", "-1", "3.5", "18446744073709551616", ".nan", "true", "x", "''", "[]", "{}", "[x, x]",
+            "{a: {}}", "10 Mb/s", "100 days", "2400 h", "1 ns", "100 %", "65535 B", "4000000000 packets", "1 GB",
+            "{fifo: {}}", "{x: {wfq: {}}}", "[{flow: {}}]", "10.0.0.0/8", "any", "1000 Tb/s", "1 b/s",
+            "{cbr: {rate: 1 b/s, packet: {table: []}}}", "{x: 1, y: [2]}",
+        ]),
+    ) {
+        let opts = Options { overrides: vec![format!("{path}={value}")], ..Options::default() };
+        let _ = try_load(with_files().as_bytes(), TABLE.as_bytes(), &opts);
+    }
+}
