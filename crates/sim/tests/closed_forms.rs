@@ -161,7 +161,8 @@ fn tolerated(n: usize) -> usize {
 
 #[test]
 fn known_queues_come_out_right() {
-    let cases: [(fn(u32, f64) -> Vec<Check>, [f64; 3]); 4] = [
+    type Queue = fn(u32, f64) -> Vec<Check>;
+    let cases: [(Queue, [f64; 3]); 4] = [
         (mm1, [0.5, 0.7, 0.85]),
         (md1, [0.5, 0.7, 0.85]),
         (mm1k, [0.5, 0.8, 1.2]),
