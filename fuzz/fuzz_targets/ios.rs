@@ -1,0 +1,14 @@
+//! Any bytes as a Cisco IOS configuration: a result, or errors with their place.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use spillgate_import::IosImporter;
+use spillgate_scenario::Importer as _;
+
+fuzz_target!(|data: &[u8]| {
+    if let Err(errors) = IosImporter.ios("fuzz.cfg", data) {
+        assert!(errors.has_errors());
+        assert!(errors.0.iter().all(|e| e.line.is_some()));
+        let _ = errors.to_string();
+    }
+});
