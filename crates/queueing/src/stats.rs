@@ -32,9 +32,9 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Queued packets that an AQM marked with congestion experienced.
     pub marks_ce: u64,
-    /// Most packets waiting at once since [`LeafStats::reset_peaks`].
+    /// Most packets waiting at once since [`crate::Discipline::reset_peaks`].
     pub peak_packets: u64,
-    /// Most bytes waiting at once since [`LeafStats::reset_peaks`].
+    /// Most bytes waiting at once since [`crate::Discipline::reset_peaks`].
     pub peak_bytes: u64,
 }
 

@@ -198,10 +198,49 @@ fn nested_percentages_are_of_the_rate_inside() {
             200,
         ),
         (r#"{"name": "class-default", "policy": "child"}"#, 1000),
+        (
+            r#"{"name": "b", "match": {"dscp": "ef"}, "bandwidth": "40 %"}, {"name": "class-default", "policy": "child"}"#,
+            1000,
+        ),
     ] {
         assert!(inside(class, kbps), "{class}");
         assert!(!inside(class, kbps + 1), "{class}");
     }
+}
+
+/// A limit in time counts at the rate that the class can be sure of: 100 kb/s are
+/// 1000 B in 80 ms, whether a guarantee or a shaper says so.
+#[test]
+fn time_limits_are_at_the_guaranteed_rate() {
+    for class in [
+        r#"{"name": "a", "match": {}, "bandwidth": "100 kb/s", "queue_limit": "80 ms"}"#,
+        r#"{"name": "a", "match": {}, "bandwidth": "50 %", "shape": {"rate": "100 kb/s"}, "queue_limit": "80 ms"}"#,
+        r#"{"name": "class-default", "shape": {"rate": "100 kb/s"}, "queue_limit": "80 ms"}"#,
+        r#"{"name": "a", "match": {}, "priority": {"rate": "100 kb/s", "limit": "80 ms"}}"#,
+    ] {
+        let json = format!(r#"{{"main": {{"class-based": {{"classes": [{class}]}}}}}}"#);
+        let mut d = build(&json, BPS);
+        let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+        for seq in 0..11 {
+            d.enqueue(Time::ZERO, packet(2, seq, 100), &mut rng, &mut drops);
+        }
+        assert_eq!(d.backlog_bytes(), 1000, "{class}");
+    }
+}
+
+/// The peak is of what waits at once, and starts anew from what waits.
+#[test]
+fn peaks_are_of_what_waits() {
+    let mut d = build(r#"{"main": {"fifo": {}}}"#, BPS);
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    for seq in 0..3 {
+        d.enqueue(Time::ZERO, packet(2, seq, 100), &mut rng, &mut drops);
+    }
+    d.dequeue(Time::ZERO, &mut rng, &mut drops);
+    let peaks = |d: &Discipline| (d.leaves()[0].peak_packets, d.leaves()[0].peak_bytes);
+    assert_eq!(peaks(&d), (3, 300));
+    d.reset_peaks();
+    assert_eq!(peaks(&d), (2, 200));
 }
 
 #[test]

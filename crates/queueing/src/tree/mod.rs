@@ -385,3 +385,64 @@ impl Schedule for Tree {
             .saturating_add(self.classifier.memory_bytes(flows))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::test_at;
+    use crate::spec::{DisciplineSpec, Scope};
+    use crate::stats::{LeafStats, Total};
+    use spillgate_core::{Drops, Rate, Rng};
+
+    /// Order after moving the origin of virtual time is the order without, with
+    /// backlogged, idle and shaped classes and a nested policy.
+    #[test]
+    fn the_origin_of_virtual_time_does_not_matter() {
+        let json = r#"{"main": {"class-based": {"classes": [
+              {"name": "a", "match": {"dscp": "cs1"}, "bandwidth": "10 %"},
+              {"name": "b", "match": {"dscp": "cs2"}, "bandwidth": "30 %", "shape": {"rate": "20 %"}},
+              {"name": "c", "match": {"dscp": ["cs3", "cs4"]}, "bandwidth": "25 %", "policy": "inner"}]}},
+            "inner": {"class-based": {"classes": [{"name": "x", "match": {"dscp": "cs4"}, "bandwidth": "70 %"}]}}}"#;
+        let policies = serde_json::from_str(json).unwrap();
+        let scope = Scope {
+            policies: &policies,
+            name: "main",
+            rate: Rate::from_bps(1_000_000).unwrap(),
+        };
+        let DisciplineSpec::ClassBased(spec) = &policies["main"] else {
+            panic!("not class-based");
+        };
+        let run = |rebase: bool| {
+            let mut tree = test_at(|at| resolve(spec, at, &scope)).unwrap();
+            let (mut rng, mut drops) = (Rng::from_key(3), Drops::new());
+            let (mut stats, mut total) = ([LeafStats::default(); 5], Total::default());
+            let mut script = Rng::from_key(4);
+            let mut order = Vec::new();
+            for i in 0..3000_u32 {
+                let mut cx = Cx {
+                    now: Time::from_secs_f64(f64::from(i) * 0.003),
+                    rng: &mut rng,
+                    drops: &mut drops,
+                    stats: &mut stats,
+                    total: &mut total,
+                };
+                // Now and then a class falls idle.
+                let class = script.below(5).min(i / 300 % 5) as u8;
+                let mut packet = Packet::new(0, i, 100 + script.below(1400) as u16);
+                packet.dscp = spillgate_core::Dscp::new(8 * class).unwrap();
+                tree.enqueue(packet, &mut cx);
+                order.push(tree.dequeue(&mut cx).map(|p| p.seq));
+                if script.below(2) == 0 {
+                    order.push(tree.dequeue(&mut cx).map(|p| p.seq));
+                }
+                if rebase {
+                    (0..tree.nodes.len()).for_each(|n| tree.rebase(n as u16));
+                }
+            }
+            (order, tree.nodes[0].v)
+        };
+        let ((moved, v), (still, far)) = (run(true), run(false));
+        assert_eq!(moved, still);
+        assert!(v < far / 100, "{v} {far}");
+    }
+}

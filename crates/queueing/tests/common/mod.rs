@@ -197,4 +197,14 @@ pub(crate) const PRESETS: &[Preset] = &[
             {"name": "class-default", "shape": {"rate": "50 %", "burst": "1600 B"}, "queue_limit": "4 packets"}]}}}"#,
         work_conserving: false,
     },
+    Preset {
+        name: "shapers within a plain class",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "site", "match": {"dscp": ["ef", "af41", "af31"]}, "bandwidth": "30 %", "policy": "inner"},
+            {"name": "class-default", "queue_limit": "4 packets"}]}},
+          "inner": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": "ef"}, "shape": {"rate": "60 kb/s", "burst": "1600 B"}},
+            {"name": "class-default", "shape": {"rate": "90 kb/s", "burst": "1600 B"}}]}}}"#,
+        work_conserving: false,
+    },
 ];
