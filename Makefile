@@ -78,11 +78,8 @@ fuzz: ## Fuzz each target for a minute (needs the nightly toolchain and cargo-fu
 	fi
 
 .PHONY: images
-images: $(NATIVE) ## Make the pictures of README and documentation anew.
-	rm -rf target/images
-	$(BIN)/spillgate run examples/ce-node/scenario.yaml --figures examples/ce-node/figures.toml \
-	  --out target/images --quiet || test $$? = 1
-	cp target/images/figures/{fig06,fig08,fig09}*.png docs/img/
+images: $(NATIVE) ## Put real output and figures into README and documentation.
+	$(BIN)/python docs/refresh.py
 
 .PHONY: lock
 lock: $(DEV_DEPS) ## Resolve the Python requirements anew (needs uv).

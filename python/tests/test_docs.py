@@ -1,5 +1,6 @@
 """What the documentation says works, and what should be documented is."""
 
+import importlib.util
 import re
 import shlex
 
@@ -126,3 +127,13 @@ def test_exit_statuses_agree(root):
     assert readme <= errors
     described = set(re.findall(r"^  (\d+)  ", build_parser().format_help(), re.MULTILINE))
     assert described == readme
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_shown_output_is_real(root, page, tmp_path):
+    spec = importlib.util.spec_from_file_location("refresh", root / "docs/refresh.py")
+    refresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(refresh)
+    shown = refresh.current(page)
+    real = refresh.block(refresh.PLACES[page], tmp_path / "out")
+    assert shown == real, "the program says something else now: make images"

@@ -166,17 +166,15 @@ def class_table(out: Console, found: Results) -> None:
             break
     _show(out, table)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
-    legend = (
-        "one run: no intervals" if alone else "± half-width of the 95 % interval over the runs"
-    )
+    legend = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
     missing = [heading for heading, metric in COLUMNS if metric in detail.hidden]
     if missing:
-        legend += f"; for {', '.join(missing)} widen the terminal or see results.json"
+        legend += f"; more columns ({', '.join(missing)}) in a wider terminal"
     elif detail.intervals < _ALL - {"offered"} and not alone:
-        legend += " (a wider terminal shows more of them)"
-    out.print(
-        Text(f"delay: one-way, mean; pdv: 99.9 % − minimum; {legend}", "dim"), overflow="fold"
-    )
+        legend += "; more of them in a wider terminal"
+    text = f"delay: one-way, mean; pdv: 99.9 % − minimum; {legend}"
+    for line in textwrap.wrap(text, out.width):
+        out.print(Text(line, "dim"))
     out.print()
 
 

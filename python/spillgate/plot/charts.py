@@ -128,7 +128,8 @@ def _bar_series(
     hatch: str,
 ) -> None:
     heights = [math.nan if c is None or c.mean is None else c.mean * factor for c in cells]
-    errors = [0.0 if c is None or c.half is None else c.half * factor for c in cells]
+    # Without a width there is nothing to draw; a zero would leave a dash.
+    errors = [c.half * factor if c is not None and c.half else math.nan for c in cells]
     axes.bar(
         places,
         heights,
@@ -140,6 +141,9 @@ def _bar_series(
         yerr=errors,
         error_kw={"ecolor": "#222222", "elinewidth": 0.9},
     )
+    for place, height in zip(places, heights, strict=True):
+        if height == 0.0 and len(places) <= 12:
+            axes.annotate("0", (place, 0), ha="center", va="bottom", fontsize=7, color="#444444")
 
 
 def timeline(
@@ -181,15 +185,19 @@ def timeline(
     scale = scale_for(series[0].unit, [v for s in series for v in s.v])
     with styled():
         figure = Figure(figsize=(6.4, 0.9 + 1.25 * len(chosen)))
-        panels = figure.subplots(len(chosen), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        tops = [max(v or 0.0 for s in series if s.variant == c for v in s.v) for c in chosen]
+        # One scale makes panels comparable, unless it flattens some of them.
+        alike = max(tops) <= 8 * min(tops)
+        panels = figure.subplots(len(chosen), 1, sharex=True, sharey=alike, squeeze=False)[:, 0]
         colors = dict(zip(places, palette(len(places)), strict=True))
         for panel, variant in zip(panels, chosen, strict=True):
             for s in (s for s in series if s.variant == variant):
                 values = [math.nan if v is None else v * scale.factor for v in s.v]
                 panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
             panel.set_title(variant, fontsize=8, pad=3)
-        # The panels share their scale, so it is set once all have their lines.
-        panels[0].set_ylim(bottom=0)
+        for panel, top in zip(panels, tops, strict=True):
+            highest = (max(tops) if alike else top) * scale.factor
+            panel.set_ylim(0, 1.08 * highest or 1)
         panels[-1].set_xlabel("time (s)")
         figure.supylabel(f"{label_of(metric)} ({scale.unit})", fontsize=9)
         handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}

@@ -1,0 +1,90 @@
+"""Puts the real output and figures of the examples into README and documentation.
+
+`make images` calls it; a test compares the text with what the program says.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PLACES = {"README.md": "ce-node", "docs/tutorial.md": "first"}
+"""Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
+
+IMAGES = ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data")
+
+_BLOCK = re.compile(r"(?<=<!-- output -->\n```text\n).*?(?=```\n<!-- end -->)", re.DOTALL)
+
+
+def output(example, out):
+    """What `spillgate run` says of an example whose results go to `out`."""
+    folder = ROOT / "examples" / example
+    figures = folder / "figures.toml"
+    chosen = ["--figures", str(figures)] if figures.exists() else ["--no-figures"]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "spillgate",
+            "run",
+            folder / "scenario.yaml",
+            "--out",
+            out,
+            *chosen,
+        ],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode not in (0, 1, 3):
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+def excerpt(text, verdicts):
+    """The tables, without what differs from machine to machine; some of the verdicts."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("delay: one-way"))
+    head = next(i for i, line in enumerate(lines) if " requirement " in line)
+    end = next(i for i, line in enumerate(lines) if re.search(r" of \d+ requirements$", line))
+    tables = [x for x in lines[:start] if not re.match(r"seed \d+, |.* M events in ", x)]
+    shown = lines[head : min(head + 1 + verdicts, end)]
+    more = ["[...]"] if head + 1 + verdicts < end else []
+    return "\n".join([*tables, *shown, *more, lines[end]]) + "\n"
+
+
+def block(example, out):
+    """The text that stands in the documentation for an example."""
+    return excerpt(output(example, out), verdicts=9)
+
+
+def current(page):
+    """The text that stands there now."""
+    return _BLOCK.search((ROOT / page).read_text(encoding="utf-8"))[0]
+
+
+def main():
+    """Replaces texts and pictures."""
+    with tempfile.TemporaryDirectory() as temporary:
+        for page, example in PLACES.items():
+            out = Path(temporary) / example
+            text = block(example, out)
+            path = ROOT / page
+            path.write_text(
+                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
+                encoding="utf-8",
+            )
+            for name in IMAGES if example == "ce-node" else ():
+                shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
+
+
+if __name__ == "__main__":
+    main()
