@@ -17,7 +17,8 @@
 //! Deviations: F is computed when a packet is chosen, not when it arrives. For
 //! a queue both are the same; for a nested policy, whose next packet may
 //! change, only this is exact. Tags count 2⁻²⁰ byte per unit of share; shares
-//! are exact to 2⁻²⁰ relative or better, and none counts as less than 10⁻⁶.
+//! are exact to 2⁻²⁰ relative or better, which may decide what in rational numbers
+//! would be a tie, and none counts as less than 10⁻⁶.
 //! Cost: O(classes) per packet, which for the tens of classes of real policies
 //! is less than keeping them sorted.
 
