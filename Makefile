@@ -22,7 +22,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --require-hashes --no-deps
 
 .PHONY: help
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: $(NATIVE) ## Run the customer-edge example: verdicts, figures.
@@ -60,8 +60,17 @@ docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
 	@echo "docs/_build/html/index.html"
 
 .PHONY: bench
-bench: ## Run the benchmarks.
-	cargo bench --workspace --locked
+bench: ## Time the benchmark cases and print a table.
+	cargo build --release --locked -p spillgate-bench
+	python3 bench/run.py
+
+.PHONY: callgrind
+callgrind: ## Count instructions and compare with those on record (needs valgrind).
+	@if ! command -v valgrind >/dev/null; then \
+	  echo "SKIPPED: make callgrind needs valgrind" >&2; \
+	else \
+	  cargo build --release --locked -p spillgate-bench && python3 bench/callgrind.py; \
+	fi
 
 .PHONY: fuzz
 fuzz: ## Fuzz each target for a minute (needs the nightly toolchain and cargo-fuzz).

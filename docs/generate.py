@@ -143,12 +143,12 @@ def _type(name, node):
 def _keys(node, page=""):
     required = set(node.get("required", ()))
     rows = []
-    for key, value in node["properties"].items():
+    for key, value in sorted(node["properties"].items(), key=lambda item: item[0] not in required):
         value = value if isinstance(value, dict) else {}
         meaning = cell(value.get("description", ""))
         if "default" in value and not isinstance(value["default"], dict | list):
             default = value["default"]
-            if default is not None and "efault" not in meaning:
+            if default not in (None, "") and "efault" not in meaning:
                 shown = {True: "true", False: "false"}.get(default, default)
                 meaning = f"{meaning} Default `{shown}`."
         name = f"`{key}`" + (" (required)" if key in required else "")

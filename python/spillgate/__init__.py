@@ -17,7 +17,8 @@ from spillgate.errors import (
     SpillgateError,
 )
 from spillgate.metrics import Metric, metrics
-from spillgate.result import Distribution, Results, Row, Run, Series, Verdict, load
+from spillgate.result import Results, load
+from spillgate.rows import Distribution, Row, Run, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
 from spillgate.scenario import Description, Unmodelled, catalog, check, schema
 

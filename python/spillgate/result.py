@@ -8,13 +8,23 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from spillgate import _engine
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.metrics import Scale, format_number, format_value, scale_for
+from spillgate.rows import (
+    VERDICT_MARKS,
+    Distribution,
+    Row,
+    Run,
+    Series,
+    T,
+    Verdict,
+    measured,
+    records,
+)
 from spillgate.rundir import MANIFEST, RunDirectory
 from spillgate.scenario import Description
 
@@ -27,163 +37,6 @@ FORMAT = 1
 
 PARTS = ("summary", "verdicts", "runs", "series", "distributions")
 """The parts of results, as the core names them."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """The mean of one metric of one thing over the runs of one variant.
-
-    Attributes:
-        variant: Name of the variant.
-        scope: `total`, `class`, `dscp`, `queue`, `link` or `flow`.
-        name: Name of the thing: a class, a code point, `link/queue`, ...
-        metric: Name of the metric.
-        unit: Base unit of the values.
-        mean: Mean over the runs; none if undefined in all of them.
-        low: Lower end of the 95 % interval; none with fewer than two runs.
-        high: Upper end of the 95 % interval; none with fewer than two runs.
-        n: Runs in which the metric is defined.
-    """
-
-    variant: str
-    scope: str
-    name: str
-    metric: str
-    unit: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
-
-    @property
-    def half(self) -> float | None:
-        """Half the width of the interval; none if there is no interval."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether one requirement is met by one variant.
-
-    Attributes:
-        variant: Name of the variant.
-        cls: The class of service (`class` in files).
-        metric: Name of the metric.
-        unit: Base unit of the values.
-        bound: The required value.
-        side: `max` if the metric must not exceed `bound`, `min` if it must reach it.
-        mean: Mean over the runs.
-        low: Lower end of the 95 % interval.
-        high: Upper end of the 95 % interval.
-        n: Runs that count.
-        verdict: `pass`, `fail`, or `undecided` when the interval contains the bound.
-        further_runs: How many more runs would probably decide it; none if decided or
-            out of reach.
-    """
-
-    variant: str
-    cls: str
-    metric: str
-    unit: str
-    bound: float
-    side: str
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
-    verdict: Literal["pass", "fail", "undecided"]
-    further_runs: int | None
-
-    @property
-    def requirement(self) -> str:
-        """The requirement as text.
-
-        Example:
-            >>> Verdict("FIFO", "voice", "loss_ratio", "1", 0.001, "max",
-            ...         0.1, 0.1, 0.1, 10, "fail", None).requirement
-            'loss_ratio ≤ 0.1 %'
-        """
-        sign = "≤" if self.side == "max" else "≥"
-        return f"{self.metric} {sign} {format_value(self.bound, self.unit)}"
-
-
-@dataclass(frozen=True)
-class Run:
-    """One finished run.
-
-    Attributes:
-        variant: Name of the variant.
-        run: Number of the run, from 0.
-        seed: Master seed.
-        digest: Fingerprint of the event stream; equal digests mean equal runs.
-        events: Events handled.
-        packets: Packets sent.
-    """
-
-    variant: str
-    run: int
-    seed: int
-    digest: str
-    events: int
-    packets: int
-
-
-@dataclass(frozen=True)
-class Series:
-    """A time series of the first run of a variant.
-
-    Attributes:
-        variant: Name of the variant.
-        run: Number of the run.
-        where: What was sampled.
-        metric: Name of the metric.
-        unit: Base unit of `v`.
-        t: Sampling times in seconds.
-        v: The values; none where undefined.
-    """
-
-    variant: str
-    run: int
-    where: str
-    metric: str
-    unit: str
-    t: tuple[float, ...]
-    v: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """The one-way delays of a class as a quantile curve, pooled over all runs.
-
-    Attributes:
-        variant: Name of the variant.
-        cls: The class of service.
-        q: Levels of the quantiles, 0 to 1.
-        owd: The quantiles in seconds.
-    """
-
-    variant: str
-    cls: str
-    q: tuple[float, ...]
-    owd: tuple[float | None, ...]
-
-
-_T = TypeVar("_T", Row, Verdict, Run, Series, Distribution)
-
-
-def _records(kind: type[_T], records: list[dict[str, Any]]) -> tuple[_T, ...]:
-    # `class` is a keyword in Python; a newer core may say more than we know.
-    known = {("class" if f.name == "cls" else f.name): f.name for f in fields(kind)}
-
-    def build(record: dict[str, Any]) -> _T:
-        values: dict[str, Any] = {
-            known[k]: tuple(v) if isinstance(v, list) else v
-            for k, v in record.items()
-            if k in known
-        }
-        return kind(**values)
-
-    return tuple(build(r) for r in records)
 
 
 class Results:
@@ -221,10 +74,10 @@ class Results:
             self._raw[name] = self._part(name)
         return self._raw[name]
 
-    def _objects(self, name: str, kind: type[_T]) -> tuple[_T, ...]:
+    def _objects(self, name: str, kind: type[T]) -> tuple[T, ...]:
         if name not in self._parsed:
-            self._parsed[name] = _records(kind, self._records_of(name))
-        parsed: tuple[_T, ...] = self._parsed[name]
+            self._parsed[name] = records(kind, self._records_of(name))
+        parsed: tuple[T, ...] = self._parsed[name]
         return parsed
 
     def table(
@@ -413,23 +266,6 @@ class Results:
         d = self.description
         state = "interrupted" if self.interrupted else "complete"
         return f"<Results {d.name!r}: {len(d.variants)} variants, {len(self.runs)} runs, {state}>"
-
-
-VERDICT_MARKS = {"pass": "✓ pass", "fail": "✗ FAIL", "undecided": "? undecided"}
-"""How verdicts are shown: a symbol and a word, never color alone."""
-
-
-def measured(v: Verdict) -> str:
-    """The measured mean with its interval, in a fitting unit.
-
-    Example:
-        >>> measured(Verdict("A", "x", "owd_mean", "s", 0.02, "max",
-        ...                  0.0048, 0.0047, 0.0049, 10, "pass", None))
-        '4.80 ±0.10 ms'
-    """
-    scale: Scale = scale_for(v.unit, [v.mean])
-    half = None if v.low is None or v.high is None else (v.high - v.low) / 2
-    return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()
 
 
 def load(directory: str | Path) -> Results:

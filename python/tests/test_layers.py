@@ -42,11 +42,12 @@ RANK = {
     "metrics": 2,
     "rundir": 2,
     "scenario": 2,
-    "result": 3,
-    "run": 4,
-    "plot": 5,
-    "cli": 6,
-    "__main__": 7,
+    "rows": 3,
+    "result": 4,
+    "run": 5,
+    "plot": 6,
+    "cli": 7,
+    "__main__": 8,
 }
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
 from spillgate.errors import InputError
-from spillgate.result import Results, Row
+from spillgate.result import Results
+from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import RunDirectory, default_directory
 

@@ -19,7 +19,8 @@ from rich.text import Text
 from spillgate import __commit__, __version__
 from spillgate.cli.progress import duration
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
-from spillgate.result import VERDICT_MARKS, Results, Row, measured
+from spillgate.result import Results
+from spillgate.rows import VERDICT_MARKS, Row, measured
 from spillgate.scenario import Description
 
 COLUMNS = (

@@ -12,7 +12,8 @@ from matplotlib.ticker import FuncFormatter
 
 from spillgate.metrics import scale_for
 from spillgate.plot.style import label_of, palette, styled
-from spillgate.result import Results, Row
+from spillgate.result import Results
+from spillgate.rows import Row
 
 
 def _ordered(names: Sequence[str]) -> list[str]:
