@@ -40,6 +40,8 @@ pub(crate) mod code {
     pub(crate) const MATCHES_OTHERWISE: &str = "W0703";
     /// The file configures no queueing.
     pub(crate) const NOTHING_FOUND: &str = "W0704";
+    /// A class has another name in results.
+    pub(crate) const RENAMED: &str = "W0705";
 }
 
 /// Something wrong at a column of a line.

@@ -122,11 +122,22 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
     fn class(&mut self, class: &Class<'a>, path: &str) -> ClassSpec {
         self.check_conflicts(class, path);
         let mut spec = ClassSpec {
-            name: class.name.to_owned(),
+            // Results show nested classes as `PARENT/CHILD`.
+            name: class.name.replace('/', "_"),
             bandwidth: class.bandwidth.map(|b| b.value),
             set_dscp: class.set_dscp.map(|d| d.value),
             ..ClassSpec::default()
         };
+        if spec.name != class.name {
+            let message = format!(
+                "class `{}` is called `{}` in results",
+                class.name, spec.name
+            );
+            let fault = Fault::new(code::RENAMED, class.origin.column, message);
+            let hint = "`/` separates nested classes there";
+            self.report
+                .warn(class.origin.line, path, fault.found(class.name).hint(hint));
+        }
         if class.name != DEFAULT {
             spec.matching = match self.config.class_maps.get(class.name) {
                 Some(map) => {
@@ -145,7 +156,14 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
                 }
             };
         }
-        match class.remaining.map(|r| r.value) {
+        let remaining = class.remaining.filter(|r| {
+            if class.bandwidth.is_some() {
+                let reason = "the class keeps its guaranteed bandwidth; a share of the rest beside it is not modelled";
+                self.report.unmodelled(r.origin, reason);
+            }
+            class.bandwidth.is_none()
+        });
+        match remaining.map(|r| r.value) {
             Some(Remaining::Percent(p)) => spec.bandwidth_remaining = Some(p),
             Some(Remaining::Ratio(r)) => spec.bandwidth_remaining_ratio = Some(r),
             None => {}
@@ -180,7 +198,31 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         });
         spec.aqm = wred(&class.wred, self.report);
         spec.policy = class.policy.and_then(|p| self.nested(&p, path));
+        self.reconcile_nesting(class, &mut spec);
         spec
+    }
+
+    /// A class with a service-policy has the queues of that policy, and no other.
+    fn reconcile_nesting(&mut self, class: &Class<'a>, spec: &mut ClassSpec) {
+        let (Some(policy), Some(_)) = (class.policy, &spec.policy) else {
+            return;
+        };
+        if spec.priority.is_some() {
+            let reason = "a priority class has one queue: policies inside it are not modelled";
+            self.report.unmodelled(policy.origin, reason);
+            spec.policy = None;
+            return;
+        }
+        (spec.queue_limit, spec.aqm, spec.fair_queue) = (None, None, None);
+        let own = [
+            class.queue_limit.map(|l| l.origin),
+            class.wred.origin,
+            class.fair_queue.map(|f| f.origin),
+        ];
+        for origin in own.into_iter().flatten() {
+            let reason = "the queues of the class are those of its service-policy";
+            self.report.unmodelled(origin, reason);
+        }
     }
 
     /// The policy-map that queues inside a class.
@@ -205,9 +247,16 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         let Some(priority) = class.priority else {
             return;
         };
+        if class.name == DEFAULT {
+            let (at, message) = (priority.origin, "class-default cannot have priority");
+            let fault = Fault::new(code::CONFLICT, at.column, message).found(at.text);
+            let hint = "put the packets that go first into a class of their own";
+            self.report.error(at.line, path, fault.hint(hint));
+        }
         let others = [
             ("bandwidth", class.bandwidth.map(|b| b.origin)),
             ("bandwidth remaining", class.remaining.map(|r| r.origin)),
+            ("shape", class.shape.map(|s| s.origin)),
             ("random-detect", class.wred.origin),
             ("fair-queue", class.fair_queue.map(|f| f.origin)),
         ];
