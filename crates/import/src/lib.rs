@@ -3,6 +3,50 @@
 //! [`IosImporter`] reads the queueing of a Cisco IOS running-config into the
 //! same types that a scenario writes inline, so an imported policy and an
 //! inline one cannot behave differently.
+//!
+//! ```
+//! use spillgate_import::IosImporter;
+//! use spillgate_scenario::Importer as _;
+//!
+//! let config = b"class-map voice
+//!  match dscp ef
+//! policy-map WAN
+//!  class voice
+//!   priority percent 15
+//! interface Serial0/0
+//!  bandwidth 2048
+//!  service-policy output WAN
+//! ";
+//! let imported = IosImporter.ios("ce.cfg", config)?;
+//! assert!(imported.policies.contains_key("WAN"));
+//! assert_eq!(imported.interfaces["Serial0/0"].output_policy, Some(("WAN".to_owned(), 8)));
+//! # Ok::<(), spillgate_scenario::Diagnostics>(())
+//! ```
+//!
+//! # Where the model is not the router
+//!
+//! Each is listed with its line when a configuration has it. What is marked
+//! *recalled* is from memory of Cisco's command references and unchecked.
+//!
+//! - A `match` that is not modelled holds for no packet. It adds nothing to a
+//!   `match-any` class-map and leaves a `match-all` one without packets;
+//!   negated it is left out. `match protocol` goes by well-known ports, in
+//!   both directions, where NBAR looks into the payload.
+//! - `established` in an access list is every TCP packet; entries on other TCP
+//!   flags, ICMP types, fragments or times of day are left out.
+//! - A policer has one rate and two colors. With a `violate-action` of its own,
+//!   all that exceeds the committed burst meets that; with a peak rate, the
+//!   `exceed-action`. Its default burst is CIR/32 bytes, at least 1500
+//!   (recalled), which is 250 ms at the committed rate.
+//! - A shaper's bucket holds Bc + Be, Be being Bc unless given, as the byte
+//!   limit in `show policy-map interface` has it.
+//! - `fair-queue` in a class has the limits of flow-based WFQ before HQF, 64
+//!   packets a conversation; HQF holds a conversation to a quarter of the
+//!   class's `queue-limit` (recalled).
+//! - An interface without a service-policy that says `fair-queue`,
+//!   `no fair-queue`, `hold-queue ... out` or `random-detect` gets a policy of
+//!   the name `INTERFACE-DEFAULT:` and its own. One that says nothing gets
+//!   none, whatever the default of its type.
 #![forbid(unsafe_code)]
 
 mod ios;

@@ -1,15 +1,15 @@
-//! What a class of a policy-map does: `bandwidth`, `priority`, `shape`,
-//! `queue-limit`, `fair-queue`, `set`.
+//! What a class of a policy-map does: `bandwidth`, `priority`, `set`.
+//! (Its queue is in [`super::queue`].)
 //!
 //! Units are those of the command reference: `bandwidth` and `priority` in
 //! kbit/s with bursts in bytes, `shape` in bit/s with bursts in bits,
 //! `queue-limit` in packets unless it says otherwise.
 
-use spillgate_core::{Dscp, Dur, Limit, RateOrPercent, Size};
+use spillgate_core::{Dscp, RateOrPercent, Size};
 
 use super::args::Args;
-use super::ast::{FairQueue, Priority, Remaining, Shape};
-use super::fault::{Fault, Refusal, code, unmodelled};
+use super::ast::{Priority, Remaining};
+use super::fault::{Refusal, unmodelled};
 
 /// A value, and what of the line was understood but has no effect.
 pub(crate) struct Parsed<T> {
@@ -58,7 +58,7 @@ pub(crate) fn bandwidth(args: &mut Args<'_>) -> Result<Parsed<Bandwidth>, Refusa
 }
 
 /// The end of a line that may say which bytes count.
-fn account(args: &mut Args<'_>) -> Result<Option<String>, Refusal> {
+pub(crate) fn account(args: &mut Args<'_>) -> Result<Option<String>, Refusal> {
     if args.take("account") {
         return Ok(Some(OVERHEAD.to_owned()));
     }
@@ -89,203 +89,6 @@ pub(crate) fn priority(args: &mut Args<'_>) -> Result<Priority, Refusal> {
         rate,
         burst: burst.map(Size),
     })
-}
-
-/// `shape average {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
-///
-/// The bucket holds Bc + Be, and Be equals Bc unless it is given: `show
-/// policy-map interface` prints a byte limit of (Bc + Be) / 8, with equal
-/// sustained and excess bits an interval where none was configured.
-pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Kind {
-        Average,
-        Foreign(&'static str),
-    }
-    const KINDS: [(&str, Kind); 6] = [
-        ("average", Kind::Average),
-        (
-            "peak",
-            Kind::Foreign("shaping to a peak rate is not modelled; `shape average` is"),
-        ),
-        (
-            "adaptive",
-            Kind::Foreign("adaptation to BECN is not modelled"),
-        ),
-        (
-            "fecn-adapt",
-            Kind::Foreign("adaptation to FECN is not modelled"),
-        ),
-        (
-            "fr-voice-adapt",
-            Kind::Foreign("adaptation to voice on frame relay is not modelled"),
-        ),
-        (
-            "max-buffers",
-            Kind::Foreign("the shaper's queue has the `queue-limit` of its class"),
-        ),
-    ];
-    // Switches take the rate without a keyword.
-    let kind = match args.peek() {
-        Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => Kind::Average,
-        _ => args.keyword(&KINDS, "average and a rate in bit/s")?,
-    };
-    if let Kind::Foreign(reason) = kind {
-        return unmodelled(reason);
-    }
-    if args.take("percent") {
-        let rate = RateOrPercent::Percent(args.percent()?);
-        let burst = args.try_number("a burst in ms", 1..=10_000)?;
-        args.take("ms");
-        if args
-            .try_number("an excess burst in ms", 0..=10_000)?
-            .is_some()
-        {
-            args.take("ms");
-        }
-        let lost = burst.map(|_| {
-            "bursts in ms of a percentage are not modelled; the default burst holds".to_owned()
-        });
-        let lost = account(args)?.or(lost);
-        let value = Shape { rate, burst: None };
-        return Ok(Parsed { value, lost });
-    }
-    let rate = args.bits_per_second()?;
-    const BITS: std::ops::RangeInclusive<u64> = 8..=1_000_000_000_000;
-    let bc = args.try_number("a burst in bits", BITS)?;
-    let be = match bc {
-        Some(_) => args.try_number("an excess burst in bits", 0..=*BITS.end())?,
-        None => None,
-    };
-    let lost = account(args)?;
-    let burst = bc.map(|bc| Size((bc + be.unwrap_or(bc)) / 8));
-    let value = Shape {
-        rate: RateOrPercent::Rate(rate),
-        burst,
-    };
-    Ok(Parsed { value, lost })
-}
-
-/// `queue-limit N [packets | bytes | ms | us]`.
-pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Unit {
-        Packets,
-        Bytes,
-        Ms,
-        Us,
-    }
-    const UNITS: [(&str, Unit); 4] = [
-        ("packets", Unit::Packets),
-        ("bytes", Unit::Bytes),
-        ("ms", Unit::Ms),
-        ("us", Unit::Us),
-    ];
-    const SELECTORS: [(&str, ()); 7] = [
-        ("atm", ()),
-        ("clp", ()),
-        ("cos", ()),
-        ("discard-class", ()),
-        ("dscp", ()),
-        ("precedence", ()),
-        ("percent", ()),
-    ];
-    let mut ahead = *args;
-    if ahead.try_keyword(&SELECTORS).is_some() {
-        return unmodelled("thresholds by field are not modelled; the class has one queue-limit");
-    }
-    const WHAT: &str = "a queue limit";
-    let word = args.peek();
-    let n = args.number(WHAT, 1..=1_000_000_000)?;
-    let unit = match args.peek() {
-        Some(_) => args.keyword(&UNITS, "packets, bytes, ms or us")?,
-        None => Unit::Packets,
-    };
-    args.finish()?;
-    let most: u64 = match unit {
-        Unit::Packets | Unit::Ms | Unit::Us => 10_000_000,
-        Unit::Bytes => 1_000_000_000,
-    };
-    if let Some(word) = word.filter(|_| n > most) {
-        return Err(super::args::out_of_range(word, WHAT, 1..=most));
-    }
-    Ok(match unit {
-        Unit::Packets => Limit::Packets(n as u32),
-        Unit::Bytes => Limit::Bytes(n),
-        Unit::Ms => Limit::Time(Dur::from_ms(n)),
-        Unit::Us => Limit::Time(Dur::from_us(n)),
-    })
-}
-
-/// `fair-queue [QUEUES]`, `fair-queue {queue-limit | individual-limit} PACKETS`.
-///
-/// Other defaults are those of flow-based WFQ before HQF (64 packets a
-/// conversation); HQF holds a conversation to a quarter of the class's
-/// queue-limit instead.
-pub(crate) fn fair_queue(args: &mut Args<'_>) -> Result<Parsed<FairQueue>, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Kind {
-        Each,
-        Foreign(&'static str),
-    }
-    const KINDS: [(&str, Kind); 6] = [
-        ("queue-limit", Kind::Each),
-        ("individual-limit", Kind::Each),
-        (
-            "aggregate-limit",
-            Kind::Foreign("the limit over all conversations is not modelled here"),
-        ),
-        (
-            "precedence",
-            Kind::Foreign("weights by precedence are those of flow-based WFQ"),
-        ),
-        (
-            "qos-group",
-            Kind::Foreign("router-internal markings are not simulated"),
-        ),
-        (
-            "tos",
-            Kind::Foreign("queues by ToS are not modelled; conversations are"),
-        ),
-    ];
-    let mut fair = FairQueue::default();
-    let Some(word) = args.peek() else {
-        return Ok(fair.into());
-    };
-    if word.text.starts_with(|c: char| c.is_ascii_digit()) {
-        let n = args.number("a number of conversation queues", 16..=4096)?;
-        fair.queues = Some(power_of_two(n, word)?);
-    }
-    while args.peek().is_some() {
-        match args.keyword(&KINDS, "queue-limit and a number of packets")? {
-            Kind::Each => {
-                fair.threshold =
-                    Some(args.number("packets a conversation may hold", 1..=4096)? as u16);
-            }
-            Kind::Foreign(reason) => {
-                return Ok(Parsed {
-                    value: fair,
-                    lost: Some(reason.to_owned()),
-                });
-            }
-        }
-    }
-    Ok(fair.into())
-}
-
-/// Number of conversation queues: a power of two.
-pub(crate) fn power_of_two(n: u64, word: super::lexer::Word<'_>) -> Result<u16, Refusal> {
-    if n.is_power_of_two() {
-        return Ok(n as u16);
-    }
-    Err(Fault::new(
-        code::RANGE,
-        word.column,
-        format!("`{}` is no power of two", word.text),
-    )
-    .found(word.text)
-    .hint("write 16, 32, 64, 128, 256, 512, 1024, 2048 or 4096")
-    .into())
 }
 
 /// `set [ip] {dscp V | precedence V}`; precedence p is DSCP 8p (RFC 2474 section 4.2.2).
@@ -463,106 +266,6 @@ mod tests {
             wrong(priority(&mut args("level 0"))).1,
             "`0` is out of range"
         );
-    }
-
-    #[test]
-    fn shape_bursts_are_bits_and_bc_plus_be() {
-        let bps = |n| RateOrPercent::Rate(Rate::from_bps(n).unwrap());
-        let table = [
-            ("average 100000000", bps(100_000_000), None),
-            ("ave 2m", bps(2_000_000), None),
-            ("average 1.5M", bps(1_500_000), None),
-            ("512000", bps(512_000), None),
-            // The byte limit of `show policy-map interface` for 512 kbit/s: 3200.
-            ("average 512000 12800", bps(512_000), Some(3200)),
-            ("average 512000 12800 12800", bps(512_000), Some(3200)),
-            ("average 512000 12800 0", bps(512_000), Some(1600)),
-            ("average percent 50", percent(50.0), None),
-        ];
-        for (text, rate, burst) in table {
-            let got = shape(&mut args(text)).ok().unwrap();
-            let burst = burst.map(Size);
-            assert_eq!(
-                (got.value, got.lost),
-                (Shape { rate, burst }, None),
-                "{text}"
-            );
-        }
-        assert!(
-            shape(&mut args("average percent 50 400 ms"))
-                .ok()
-                .unwrap()
-                .lost
-                .is_some()
-        );
-        listed(shape(&mut args("peak 512000")));
-        listed(shape(&mut args("max-buffers 1000")));
-        assert_eq!(
-            wrong(shape(&mut args("average 0"))).1,
-            "`0` is out of range"
-        );
-        assert_eq!(
-            wrong(shape(&mut args("average 1.5"))).1,
-            "`1.5` does not fit here"
-        );
-        assert_eq!(
-            wrong(shape(&mut args("average 1e3k"))).1,
-            "`1e3k` does not fit here"
-        );
-        assert_eq!(
-            wrong(shape(&mut args("average 9999g"))).1,
-            "`9999g` is out of range"
-        );
-    }
-
-    #[test]
-    fn queue_limits_come_in_four_units() {
-        let table = [
-            ("64", Limit::Packets(64)),
-            ("64 packets", Limit::Packets(64)),
-            ("96000 bytes", Limit::Bytes(96_000)),
-            ("20 ms", Limit::Time(Dur::from_ms(20))),
-            ("500 us", Limit::Time(Dur::from_us(500))),
-        ];
-        for (text, limit) in table {
-            assert_eq!(queue_limit(&mut args(text)), Ok(limit), "{text}");
-        }
-        listed(queue_limit(&mut args("dscp af11 20")));
-        assert_eq!(wrong(queue_limit(&mut args("0"))).1, "`0` is out of range");
-        assert_eq!(
-            wrong(queue_limit(&mut args("x"))).1,
-            "`x` does not fit here"
-        );
-        assert_eq!(
-            wrong(queue_limit(&mut args("  900000000 ms"))),
-            (3, "`900000000` is out of range".into())
-        );
-        assert_eq!(wrong(queue_limit(&mut args("64 furlongs"))).0, 4);
-    }
-
-    #[test]
-    fn fair_queue_takes_powers_of_two() {
-        let fair = |q, t| FairQueue {
-            queues: q,
-            threshold: t,
-        };
-        for (text, expected) in [
-            ("", fair(None, None)),
-            ("512", fair(Some(512), None)),
-            ("queue-limit 20", fair(None, Some(20))),
-            ("16 queue-limit 20", fair(Some(16), Some(20))),
-        ] {
-            assert_eq!(
-                fair_queue(&mut args(text)).ok().unwrap().value,
-                expected,
-                "{text}"
-            );
-        }
-        assert_eq!(
-            wrong(fair_queue(&mut args("100"))).1,
-            "`100` is no power of two"
-        );
-        assert_eq!(wrong(fair_queue(&mut args("8"))).1, "`8` is out of range");
     }
 
     #[test]

@@ -13,7 +13,9 @@ mod class;
 mod class_map;
 mod fault;
 mod globals;
+mod heads;
 mod interface;
+mod interface_words;
 mod keyword;
 mod lexer;
 mod lower;
@@ -21,6 +23,7 @@ mod parse;
 mod police;
 mod policy_map;
 mod protocols;
+mod queue;
 mod report;
 mod wred;
 

@@ -13,7 +13,7 @@ use super::globals::{ATTACHMENTS, GLOBALS, Global, SERVICES};
 use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::{Line, Word};
 use super::report::Report;
-use super::{interface, policy_map};
+use super::{heads, interface, policy_map};
 
 /// Where the next line belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,8 +233,8 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             }
         }
         match found {
-            Some(Global::ClassMap) => policy_map::class_map(self, c),
-            Some(Global::PolicyMap) => policy_map::policy_map(self, c),
+            Some(Global::ClassMap) => heads::class_map(self, c),
+            Some(Global::PolicyMap) => heads::policy_map(self, c),
             Some(Global::Interface) => interface::header(self, c),
             Some(Global::AccessList) => self.numbered_acl(c),
             Some(Global::Ip | Global::Ipv6 | Global::Mac) => self.named_acl(c, found),

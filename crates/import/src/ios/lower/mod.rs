@@ -1,6 +1,7 @@
 //! From what was written to what it means: names resolved, lines of one
 //! class checked against each other, everything as the scenario's types.
 
+mod condition;
 mod graph;
 mod interface;
 mod matching;

@@ -1,0 +1,234 @@
+//! The words of an interface's block, and the names of interfaces.
+
+use super::keyword::{Table, abbreviates};
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Verb {
+    Bandwidth,
+    ServicePolicy,
+    HoldQueue,
+    FairQueue,
+    RandomDetect,
+    Ip,
+    Ppp,
+    FrameRelay,
+    /// Not modelled, if this word follows (any, if empty); the reason.
+    Foreign(&'static str, &'static str),
+    /// Opens a circuit of the interface.
+    Circuit,
+    /// Has nothing to do with queueing.
+    Skip,
+}
+
+use Verb::{Foreign, Skip};
+
+const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy queueing commands";
+const SWITCH: &str = "queueing of switch hardware is not modelled";
+const RING: &str = "the transmit ring is not modelled: the policy's queue is the only one";
+
+/// Commands of an interface. Those without queueing are there so that
+/// abbreviations are as ambiguous as on the router.
+pub(crate) const INTERFACE: &Table<Verb> = &[
+    ("access-group", Skip),
+    ("arp", Skip),
+    ("atm", Skip),
+    ("authentication", Skip),
+    (
+        "auto",
+        Foreign(
+            "qos",
+            "what `auto qos` generates is read, not the command itself",
+        ),
+    ),
+    ("autodetect", Skip),
+    ("backup", Skip),
+    ("bandwidth", Verb::Bandwidth),
+    ("bridge-group", Skip),
+    ("bundle", Skip),
+    ("carrier-delay", Skip),
+    ("cdp", Skip),
+    ("channel-group", Skip),
+    (
+        "class",
+        Foreign("", "frame-relay map classes are not modelled"),
+    ),
+    ("clock", Skip),
+    ("crypto", Skip),
+    ("custom-queue-list", Foreign("", LEGACY)),
+    ("delay", Skip),
+    ("description", Skip),
+    ("dialer", Skip),
+    ("dialer-group", Skip),
+    ("dot1q", Skip),
+    ("dot1x", Skip),
+    ("down-when-looped", Skip),
+    ("duplex", Skip),
+    ("encapsulation", Skip),
+    ("fair-queue", Verb::FairQueue),
+    ("frame-relay", Verb::FrameRelay),
+    ("full-duplex", Skip),
+    ("glbp", Skip),
+    ("half-duplex", Skip),
+    ("hold-queue", Verb::HoldQueue),
+    ("ip", Verb::Ip),
+    ("ipv6", Skip),
+    ("isdn", Skip),
+    ("isis", Skip),
+    ("keepalive", Skip),
+    ("l2protocol-tunnel", Skip),
+    ("lacp", Skip),
+    ("lldp", Skip),
+    ("load-interval", Skip),
+    ("logging", Skip),
+    ("loopback", Skip),
+    ("mac", Skip),
+    ("mac-address", Skip),
+    ("map-group", Skip),
+    (
+        "max-reserved-bandwidth",
+        Foreign(
+            "",
+            "all of the link may be reserved; above 75 % there is a warning",
+        ),
+    ),
+    ("mdix", Skip),
+    ("media-type", Skip),
+    ("mls", Foreign("qos", SWITCH)),
+    ("mop", Skip),
+    ("mpls", Skip),
+    ("mtu", Skip),
+    ("multilink-group", Skip),
+    ("negotiation", Skip),
+    ("ntp", Skip),
+    ("peer", Skip),
+    ("physical-layer", Skip),
+    ("ppp", Verb::Ppp),
+    ("pppoe", Skip),
+    ("pppoe-client", Skip),
+    ("priority-group", Foreign("", LEGACY)),
+    ("priority-queue", Foreign("", SWITCH)),
+    ("pvc", Verb::Circuit),
+    (
+        "qos",
+        Foreign(
+            "",
+            "classification before encryption or by switch hardware is not modelled",
+        ),
+    ),
+    ("queue-set", Foreign("", SWITCH)),
+    ("random-detect", Verb::RandomDetect),
+    (
+        "rate-limit",
+        Foreign(
+            "",
+            "committed access rate is not modelled; `police` in a policy-map is",
+        ),
+    ),
+    ("rcv-queue", Foreign("", SWITCH)),
+    ("serial", Skip),
+    ("service-policy", Verb::ServicePolicy),
+    ("shutdown", Skip),
+    ("snmp", Skip),
+    ("spanning-tree", Skip),
+    ("speed", Skip),
+    ("srr-queue", Foreign("", SWITCH)),
+    ("standby", Skip),
+    ("storm-control", Foreign("", SWITCH)),
+    ("switchport", Skip),
+    ("timeslot", Skip),
+    (
+        "traffic-shape",
+        Foreign(
+            "",
+            "generic traffic shaping is not modelled; `shape` in a policy-map is",
+        ),
+    ),
+    ("trust", Foreign("", SWITCH)),
+    ("tunnel", Skip),
+    ("tx-queue-limit", Foreign("", RING)),
+    ("tx-ring-limit", Foreign("", RING)),
+    ("udld", Skip),
+    ("vlan", Skip),
+    ("vrf", Skip),
+    ("vrrp", Skip),
+    ("wrr-queue", Foreign("", SWITCH)),
+    ("xconnect", Skip),
+    ("zone-member", Skip),
+];
+
+/// Commands of an interface that the importer reads.
+pub(crate) const QUEUEING: [&str; 5] = [
+    "bandwidth",
+    "fair-queue",
+    "hold-queue",
+    "random-detect",
+    "service-policy",
+];
+
+/// Interface types, in full and as abbreviated in practice; ambiguous ones resolve to the first.
+const TYPES: [(&str, usize); 27] = [
+    ("GigabitEthernet", 2),
+    ("FastEthernet", 2),
+    ("TenGigabitEthernet", 2),
+    ("TwoGigabitEthernet", 3),
+    ("FiveGigabitEthernet", 3),
+    ("TwentyFiveGigE", 3),
+    ("FortyGigabitEthernet", 2),
+    ("HundredGigE", 2),
+    ("Ethernet", 2),
+    ("Serial", 2),
+    ("Tunnel", 2),
+    ("Loopback", 2),
+    ("Port-channel", 2),
+    ("Vlan", 2),
+    ("Dialer", 2),
+    ("Multilink", 2),
+    ("ATM", 2),
+    ("POS", 2),
+    ("BDI", 2),
+    ("BVI", 2),
+    ("BRI", 2),
+    ("Async", 2),
+    ("Cellular", 2),
+    ("Group-Async", 2),
+    ("Virtual-Template", 9),
+    ("Virtual-PPP", 9),
+    ("Null", 2),
+];
+
+/// The full name of an interface: `gi0/1` is GigabitEthernet0/1.
+pub(crate) fn canonical(name: &str) -> String {
+    let split = name
+        .find(|c: char| c.is_ascii_digit())
+        .unwrap_or(name.len());
+    let (kind, number) = name.split_at(split);
+    match TYPES
+        .iter()
+        .find(|(full, least)| abbreviates(kind, full, *least))
+    {
+        Some((full, _)) => format!("{full}{number}"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interface_names_are_spelled_out() {
+        for (written, full) in [
+            ("gi0/0", "GigabitEthernet0/0"),
+            ("GigabitEthernet0/0.100", "GigabitEthernet0/0.100"),
+            ("gigabitethernet0/0", "GigabitEthernet0/0"),
+            ("Te1/1/1", "TenGigabitEthernet1/1/1"),
+            ("fa0", "FastEthernet0"),
+            ("se0/0/0:23", "Serial0/0/0:23"),
+            ("Vlan10", "Vlan10"),
+            ("wlan-ap0", "wlan-ap0"),
+            ("Po1", "Port-channel1"),
+        ] {
+            assert_eq!(canonical(written), full);
+        }
+    }
+}
