@@ -1,7 +1,19 @@
-# The compiled core. Only `spillgate._engine` imports it.
+# The compiled core. Only `spillgate._engine` imports it; a test compares this with the module.
 
-__version__: str
-__commit__: str
+from typing import Final, final
+
+__all__ = [
+    "InputError",
+    "Job",
+    "Results",
+    "__commit__",
+    "__version__",
+    "catalog",
+    "schema",
+]
+
+__version__: Final[str]
+__commit__: Final[str]
 
 def schema() -> str: ...
 def catalog() -> str: ...
@@ -9,15 +21,16 @@ def catalog() -> str: ...
 class InputError(Exception):
     diagnostics: str
 
+@final
 class Job:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: str,
-        overrides: list[str] = [],
+        overrides: list[str] = ...,
         seed: int | None = None,
         runs: int | None = None,
         jobs: int = 0,
-    ) -> None: ...
+    ) -> Job: ...
     def describe(self) -> str: ...
     def start(self) -> None: ...
     def progress(self) -> tuple[float, int, int, int]: ...
@@ -25,6 +38,7 @@ class Job:
     def join(self, seconds: float) -> bool: ...
     def results(self) -> Results: ...
 
+@final
 class Results:
     def summary(self) -> str: ...
     def verdicts(self) -> str: ...

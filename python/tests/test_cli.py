@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -274,3 +275,39 @@ def test_an_undecided_verdict_has_its_own_status(cli, first):
     done = cli("run", first, *SHORT[2:], "--runs", "1", "--no-figures", "--out", "out")
     assert done.returncode == 3, done.stdout
     assert "? undecided" in done.stdout
+
+
+def on_terminal(cli, *arguments, **environment):
+    """What a person at a terminal sees: both streams in one."""
+    pty = pytest.importorskip("pty")
+    main, other = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "spillgate", *map(str, arguments)],
+        cwd=cli.cwd,
+        env={**cli.environment, "TERM": "xterm-256color", **environment},
+        stdin=other,
+        stdout=other,
+        stderr=other,
+    ) as process:
+        os.close(other)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:
+                break  # Linux says so when the last writer has gone.
+            if not piece:
+                break
+            seen += piece
+        os.close(main)
+        assert process.wait() == 1
+    return seen.decode()
+
+
+def test_terminals_get_color_and_a_bar_unless_they_refuse(cli, first):
+    seen = on_terminal(cli, "run", first, "--runs", "40", "--no-figures")
+    assert re.search(r"\x1b\[[\d;]*31m✗ FAIL", seen)
+    assert "of 80 runs" in seen
+    plain = on_terminal(cli, "run", first, "--runs", "40", "--no-figures", NO_COLOR="1")
+    assert "✗ FAIL" in plain
+    assert not re.search(r"\x1b\[[\d;]*3[1-7]m", plain)
