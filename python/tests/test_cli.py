@@ -270,6 +270,19 @@ def test_an_internal_error_is_one_line(monkeypatch, capsys, first):
         cli_module.main(["run", str(first)])
 
 
+def test_results_are_shown_even_if_they_cannot_be_saved(monkeypatch, capsys, first, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spillgate.Results, "write_into", full)
+    out = tmp_path / "out"
+    assert cli_module.main(["run", str(first), *SHORT, "--quiet", "--out", str(out)]) == 2
+    said = capsys.readouterr()
+    assert "✗ FAIL" in said.out
+    assert said.err == f"spillgate: cannot write results to {out}: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_undecided_verdict_has_its_own_status(cli, first):
     # One run gives no interval, so nothing can be decided.
     done = cli("run", first, *SHORT[2:], "--runs", "1", "--no-figures", "--out", "out")

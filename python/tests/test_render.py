@@ -68,6 +68,13 @@ def test_markup_in_names_is_text():
     assert "[bold]x[/bold] :smile:" in text
 
 
+def test_markup_in_class_names_is_text():
+    results = make_results()
+    for record in results._records_of("summary"):
+        record["name"] = f"[bold]{record['name']}[/bold]"
+    assert "[bold]voice[/bold]" in shown(lambda out: render.class_table(out, results))
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (3599.9, "1 h 0 min")],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
-from spillgate.errors import InputError
+from spillgate.errors import InputError, OutputError
 from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     """`spillgate run`."""
-    from spillgate.cli import progress, render
+    from spillgate.cli import progress
 
     simulation = Simulation(
         options.scenario,
@@ -47,18 +47,17 @@ def run(options: argparse.Namespace) -> int:
             except Interrupted as stopped:
                 results = stopped.results
                 status = INTERRUPTED
-        figures, problems = _save(results, directory, options, specs)
+        try:
+            figures, problems = _save(results, directory, options, specs)
+        except OutputError:
+            # The disk is full, say: an hour's results are at least shown.
+            _print(results, None, [], options)
+            raise
     finally:
         directory.discard()
     for problem in problems:
         print(f"spillgate: {problem}", file=sys.stderr)
-    if options.format == "json":
-        json.dump(results.to_dict(), sys.stdout, ensure_ascii=False)
-        print()
-    elif options.format == "csv":
-        write_csv(results)
-    else:
-        render.results(results, directory.path, figures, brief=options.quiet)
+    _print(results, directory.path, figures, options)
     if status == INTERRUPTED:
         done, wanted = len(results.runs), described.runs * len(described.variants)
         print(
@@ -67,6 +66,20 @@ def run(options: argparse.Namespace) -> int:
         )
         return INTERRUPTED
     return results.status
+
+
+def _print(
+    results: Results, directory: Path | None, figures: list[Path], options: argparse.Namespace
+) -> None:
+    from spillgate.cli import render
+
+    if options.format == "json":
+        json.dump(results.to_dict(), sys.stdout, ensure_ascii=False)
+        print()
+    elif options.format == "csv":
+        write_csv(results)
+    else:
+        render.results(results, directory, figures, brief=options.quiet)
 
 
 def _figures(options: argparse.Namespace, described: Description) -> list[FigureSpec] | None:

@@ -82,7 +82,7 @@ def _table() -> Table:
 
 
 def results(
-    found: Results, directory: Path, figures: Sequence[Path], *, brief: bool = False
+    found: Results, directory: Path | None, figures: Sequence[Path], *, brief: bool = False
 ) -> None:
     """Everything that `spillgate run` says."""
     out = console()
@@ -94,7 +94,8 @@ def results(
     if brief:
         return
     notes(out, found.description)
-    out.print(Text.assemble(("Results ", "bold"), f"in {directory}"), overflow="fold")
+    if directory is not None:
+        out.print(Text.assemble(("Results ", "bold"), f"in {directory}"), overflow="fold")
     if figures:
         out.print(Text("Figures", "bold"))
         for figure in figures:
@@ -212,7 +213,7 @@ def _class_table(rows: Mapping[tuple[str, str], Mapping[str, Row]], detail: Deta
             else "–"
             for _, m in shown
         ]
-        table.add_row(variant if variant != last else "", cls, *texts)
+        table.add_row(Text(variant if variant != last else ""), Text(cls), *texts)
         last = variant
     return table
 
