@@ -6,7 +6,6 @@
 pub mod codes;
 mod ctx;
 mod de;
-mod de_error;
 pub mod error;
 mod hash;
 pub mod import;
@@ -38,4 +37,16 @@ pub fn json_schema() -> serde_json::Value {
         top.insert("title".to_owned(), "Spillgate scenario".into());
     }
     schema
+}
+
+/// Reads YAML as the loader does, without looking at what it means.
+///
+/// # Errors
+/// What is wrong with the text, at its line and column of `-`.
+pub fn yaml_to_json(text: &str) -> Result<serde_json::Value, Diagnostics> {
+    let mut texts = text::Texts::default();
+    let id = texts.file("-", text.as_bytes());
+    let content = decode("-", text.as_bytes())?;
+    let node = yaml::parse(content, id, &texts).map_err(Diagnostics)?;
+    de::from_node(&node, &texts, &[]).map_err(Diagnostics)
 }

@@ -1,5 +1,9 @@
 //! A stand-in for the importer of router configurations.
 
+#[cfg(test)]
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) mod json_schema;
+
 use std::collections::BTreeMap;
 
 use spillgate_core::units::parse_rate;
