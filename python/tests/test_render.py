@@ -68,6 +68,18 @@ def test_markup_in_names_is_text():
     assert "[bold]x[/bold] :smile:" in text
 
 
+def test_a_single_variant_needs_no_column():
+    results = make_results()
+    for part in ("summary", "verdicts"):
+        records = results._records_of(part)
+        records[:] = [r for r in records if r["variant"] == "FIFO"]
+    for draw in (render.class_table, render.verdict_table):
+        text = shown(lambda out, draw=draw: draw(out, results))
+        assert "voice" in text
+        assert "variant" not in text
+        assert "FIFO" not in text
+
+
 def test_markup_in_class_names_is_text():
     results = make_results()
     for record in results._records_of("summary"):

@@ -187,7 +187,10 @@ def _width(out: Console, table: Table) -> int:
 
 def _class_table(rows: Mapping[tuple[str, str], Mapping[str, Row]], detail: Detail) -> Table:
     table = _table()
-    table.add_column("variant", no_wrap=True)
+    # A scenario without variants has one, which is called like the scenario.
+    several = len({variant for variant, _ in rows}) > 1
+    if several:
+        table.add_column("variant", no_wrap=True)
     table.add_column("class", no_wrap=True)
     shown = [(h, m) for h, m in COLUMNS if m not in detail.hidden]
     scales, decimals = {}, {}
@@ -213,7 +216,8 @@ def _class_table(rows: Mapping[tuple[str, str], Mapping[str, Row]], detail: Deta
             else "–"
             for _, m in shown
         ]
-        table.add_row(Text(variant if variant != last else ""), Text(cls), *texts)
+        names = [Text(variant if variant != last else "")] if several else []
+        table.add_row(*names, Text(cls), *texts)
         last = variant
     return table
 
@@ -226,7 +230,10 @@ def verdict_table(out: Console, found: Results) -> None:
         return
     table = _table()
     further = any(v.verdict == "undecided" for v in found.verdicts)
-    for heading in ("variant", "class", "requirement", "measured", "verdict"):
+    several = len({v.variant for v in found.verdicts}) > 1
+    if several:
+        table.add_column("variant")
+    for heading in ("class", "requirement", "measured", "verdict"):
         table.add_column(heading, justify="right" if heading == "measured" else "left")
     if further:
         table.add_column("further runs", justify="right")
@@ -236,7 +243,7 @@ def verdict_table(out: Console, found: Results) -> None:
             table.add_row()
         more = "" if v.verdict != "undecided" else str(v.further_runs or "out of reach")
         table.add_row(
-            Text(v.variant if v.variant != last else ""),
+            *([Text(v.variant if v.variant != last else "")] if several else []),
             Text(v.cls),
             Text(v.requirement),
             Text(measured(v)),
