@@ -24,7 +24,13 @@ BINARY = ROOT / "target" / "release" / "spillgate-bench"
 BASELINE = ROOT / "bench" / "callgrind.json"
 TOLERANCE = 0.05
 CASES = {
-    "port": ["bench/cases/port.yaml", "--set", "measurement.warmup=0.1 s", "--set", "measurement.duration=0.4 s"],
+    "port": [
+        "bench/cases/port.yaml",
+        "--set",
+        "measurement.warmup=0.1 s",
+        "--set",
+        "measurement.duration=0.4 s",
+    ],
     "ce-node": [
         "examples/ce-node/scenario.yaml",
         "--set",
@@ -43,7 +49,13 @@ def count(args: list[str]) -> int:
     """Instructions that one case executes."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", str(BINARY), *args],
+            [
+                "valgrind",
+                "--tool=callgrind",
+                f"--callgrind-out-file={folder}/out",
+                str(BINARY),
+                *args,
+            ],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -60,23 +72,31 @@ def main() -> int:
     if not shutil.which("valgrind"):
         print("callgrind guard SKIPPED: valgrind is not installed")
         return 0
-    compiler = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    compiler = subprocess.run(
+        ["rustc", "--version"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     counts = {name: count(args) for name, args in CASES.items()}
     if "--bless" in sys.argv:
-        BASELINE.write_text(json.dumps({"compiler": compiler, "instructions": counts}, indent=2) + "\n")
+        BASELINE.write_text(
+            json.dumps({"compiler": compiler, "instructions": counts}, indent=2) + "\n"
+        )
         print(f"wrote {BASELINE.name}: {counts}")
         return 0
     baseline = json.loads(BASELINE.read_text())
     comparable = baseline["compiler"] == compiler
     if not comparable:
-        print(f"callgrind guard SKIPPED: baseline is of `{baseline['compiler']}`, this is `{compiler}`")
+        print(
+            f"callgrind guard SKIPPED: baseline is of `{baseline['compiler']}`, this is `{compiler}`"
+        )
     worse = False
     for name, now in counts.items():
         before = baseline["instructions"][name]
         change = now / before - 1
         bad = comparable and change > TOLERANCE
         worse |= bad
-        print(f"callgrind {name}: {now:,} instructions, baseline {before:,} ({change:+.2%}){' TOO MANY' if bad else ''}")
+        print(
+            f"callgrind {name}: {now:,} instructions, baseline {before:,} ({change:+.2%}){' TOO MANY' if bad else ''}"
+        )
     return 1 if worse else 0
 
 

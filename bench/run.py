@@ -97,8 +97,12 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     args = parser.parse_args()
-    print(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; median of {args.repeats} (min to max)\n")
-    print("| case | packets | hops | CPU s | M hops / CPU s | ns / event | peak MB | target | met |")
+    print(
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; median of {args.repeats} (min to max)\n"
+    )
+    print(
+        "| case | packets | hops | CPU s | M hops / CPU s | ns / event | peak MB | target | met |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     missed = 0
     for case in CASES:
