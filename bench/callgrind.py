@@ -30,6 +30,8 @@ CASES = {
         "measurement.warmup=0.1 s",
         "--set",
         "measurement.duration=0.4 s",
+        "--set",
+        "measurement.interval=0.4 s",
     ],
     "ce-node": [
         "examples/ce-node/scenario.yaml",

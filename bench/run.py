@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Time the benchmark cases as whole processes and print a table.
 
-Every case is one run of one scenario on one thread. CPU time and peak memory
-are the operating system's account of the finished process, reading the
-scenario included; each figure is the median of five processes after one that
-is not counted.
+Every case is one run of one scenario on one thread. CPU time and peak
+resident memory are the operating system's account of the process, reading the
+scenario included; CPU time is the median of five processes after one that is
+not counted, memory the largest of the five.
 
     python3 bench/run.py [--repeats N] [--check] [CASE ...]
 
@@ -82,7 +82,7 @@ def once(case: Case) -> Figures:
     did = json.loads(out)
     return Figures(
         usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss / 1024,
+        did["peak_kb"] / 1024,
         did["packets"],
         did["hops"],
         did["events"],

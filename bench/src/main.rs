@@ -54,10 +54,22 @@ fn run<S: EventSet>(plan: &Plan) {
     while world.run(u64::MAX) != Stop::Done {}
     let outcome = world.outcome();
     println!(
-        "{{\"packets\": {}, \"hops\": {}, \"events\": {}, \"digest\": \"{}\"}}",
+        "{{\"packets\": {}, \"hops\": {}, \"events\": {}, \"digest\": \"{}\", \"peak_kb\": {}}}",
         outcome.packets,
         world.hops(),
         outcome.events,
-        outcome.digest
+        outcome.digest,
+        peak_kb()
     );
+}
+
+/// The largest resident memory of this process so far in KiB, 0 where the system does not say.
+///
+/// The account that a parent gets of its child begins before the child's program does, with the
+/// parent's own memory.
+fn peak_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
 }
