@@ -198,8 +198,10 @@ impl<'a> Ctx<'a> {
         errors.sort_by_key(rank);
         if errors.len() > MAX_ERRORS {
             errors.truncate(MAX_ERRORS);
+            let file = errors[0].file.clone();
             errors.push(
                 Diagnostic::error(codes::TOO_MANY, "there are more errors")
+                    .in_file(file)
                     .hint("mend these first"),
             );
         }

@@ -284,7 +284,7 @@ impl fmt::Display for Diagnostics {
         let errors = self
             .0
             .iter()
-            .filter(|d| d.severity == Severity::Error)
+            .filter(|d| d.severity == Severity::Error && d.code != crate::codes::TOO_MANY)
             .count();
         if errors > 1 {
             write!(f, "\n\n{errors} errors")?;

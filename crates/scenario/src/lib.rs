@@ -1,4 +1,22 @@
-//! Scenario files.
+//! Scenario files: from text to a plan, with every mistake at its place.
+//!
+//! [`load()`] reads a scenario with the tables and router configurations that
+//! it refers to, applies overrides, checks all of it, and lowers it to a
+//! [`plan::Plan`]: dense ids, resolved units, routes, recipes of queue
+//! disciplines. The stages, each of which reports everything it finds:
+//!
+//! 1. bytes to UTF-8 text;
+//! 2. YAML 1.2 to a tree in which every value knows its line and column;
+//! 3. overrides (`--set`, variants) on the tree;
+//! 4. the tree to [`schema::Scenario`], by a deserializer of our own because
+//!    serde's usual ones lose places;
+//! 5. the checks that concern several places, and the plan.
+//!
+//! [`schema`] is the one source of truth: keys, defaults and texts of the JSON
+//! Schema ([`json_schema`]) come from it.
+//!
+//! Complexity: linear in the text and in the flows; routing takes
+//! O(destinations (links + nodes) log nodes), its table nodes² entries.
 #![forbid(unsafe_code)]
 // An error ends the load: its size on the way out is no concern.
 #![allow(clippy::result_large_err)]
@@ -29,7 +47,7 @@ pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 
-/// The JSON Schema of scenario files.
+/// The JSON Schema (draft 2020-12) of scenario files.
 pub fn json_schema() -> serde_json::Value {
     let mut schema = schemars::schema_for!(schema::Scenario).to_value();
     if let Some(top) = schema.as_object_mut() {
