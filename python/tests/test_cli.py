@@ -192,7 +192,9 @@ def test_chosen_figures_are_drawn_and_checked_first(cli, first, tmp_path):
 
 
 def test_an_interrupted_run_keeps_what_is_finished(cli, first, tmp_path, manifest):
-    process = cli.start("run", first, "--runs", "1000", "--out", "out", "--no-figures")
+    # Minutes of work on one thread of any machine.
+    long = ("--runs", "1000", "--jobs", "1", "--set", "measurement.duration=200 s")
+    process = cli.start("run", first, *long, "--out", "out", "--no-figures")
     # Progress lines come every five seconds: by the first, runs have finished.
     assert "runs" in process.stderr.readline()
     process.send_signal(signal.SIGINT)

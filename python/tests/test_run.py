@@ -48,7 +48,7 @@ def test_an_interrupt_hands_over_the_finished_runs(first):
             raise KeyboardInterrupt
 
     with pytest.raises(spillgate.Interrupted) as caught:
-        spillgate.run(first, runs=1000, progress=stop)
+        spillgate.run(first, runs=1000, jobs=1, progress=stop)
     results = caught.value.results
     assert results.interrupted
     assert 0 < len(results.runs) < 2000
@@ -59,7 +59,7 @@ def test_a_failing_progress_function_stops_the_runs(first):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        spillgate.run(first, runs=1000, progress=fail)
+        spillgate.run(first, runs=1000, jobs=1, progress=fail)
 
 
 def test_parquet_holds_every_value_of_every_run(first, tmp_path):
