@@ -82,7 +82,7 @@ fuzz: ## Fuzz each target for a minute (needs the nightly toolchain and cargo-fu
 	    mkdir -p fuzz/corpus/$$target; \
 	    seeds=$$(test -d fuzz/seeds/$$target && echo fuzz/seeds/$$target || true); \
 	    cargo +nightly fuzz run $$target fuzz/corpus/$$target $$seeds -- \
-	      -max_total_time=$(or $(FUZZ_SECONDS),60) -timeout=10 -rss_limit_mb=4096; \
+	      -max_total_time=$(or $(FUZZ_SECONDS),60) -timeout=10 -rss_limit_mb=4096 -verbosity=0; \
 	  done; \
 	fi
 
