@@ -75,7 +75,7 @@ impl Rng {
 
     /// Uniform integer in `0..n` (Lemire's multiplication; bias below 2⁻³²). `n` of 0 gives 0.
     pub fn below(&mut self, n: u32) -> u32 {
-        (u128::from(self.u64()) * u128::from(n) >> 64) as u32
+        ((u128::from(self.u64()) * u128::from(n)) >> 64) as u32
     }
 
     /// Uniform on [lo, hi).
