@@ -173,6 +173,7 @@ class Results:
             "version": _engine.VERSION,
             "commit": _engine.COMMIT,
             "scenario": self.scenario_path.name,
+            "files": list(d.files),
             "scenario_hash": d.hash,
             "seed": d.seed,
             "runs_requested": d.runs * len(d.variants),
@@ -191,13 +192,20 @@ class Results:
         }
 
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
-        """Writes manifest, scenario, `results.json` and `results.parquet` into a directory."""
+        """Writes manifest, `results.json` and `results.parquet` into a directory.
+
+        The scenario goes there too, with the files that it refers to below its own directory,
+        so that the run can be repeated from what is saved.
+        """
         where = Path(directory)
         _write_json(where / MANIFEST, self.manifest(argv))
         _write_json(where / "results.json", self.to_dict())
         self._write_parquet(str(where / "results.parquet"))
-        if self.scenario_path.is_file():
-            shutil.copyfile(self.scenario_path, where / self.scenario_path.name)
+        for file in (self.scenario_path.name, *self.description.files):
+            source, target = self.scenario_path.parent / file, where / file
+            if source.is_file() and target.resolve().is_relative_to(where.resolve()):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
 
     def save(self, directory: str | Path, *, force: bool = False) -> Path:
         """Saves everything but figures as a run directory.

@@ -39,6 +39,7 @@ class Description:
     Attributes:
         name: Title of the scenario.
         hash: Fingerprint of the scenario with all its files, 32 hexadecimal digits.
+        files: Files that the scenario refers to, as written there.
         seed: Master seed.
         runs: Independent runs of each variant.
         variants: Names of the variants.
@@ -59,6 +60,7 @@ class Description:
 
     name: str
     hash: str
+    files: tuple[str, ...]
     seed: int
     runs: int
     variants: tuple[str, ...]
@@ -82,6 +84,7 @@ class Description:
         return cls(
             name=record["name"],
             hash=record["hash"],
+            files=tuple(record["files"]),
             seed=record["seed"],
             runs=record["runs"],
             variants=tuple(record["variants"]),

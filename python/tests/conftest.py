@@ -49,6 +49,7 @@ def described(**changes):
     record = {
         "name": "Two queues",
         "hash": "0123456789abcdef0123456789abcdef",
+        "files": ["policies.cfg"],
         "seed": 7,
         "runs": 10,
         "variants": list(VARIANTS),

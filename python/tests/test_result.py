@@ -151,3 +151,15 @@ def test_notebooks_see_escaped_verdicts():
 
 def test_repr_says_what_it_is(made):
     assert repr(made) == "<Results 'Two queues': 2 variants, 20 runs, complete>"
+
+
+def test_a_run_can_be_repeated_from_what_is_saved(tmp_path):
+    short = {"measurement.warmup": "100 ms", "measurement.duration": "200 ms"}
+    quick = {**short, "measurement.interval": "100 ms"}
+    results = spillgate.run("examples/ce-node/scenario.yaml", runs=1, set=quick)
+    saved = results.save(tmp_path / "run")
+    assert (saved / "policies.cfg").is_file()
+    assert (saved / "traffic.csv").is_file()
+    again = spillgate.run(saved / "scenario.yaml", runs=1, set=quick)
+    assert again.description.hash == results.description.hash
+    assert [r.digest for r in again.runs] == [r.digest for r in results.runs]

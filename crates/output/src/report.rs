@@ -18,6 +18,8 @@ pub struct Description {
     pub name: String,
     /// Hash of the scenario and its files.
     pub hash: String,
+    /// The files that the scenario refers to, as written there.
+    pub files: Vec<String>,
     /// Master seed.
     pub seed: u64,
     /// Runs of each variant.
@@ -369,6 +371,7 @@ pub fn describe(plan: &Plan) -> Description {
     Description {
         name: plan.name.clone(),
         hash: plan.hash.clone(),
+        files: plan.files.clone(),
         seed: plan.seed,
         runs: plan.runs,
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),

@@ -170,6 +170,11 @@ impl<'a> Ctx<'a> {
         result
     }
 
+    /// The files that were opened, as the scenario writes them.
+    pub(crate) fn opened(&self) -> Vec<String> {
+        self.read.keys().cloned().collect()
+    }
+
     /// The name of a file that was opened, for diagnostics.
     pub(crate) fn file_name(&self, file: &str) -> String {
         self.dir.join(file).display().to_string()

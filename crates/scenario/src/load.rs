@@ -115,6 +115,7 @@ fn run(
         sla,
         warnings: Vec::new(),
         unmodelled: Vec::new(),
+        files: ctx.opened(),
         hash: hash::of(&scenario, ctx),
     };
     Some((scenario, plan))

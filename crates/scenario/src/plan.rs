@@ -29,6 +29,8 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// Configuration lines that are understood but not modelled, or not understood.
     pub unmodelled: Vec<Unmodelled>,
+    /// The files that the scenario refers to, as written there.
+    pub files: Vec<String>,
     /// Hash of the canonical scenario with all its files, 32 hexadecimal digits.
     pub hash: String,
 }
