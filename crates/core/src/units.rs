@@ -46,17 +46,19 @@ impl Rate {
         self.0 as f64 / 8.0
     }
 
-    /// How long `bytes` take at this rate, rounded down to a picosecond.
+    /// How long `bytes` take at this rate, rounded down to a picosecond, but at least one: a
+    /// server that takes no time would serve without end at one instant.
     #[inline]
     pub fn tx_time(self, bytes: u32) -> Dur {
         // 2^64 / (8 * 10^12) = 2.3 MB: above, the product needs 128 bits.
         const FITS: u32 = (u64::MAX / (8 * PS_PER_SEC)) as u32;
-        Dur::from_ps(if bytes <= FITS {
+        let ps = if bytes <= FITS {
             u64::from(bytes) * (8 * PS_PER_SEC) / self.0
         } else {
             u64::try_from(u128::from(bytes) * u128::from(8 * PS_PER_SEC) / u128::from(self.0))
                 .unwrap_or(u64::MAX)
-        })
+        };
+        Dur::from_ps(ps.max(1))
     }
 
     /// Bytes that fit into `d` at this rate, rounded down.
@@ -274,6 +276,9 @@ mod tests {
         let slow = Rate::from_bps(1).unwrap();
         assert_eq!(slow.tx_time(2_000_000).as_ps(), 16_000_000 * PS_PER_SEC);
         assert_eq!(slow.tx_time(u32::MAX), Dur::MAX);
+        // 20 B at 1000 Tb/s take 0.16 ps.
+        let fast = parse_rate("1000 Tb/s").unwrap();
+        assert_eq!(fast.tx_time(20).as_ps(), 1);
     }
 
     proptest! {
