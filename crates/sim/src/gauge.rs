@@ -6,10 +6,10 @@ use spillgate_measure::Histogram;
 use crate::window::Window;
 
 /// One queue of a port.
+#[derive(Clone)]
 pub(crate) struct QueueMeter {
     pub(crate) sojourn: Histogram,
     pub(crate) offered_bytes: u64,
-    pub(crate) offered_packets: u64,
     pub(crate) carried_bytes: u64,
     pub(crate) lost: [u64; DropReason::ALL.len()],
     pub(crate) marks_ce: u64,
@@ -25,7 +25,6 @@ impl QueueMeter {
         Self {
             sojourn: Histogram::new(bits),
             offered_bytes: 0,
-            offered_packets: 0,
             carried_bytes: 0,
             lost: [0; DropReason::ALL.len()],
             marks_ce: 0,
@@ -46,6 +45,11 @@ impl QueueMeter {
         }
     }
 
+    /// A packet still waits at `now`, the end of the run.
+    pub(crate) fn on_still_waiting(&mut self, window: Window, packet: &Packet, now: Time) {
+        self.on_left(window, packet, now);
+    }
+
     /// A packet was dropped by the queue at `now`.
     #[inline]
     pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
@@ -55,12 +59,11 @@ impl QueueMeter {
         }
     }
 
-    /// Offered load is counted when a packet leaves, by when it arrived; the run goes on
-    /// after the window until the packets of the window have left.
+    /// Offered load and waiting are counted when a packet leaves, by when it arrived; what
+    /// never leaves is counted at the end of the run.
     #[inline]
     fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
         if window.contains(packet.arrived) {
-            self.offered_packets += 1;
             self.offered_bytes += u64::from(packet.len);
         }
         let waited = u128::from(window.overlap(packet.arrived, now).as_ps());
@@ -88,7 +91,7 @@ pub(crate) struct LinkMeter {
     pub(crate) busy: Dur,
     /// Bytes whose transmission began in the window.
     pub(crate) carried_bytes: u64,
-    /// Bytes whose transmission began, since the start of the run.
+    /// Bytes whose transmission began or has been planned, since the start of the run.
     pub(crate) total_bytes: u64,
 }
 

@@ -1,13 +1,15 @@
 //! A link with the port that feeds it.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng};
+use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Time};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{FifoPort, InFlight, Port, QueuedPort};
+use crate::window::Window;
 
 /// A FIFO pipe of packets by value: only its head has a wake.
 pub(crate) struct Link {
@@ -40,7 +42,7 @@ impl Link {
             .collect();
         let path = format!("links/{}", plan.name);
         let port = match discipline.plain_fifo() {
-            Some(limit) => Port::Fifo(FifoPort::new(limit)),
+            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
                 Port::Queued(Box::new(QueuedPort::new(discipline, rng)))
@@ -56,6 +58,32 @@ impl Link {
             meter: LinkMeter::default(),
             queues,
             path: spillgate_core::rng::hash_bytes(path.as_bytes()),
+        }
+    }
+
+    /// Bytes whose transmission has begun, since the start of the run; a computed port must
+    /// have been advanced to now.
+    pub(crate) fn begun_bytes(&self) -> u64 {
+        let planned = match &self.port {
+            Port::Fifo(fifo) => fifo.backlog().1,
+            Port::Queued(_) => 0,
+        };
+        self.meter.total_bytes - planned
+    }
+
+    /// The meters of the queues at the end of the run, what still waits included.
+    ///
+    /// A computed port has counted its packets on arrival.
+    pub(crate) fn queues_at(&self, window: Window, now: Time) -> Cow<'_, [QueueMeter]> {
+        match &self.port {
+            Port::Queued(port) if port.discipline.backlog_packets() > 0 => {
+                let mut queues = self.queues.clone();
+                port.for_each_waiting(now, |packet| {
+                    queues[usize::from(packet.leaf)].on_still_waiting(window, packet, now);
+                });
+                queues.into()
+            }
+            Port::Queued(_) | Port::Fifo(_) => Cow::Borrowed(&self.queues),
         }
     }
 }

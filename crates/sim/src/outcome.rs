@@ -112,6 +112,7 @@ impl Outcome {
     pub(crate) fn collect(
         plan: &WorldPlan,
         window: Window,
+        now: Time,
         meters: &[FlowMeter],
         links: &[Link],
     ) -> Self {
@@ -143,7 +144,7 @@ impl Outcome {
             group(&of(&|f| f.dscp == dscp), false);
         }
         for link in links {
-            for queue in &link.queues {
+            for queue in link.queues_at(window, now).iter() {
                 queue_values(&mut values, queue, window);
             }
             values.push(link.meter.carried_bytes as f64 * 8.0 / period.as_secs_f64());
@@ -216,7 +217,7 @@ pub(crate) struct SeriesRecorder {
     columns: Vec<(String, &'static str, &'static str)>,
     class_of_flow: Vec<u16>,
     last: Time,
-    /// Bytes over each link, then bytes received in each class, at the previous sample.
+    /// Bytes begun on each link, then bytes received in each class, at the previous sample.
     before: Vec<u64>,
     row: Vec<f64>,
 }
@@ -248,6 +249,11 @@ impl SeriesRecorder {
         }
     }
 
+    /// When the last sample was taken, the start of the run if there is none.
+    pub(crate) fn last(&self) -> Time {
+        self.last
+    }
+
     pub(crate) fn sample(&mut self, now: Time, links: &mut [Link], received: &[u64]) {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
@@ -271,7 +277,7 @@ impl SeriesRecorder {
         let mut bytes = vec![0; self.before.len()];
         let (of_links, of_classes) = bytes.split_at_mut(links.len());
         for (total, link) in of_links.iter_mut().zip(links.iter()) {
-            *total = link.meter.total_bytes;
+            *total = link.begun_bytes();
         }
         for (class, received) in self.class_of_flow.iter().zip(received) {
             of_classes[usize::from(*class)] += received;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Dur, Limit, Packet, Rng, Time};
+use spillgate_core::{Drops, Dur, Limit, Packet, Rate, Rng, Time};
 use spillgate_queueing::Discipline;
 
 /// The port of a link.
@@ -15,8 +15,12 @@ pub(crate) enum Port {
 
 /// A FIFO with tail drop that computes each packet's service start when it
 /// arrives. The packets that wait are those whose service starts later.
+///
+/// It does what a [`QueuedPort`] with the same FIFO does, packet by packet.
 pub(crate) struct FifoPort {
-    limit: Limit,
+    /// Most packets and bytes that may wait.
+    max_packets: u32,
+    max_bytes: u64,
     free_at: Time,
     /// Service start and length of the packets that wait, in order.
     waiting: VecDeque<(Time, u32)>,
@@ -24,9 +28,16 @@ pub(crate) struct FifoPort {
 }
 
 impl FifoPort {
-    pub(crate) fn new(limit: Limit) -> Self {
+    /// A FIFO with a limit, a time being the bytes that `rate` sends in it.
+    pub(crate) fn new(limit: Limit, rate: Rate) -> Self {
+        let (max_packets, max_bytes) = match limit {
+            Limit::Packets(n) => (n, u64::MAX),
+            Limit::Bytes(n) => (u32::MAX, n),
+            Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
+        };
         Self {
-            limit,
+            max_packets,
+            max_bytes,
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
             bytes: 0,
@@ -47,25 +58,22 @@ impl FifoPort {
     }
 
     /// Takes a packet of `len` bytes that needs `tx` on the link: when its
-    /// service starts, or none if the queue is full.
+    /// service starts, or none if it does not fit into the queue.
+    ///
+    /// A packet goes through the queue even if it need not wait, as in a discipline: one that
+    /// is longer than the limit never gets through.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, len: u32, tx: Dur) -> Option<Time> {
         self.advance(now);
-        let start = if self.free_at <= now {
-            now
-        } else {
-            let fits = match self.limit {
-                Limit::Packets(n) => self.waiting.len() < n as usize,
-                Limit::Bytes(n) => self.bytes + u64::from(len) <= n,
-                Limit::Time(d) => self.free_at.since(now) <= d,
-            };
-            if !fits {
-                return None;
-            }
-            self.waiting.push_back((self.free_at, len));
-            self.bytes += u64::from(len);
-            self.free_at
-        };
+        let bytes = self.bytes.saturating_add(u64::from(len));
+        if self.waiting.len() >= self.max_packets as usize || bytes > self.max_bytes {
+            return None;
+        }
+        let start = self.free_at.max(now);
+        if start > now {
+            self.waiting.push_back((start, len));
+            self.bytes = bytes;
+        }
         self.free_at = start + tx;
         Some(start)
     }
@@ -92,6 +100,28 @@ impl QueuedPort {
             rng,
             free_at: Time::ZERO,
             wake: Time::MAX,
+        }
+    }
+
+    /// Shows the packets that wait to `see`; a copy of the port pays for it.
+    pub(crate) fn for_each_waiting(&self, now: Time, mut see: impl FnMut(&Packet)) {
+        if self.discipline.backlog_packets() == 0 {
+            return;
+        }
+        let (mut discipline, mut rng) = (self.discipline.clone(), self.rng.clone());
+        let (mut now, mut drops) = (now, Drops::new());
+        while discipline.backlog_packets() > 0 {
+            let packet = discipline.dequeue(now, &mut rng, &mut drops);
+            let seen = packet.is_some() || !drops.is_empty();
+            packet.iter().for_each(&mut see);
+            drops.as_slice().iter().for_each(|d| see(&d.packet));
+            drops.clear();
+            if !seen {
+                match discipline.next_wake(now) {
+                    Some(later) if later > now => now = later,
+                    _ => break,
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The measured period of a run.
 
 use spillgate_core::{Dur, Time};
+use spillgate_scenario::plan::WorldPlan;
 
 /// The half-open interval of time in which things are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,26 @@ impl Window {
     pub fn overlap(self, from: Time, to: Time) -> Dur {
         to.min(self.end).since(from.max(self.start))
     }
+}
+
+/// How long after the window its packets may take to arrive: what the wires of the longest
+/// path of a flow take, and for the queues a tenth of the window or a second, whichever is longer.
+pub(crate) fn grace(plan: &WorldPlan) -> Dur {
+    let queues = Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1));
+    let wires = plan.flows.iter().map(|flow| {
+        let (mut at, mut sum) = (flow.from as usize, Dur::ZERO);
+        // Shortest paths have no loops, so the number of nodes bounds the walk.
+        for _ in 0..plan.nodes.len() {
+            let Some(link) = plan.next_hop[at][flow.to as usize] else {
+                break;
+            };
+            let link = &plan.links[link as usize];
+            sum = sum + link.delay;
+            at = link.to as usize;
+        }
+        sum
+    });
+    wires.max().unwrap_or(Dur::ZERO) + queues
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
-use spillgate_core::{
-    Digest, DropReason, Dropped, Drops, Dscp, Dur, Ecn, FlowKey, Packet, Rng, Time,
-};
+use spillgate_core::{Digest, DropReason, Dropped, Drops, Dscp, Ecn, FlowKey, Packet, Rng, Time};
 use spillgate_endpoints::source::Source;
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::{FlowMeter, Histogram};
@@ -14,7 +12,7 @@ use spillgate_scenario::plan::WorldPlan;
 use crate::link::Link;
 use crate::outcome::{Outcome, SeriesRecorder};
 use crate::port::{InFlight, Port};
-use crate::window::Window;
+use crate::window::{Window, grace};
 
 const NO_LINK: u32 = u32::MAX;
 
@@ -120,8 +118,6 @@ impl<S: EventSet> World<S> {
         paths.push(hash_bytes(b"observer"));
 
         let window = Window::new(plan.warmup, plan.duration);
-        // A tenth of the period, and at least a second, for the last packets to leave.
-        let grace = Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1));
         let pipe_slots = flows.len() as u32;
         let port_slots = pipe_slots + links.len() as u32;
         let observer_slot = port_slots + links.len() as u32;
@@ -145,7 +141,7 @@ impl<S: EventSet> World<S> {
             next_hop,
             window,
             phase: window.start(),
-            give_up: window.end() + grace,
+            give_up: window.end() + grace(plan),
             outstanding: 0,
             drops: Drops::new(),
             digest: Digest::default(),
@@ -173,6 +169,7 @@ impl<S: EventSet> World<S> {
     pub fn run(&mut self, budget: u64) -> Stop {
         for _ in 0..budget {
             let Some((at, slot)) = self.events.next() else {
+                self.close();
                 return Stop::Done;
             };
             if slot == self.observer_slot {
@@ -181,9 +178,10 @@ impl<S: EventSet> World<S> {
                 continue;
             }
             if at >= self.window.end() && (self.outstanding == 0 || at >= self.give_up) {
+                self.close();
                 return Stop::Done;
             }
-            if at >= self.phase {
+            while at >= self.phase {
                 self.turn_phase();
             }
             self.now = at;
@@ -221,7 +219,8 @@ impl<S: EventSet> World<S> {
 
     /// What has been measured; of a run that has not ended, what there is so far.
     pub fn outcome(&self) -> Outcome {
-        Outcome::collect(&self.plan, self.window, &self.meters, &self.links).with_run(
+        let (plan, window) = (&self.plan, self.window);
+        Outcome::collect(plan, window, self.now, &self.meters, &self.links).with_run(
             self.digest,
             self.handled,
             self.emitted,
@@ -334,8 +333,12 @@ impl<S: EventSet> World<S> {
                 match fifo.offer(now, packet.len, tx) {
                     Some(start) => {
                         if window.contains(now) {
+                            // What goes straight through was in the queue too, as in a discipline.
                             let (packets, bytes) = fifo.backlog();
-                            l.queues[0].on_backlog(packets.into(), bytes);
+                            l.queues[0].on_backlog(
+                                u64::from(packets).max(1),
+                                bytes.max(packet.len.into()),
+                            );
                         }
                         l.queues[0].on_served(window, &packet, start);
                         self.transmit(link, packet, start, start + tx);
@@ -446,14 +449,35 @@ impl<S: EventSet> World<S> {
         self.drops.clear();
     }
 
+    /// The run is over: the edges of the window that no event came after are passed now, and
+    /// the last sample is taken if an event of the same instant came before it.
+    #[cold]
+    fn close(&mut self) {
+        while self.phase < Time::MAX {
+            self.turn_phase();
+        }
+        self.now = self.now.max(self.window.end());
+        let due = self.series.as_ref().map(|s| s.last() + self.plan.interval);
+        if due.is_some_and(|at| at <= self.window.end()) {
+            self.observe();
+        }
+    }
+
     /// An edge of the window: the queues' own counters are read from here to there.
     #[cold]
     fn turn_phase(&mut self) {
         let begins = self.phase == self.window.start();
         self.phase = if begins { self.window.end() } else { Time::MAX };
         for link in &mut self.links {
-            let Port::Queued(port) = &mut link.port else {
-                continue;
+            let port = match &mut link.port {
+                Port::Queued(port) => port,
+                Port::Fifo(fifo) if begins => {
+                    fifo.advance(self.window.start());
+                    let (packets, bytes) = fifo.backlog();
+                    link.queues[0].on_backlog(packets.into(), bytes);
+                    continue;
+                }
+                Port::Fifo(_) => continue,
             };
             if begins {
                 port.discipline.reset_peaks();
@@ -473,7 +497,7 @@ impl<S: EventSet> World<S> {
         let (now, interval) = (self.now, self.plan.interval);
         if let Some(series) = &mut self.series {
             series.sample(now, &mut self.links, &self.received);
-            if now < self.window.end() {
+            if now + interval <= self.window.end() {
                 self.events
                     .schedule(self.observer_slot, now + interval, Rank::Observer);
             }
