@@ -4,10 +4,9 @@
 //! and its random streams, so a result does not depend on how many threads
 //! there are or which of them ran it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
 use spillgate_events::WinnerTree;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 
@@ -43,8 +42,8 @@ pub struct RunInfo {
 pub struct Finished {
     /// Which run it is.
     pub info: RunInfo,
-    /// Its result.
-    pub outcome: Outcome,
+    /// Its result, shared: reports of what is finished so far copy nothing.
+    pub outcome: Arc<Outcome>,
 }
 
 /// How far a campaign is.
@@ -73,34 +72,42 @@ impl Campaign {
         }
     }
 
-    /// Runs everything on `threads` threads (0: one for each core); returns when all runs are
-    /// finished or cancelled.
+    /// Runs everything on `threads` threads (0: one for each core; never more than there are
+    /// runs); returns when all runs are finished or cancelled. To be called once.
+    ///
+    /// Runs begin in order, all variants of a run before the next run, so that an interrupted
+    /// campaign leaves runs that can be compared.
     ///
     /// # Errors
     /// The operating system's words if it gives no threads.
     pub fn execute(&self, threads: usize) -> Result<(), String> {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
+            .num_threads(threads.min(self.parts.len()).max(1))
             .build()
             .map_err(|e| e.to_string())?;
         let variants = self.plan.variants.len();
-        // Run by run over all variants: an interrupted campaign leaves comparable runs.
-        let order: Vec<RunInfo> = (0..self.plan.runs)
-            .flat_map(|run| (0..variants).map(move |variant| RunInfo { variant, run }))
-            .collect();
-        pool.install(|| {
-            order
-                .par_iter()
-                .with_max_len(1)
-                .for_each(|&info| self.one(info));
+        // Not a parallel iterator: those split their range, and would begin in the middle.
+        let next = AtomicUsize::new(0);
+        pool.broadcast(|_| {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= self.parts.len() || self.cancelled.load(Ordering::Relaxed) {
+                    break;
+                }
+                self.one(RunInfo {
+                    variant: i % variants,
+                    run: (i / variants) as u32,
+                });
+            }
         });
         Ok(())
     }
 
     fn one(&self, info: RunInfo) {
-        if self.cancelled.load(Ordering::Relaxed) {
-            return;
-        }
         let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
         let observe = info.run == 0;
         let mut world = World::<WinnerTree>::new(world, self.plan.seed, info.run, observe);
@@ -119,7 +126,7 @@ impl Campaign {
                 return;
             }
         }
-        let outcome = world.outcome();
+        let outcome = Arc::new(world.outcome());
         part.store(PARTS, Ordering::Relaxed);
         self.finished
             .lock()
