@@ -1,0 +1,243 @@
+//! Reports of finished runs: rows, verdicts, and the Parquet table read back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use spillgate_output::{Report, describe, write_parquet};
+use spillgate_scenario::plan::Plan;
+use spillgate_scenario::{NoImporter, Options, load};
+use spillgate_sim::Campaign;
+
+/// Constant traffic, so that values are known: 100 packets of 1500 B a second at 12 Mb/s,
+/// 1 ms each; beside it a flow of a class that never sends in the period.
+const SCENARIO: &str = "
+schema_version: 1
+name: known values
+topology:
+  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 12 Mb/s, policy: FIFO}}
+policies: {FIFO: {fifo: {limit: 40 packets}}, WFQ: {wfq: {}}}
+traffic:
+  - flow: {name: f, count: 2, class: busy, from: a, to: b, dscp: ef, source: {cbr: {rate: 600 kb/s, packet: 1500 B}}}
+  - flow: {name: g, class: silent, from: a, to: b, start: 9 s, source: {cbr: {rate: 600 kb/s, packet: 1500 B}}}
+measurement: {warmup: 1 s, duration: 4 s, interval: 500 ms}
+runs: {count: 3, seed: 1}
+variants:
+  - {name: FIFO, set: {}}
+  - {name: WFQ, set: {topology.links.l.policy: WFQ}}
+sla:
+  - {class: busy, metric: throughput, min: 1 Mb/s}
+  - {class: busy, metric: loss_ratio, max: 1 %}
+  - {class: busy, metric: owd_mean, max: 100 us}
+  - {class: silent, metric: owd_mean, max: 100 us}
+";
+
+fn plan() -> Arc<Plan> {
+    let files = BTreeMap::from([(PathBuf::from("test.yaml"), SCENARIO.as_bytes().to_vec())]);
+    let options = Options::default();
+    let loaded = load(Path::new("test.yaml"), &files, &NoImporter, &options);
+    Arc::new(loaded.expect("a valid scenario").plan)
+}
+
+fn report() -> Report {
+    let plan = plan();
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).expect("threads");
+    Report::new(plan, campaign.finished())
+}
+
+#[test]
+fn the_table_holds_every_value_of_every_run() {
+    let report = report();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.parquet");
+    write_parquet(&report, &path).expect("a writable folder");
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+
+    let schema = reader.metadata().file_metadata().schema();
+    let names: Vec<_> = schema.get_fields().iter().map(|f| f.name()).collect();
+    assert_eq!(
+        names,
+        [
+            "variant", "run", "scope", "where", "class", "time", "metric", "value", "unit"
+        ]
+    );
+
+    // Bits, so that a null (none) and NaN cannot be mixed up.
+    type Row = (String, i32, [String; 5], Option<u64>, Option<u64>);
+    let rows: Vec<Row> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(|row| {
+            let row = row.unwrap();
+            let text = |i| row.get_string(i).unwrap().clone();
+            let number = |i| row.get_double(i).ok().map(f64::to_bits);
+            let run = row.get_int(1).unwrap();
+            let texts = [2, 3, 4, 6, 8].map(text);
+            (text(0), run, texts, number(5), number(7))
+        })
+        .collect();
+
+    let mut expected: Vec<Row> = Vec::new();
+    for f in report.finished() {
+        let variant = &report.plan().variants[f.info.variant];
+        let layout = report.layout(f.info.variant);
+        let mut push = |texts: [&str; 5], time: Option<f64>, value: f64| {
+            let value = Some(value).filter(|v| v.is_finite());
+            expected.push((
+                variant.name.clone(),
+                f.info.run as i32,
+                texts.map(str::to_owned),
+                time.map(f64::to_bits),
+                value.map(f64::to_bits),
+            ));
+        };
+        for (key, value) in layout.keys.iter().zip(&f.outcome.values) {
+            let (scope, name) = (key.scope.as_str(), layout.name(key));
+            let class = match (scope, name) {
+                ("flow", "f-0" | "f-1") => "busy",
+                ("flow", "g") => "silent",
+                ("class", class) => class,
+                _ => "",
+            };
+            let texts = [scope, name, class, key.metric.name(), key.metric.unit()];
+            push(texts, None, *value);
+        }
+        for c in &f.outcome.series {
+            for (t, v) in c.t.iter().zip(&c.v) {
+                push(["series", &c.place, "", c.metric, c.unit], Some(*t), *v);
+            }
+        }
+    }
+    assert_eq!(rows, expected);
+    // 5 s in steps of 0.5 s, of two gauges of a queue, a link and two classes, in each run 0.
+    let series = rows.iter().filter(|r| r.2[0] == "series").count();
+    assert_eq!(series, 10 * 5 * 2);
+    // The silent flow has delays in no run.
+    assert!(rows.iter().any(|r| r.4.is_none()));
+}
+
+#[test]
+fn a_report_of_nothing_is_empty_and_writable() {
+    let report = Report::new(plan(), Vec::new());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("empty.parquet");
+    write_parquet(&report, &path).expect("a writable folder");
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+    assert!(report.runs().is_empty() && report.series().is_empty());
+    assert!(report.distributions().is_empty());
+    assert!(report.summary().iter().all(|r| r.n == 0 && r.mean.is_nan()));
+    for v in report.verdicts() {
+        assert_eq!((v.verdict, v.further_runs), ("undecided", None));
+    }
+}
+
+#[test]
+fn requirements_are_judged_in_every_variant() {
+    let rows = report().verdicts();
+    let said: Vec<_> = rows
+        .iter()
+        .map(|v| (v.variant.as_str(), v.class.as_str(), v.metric, v.verdict))
+        .collect();
+    let of = |variant| {
+        [
+            (variant, "busy", "throughput", "pass"),
+            (variant, "busy", "loss_ratio", "pass"),
+            (variant, "busy", "owd_mean", "fail"),
+            (variant, "silent", "owd_mean", "undecided"),
+        ]
+    };
+    assert_eq!(said, [of("FIFO"), of("WFQ")].concat());
+    assert_eq!(
+        (rows[0].side, rows[0].bound, rows[0].unit),
+        ("min", 1e6, "b/s")
+    );
+    assert_eq!(
+        (rows[1].side, rows[1].bound, rows[1].unit),
+        ("max", 0.01, "1")
+    );
+    assert_eq!((rows[3].n, rows[3].further_runs), (0, None));
+}
+
+#[test]
+fn summaries_have_a_row_for_every_key_and_intervals_over_the_runs() {
+    let report = report();
+    let rows = report.summary();
+    let keys: usize = (0..2).map(|v| report.layout(v).keys.len()).sum();
+    assert_eq!(rows.len(), keys);
+    let unique: BTreeSet<_> = rows
+        .iter()
+        .map(|r| (&r.variant, r.scope, &r.name, r.metric))
+        .collect();
+    assert_eq!(unique.len(), rows.len());
+    let find = |scope, name, metric| {
+        rows.iter()
+            .find(|r| {
+                r.variant == "WFQ" && (r.scope, r.name.as_str(), r.metric) == (scope, name, metric)
+            })
+            .unwrap()
+    };
+    // 100 packets a second in 4 s, in all three runs.
+    let sent = find("class", "busy", "packets_sent");
+    assert_eq!(
+        (sent.mean, sent.low, sent.high, sent.n),
+        (400.0, 400.0, 400.0, 3)
+    );
+    assert_eq!(find("class", "silent", "owd_mean").n, 0);
+    assert_eq!(find("dscp", "ef", "throughput").mean, 1.2e6);
+    assert_eq!(find("class", "busy", "jain").mean, 1.0);
+    assert_eq!(find("queue", "l/wfq", "drops_tail").mean, 0.0);
+
+    // JSON has no NaN: undefined is null.
+    let json = serde_json::to_value(&rows).unwrap();
+    let silent = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|r| r["name"] == "silent" && r["metric"] == "owd_mean");
+    assert!(silent.unwrap()["mean"].is_null());
+}
+
+#[test]
+fn distributions_ascend_and_pool_the_runs() {
+    let curves = report().distributions();
+    let of: Vec<_> = curves
+        .iter()
+        .map(|c| (c.variant.as_str(), c.class.as_str()))
+        .collect();
+    assert_eq!(
+        of,
+        [
+            ("FIFO", "busy"),
+            ("FIFO", "silent"),
+            ("WFQ", "busy"),
+            ("WFQ", "silent")
+        ]
+    );
+    let busy = &curves[0];
+    assert!(busy.owd.is_sorted() && busy.q.is_sorted());
+    // One packet alone takes 1 ms, two that meet at most 2 ms.
+    assert_eq!(busy.owd[0], 1e-3);
+    assert!(*busy.owd.last().unwrap() <= 2e-3);
+    assert!(curves[1].owd.is_empty());
+}
+
+#[test]
+fn a_description_is_in_base_units() {
+    let d = describe(&plan());
+    assert_eq!((d.name.as_str(), d.runs, d.flows), ("known values", 3, 3));
+    assert_eq!(d.classes, ["busy", "silent"]);
+    assert_eq!(d.policies, [["FIFO"], ["WFQ"]]);
+    assert_eq!(
+        (d.links[0].rate, d.links[0].from.as_str()),
+        (12_000_000, "a")
+    );
+    assert_eq!((d.measurement.warmup, d.measurement.duration), (1.0, 4.0));
+    assert_eq!(
+        (d.sla[1].max, d.sla[1].min, d.sla[1].unit),
+        (Some(0.01), None, "1")
+    );
+}
