@@ -30,6 +30,21 @@ const SCHEMA: &str = "message results {
     required binary unit (UTF8);
 }";
 
+/// Rows of a row group. They are all the writer holds, so that its memory does not grow with
+/// the number of flows and runs.
+const GROUP: usize = 1 << 15;
+
+/// One row, but for variant and run.
+struct Row<'a> {
+    scope: &'static str,
+    place: &'a ByteArray,
+    class: &'a ByteArray,
+    time: Option<f64>,
+    metric: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
 /// The columns of one row group.
 #[derive(Default)]
 struct Columns {
@@ -56,66 +71,105 @@ pub fn write_parquet(report: &Report, path: &Path) -> Result<()> {
         .build();
     let file = File::create(path).map_err(|e| ParquetError::External(Box::new(e)))?;
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
-    // A row group a run bounds the memory of the writer by that of one run.
+    let mut columns = Columns::default();
     for finished in report.finished() {
-        let mut group = writer.next_row_group()?;
-        columns(report, finished).write(&mut group)?;
-        group.close()?;
+        let variant = text(&report.plan().variants[finished.info.variant].name);
+        let run = finished.info.run as i32;
+        rows(report, finished, |row| {
+            columns.push(&variant, run, &row);
+            if columns.run.len() == GROUP {
+                columns.flush(&mut writer)?;
+            }
+            Ok(())
+        })?;
     }
+    columns.flush(&mut writer)?;
     writer.close()?;
     Ok(())
 }
 
-fn columns(report: &Report, finished: &Finished) -> Columns {
-    let variant = &report.plan().variants[finished.info.variant];
+fn text(s: &str) -> ByteArray {
+    ByteArray::from(s.as_bytes().to_vec())
+}
+
+/// Gives the rows of a run to `write`: first the values of the period, then the series.
+fn rows(
+    report: &Report,
+    finished: &Finished,
+    mut write: impl FnMut(Row<'_>) -> Result<()>,
+) -> Result<()> {
+    let world = &report.plan().variants[finished.info.variant].world;
     let layout = report.layout(finished.info.variant);
-    let text = |s: &str| ByteArray::from(s.as_bytes().to_vec());
     let names: Vec<ByteArray> = layout.names.iter().map(|n| text(n)).collect();
-    let (name, none) = (text(&variant.name), text(""));
-    let classes: Vec<ByteArray> = variant.world.classes.iter().map(|c| text(c)).collect();
-    let mut out = Columns::default();
+    let classes: Vec<ByteArray> = world.classes.iter().map(|c| text(c)).collect();
+    let none = text("");
     let mut flow = 0;
     let mut last_flow = None;
     for (key, &value) in layout.keys.iter().zip(&finished.outcome.values) {
+        let place = &names[key.name as usize];
         let class = match key.scope {
-            Scope::Class => names[key.name as usize].clone(),
+            Scope::Class => place,
             Scope::Flow => {
                 // Flows stand in the layout in the plan's order, each with several keys.
                 if last_flow.is_some_and(|l| l != key.name) {
                     flow += 1;
                 }
                 last_flow = Some(key.name);
-                classes[usize::from(variant.world.flows[flow].class)].clone()
+                &classes[usize::from(world.flows[flow].class)]
             }
-            Scope::Dscp | Scope::Queue | Scope::Link | Scope::Total => none.clone(),
+            Scope::Dscp | Scope::Queue | Scope::Link | Scope::Total => &none,
         };
-        out.variant.push(name.clone());
-        out.run.push(finished.info.run as i32);
-        out.scope.push(text(key.scope.as_str()));
-        out.place.push(names[key.name as usize].clone());
-        out.class.push(class);
-        out.time.push(None);
-        out.metric.push(text(key.metric.name()));
-        out.value.push(Some(value).filter(|v| v.is_finite()));
-        out.unit.push(text(key.metric.unit()));
+        write(Row {
+            scope: key.scope.as_str(),
+            place,
+            class,
+            time: None,
+            metric: key.metric.name(),
+            value,
+            unit: key.metric.unit(),
+        })?;
     }
     for curve in &finished.outcome.series {
-        for (t, v) in curve.t.iter().zip(&curve.v) {
-            out.variant.push(name.clone());
-            out.run.push(finished.info.run as i32);
-            out.scope.push(text("series"));
-            out.place.push(text(&curve.place));
-            out.class.push(none.clone());
-            out.time.push(Some(*t));
-            out.metric.push(text(curve.metric));
-            out.value.push(Some(*v));
-            out.unit.push(text(curve.unit));
+        let place = text(&curve.place);
+        for (&t, &value) in curve.t.iter().zip(&curve.v) {
+            write(Row {
+                scope: "series",
+                place: &place,
+                class: &none,
+                time: Some(t),
+                metric: curve.metric,
+                value,
+                unit: curve.unit,
+            })?;
         }
     }
-    out
+    Ok(())
 }
 
 impl Columns {
+    fn push(&mut self, variant: &ByteArray, run: i32, row: &Row<'_>) {
+        self.variant.push(variant.clone());
+        self.run.push(run);
+        self.scope.push(ByteArray::from(row.scope));
+        self.place.push(row.place.clone());
+        self.class.push(row.class.clone());
+        self.time.push(row.time);
+        self.metric.push(ByteArray::from(row.metric));
+        self.value.push(Some(row.value).filter(|v| v.is_finite()));
+        self.unit.push(ByteArray::from(row.unit));
+    }
+
+    /// Writes the rows so far as a row group, if there are any.
+    fn flush(&mut self, writer: &mut SerializedFileWriter<File>) -> Result<()> {
+        if self.run.is_empty() {
+            return Ok(());
+        }
+        let mut group = writer.next_row_group()?;
+        std::mem::take(self).write(&mut group)?;
+        group.close()?;
+        Ok(())
+    }
+
     fn write(self, group: &mut SerializedRowGroupWriter<'_, File>) -> Result<()> {
         let mut binary = |values: &[ByteArray]| put::<ByteArrayType>(group, values, None);
         binary(&self.variant)?;

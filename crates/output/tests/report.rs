@@ -37,7 +37,11 @@ sla:
 ";
 
 fn plan() -> Arc<Plan> {
-    let files = BTreeMap::from([(PathBuf::from("test.yaml"), SCENARIO.as_bytes().to_vec())]);
+    plan_of(SCENARIO)
+}
+
+fn plan_of(yaml: &str) -> Arc<Plan> {
+    let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
     let options = Options::default();
     let loaded = load(Path::new("test.yaml"), &files, &NoImporter, &options);
     Arc::new(loaded.expect("a valid scenario").plan)
@@ -240,4 +244,32 @@ fn a_description_is_in_base_units() {
         (d.sla[1].max, d.sla[1].min, d.sla[1].unit),
         (Some(0.01), None, "1")
     );
+}
+
+/// The table of a run with more rows than a row group holds is whole and in order.
+#[test]
+fn a_long_table_has_several_row_groups() {
+    let yaml = SCENARIO
+        .replace("interval: 500 ms", "interval: 1 ms")
+        .replace("count: 3, seed", "count: 1, seed");
+    let plan = plan_of(&yaml);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(1).expect("threads");
+    let report = Report::new(plan, campaign.finished());
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.parquet");
+    write_parquet(&report, &path).expect("a writable folder");
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    assert!(reader.num_row_groups() > 1);
+    let values: Vec<f64> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .filter_map(|row| row.unwrap().get_double(7).ok())
+        .collect();
+    let outcomes = || report.finished().iter().map(|f| &f.outcome);
+    let expected: Vec<f64> = outcomes()
+        .flat_map(|o| o.values.iter().chain(o.series.iter().flat_map(|c| &c.v)))
+        .copied()
+        .filter(|v| v.is_finite())
+        .collect();
+    assert_eq!(values, expected);
 }
