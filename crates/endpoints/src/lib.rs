@@ -25,11 +25,12 @@
 //!
 //! A [`source::Source`] is open-loop: what it sends next depends on its own
 //! stream only, so the driver asks for one [`source::Emission`] after the other
-//! and needs no feedback. A closed-loop sender (TCP) will live in a module of
-//! its own beside [`source`], with inputs for what the network reports (an
-//! acknowledgment, a timer that fired), one output that says which segment may
-//! leave now, and one pending wake time. A driver then holds either kind per
-//! flow; nothing in [`source`] changes.
+//! and needs no feedback. A [`tcp::Sender`] is closed-loop: it takes the
+//! segments that arrive and the timers that expire, and says which segment may
+//! leave now and when it wants to be called next. A driver holds either kind
+//! per flow. How large a TCP window is, is the business of [`cc`].
 #![forbid(unsafe_code)]
 
+pub mod cc;
 pub mod source;
+pub mod tcp;

@@ -135,7 +135,7 @@ pub struct SpecProblem {
 }
 
 impl SpecProblem {
-    pub(super) fn new(
+    pub(crate) fn new(
         path: impl Into<String>,
         found: &impl Display,
         message: impl Into<String>,
@@ -150,7 +150,7 @@ impl SpecProblem {
     }
 
     /// The same problem seen from one level above.
-    pub(super) fn under(mut self, key: &str) -> Self {
+    pub(crate) fn under(mut self, key: &str) -> Self {
         self.path = format!("{key}.{}", self.path);
         self
     }

@@ -1,0 +1,137 @@
+//! The congestion control algorithms, one line each.
+
+use spillgate_core::Time;
+
+use super::{AckSample, Controller, LossSample, NewRenoSpec, RenoSpec, TahoeSpec, Traits};
+use super::{newreno, reno, tahoe};
+use crate::source::spec::SpecProblem;
+use crate::tcp::config::TcpConfig;
+
+/// From one line per algorithm: the spec enum, the runtime enum, the dispatch and the list of kinds.
+macro_rules! algorithms {
+    ($($kind:literal: $variant:ident($spec:ty) = $module:ident::$model:ident, $summary:literal;)+) => {
+        /// A congestion control algorithm and its parameters: `cubic`, or
+        /// `{cubic: {hystart: true}}`.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        pub enum CcSpec {
+            $(
+                #[doc = concat!($summary, ".")]
+                #[serde(rename = $kind)]
+                $variant($spec),
+            )+
+        }
+
+        /// Every algorithm: its name in scenarios and a summary of one line.
+        pub const KINDS: &[(&str, &str)] = &[$(($kind, $summary)),+];
+
+        /// The names alone.
+        pub(super) const NAMES: &[&str] = &[$($kind),+];
+
+        /// A running algorithm.
+        #[derive(Clone, Debug)]
+        pub enum Congestion {
+            $(
+                #[doc = concat!($summary, ".")]
+                $variant($module::$model),
+            )+
+        }
+
+        impl CcSpec {
+            /// The name in scenarios, one of [`KINDS`].
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)+ }
+            }
+
+            /// Checks the parameters.
+            ///
+            /// # Errors
+            /// The first value out of range, with its path below `cc`.
+            pub fn check(&self) -> Result<(), SpecProblem> {
+                match self { $(Self::$variant(s) => s.check(),)+ }.map_err(|p| p.under(self.kind()))
+            }
+
+            pub(crate) fn traits(&self) -> Traits {
+                match self { $(Self::$variant(_) => $module::TRAITS,)+ }
+            }
+
+            /// The algorithm called `kind` with its default parameters.
+            pub(super) fn by_name(kind: &str) -> Option<Self> {
+                match kind {
+                    $($kind => Some(Self::$variant(<$spec>::default())),)+
+                    _ => None,
+                }
+            }
+
+            /// Reads the parameters of the algorithm called `kind`.
+            pub(super) fn read<'de, A: serde::de::MapAccess<'de>>(kind: &str, map: &mut A) -> Result<Option<Self>, A::Error> {
+                Ok(Some(match kind {
+                    $($kind => Self::$variant(map.next_value()?),)+
+                    _ => return Ok(None),
+                }))
+            }
+
+            /// Schemas of the parameters, by name.
+            pub(super) fn schemas(g: &mut schemars::SchemaGenerator) -> Vec<(&'static str, &'static str, schemars::Schema)> {
+                vec![$(($kind, $summary, g.subschema_for::<$spec>())),+]
+            }
+        }
+
+        impl Congestion {
+            /// The algorithm of `cfg` before the first segment.
+            pub fn new(cfg: &TcpConfig, start: Time) -> Self {
+                match &cfg.cc { $(CcSpec::$variant(s) => Self::$variant(Controller::new(s, cfg, start)),)+ }
+            }
+
+            /// Congestion window in bytes.
+            #[inline]
+            pub fn cwnd(&self) -> u64 {
+                match self { $(Self::$variant(c) => c.cwnd(),)+ }
+            }
+
+            /// Slow start threshold in bytes; [`u64::MAX`] before the first loss.
+            pub fn ssthresh(&self) -> u64 {
+                match self { $(Self::$variant(c) => c.ssthresh(),)+ }
+            }
+
+            /// See [`Controller::on_ack`].
+            #[inline]
+            pub fn on_ack(&mut self, ack: &AckSample) {
+                match self { $(Self::$variant(c) => c.on_ack(ack),)+ }
+            }
+
+            /// See [`Controller::on_congestion`].
+            pub fn on_congestion(&mut self, loss: &LossSample) {
+                match self { $(Self::$variant(c) => c.on_congestion(loss),)+ }
+            }
+
+            /// See [`Controller::on_recovered`].
+            pub fn on_recovered(&mut self, now: Time, in_flight: u64) {
+                match self { $(Self::$variant(c) => c.on_recovered(now, in_flight),)+ }
+            }
+
+            /// See [`Controller::limit`].
+            pub fn limit(&mut self, cwnd: u64) {
+                match self { $(Self::$variant(c) => c.limit(cwnd),)+ }
+            }
+
+            /// See [`Controller::pacing_rate`].
+            #[inline]
+            pub fn pacing_rate(&self) -> Option<f64> {
+                match self { $(Self::$variant(c) => c.pacing_rate(),)+ }
+            }
+        }
+    };
+}
+
+algorithms! {
+    "tahoe": Tahoe(TahoeSpec) = tahoe::Tahoe, "Jacobson's Tahoe: slow start after every loss";
+    "reno": Reno(RenoSpec) = reno::Reno, "Reno: fast recovery until the first new acknowledgment (RFC 5681)";
+    "newreno": NewReno(NewRenoSpec) = newreno::NewReno, "NewReno: fast recovery through partial acknowledgments (RFC 6582), or SACK (RFC 6675)";
+}
+
+impl CcSpec {
+    /// What Linux uses unless told otherwise.
+    pub(crate) fn linux_default() -> Self {
+        Self::NewReno(NewRenoSpec {})
+    }
+}

@@ -1,0 +1,24 @@
+//! Reno: slow start, congestion avoidance, halving (RFC 5681 §3.1); fast
+//! recovery ends with the first new acknowledgment (§3.2).
+
+use super::Traits;
+use super::window::{Window, additive_increase, no_parameters};
+use crate::tcp::config::Repair;
+
+pub(super) const TRAITS: Traits = Traits {
+    repair: Some(Repair::Reno),
+    sack: false,
+    ..Traits::MODERN
+};
+
+no_parameters! {
+    /// Reno has no parameters.
+    RenoSpec
+}
+
+additive_increase! {
+    /// Additive increase by a segment per round trip, halving on loss.
+    Reno(RenoSpec), nothing
+}
+
+fn nothing(_: &mut Window, _: &super::LossSample) {}

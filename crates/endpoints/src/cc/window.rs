@@ -1,0 +1,149 @@
+//! Slow start and additive increase (RFC 5681 §3.1), shared by the algorithms that build on them.
+
+use super::{Cause, LossSample};
+use crate::tcp::config::{LossBase, TcpConfig};
+
+/// A window, a threshold, and the fraction of the next increment.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    pub(super) cwnd: u64,
+    pub(super) ssthresh: u64,
+    pub(super) mss: u64,
+    credit: u64,
+    /// See [`TcpConfig::abc_limit`].
+    abc_limit: u32,
+    base: LossBase,
+}
+
+impl Window {
+    pub(super) fn new(cfg: &TcpConfig) -> Self {
+        let mss = u64::from(cfg.mss);
+        Self {
+            cwnd: mss * u64::from(cfg.initial_window),
+            ssthresh: u64::MAX,
+            mss,
+            credit: 0,
+            abc_limit: cfg.abc_limit,
+            base: cfg.loss_base,
+        }
+    }
+
+    pub(super) fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// At most one segment, or `abc_limit` segments, per acknowledgment: equation (2), RFC 3465 §2.2.
+    pub(super) fn slow_start(&mut self, acked: u64) {
+        let most = self.mss * u64::from(self.abc_limit.max(1));
+        self.cwnd += if self.abc_limit == 0 {
+            self.mss
+        } else {
+            acked.min(most)
+        };
+    }
+
+    /// `segments` per window of acknowledged bytes, or of acknowledgments where they are counted
+    /// instead (equation 3): both keep the fraction until it makes a segment.
+    pub(super) fn additive(&mut self, acked: u64, segments: f64) {
+        let amount = if self.abc_limit == 0 { self.mss } else { acked };
+        self.credit += (amount as f64 * segments) as u64;
+        while self.credit >= self.cwnd {
+            self.credit -= self.cwnd;
+            self.cwnd += self.mss;
+        }
+    }
+
+    /// Slow start or congestion avoidance as the threshold says.
+    pub(super) fn grow(&mut self, acked: u64) {
+        if self.in_slow_start() {
+            self.slow_start(acked);
+        } else {
+            self.additive(acked, 1.0);
+        }
+    }
+
+    /// What a multiplicative decrease applies to.
+    pub(super) fn loss_base(&self, loss: &LossSample) -> u64 {
+        match self.base {
+            LossBase::Flight => loss.in_flight,
+            LossBase::Window => self.cwnd.min(loss.peer_window),
+        }
+    }
+
+    /// Threshold `beta` times the base, at least two segments; window there, or one segment on a timeout.
+    pub(super) fn decrease(&mut self, loss: &LossSample, beta: f64) {
+        if loss.cause != Cause::TimeoutAgain {
+            self.ssthresh = ((self.loss_base(loss) as f64 * beta) as u64).max(2 * self.mss);
+            self.credit = 0;
+        }
+        self.cwnd = match loss.cause {
+            Cause::Loss | Cause::Mark => self.ssthresh,
+            Cause::Timeout | Cause::TimeoutAgain => self.mss,
+        };
+    }
+
+    pub(super) fn limit(&mut self, cwnd: u64) {
+        self.cwnd = self.cwnd.min(cwnd.max(self.mss));
+    }
+}
+
+/// For an algorithm without parameters: an empty table that needs no check.
+macro_rules! no_parameters {
+    ($(#[doc = $doc:literal])+ $spec:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $spec {}
+
+        impl $spec {
+            pub(super) fn check(&self) -> Result<(), crate::source::spec::SpecProblem> {
+                Ok(())
+            }
+        }
+    };
+}
+
+/// An algorithm that is [`Window`] and a factor of decrease.
+macro_rules! additive_increase {
+    ($(#[doc = $doc:literal])+ $model:ident($spec:ty), $after:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug)]
+        pub struct $model(super::window::Window);
+
+        impl super::Controller for $model {
+            type Spec = $spec;
+
+            fn new(_: &$spec, cfg: &crate::tcp::TcpConfig, _: spillgate_core::Time) -> Self {
+                Self(super::window::Window::new(cfg))
+            }
+
+            #[inline]
+            fn cwnd(&self) -> u64 {
+                self.0.cwnd
+            }
+
+            fn ssthresh(&self) -> u64 {
+                self.0.ssthresh
+            }
+
+            #[inline]
+            fn on_ack(&mut self, ack: &super::AckSample) {
+                if ack.acked > 0 && ack.cwnd_limited && !ack.in_recovery {
+                    self.0.grow(ack.acked);
+                }
+            }
+
+            fn on_congestion(&mut self, loss: &super::LossSample) {
+                self.0.decrease(loss, 0.5);
+                $after(&mut self.0, loss);
+            }
+
+            fn limit(&mut self, cwnd: u64) {
+                self.0.limit(cwnd);
+            }
+        }
+    };
+}
+
+pub(super) use additive_increase;
+pub(super) use no_parameters;

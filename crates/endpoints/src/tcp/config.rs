@@ -1,0 +1,120 @@
+//! What a connection runs with: resolved, consistent, shared by its flows.
+
+use spillgate_core::Dur;
+
+use crate::cc::CcSpec;
+
+/// When the receiver may hold an acknowledgment back (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// For this long at most.
+    pub timeout: Dur,
+    /// An acknowledgment leaves at the latest with this many segments (2 in RFC 5681).
+    pub every: u8,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// Not used.
+    Off,
+    /// ECT(0); the receiver repeats ECE until it sees CWR (RFC 3168).
+    Classic,
+    /// ECT(0); ECE mirrors CE packet by packet (RFC 8257 §3.2).
+    Dctcp,
+    /// ECT(1) and byte counters in the feedback (RFC 9331, RFC 9768).
+    L4s,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Fast retransmit, then slow start from one segment (Jacobson 1988).
+    Tahoe,
+    /// Fast retransmit and fast recovery until the first new acknowledgment (RFC 5681 §3.2).
+    Reno,
+    /// Fast recovery through partial acknowledgments (RFC 6582).
+    NewReno,
+    /// Scoreboard and pipe (RFC 6675).
+    Sack,
+}
+
+/// What half of is the slow start threshold after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossBase {
+    /// Outstanding data (RFC 5681 §3.1, equation 4).
+    Flight,
+    /// The smaller of congestion and receive window, as ns-2 does.
+    Window,
+}
+
+/// What the minimum retransmission timeout bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoFloor {
+    /// The timeout (RFC 6298 §2.4).
+    Timeout,
+    /// Its variance term, so the timeout is SRTT and the minimum at least, as Linux does.
+    Variance,
+}
+
+/// Parameters of a connection; [`super::TcpSpec::resolve`] makes consistent ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpConfig {
+    /// Congestion control.
+    pub cc: CcSpec,
+    /// Loss repair.
+    pub repair: Repair,
+    /// Payload of a full segment in bytes.
+    pub mss: u16,
+    /// Initial window in segments.
+    pub initial_window: u32,
+    /// Receive window in bytes; also bounds what is outstanding.
+    pub max_window: u64,
+    /// Delayed acknowledgments; none: every segment is acknowledged at once.
+    pub delayed_ack: Option<DelayedAck>,
+    /// Selective acknowledgments (RFC 2018), with D-SACK (RFC 2883).
+    pub sack: bool,
+    /// Round-trip times from timestamps (RFC 7323) instead of one timed segment.
+    pub timestamps: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Smallest retransmission timeout.
+    pub min_rto: Dur,
+    /// What the minimum bounds.
+    pub rto_floor: RtoFloor,
+    /// Clock granularity G of the timeout; measurements are rounded to it.
+    pub rto_granularity: Dur,
+    /// Timeout before the first measurement.
+    pub initial_rto: Dur,
+    /// Duplicate acknowledgments that mean a loss (3 in RFC 5681).
+    pub dup_thresh: u32,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Proportional rate reduction (RFC 6937).
+    pub prr: bool,
+    /// Time-based loss detection and tail loss probes (RFC 8985).
+    pub rack_tlp: bool,
+    /// Segments are spaced at a rate instead of sent in bursts.
+    pub pacing: bool,
+    /// SYN and SYN-ACK before data.
+    pub handshake: bool,
+    /// Retransmissions of SYN before the connection fails.
+    pub syn_retries: u32,
+    /// Timeouts in a row for one segment before the connection fails (R2, RFC 9293 §3.8.3).
+    pub retries: u32,
+    /// Segments by which one acknowledgment may open the window, in bytes
+    /// acknowledged (RFC 3465); 0: one increment per acknowledgment, whatever it covers.
+    pub abc_limit: u32,
+    /// What a loss halves.
+    pub loss_base: LossBase,
+    /// In NewReno only the first partial acknowledgment restarts the timer
+    /// ("impatient", RFC 6582 §4); otherwise each does.
+    pub impatient: bool,
+    /// On leaving NewReno's recovery the window is at most one segment above what is
+    /// outstanding (RFC 6582 §3.2 step 3 option 1); otherwise the threshold (option 2).
+    pub cautious_exit: bool,
+    /// After a silence of one timeout the window is at most the initial one (RFC 5681 §4.1).
+    pub idle_restart: bool,
+    /// Whether TCP options count in the length of packets.
+    pub count_options: bool,
+}

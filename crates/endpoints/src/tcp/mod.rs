@@ -1,0 +1,42 @@
+//! TCP endpoints as pure state machines.
+//!
+//! A [`Sender`] transfers bytes one way to a [`Receiver`]; both know time only
+//! as an argument. Per endpoint there are four kinds of calls:
+//!
+//! - getters, such as [`Sender::acked_bytes`], at any time;
+//! - inputs: `handle_segment`, and `handle_timeout` once `poll_timeout` is due;
+//! - what the application does: [`Sender::write`], [`Sender::close`];
+//! - outputs: after each input call `poll_transmit` until it gives none, then
+//!   `poll_timeout` for the one instant at which the endpoint wants to be
+//!   called if nothing else happens.
+//!
+//! `now` never decreases. `handle_timeout` before the deadline does nothing,
+//! so a driver may keep an outdated earlier wake-up instead of moving it.
+//!
+//! # Modules
+//! `spec` and `config`: what the user writes and what it resolves to;
+//! `sender`: sequence space, connection states and timers; `recovery`: loss
+//! detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
+//! `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
+//!
+//! # What is not modeled
+//! Payload in both directions of one connection (use two), sequence number
+//! wrap, urgent data, simultaneous open, TIME-WAIT, the receiver's own FIN,
+//! the Nagle algorithm, and window probes (the receiving application reads at
+//! once, so its window never closes).
+
+pub mod config;
+mod reassembly;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+pub mod spec;
+
+pub use config::TcpConfig;
+pub use receiver::Receiver;
+pub use segment::{Flags, SackBlocks, Segment};
+pub use sender::{Failure, Sender, State, Stats};
+pub use spec::TcpSpec;

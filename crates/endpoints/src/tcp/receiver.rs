@@ -1,0 +1,290 @@
+//! The receiving endpoint: reassembly, acknowledgments, ECN feedback.
+
+use std::sync::Arc;
+
+use spillgate_core::{Ecn, Time};
+
+use super::config::{EcnMode, TcpConfig};
+use super::reassembly::Ranges;
+use super::segment::{Flags, SackBlocks, Segment};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    /// Waits for SYN.
+    Listen,
+    /// SYN-ACK sent and not answered yet.
+    SynReceived,
+    /// Data flow.
+    Open,
+}
+
+/// Takes a transfer apart into acknowledgments; reads every byte at once.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    cfg: Arc<TcpConfig>,
+    /// Next number expected.
+    nxt: u64,
+    /// Beyond it.
+    held: Ranges,
+    /// A number in each of the ranges that changed last, latest first.
+    recent: [u64; 3],
+    /// Number of FIN, once seen.
+    fin: u64,
+    /// The segment that came twice, to be reported once (RFC 2883).
+    duplicate: (u64, u64),
+    /// TS.Recent (RFC 7323 §4.3).
+    ts_recent: Time,
+    last_ack_sent: u64,
+    /// When the delayed acknowledgment leaves.
+    ack_at: Time,
+    /// When SYN-ACK is sent again.
+    syn_at: Time,
+    /// ACK number and ECE of an acknowledgment that must precede the next (RFC 8257 §3.2).
+    overdue: Option<(u64, bool)>,
+    ce_packets: u32,
+    ce_bytes: u32,
+    syn_sent: u32,
+    opening: Opening,
+    /// Segments not acknowledged yet.
+    unacked: u8,
+    ack_now: bool,
+    syn_due: bool,
+    ecn: bool,
+    ece: bool,
+}
+
+impl Receiver {
+    /// Passive open: waits for SYN, or for data where the profile has no handshake.
+    pub fn new(cfg: &Arc<TcpConfig>) -> Self {
+        let open = !cfg.handshake;
+        Self {
+            nxt: u64::from(open),
+            held: Ranges::default(),
+            recent: [0; 3],
+            fin: u64::MAX,
+            duplicate: (0, 0),
+            ts_recent: Time::ZERO,
+            last_ack_sent: u64::from(open),
+            ack_at: Time::MAX,
+            syn_at: Time::MAX,
+            overdue: None,
+            ce_packets: 0,
+            ce_bytes: 0,
+            syn_sent: 0,
+            opening: if open { Opening::Open } else { Opening::Listen },
+            unacked: 0,
+            ack_now: false,
+            syn_due: false,
+            ecn: open && cfg.ecn != EcnMode::Off,
+            ece: false,
+            cfg: Arc::clone(cfg),
+        }
+    }
+
+    /// Bytes handed to the application, in order.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.nxt.min(self.fin).saturating_sub(1)
+    }
+
+    /// Whether everything up to FIN has been delivered.
+    pub fn is_finished(&self) -> bool {
+        self.nxt > self.fin
+    }
+
+    /// A segment arrived; `ecn` is what its IP header says now.
+    pub fn handle_segment(&mut self, now: Time, seg: &Segment, ecn: Ecn) {
+        if seg.flags.has(Flags::SYN) {
+            return self.handle_syn(seg);
+        }
+        match self.opening {
+            Opening::Listen => return,
+            Opening::SynReceived => {
+                self.opening = Opening::Open;
+                self.syn_at = Time::MAX;
+                self.syn_due = false;
+            }
+            Opening::Open => {}
+        }
+        let (start, end) = (seg.seq, seg.end());
+        if start == end {
+            return;
+        }
+        if start + u64::from(seg.len) > self.nxt.saturating_add(self.cfg.max_window) {
+            self.ack_now = true; // RFC 9293 §3.10.7.4: outside the window
+            return;
+        }
+        self.handle_ecn(seg, ecn);
+        if start <= self.last_ack_sent {
+            self.ts_recent = seg.ts_val;
+        }
+        if seg.flags.has(Flags::FIN) {
+            self.fin = end - 1;
+            self.ack_now = true;
+        }
+        if end <= self.nxt {
+            self.duplicate = (start, end);
+            self.ack_now = true;
+        } else if start > self.nxt {
+            if self.held.insert(start, end) == 0 {
+                self.duplicate = (start, end);
+            }
+            self.remember(start);
+            self.ack_now = true; // RFC 5681 §4.2
+        } else {
+            self.advance(now, end);
+        }
+    }
+
+    fn handle_syn(&mut self, seg: &Segment) {
+        if self.opening == Opening::Open {
+            self.ack_now = true;
+            return;
+        }
+        self.opening = Opening::SynReceived;
+        self.nxt = 1;
+        self.ts_recent = seg.ts_val;
+        // RFC 3168 §6.1.1: an ECN-setup SYN carries both flags.
+        self.ecn = self.cfg.ecn != EcnMode::Off && seg.flags.has(Flags::ECE | Flags::CWR);
+        self.syn_due = true;
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time, end: u64) {
+        self.nxt = end;
+        if !self.held.is_empty() {
+            self.ack_now = true; // it fills a gap, or part of one: RFC 5681 §4.2
+            while let Some(e) = self.held.pop_from(self.nxt) {
+                self.nxt = self.nxt.max(e);
+            }
+        }
+        self.unacked += 1;
+        match self.cfg.delayed_ack {
+            Some(d) if self.unacked < d.every => {
+                if self.ack_at == Time::MAX {
+                    self.ack_at = now + d.timeout;
+                }
+            }
+            _ => self.ack_now = true,
+        }
+    }
+
+    fn handle_ecn(&mut self, seg: &Segment, ecn: Ecn) {
+        if !self.ecn {
+            return;
+        }
+        let ce = ecn == Ecn::Ce;
+        if ce {
+            self.ce_packets = self.ce_packets.wrapping_add(1);
+            self.ce_bytes = self.ce_bytes.wrapping_add(u32::from(seg.len));
+        }
+        match self.cfg.ecn {
+            EcnMode::Off => {}
+            EcnMode::Classic => {
+                // RFC 3168 §6.1.3: until CWR arrives.
+                self.ece = ce || (self.ece && !seg.flags.has(Flags::CWR));
+            }
+            EcnMode::Dctcp => {
+                // RFC 8257 §3.2: what is unacknowledged came in the other state.
+                if ce != self.ece && self.unacked > 0 {
+                    self.overdue = Some((self.nxt, self.ece));
+                    self.unacked = 0;
+                }
+                self.ece = ce;
+            }
+            // RFC 9768 §3.2.2.5.1: feedback at once when the counter moves.
+            EcnMode::L4s => self.ack_now |= ce,
+        }
+    }
+
+    /// RFC 2018 §4: the range with the latest segment comes first.
+    fn remember(&mut self, start: u64) {
+        let range = self.held.containing(start);
+        let [a, b, _] = self.recent;
+        self.recent = if self.held.containing(a) == range {
+            [start, b, self.recent[2]]
+        } else if self.held.containing(b) == range {
+            [start, a, self.recent[2]]
+        } else {
+            [start, a, b]
+        };
+    }
+
+    /// To be called at [`Receiver::poll_timeout`]; earlier calls do nothing.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now >= self.ack_at {
+            self.ack_now = true;
+        }
+        if now >= self.syn_at {
+            self.syn_at = Time::MAX;
+            self.syn_due = self.syn_sent <= self.cfg.syn_retries;
+        }
+    }
+
+    /// When the receiver wants to be called.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        Some(self.ack_at.min(self.syn_at)).filter(|&t| t < Time::MAX)
+    }
+
+    /// The next segment to send; call until none.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.syn_due {
+            self.syn_due = false;
+            let backed_off = self.cfg.initial_rto * (1 << self.syn_sent.min(6));
+            self.syn_at = now + backed_off;
+            self.syn_sent += 1;
+            let flags = (Flags::SYN | Flags::ACK).with_if(Flags::ECE, self.ecn);
+            self.last_ack_sent = self.nxt;
+            return Some(Segment {
+                ack: self.nxt,
+                window: self.cfg.max_window,
+                ts_ecr: self.ts_recent,
+                ..Segment::bare(0, flags, now)
+            });
+        }
+        if let Some((ack, ece)) = self.overdue.take() {
+            return Some(self.acknowledge(now, ack, ece));
+        }
+        if !self.ack_now {
+            return None;
+        }
+        self.ack_now = false;
+        self.unacked = 0;
+        self.ack_at = Time::MAX;
+        Some(self.acknowledge(now, self.nxt, self.ece))
+    }
+
+    fn acknowledge(&mut self, now: Time, ack: u64, ece: bool) -> Segment {
+        self.last_ack_sent = ack;
+        Segment {
+            ack,
+            window: self.cfg.max_window,
+            ts_ecr: self.ts_recent,
+            sack: self.sack(),
+            ce_packets: self.ce_packets,
+            ce_bytes: self.ce_bytes,
+            ..Segment::bare(1, Flags::ACK.with_if(Flags::ECE, ece), now)
+        }
+    }
+
+    fn sack(&mut self) -> SackBlocks {
+        let mut blocks = SackBlocks::EMPTY;
+        if !self.cfg.sack {
+            return blocks;
+        }
+        let (start, end) = std::mem::take(&mut self.duplicate);
+        blocks.push(start, end); // RFC 2883 §4
+        if !self.held.is_empty() {
+            let mut seen = [None; 3];
+            for (i, &n) in self.recent.iter().enumerate() {
+                let range = self.held.containing(n);
+                if let Some((start, end)) = range {
+                    if !seen.contains(&range) {
+                        seen[i] = range;
+                        blocks.push(start, end);
+                    }
+                }
+            }
+        }
+        blocks
+    }
+}

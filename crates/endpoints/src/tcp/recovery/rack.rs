@@ -1,0 +1,230 @@
+//! Loss detection by time and tail loss probes (RFC 8985).
+
+use spillgate_core::{Dur, Time};
+
+use super::Phase;
+use crate::cc::Cause;
+use crate::tcp::scoreboard::Delivered;
+use crate::tcp::{Flags, Segment, Sender};
+
+/// A probe that is to leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Probe {
+    #[default]
+    None,
+    /// New data, beyond the congestion window if need be.
+    New,
+    /// This segment of the scoreboard again.
+    Again(usize),
+}
+
+/// Variables of §5.2, §5.4 and §7.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Rack {
+    /// When the segment delivered that was sent last was sent, and its end.
+    sent: Time,
+    end: u64,
+    rtt: Dur,
+    /// Highest number delivered (RACK.fack).
+    fack: u64,
+    timer: Time,
+    probe_at: Time,
+    /// Beyond what was sent when the last probe left (TLP.end_seq); 0: none outstanding.
+    probe_end: u64,
+    /// Data beyond the one in which a D-SACK widened the window (RACK.dsack_round).
+    widened: u64,
+    /// Multiples of a quarter of the minimum round trip that reordering may take.
+    multiple: u32,
+    /// Recoveries until the multiple shrinks again.
+    persist: u32,
+    probe: Probe,
+    probe_was_again: bool,
+    reordered: bool,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            sent: Time::ZERO,
+            end: 0,
+            rtt: Dur::ZERO,
+            fack: 0,
+            timer: Time::MAX,
+            probe_at: Time::MAX,
+            probe_end: 0,
+            widened: 0,
+            multiple: 1,
+            persist: 16,
+            probe: Probe::None,
+            probe_was_again: false,
+            reordered: false,
+        }
+    }
+}
+
+impl Rack {
+    pub(in crate::tcp) fn deadline(&self) -> Time {
+        self.timer.min(self.probe_at)
+    }
+
+    pub(in crate::tcp) fn disarm(&mut self) {
+        self.timer = Time::MAX;
+        self.disarm_probe();
+    }
+
+    pub(in crate::tcp) fn disarm_probe(&mut self) {
+        self.probe_at = Time::MAX;
+        self.probe = Probe::None;
+    }
+
+    pub(in crate::tcp) fn probe_left(&mut self) {
+        self.probe = Probe::None;
+    }
+
+    pub(in crate::tcp) fn probe_new(&self) -> bool {
+        self.probe == Probe::New
+    }
+
+    pub(in crate::tcp) fn probe_again(&self) -> Option<usize> {
+        match self.probe {
+            Probe::Again(i) => Some(i),
+            _ => None,
+        }
+    }
+}
+
+impl Sender {
+    pub(in crate::tcp) fn rack_on_ack(&mut self, now: Time, seg: &Segment, d: &Delivered) {
+        self.end_probe(now, seg, d);
+        let min_rtt = self.rtt.min();
+        let r = &mut self.rack;
+        // §6.2 step 1 and 2: the segment sent last among those delivered, unless the
+        // acknowledgment is too early to be for its retransmission.
+        if let Some((sent, end, again)) = d.newest {
+            let rtt = now.since(sent);
+            if !(again && rtt < min_rtt) {
+                r.rtt = rtt;
+                if (sent, end) > (r.sent, r.end) {
+                    (r.sent, r.end) = (sent, end);
+                }
+            }
+        }
+        // Step 3: an original below what has been delivered arrived late.
+        if d.lowest_first.is_some_and(|e| e < r.fack) {
+            r.reordered = true;
+        }
+        r.fack = r
+            .fack
+            .max(self.una)
+            .max(self.board.highest_sacked().unwrap_or(0));
+        // §6.2 step 4: spurious retransmissions widen the window, once per round trip.
+        if d.duplicate && self.una > r.widened {
+            r.widened = self.max;
+            r.multiple = (r.multiple + 1).min(64);
+            r.persist = 16;
+        }
+        self.rack_detect(now);
+        if d.bytes > 0 {
+            self.arm_probe(now);
+        }
+    }
+
+    fn reordering_window(&self) -> Dur {
+        let r = &self.rack;
+        if !r.reordered
+            && (self.rec.phase != Phase::Open
+                || self.board.sacked_bytes
+                    >= u64::from(self.cfg.dup_thresh) * u64::from(self.cfg.mss))
+        {
+            return Dur::ZERO;
+        }
+        let min = self.rtt.min();
+        let quarter = Dur::from_ps(if min == Dur::MAX { 0 } else { min.as_ps() / 4 });
+        (quarter * u64::from(r.multiple)).min(self.srtt().unwrap_or(Dur::ZERO))
+    }
+
+    /// §6.2 step 5: what was sent before something delivered, and long enough ago, is lost.
+    fn rack_detect(&mut self, now: Time) {
+        self.rack.timer = Time::MAX;
+        if self.board.sacked_bytes == 0 && self.board.resent_bytes == 0 {
+            return; // everything outstanding was sent after everything delivered
+        }
+        let after = self.rack.rtt + self.reordering_window();
+        let (sent, end) = (self.rack.sent, self.rack.end);
+        let mut timer = Time::MAX;
+        self.board.for_each_pending(self.max, |s| {
+            if (s.at, s.end()) >= (sent, end) {
+                return false;
+            }
+            let due = s.at + after;
+            if due <= now {
+                return true;
+            }
+            timer = timer.min(due);
+            false
+        });
+        self.rack.timer = timer;
+    }
+
+    pub(in crate::tcp) fn rack_timeout(&mut self, now: Time) {
+        if now >= self.rack.timer {
+            self.rack_detect(now);
+            self.enter_recovery_if_lost(now, 0);
+        }
+        if now >= self.rack.probe_at {
+            self.send_probe(now);
+        }
+    }
+
+    /// §7.2: one probe per tail, two round trips after the last transmission.
+    pub(in crate::tcp) fn arm_probe(&mut self, now: Time) {
+        self.rack.probe_at = Time::MAX;
+        if self.rec.phase != Phase::Open
+            || self.board.sacked_bytes > 0
+            || self.rack.probe_end > 0
+            || self.una == self.max
+        {
+            return;
+        }
+        let mut wait = self.srtt().map_or(Dur::from_secs(1), |s| s * 2);
+        if self.max - self.una <= u64::from(self.cfg.mss) {
+            wait = wait + self.cfg.delayed_ack.map_or(Dur::ZERO, |d| d.timeout);
+        }
+        self.rack.probe_at = (now + wait).min(self.rto_at);
+    }
+
+    /// §7.3: new data if there are any, else the last segment again.
+    fn send_probe(&mut self, now: Time) {
+        self.rack.probe_at = Time::MAX;
+        if self.rec.phase != Phase::Open || self.una == self.max {
+            return;
+        }
+        let again = !self.has_new();
+        self.rack.probe = match self.board.last() {
+            _ if !again => Probe::New,
+            Some(i) => Probe::Again(i),
+            None => return,
+        };
+        self.rack.probe_was_again = again;
+        self.rack.probe_end = self.max + if again { 0 } else { u64::from(self.cfg.mss) };
+        self.count_probe();
+        self.rto_at = now + self.rtt.rto();
+    }
+
+    /// §7.4.2: did the probe repair a loss?
+    fn end_probe(&mut self, now: Time, seg: &Segment, d: &Delivered) {
+        let end = self.rack.probe_end;
+        if end == 0 || self.una < end {
+            return;
+        }
+        let repaired = self.rack.probe_was_again && !d.duplicate && self.una > end;
+        let answered = !self.rack.probe_was_again || d.duplicate || self.una > end;
+        if answered || (d.bytes == 0 && seg.sack.is_empty() && !seg.flags.has(Flags::FIN)) {
+            self.rack.probe_end = 0;
+        }
+        if repaired && self.una >= self.answered {
+            self.congested(now, Cause::Loss, d.bytes);
+            self.answered = self.max;
+        }
+    }
+}

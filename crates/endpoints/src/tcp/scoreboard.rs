@@ -1,0 +1,355 @@
+//! What is outstanding and what is known of it (RFC 6675 §3, RFC 8985 §5.2).
+//!
+//! One record per segment in a ring that grows to the largest window and
+//! stays, the selectively acknowledged ranges, and three sums from which the
+//! data in flight follow without a scan. Marking and retransmission positions
+//! only move forward within a recovery, so the work per acknowledgment is
+//! amortized over the segments.
+
+use std::collections::VecDeque;
+
+use spillgate_core::Time;
+
+use super::reassembly::Ranges;
+
+const SACKED: u8 = 1;
+/// Deemed lost.
+const LOST: u8 = 2;
+/// Sent again and that copy not deemed lost.
+const RESENT: u8 = 4;
+/// Ever sent again: its acknowledgment is ambiguous.
+const AMBIGUOUS: u8 = 8;
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) seq: u64,
+    /// When it was sent last.
+    pub(super) at: Time,
+    /// Sequence numbers it takes, FIN included.
+    pub(super) len: u16,
+    flags: u8,
+}
+
+const _: () = assert!(std::mem::size_of::<Sent>() <= 24);
+
+impl Sent {
+    pub(super) fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+
+    fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// State of the delivery rate estimator when a segment was sent
+/// (draft-cheng-iccrg-delivery-rate-estimation §3.1.2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Snapshot {
+    pub(super) delivered: u64,
+    pub(super) delivered_at: Time,
+    pub(super) first_sent: Time,
+    pub(super) app_limited: bool,
+}
+
+/// What one acknowledgment newly delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Delivered {
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// The segment sent last among them: when, its end, and whether it was sent more than once.
+    pub(super) newest: Option<(Time, u64, bool)>,
+    /// When the last one among those sent only once was sent.
+    pub(super) unambiguous: Option<Time>,
+    /// The lowest end of a segment delivered that was sent only once.
+    pub(super) lowest_first: Option<u64>,
+    /// The estimator's state when the newest was sent.
+    pub(super) snapshot: Snapshot,
+    /// Whether something was reported twice (RFC 2883).
+    pub(super) duplicate: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scoreboard {
+    ring: VecDeque<Sent>,
+    /// Parallel to the ring where delivery rates are asked for, else empty.
+    snapshots: VecDeque<Snapshot>,
+    keep_snapshots: bool,
+    sacked: Ranges,
+    pub(super) sacked_bytes: u64,
+    /// Lost, whether sent again or not.
+    pub(super) lost_bytes: u64,
+    /// Sent again, the copy in flight.
+    pub(super) resent_bytes: u64,
+    /// No segment below is lost and not yet sent again.
+    resend_from: u64,
+    /// Below, everything that is not acknowledged has been marked lost.
+    judged: u64,
+}
+
+impl Scoreboard {
+    pub(super) fn new(keep_snapshots: bool) -> Self {
+        Self {
+            keep_snapshots,
+            ..Self::default()
+        }
+    }
+
+    /// New data or FIN left.
+    pub(super) fn push(&mut self, seq: u64, len: u16, at: Time, snapshot: Snapshot) {
+        self.ring.push_back(Sent {
+            seq,
+            at,
+            len,
+            flags: 0,
+        });
+        if self.keep_snapshots {
+            self.snapshots.push_back(snapshot);
+        }
+    }
+
+    /// Segment `i` left again.
+    pub(super) fn resent(&mut self, i: usize, at: Time, snapshot: Snapshot) {
+        let s = &mut self.ring[i];
+        if !s.is(RESENT) {
+            self.resent_bytes += u64::from(s.len);
+        }
+        s.flags |= RESENT | AMBIGUOUS;
+        s.at = at;
+        if self.keep_snapshots {
+            self.snapshots[i] = snapshot;
+        }
+    }
+
+    pub(super) fn get(&self, i: usize) -> Sent {
+        self.ring[i]
+    }
+
+    pub(super) fn last(&self) -> Option<usize> {
+        self.ring.len().checked_sub(1)
+    }
+
+    fn index_of(&self, n: u64) -> usize {
+        self.ring.partition_point(|s| s.end() <= n)
+    }
+
+    /// The highest number selectively acknowledged.
+    pub(super) fn highest_sacked(&self) -> Option<u64> {
+        self.sacked.as_slice().last().map(|r| r.1)
+    }
+
+    /// Takes what lies below `una` off the board.
+    pub(super) fn acknowledge(&mut self, una: u64, out: &mut Delivered) {
+        while let Some(&s) = self.ring.front() {
+            if s.end() > una {
+                break;
+            }
+            self.ring.pop_front();
+            let snapshot = self.snapshots.pop_front().unwrap_or_default();
+            let len = u64::from(s.len);
+            if s.is(SACKED) {
+                self.sacked_bytes -= len;
+                continue;
+            }
+            self.forget(s);
+            note(out, s, snapshot);
+        }
+        self.sacked.drop_below(una);
+    }
+
+    /// A segment arrived: no copy of it counts as lost or in flight any more.
+    fn forget(&mut self, s: Sent) {
+        let len = u64::from(s.len);
+        if s.is(LOST) {
+            self.lost_bytes -= len;
+        }
+        if s.is(RESENT) {
+            self.resent_bytes -= len;
+        }
+    }
+
+    /// Marks what `start..end` covers completely as delivered.
+    pub(super) fn sack(&mut self, start: u64, end: u64, out: &mut Delivered) {
+        let mut at = start;
+        while at < end {
+            if let Some((_, upto)) = self.sacked.containing(at) {
+                at = upto;
+                continue;
+            }
+            let i = self.index_of(at);
+            let Some(&s) = self.ring.get(i) else { return };
+            if s.seq >= at && s.end() <= end {
+                self.forget(s);
+                self.ring[i].flags = SACKED | (s.flags & AMBIGUOUS);
+                self.sacked_bytes += u64::from(s.len);
+                self.sacked.insert(s.seq, s.end());
+                note(out, s, self.snapshots.get(i).copied().unwrap_or_default());
+            }
+            at = s.end();
+        }
+    }
+
+    /// IsLost (RFC 6675 §4): marks what lies below `thresh` separate ranges or more than
+    /// `thresh - 1` segments of acknowledged bytes.
+    pub(super) fn judge(&mut self, thresh: u32, mss: u64) {
+        let mut above = 0;
+        let mut edge = 0;
+        for (n, r) in self.sacked.as_slice().iter().rev().enumerate() {
+            above += r.1 - r.0;
+            if n + 1 >= thresh as usize || above > u64::from(thresh - 1) * mss {
+                edge = r.0;
+                break;
+            }
+        }
+        if edge <= self.judged {
+            return;
+        }
+        let mut i = self.index_of(self.judged);
+        while let Some(s) = self.ring.get(i) {
+            if s.seq >= edge {
+                break;
+            }
+            if !s.is(LOST) {
+                self.lose(i);
+            }
+            i += 1;
+        }
+        self.judged = edge;
+    }
+
+    /// Marks segment `i` lost unless it arrived or already is; a lost copy counts anew.
+    pub(super) fn lose(&mut self, i: usize) {
+        let s = &mut self.ring[i];
+        if s.is(SACKED) || s.flags & (LOST | RESENT) == LOST {
+            return;
+        }
+        let len = u64::from(s.len);
+        if s.is(RESENT) && s.is(LOST) {
+            self.resent_bytes -= len;
+            s.flags &= !RESENT;
+        } else if !s.is(LOST) {
+            self.lost_bytes += len;
+            s.flags |= LOST;
+        }
+        if !s.is(RESENT) {
+            self.resend_from = self.resend_from.min(s.seq);
+        }
+    }
+
+    /// Marks the first outstanding segment lost.
+    pub(super) fn lose_first(&mut self) {
+        if let Some(s) = self.ring.front() {
+            if !s.is(RESENT) {
+                self.lose(0);
+            }
+        }
+    }
+
+    /// After a timeout everything that is not acknowledged is lost (RFC 6675 §5.1).
+    pub(super) fn lose_all(&mut self) {
+        for s in self.ring.iter_mut().filter(|s| !s.is(SACKED)) {
+            let len = u64::from(s.len);
+            if s.is(RESENT) {
+                self.resent_bytes -= len;
+            }
+            if !s.is(LOST) {
+                self.lost_bytes += len;
+            }
+            s.flags = (s.flags | LOST) & !RESENT;
+        }
+        self.resend_from = 0;
+        self.judged = self.ring.back().map_or(self.judged, Sent::end);
+    }
+
+    /// The first segment that is lost and was not sent again since.
+    pub(super) fn next_lost(&mut self) -> Option<usize> {
+        if self.lost_bytes == 0 {
+            return None;
+        }
+        let mut i = self.index_of(self.resend_from);
+        while let Some(s) = self.ring.get(i) {
+            if s.flags & (LOST | RESENT) == LOST {
+                self.resend_from = s.seq;
+                return Some(i);
+            }
+            i += 1;
+        }
+        self.resend_from = self.ring.back().map_or(self.resend_from, Sent::end);
+        None
+    }
+
+    /// The first segment below the highest selective acknowledgment that is
+    /// not known to be lost and was not sent again: rule 3 of NextSeg (RFC 6675 §4).
+    pub(super) fn next_hole(&self) -> Option<usize> {
+        let highest = self.highest_sacked()?;
+        let mut i = self.index_of(self.judged);
+        while let Some(s) = self.ring.get(i) {
+            if s.seq >= highest {
+                return None;
+            }
+            if s.is(SACKED) {
+                let (_, upto) = self.sacked.containing(s.seq)?;
+                i = self.index_of(upto);
+                continue;
+            }
+            if !s.is(RESENT) {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Calls `f` with each segment below `upto` that has a copy in flight, in order of sequence.
+    pub(super) fn for_each_pending(&mut self, upto: u64, mut f: impl FnMut(&Sent) -> bool) {
+        let mut i = 0;
+        while let Some(s) = self.ring.get(i) {
+            if s.seq >= upto {
+                return;
+            }
+            if s.is(SACKED) {
+                match self.sacked.containing(s.seq) {
+                    Some((_, end)) => i = self.index_of(end),
+                    None => i += 1,
+                }
+                continue;
+            }
+            if s.flags & (LOST | RESENT) != LOST && f(s) {
+                self.lose(i);
+                // A copy never deemed lost before is marked in two steps: original, then copy.
+                let s = self.ring[i];
+                if s.flags & (LOST | RESENT) == LOST | RESENT {
+                    self.lose(i);
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Forgets everything (the connection failed).
+    pub(super) fn clear(&mut self) {
+        self.ring.clear();
+        self.snapshots.clear();
+        self.sacked.clear();
+        (self.sacked_bytes, self.lost_bytes, self.resent_bytes) = (0, 0, 0);
+    }
+}
+
+fn note(out: &mut Delivered, s: Sent, snapshot: Snapshot) {
+    out.bytes += u64::from(s.len);
+    let ambiguous = s.is(AMBIGUOUS);
+    if out
+        .newest
+        .is_none_or(|(at, end, _)| (at, end) < (s.at, s.end()))
+    {
+        out.newest = Some((s.at, s.end(), ambiguous));
+        out.snapshot = snapshot;
+    }
+    if !ambiguous {
+        out.unambiguous = out.unambiguous.max(Some(s.at));
+        if out.lowest_first.is_none_or(|e| s.end() < e) {
+            out.lowest_first = Some(s.end());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What TCP puts on the wire: metadata only.
+
+use spillgate_core::{Ecn, Time};
+
+use super::config::TcpConfig;
+
+/// Control bits of a segment (RFC 9293 §3.1, RFC 3168 §6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The sender has sent all of its data; takes one sequence number.
+    pub const FIN: Self = Self(1);
+    /// Opens a connection; takes one sequence number.
+    pub const SYN: Self = Self(2);
+    /// The acknowledgment field is valid.
+    pub const ACK: Self = Self(16);
+    /// Congestion was experienced on the way to the receiver.
+    pub const ECE: Self = Self(64);
+    /// The sender has reduced its congestion window.
+    pub const CWR: Self = Self(128);
+
+    /// Whether every flag of `other` is set.
+    #[inline]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These flags, and those of `other` where `when` holds.
+    #[inline]
+    #[must_use]
+    pub const fn with_if(self, other: Self, when: bool) -> Self {
+        Self(if when { self.0 | other.0 } else { self.0 })
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Up to three ranges that the receiver holds beyond the acknowledgment (RFC 2018 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    start: [u64; 3],
+    len: [u32; 3],
+    n: u8,
+}
+
+impl SackBlocks {
+    /// None.
+    pub const EMPTY: Self = Self {
+        start: [0; 3],
+        len: [0; 3],
+        n: 0,
+    };
+
+    /// Adds `start..end`; a fourth block and an empty one are left out.
+    pub fn push(&mut self, start: u64, end: u64) {
+        let i = usize::from(self.n);
+        if i < 3 && start < end {
+            self.start[i] = start;
+            self.len[i] = u32::try_from(end - start).unwrap_or(u32::MAX);
+            self.n += 1;
+        }
+    }
+
+    /// How many there are, 0..=3.
+    pub const fn len(&self) -> usize {
+        self.n as usize
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// The ranges `start..end`, the one that changed last first.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        (0..self.len()).map(|i| (self.start[i], self.start[i] + u64::from(self.len[i])))
+    }
+}
+
+/// A segment. Sequence numbers are 64-bit and do not wrap: SYN is number 0,
+/// data begin at 1, FIN takes the number after the last byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Number of the first byte of the payload (of SYN or FIN where there is none).
+    pub seq: u64,
+    /// Next byte expected from the peer; valid with [`Flags::ACK`].
+    pub ack: u64,
+    /// Receive window in bytes, already scaled.
+    pub window: u64,
+    /// When it was sent (RFC 7323 timestamp value; carried in every profile).
+    pub ts_val: Time,
+    /// The timestamp that this segment echoes.
+    pub ts_ecr: Time,
+    /// Selective acknowledgments.
+    pub sack: SackBlocks,
+    /// Packets that arrived with CE so far: AccECN's ACE counter without its wrap (RFC 9768 §3.2).
+    pub ce_packets: u32,
+    /// Payload bytes that arrived with CE so far, modulo 2³² (RFC 9768 §3.2, ECEB).
+    pub ce_bytes: u32,
+    /// Payload bytes.
+    pub len: u16,
+    /// Control bits.
+    pub flags: Flags,
+    /// Codepoint that the IP header gets.
+    pub ect: Ecn,
+}
+
+const _: () = assert!(std::mem::size_of::<Segment>() <= 96);
+
+impl Segment {
+    /// An empty segment with `flags`, sent at `now`.
+    pub const fn bare(seq: u64, flags: Flags, now: Time) -> Self {
+        Self {
+            seq,
+            ack: 0,
+            window: 0,
+            ts_val: now,
+            ts_ecr: Time::ZERO,
+            sack: SackBlocks::EMPTY,
+            ce_packets: 0,
+            ce_bytes: 0,
+            len: 0,
+            flags,
+            ect: Ecn::NotEct,
+        }
+    }
+
+    /// The sequence number after the segment: SYN and FIN count as one byte each.
+    #[inline]
+    pub const fn end(&self) -> u64 {
+        self.seq
+            + self.len as u64
+            + self.flags.has(Flags::SYN) as u64
+            + self.flags.has(Flags::FIN) as u64
+    }
+
+    /// Length of the IP packet in bytes: 40 of IPv4 and TCP headers, the
+    /// options where the profile counts them (padded to 4 bytes as common
+    /// implementations do), and the payload.
+    pub fn wire_len(&self, cfg: &TcpConfig) -> u16 {
+        let mut options = 0;
+        if cfg.count_options {
+            let syn = self.flags.has(Flags::SYN);
+            if cfg.timestamps {
+                options += 12; // RFC 7323 §3.2 and appendix A
+            }
+            if syn {
+                // Maximum segment size (RFC 9293 §3.7.1), window scale (RFC 7323 §2.2) and
+                // SACK permitted (RFC 2018 §2), the latter in the timestamps' padding if any.
+                options += 8 + if cfg.sack && !cfg.timestamps { 4 } else { 0 };
+            }
+            if !self.sack.is_empty() {
+                options += 4 + 8 * self.sack.len() as u16; // RFC 2018 §3
+            }
+        }
+        40 + options + self.len
+    }
+}

@@ -1,0 +1,410 @@
+//! TCP as a user writes it: a profile, a congestion control, and what differs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Dur, Size};
+
+use super::config::{DelayedAck, EcnMode, LossBase, Repair, RtoFloor, TcpConfig};
+use crate::cc::{CcSpec, NewRenoSpec};
+use crate::source::spec::SpecProblem;
+
+/// Bundles of defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// The agents of ns-2.35: no handshake, 1000 B segments, every segment acknowledged, initial
+    /// window 2, window + 1/window per acknowledgment, clock of 10 ms, minimum timeout 200 ms.
+    /// The window is not limited to ns-2's 20 packets.
+    Ns2,
+    /// Linux: CUBIC with HyStart++, minimum timeout 200 ms over SRTT, delayed acknowledgments of
+    /// 40 ms, PRR, RACK-TLP, 6 MiB window.
+    Linux,
+    /// The standards track: NewReno, initial window 10 (RFC 6928), minimum timeout 1 s
+    /// (RFC 6298), delayed acknowledgments of 200 ms for every second segment.
+    #[default]
+    Rfc,
+}
+
+/// Which notification of congestion to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnSpec {
+    /// None; the default except with `dctcp` and `prague`.
+    Off,
+    /// RFC 3168; with `dctcp` the feedback of RFC 8257.
+    Classic,
+    /// RFC 9331 with accurate feedback; the default with `prague`, which needs it.
+    L4s,
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelayedAckSpec {
+    /// The longest delay, 0 s to 500 ms (RFC 9293 §3.8.6.3).
+    pub timeout: Dur,
+    /// An acknowledgment for at least every so many segments, 1 to 64; 1: each at once. Default 2.
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 64))]
+    pub every: u8,
+}
+
+fn two() -> u8 {
+    2
+}
+
+/// A TCP connection. Every key is optional; what is left out follows the profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TcpSpec {
+    /// Bundle of defaults. Default `rfc`.
+    pub profile: Profile,
+    /// Congestion control. Default: `newreno`, in the `linux` profile `cubic` with HyStart++.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cc: Option<CcSpec>,
+    /// Payload of a full segment, 1 B to 65000 B. Default: what a packet of 1500 B leaves beside
+    /// headers and timestamps, in the `ns2` profile 1000 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Size>,
+    /// Initial window in segments, 1 to 1000. Default 10 (RFC 6928), `ns2` 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub initial_window: Option<u32>,
+    /// Receive window, from one segment to 1 GiB (RFC 7323 §2.3). Default 6 MiB, `ns2` 64 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_window: Option<Size>,
+    /// Window scaling (RFC 7323 §2); without it the window is at most 65535 B. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Delayed acknowledgments. Default `{timeout: 200 ms, every: 2}`, `linux` 40 ms, `ns2` none:
+    /// `{timeout: 0 s, every: 1}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<DelayedAckSpec>,
+    /// Selective acknowledgments and recovery by RFC 6675. Default false with `tahoe` and `reno`,
+    /// which have none, and with `newreno`, where true makes "SACK TCP" of it; else true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sack: Option<bool>,
+    /// Timestamps (RFC 7323). Default true, `ns2` false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// Explicit congestion notification. Default off, but on with `dctcp` and `prague`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnSpec>,
+    /// Smallest retransmission timeout, above 0. Default 1 s (RFC 6298), `linux` and `ns2` 200 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Dur>,
+    /// Granularity of the retransmission clock. Default 1 ms, `linux` 1 us, `ns2` 10 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rto_granularity: Option<Dur>,
+    /// Timeout before the first measurement, above 0. Default 1 s (RFC 6298 §2.1), `ns2` 3 s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Dur>,
+    /// Limited transmit (RFC 3042). Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// Proportional rate reduction (RFC 6937); needs SACK. Default false, `linux` true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prr: Option<bool>,
+    /// RACK-TLP (RFC 8985); needs SACK. Default false, `linux` true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rack_tlp: Option<bool>,
+    /// Pacing. Default false, but true with `bbr`, which needs it, and `prague`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<bool>,
+    /// Three-way handshake. Default true, `ns2` false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake: Option<bool>,
+    /// Retransmissions of SYN before giving up, at most 30. Default 6.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 30))]
+    pub syn_retries: Option<u32>,
+    /// Timeouts in a row for the same data before the connection fails, at most 1000. Default 15.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub retries: Option<u32>,
+}
+
+const HIGHEST_MSS: u64 = 65_000;
+const LARGEST_WINDOW: u64 = 1 << 30;
+
+impl TcpSpec {
+    /// Checks the ranges and combinations and fills in what the profile gives.
+    ///
+    /// # Errors
+    /// The first value out of range or in contradiction to another, by key.
+    pub fn resolve(&self) -> Result<TcpConfig, SpecProblem> {
+        let (ns2, linux) = (self.profile == Profile::Ns2, self.profile == Profile::Linux);
+        let cc = self.cc.clone().unwrap_or_else(|| {
+            if linux {
+                CcSpec::linux_default()
+            } else {
+                CcSpec::NewReno(NewRenoSpec {})
+            }
+        });
+        cc.check().map_err(|p| p.under("cc"))?;
+        let traits = cc.traits();
+
+        let timestamps = self.timestamps.unwrap_or(!ns2);
+        let mss = self.resolve_mss(timestamps)?;
+        let max_window = self.resolve_window(mss)?;
+        let initial_window = self.initial_window.unwrap_or(if ns2 { 2 } else { 10 });
+        in_range("initial_window", initial_window.into(), 1, 1000)?;
+        let syn_retries = self.syn_retries.unwrap_or(6);
+        in_range("syn_retries", syn_retries.into(), 0, 30)?;
+        let retries = self.retries.unwrap_or(15);
+        in_range("retries", retries.into(), 0, 1000)?;
+
+        let sack = self.resolve_sack(&cc)?;
+        let with_sack = |key: &str, wanted: Option<bool>, default: bool| match wanted {
+            Some(true) if !sack => Err(SpecProblem::new(
+                key,
+                &true,
+                format!("`{key}` works on a scoreboard, and `sack` is off"),
+                "set sack: true, with a congestion control that has it",
+            )),
+            Some(on) => Ok(on),
+            None => Ok(default && sack),
+        };
+        let prr = with_sack("prr", self.prr, linux && !traits.paces_itself)?;
+        let rack_tlp = with_sack("rack_tlp", self.rack_tlp, linux)?;
+        if prr && traits.paces_itself {
+            return Err(SpecProblem::new(
+                "prr",
+                &true,
+                format!("`{}` sets its own window in recovery", cc.kind()),
+                "leave prr out",
+            ));
+        }
+        if self.pacing == Some(false) && traits.paces_itself {
+            return Err(SpecProblem::new(
+                "pacing",
+                &false,
+                format!("`{}` is a pacing rate and cannot work without", cc.kind()),
+                "leave pacing out",
+            ));
+        }
+        let second = Dur::from_secs(1);
+        Ok(TcpConfig {
+            repair: traits
+                .repair
+                .unwrap_or(if sack { Repair::Sack } else { Repair::NewReno }),
+            mss,
+            initial_window,
+            max_window,
+            delayed_ack: self.resolve_delayed_ack()?,
+            sack,
+            timestamps,
+            ecn: self.resolve_ecn(&cc)?,
+            min_rto: positive(
+                "min_rto",
+                self.min_rto,
+                if ns2 || linux {
+                    Dur::from_ms(200)
+                } else {
+                    second
+                },
+            )?,
+            rto_floor: if linux {
+                RtoFloor::Variance
+            } else {
+                RtoFloor::Timeout
+            },
+            rto_granularity: positive(
+                "rto_granularity",
+                self.rto_granularity,
+                match self.profile {
+                    Profile::Ns2 => Dur::from_ms(10),
+                    Profile::Linux => Dur::from_us(1),
+                    Profile::Rfc => Dur::from_ms(1),
+                },
+            )?,
+            initial_rto: positive(
+                "initial_rto",
+                self.initial_rto,
+                if ns2 { second * 3 } else { second },
+            )?,
+            dup_thresh: 3,
+            limited_transmit: self.limited_transmit.unwrap_or(true),
+            prr,
+            rack_tlp,
+            pacing: self.pacing.unwrap_or(traits.paced),
+            handshake: self.handshake.unwrap_or(!ns2),
+            syn_retries,
+            retries,
+            abc_limit: match self.profile {
+                Profile::Ns2 => 0,
+                Profile::Linux => 2,
+                Profile::Rfc => 1,
+            },
+            loss_base: if ns2 {
+                LossBase::Window
+            } else {
+                LossBase::Flight
+            },
+            impatient: !ns2,
+            cautious_exit: !ns2,
+            idle_restart: true,
+            count_options: !ns2,
+            cc,
+        })
+    }
+
+    fn resolve_mss(&self, timestamps: bool) -> Result<u16, SpecProblem> {
+        let default = match self.profile {
+            Profile::Ns2 => 1000,
+            _ if timestamps => 1448,
+            _ => 1460,
+        };
+        let mss = self.mss.map_or(default, |s| s.0);
+        in_range("mss", mss, 1, HIGHEST_MSS)?;
+        Ok(mss as u16)
+    }
+
+    fn resolve_window(&self, mss: u16) -> Result<u64, SpecProblem> {
+        const UNSCALED: u64 = 65_535;
+        let scaling = self.window_scaling.unwrap_or(true);
+        let default = match self.profile {
+            _ if !scaling => UNSCALED,
+            Profile::Ns2 => 64 << 20,
+            _ => 6 << 20,
+        };
+        let window = self.max_window.unwrap_or(Size(default));
+        let fail = |message: String, hint: &str| {
+            Err(SpecProblem::new("max_window", &window, message, hint))
+        };
+        if window.0 < u64::from(mss) {
+            return fail(
+                format!("no segment of {mss} B fits into the window"),
+                "write a window of several segments",
+            );
+        }
+        if window.0 > LARGEST_WINDOW {
+            return fail(
+                "a window has at most 1 GiB".to_owned(),
+                "write 1 GiB or less",
+            );
+        }
+        if !scaling && window.0 > UNSCALED {
+            return fail(
+                "without window scaling a window has at most 65535 B".to_owned(),
+                "set window_scaling: true or write 65535 B or less",
+            );
+        }
+        Ok(window.0)
+    }
+
+    fn resolve_delayed_ack(&self) -> Result<Option<DelayedAck>, SpecProblem> {
+        let d = self.delayed_ack.unwrap_or(match self.profile {
+            Profile::Ns2 => DelayedAckSpec {
+                timeout: Dur::ZERO,
+                every: 1,
+            },
+            Profile::Linux => DelayedAckSpec {
+                timeout: Dur::from_ms(40),
+                every: 2,
+            },
+            Profile::Rfc => DelayedAckSpec {
+                timeout: Dur::from_ms(200),
+                every: 2,
+            },
+        });
+        in_range("delayed_ack.every", d.every.into(), 1, 64)?;
+        if d.timeout > Dur::from_ms(500) {
+            return Err(SpecProblem::new(
+                "delayed_ack.timeout",
+                &d.timeout,
+                "an acknowledgment is delayed by at most 500 ms",
+                "write a time such as 40 ms",
+            ));
+        }
+        Ok((d.every > 1 && !d.timeout.is_zero()).then_some(DelayedAck {
+            timeout: d.timeout,
+            every: d.every,
+        }))
+    }
+
+    fn resolve_sack(&self, cc: &CcSpec) -> Result<bool, SpecProblem> {
+        let traits = cc.traits();
+        match self.sack {
+            Some(true) if traits.repair.is_some() => Err(SpecProblem::new(
+                "sack",
+                &true,
+                format!(
+                    "`{}` predates selective acknowledgments and has no recovery that uses them",
+                    cc.kind()
+                ),
+                "leave sack out, or write cc: newreno for the same window with SACK recovery",
+            )),
+            Some(false) if traits.needs_sack => Err(SpecProblem::new(
+                "sack",
+                &false,
+                format!(
+                    "`{}` measures deliveries on the scoreboard of SACK",
+                    cc.kind()
+                ),
+                "leave sack out",
+            )),
+            Some(on) => Ok(on),
+            None => Ok(traits.sack),
+        }
+    }
+
+    fn resolve_ecn(&self, cc: &CcSpec) -> Result<EcnMode, SpecProblem> {
+        let fail = |found: &str, message: String, hint: &str| {
+            Err(SpecProblem::new("ecn", &found, message, hint))
+        };
+        let own = cc.traits().ecn;
+        match (self.ecn, own) {
+            (None, own) => Ok(own),
+            (Some(EcnSpec::L4s), EcnMode::L4s) => Ok(EcnMode::L4s),
+            (Some(EcnSpec::L4s), _) => fail(
+                "l4s",
+                format!(
+                    "`{}` does not respond to marks as RFC 9331 §4.3 demands of L4S senders",
+                    cc.kind()
+                ),
+                "write classic, or cc: prague",
+            ),
+            (Some(other), EcnMode::L4s) => fail(
+                if other == EcnSpec::Off {
+                    "off"
+                } else {
+                    "classic"
+                },
+                format!("`{}` lives by accurate feedback", cc.kind()),
+                "leave ecn out",
+            ),
+            (Some(EcnSpec::Classic), EcnMode::Dctcp) => Ok(EcnMode::Dctcp),
+            (Some(EcnSpec::Off), EcnMode::Dctcp) => {
+                fail("off", "`dctcp` lives by marks".to_owned(), "leave ecn out")
+            }
+            (Some(EcnSpec::Classic), _) => Ok(EcnMode::Classic),
+            (Some(EcnSpec::Off), _) => Ok(EcnMode::Off),
+        }
+    }
+}
+
+fn in_range(key: &str, found: u64, min: u64, max: u64) -> Result<(), SpecProblem> {
+    if (min..=max).contains(&found) {
+        return Ok(());
+    }
+    Err(SpecProblem::new(
+        key,
+        &found,
+        format!("it must be from {min} to {max}"),
+        "write a number in this range",
+    ))
+}
+
+fn positive(key: &str, given: Option<Dur>, default: Dur) -> Result<Dur, SpecProblem> {
+    let d = given.unwrap_or(default);
+    if d.is_zero() || d > Dur::from_secs(3600) {
+        return Err(SpecProblem::new(
+            key,
+            &d,
+            "it must be above 0 s and at most 1 h",
+            "write a time such as 200 ms",
+        ));
+    }
+    Ok(d)
+}
