@@ -217,7 +217,8 @@ impl<S: EventSet> World<S> {
         self.hops
     }
 
-    /// What has been measured; of a run that has not ended, what there is so far.
+    /// What has been measured; of a run that has not ended, what there is so far, without the
+    /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
         let (plan, window) = (&self.plan, self.window);
         Outcome::collect(plan, window, self.now, &self.meters, &self.links).with_run(
