@@ -135,7 +135,7 @@ pub struct VerdictRow {
     pub high: f64,
     /// Runs with a value.
     pub n: usize,
-    /// pass, fail or undecided.
+    /// pass, fail or undecided; what is incomplete does not pass, see [`Report::verdicts`].
     pub verdict: &'static str,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
@@ -261,6 +261,10 @@ impl Report {
     }
 
     /// Every requirement judged in every variant.
+    ///
+    /// What is not known is not passed: if packets of the class had neither arrived nor been
+    /// lost when a run ended, their delays and losses are missing from the interval, and only
+    /// a throughput (to which they do not count) can pass.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut rows = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
@@ -278,7 +282,13 @@ impl Report {
                     } else {
                         (None, Some(bound))
                     };
-                    let verdict = judge(i, max, min);
+                    let complete =
+                        metric == Metric::Throughput || self.resolved(variant, &sla.class);
+                    let judged = judge(i, max, min);
+                    let verdict = match judged {
+                        Verdict::Pass if !complete => Verdict::Undecided,
+                        v => v,
+                    };
                     rows.push(VerdictRow {
                         variant: self.variant_name(variant),
                         class: sla.class.clone(),
@@ -291,15 +301,22 @@ impl Report {
                         high: i.high,
                         n: i.n,
                         verdict: verdict.as_str(),
-                        further_runs: match verdict {
-                            Verdict::Undecided => further_runs(i, max, min),
-                            Verdict::Pass | Verdict::Fail => None,
+                        further_runs: match judged {
+                            Verdict::Undecided if complete => further_runs(i, max, min),
+                            _ => None,
                         },
                     });
                 }
             }
         }
         rows
+    }
+
+    /// Whether every packet of the class had arrived or been lost at the end of every run.
+    fn resolved(&self, variant: usize, class: &str) -> bool {
+        self.layouts[variant]
+            .position(Scope::Class, class, Metric::Unresolved)
+            .is_none_or(|at| self.of(variant).all(|f| f.outcome.values[at] == 0.0))
     }
 
     /// The finished runs.

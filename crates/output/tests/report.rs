@@ -273,3 +273,30 @@ fn a_long_table_has_several_row_groups() {
         .collect();
     assert_eq!(values, expected);
 }
+
+/// Half of the packets still wait in a huge queue at the end: none is lost, none of the class
+/// that arrived was late, and yet nothing can be said to have passed.
+#[test]
+fn packets_that_never_arrive_let_nothing_pass() {
+    let yaml = SCENARIO
+        .replace("limit: 40 packets", "limit: 1 GB")
+        .replace("rate: 12 Mb/s", "rate: 600 kb/s")
+        .replace("max: 100 us", "max: 1 h")
+        .replace("min: 1 Mb/s", "min: 500 kb/s");
+    let plan = plan_of(&yaml);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).expect("threads");
+    let rows = Report::new(plan, campaign.finished()).verdicts();
+    let said: Vec<_> = rows[..3]
+        .iter()
+        .map(|v| (v.variant.as_str(), v.metric, v.verdict, v.further_runs))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("FIFO", "throughput", "pass", None),
+            ("FIFO", "loss_ratio", "undecided", None),
+            ("FIFO", "owd_mean", "undecided", None),
+        ]
+    );
+}
