@@ -4,7 +4,13 @@
 //! segments. What is lost and what is sent again is decided in [`crate::tcp`].
 //! A new algorithm is one file and one line in the registry.
 
+mod alpha;
+mod bbr;
+pub mod cubic;
+mod dctcp;
+mod hystart;
 mod newreno;
+mod prague;
 mod registry;
 mod reno;
 mod tahoe;
@@ -13,7 +19,11 @@ mod wire;
 
 use spillgate_core::{Dur, Time};
 
+pub use bbr::BbrSpec;
+pub use cubic::CubicSpec;
+pub use dctcp::DctcpSpec;
 pub use newreno::NewRenoSpec;
+pub use prague::PragueSpec;
 pub use registry::{CcSpec, Congestion, KINDS};
 pub use reno::RenoSpec;
 pub use tahoe::TahoeSpec;

@@ -2,8 +2,11 @@
 
 use spillgate_core::Time;
 
-use super::{AckSample, Controller, LossSample, NewRenoSpec, RenoSpec, TahoeSpec, Traits};
-use super::{newreno, reno, tahoe};
+use super::{
+    AckSample, BbrSpec, Controller, CubicSpec, DctcpSpec, LossSample, NewRenoSpec, PragueSpec,
+    RenoSpec, TahoeSpec, Traits,
+};
+use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
 use crate::source::spec::SpecProblem;
 use crate::tcp::config::TcpConfig;
 
@@ -127,11 +130,18 @@ algorithms! {
     "tahoe": Tahoe(TahoeSpec) = tahoe::Tahoe, "Jacobson's Tahoe: slow start after every loss";
     "reno": Reno(RenoSpec) = reno::Reno, "Reno: fast recovery until the first new acknowledgment (RFC 5681)";
     "newreno": NewReno(NewRenoSpec) = newreno::NewReno, "NewReno: fast recovery through partial acknowledgments (RFC 6582), or SACK (RFC 6675)";
+    "cubic": Cubic(CubicSpec) = cubic::Cubic, "CUBIC: a cubic function of time, with HyStart++ as an option (RFC 9438, RFC 9406)";
+    "dctcp": Dctcp(DctcpSpec) = dctcp::Dctcp, "DCTCP: reduction in proportion to the share of marks (RFC 8257)";
+    "bbr": Bbr(BbrSpec) = bbr::Bbr, "BBR version 1: paced at the measured bottleneck rate";
+    "prague": Prague(PragueSpec) = prague::Prague, "Scalable sender for L4S in the manner of TCP Prague (RFC 9331)";
 }
 
 impl CcSpec {
     /// What Linux uses unless told otherwise.
     pub(crate) fn linux_default() -> Self {
-        Self::NewReno(NewRenoSpec {})
+        Self::Cubic(CubicSpec {
+            hystart: true,
+            ..CubicSpec::default()
+        })
     }
 }

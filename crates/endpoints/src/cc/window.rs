@@ -82,6 +82,13 @@ impl Window {
         };
     }
 
+    /// Window and threshold `factor` times the window, at least two segments.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.cwnd = ((self.cwnd as f64 * factor) as u64).max(2 * self.mss);
+        self.ssthresh = self.cwnd;
+        self.credit = 0;
+    }
+
     pub(super) fn limit(&mut self, cwnd: u64) {
         self.cwnd = self.cwnd.min(cwnd.max(self.mss));
     }
