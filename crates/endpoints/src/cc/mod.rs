@@ -151,7 +151,7 @@ pub trait Controller: Sized {
     fn on_ack(&mut self, ack: &AckSample);
     /// Congestion: sets threshold and window.
     fn on_congestion(&mut self, loss: &LossSample);
-    /// Fast recovery ended; `in_flight` bytes are outstanding.
+    /// Recovery from a loss or a timeout ended; `in_flight` bytes are outstanding.
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
     /// The window shall be at most this (idle restart, careful exit from recovery, lost SYN).
     fn limit(&mut self, cwnd: u64);

@@ -107,6 +107,9 @@ pub struct TcpConfig {
     pub abc_limit: u32,
     /// What a loss halves.
     pub loss_base: LossBase,
+    /// Reno retransmits fast only once per window, as ns-2 does (`bug_fix_`); otherwise again,
+    /// halving again, whenever three duplicates follow a partial acknowledgment (RFC 5681 §3.2).
+    pub reno_once: bool,
     /// In NewReno only the first partial acknowledgment restarts the timer
     /// ("impatient", RFC 6582 §4); otherwise each does.
     pub impatient: bool,

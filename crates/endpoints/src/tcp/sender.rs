@@ -413,7 +413,10 @@ impl Sender {
 
     /// Tells the congestion control.
     pub(super) fn congested(&mut self, now: Time, cause: Cause, delivered: u64) {
-        let out = if self.cfg.sack { self.max } else { self.nxt } - self.una;
+        let mut out = if self.cfg.sack { self.max } else { self.nxt } - self.una;
+        if cause == Cause::Mark {
+            out += delivered; // the window that was marked, not what is left of it
+        }
         self.cc.on_congestion(&LossSample {
             now,
             cause,

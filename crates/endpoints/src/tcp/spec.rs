@@ -241,6 +241,7 @@ impl TcpSpec {
             } else {
                 LossBase::Flight
             },
+            reno_once: ns2,
             impatient: !ns2,
             cautious_exit: !ns2,
             idle_restart: true,

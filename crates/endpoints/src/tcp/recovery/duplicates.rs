@@ -25,11 +25,14 @@ impl Sender {
     }
 
     fn fast_retransmit(&mut self, now: Time) {
-        if self.una >= self.answered {
+        let again = self.cfg.repair == Repair::Reno && !self.cfg.reno_once;
+        if again || self.una >= self.answered {
             self.congested(now, Cause::Loss, 0);
         }
         self.answered = self.max;
-        self.rec.recover = self.max;
+        if !again {
+            self.rec.recover = self.max;
+        }
         self.rec.dup_acks = 0;
         self.rec.partials = 0;
         if self.cfg.repair == Repair::Tahoe {
@@ -49,7 +52,10 @@ impl Sender {
         let all = self.una >= self.rec.recover;
         match self.rec.phase {
             Phase::Open => {}
-            Phase::Loss if all => self.rec.phase = Phase::Open,
+            Phase::Loss if all => {
+                self.rec.phase = Phase::Open;
+                self.cc.on_recovered(now, self.nxt - self.una);
+            }
             Phase::Loss => {}
             Phase::Fast if all || self.cfg.repair == Repair::Reno => {
                 self.rec.phase = Phase::Open;

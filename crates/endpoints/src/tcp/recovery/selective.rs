@@ -62,15 +62,12 @@ impl Sender {
     }
 
     fn leave_recovery(&mut self, now: Time) {
-        let fast = self.rec.phase == Phase::Fast;
         self.rec.phase = Phase::Open;
         self.rec.prr = false;
         self.rec.force = false;
         self.rec.dup_acks = 0;
-        if fast {
-            let flight = self.in_flight();
-            self.cc.on_recovered(now, flight);
-        }
+        let flight = self.in_flight();
+        self.cc.on_recovered(now, flight);
     }
 
     /// RFC 6937 §3.1, with the slow start reduction bound.

@@ -1,0 +1,409 @@
+//! Packet-by-packet dialogues with a sender, each after its RFC.
+
+#[path = "common/script.rs"]
+mod script;
+
+use std::sync::Arc;
+
+use script::{play, play_with};
+use spillgate_core::{Dur, Ecn, Time};
+use spillgate_endpoints::tcp::{Flags, Receiver, Segment, Sender, TcpConfig, TcpSpec};
+
+fn config(more: &str) -> Arc<TcpConfig> {
+    let json = format!(
+        r#"{{"mss": "1000 B", "handshake": false, "timestamps": false,
+            "delayed_ack": {{"timeout": "0 s", "every": 1}}, {more}}}"#
+    );
+    let spec: TcpSpec = serde_json::from_str(&json).unwrap();
+    Arc::new(spec.resolve().unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// RFC 5681 §3.1: each acknowledgment of a segment opens the window by one.
+#[test]
+fn slow_start() {
+    play(
+        config(r#""cc": "reno", "initial_window": 2"#),
+        "0   > 1-2
+         100 < 2
+         100 > 3-4
+         101 < 3
+         101 > 5-6
+         200 < 5
+         200 > 7-9
+         200 = cwnd 5",
+    );
+}
+
+/// RFC 5681 §3.1, equation 3: past the threshold one segment per window.
+#[test]
+fn congestion_avoidance() {
+    play(
+        config(r#""cc": "tahoe", "initial_window": 4, "limited_transmit": false"#),
+        "0   > 1-4
+         100 < 1
+         101 < 1
+         102 < 1
+         102 > 1
+         102 = cwnd 1 ssthresh 2
+         200 < 5
+         200 > 5-6
+         200 = cwnd 2
+         300 < 6
+         300 > 7
+         301 < 7
+         301 > 8-9
+         301 = cwnd 3",
+    );
+}
+
+/// RFC 3042 §2 and RFC 6582 §3.2: two new segments, then the lost one; duplicates inflate
+/// the window; a full acknowledgment deflates it.
+#[test]
+fn fast_retransmit_and_fast_recovery() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 10"#),
+        "0   > 1-10
+         101 < 1
+         101 > 11
+         102 < 1
+         102 > 12
+         103 < 1
+         103 > 1
+         103 = cwnd 5 ssthresh 5 fast 1
+         104 < 1
+         105 < 1
+         106 < 1
+         107 < 1
+         108 < 1
+         108 > 13
+         109 < 1
+         109 > 14
+         201 < 1
+         201 > 15
+         202 < 1
+         202 > 16
+         203 < 13
+         203 > 17
+         203 = cwnd 5 timeouts 0",
+    );
+}
+
+/// RFC 6582 §3.2 step 3: a partial acknowledgment sends the next hole, takes what it
+/// acknowledges from the window and gives one segment back.
+#[test]
+fn newreno_partial_acknowledgment() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 10, "limited_transmit": false"#),
+        "0   > 1-10
+         101 < 1
+         103 < 1
+         104 < 1
+         104 > 1
+         105 < 1
+         106 < 1
+         107 < 1
+         107 > 11
+         108 < 1
+         108 > 12
+         109 < 1
+         109 > 13
+         204 < 3
+         204 > 3 14
+         207 < 3
+         207 > 15
+         208 < 3
+         208 > 16
+         209 < 3
+         209 > 17
+         304 < 14
+         304 > 18
+         304 = cwnd 5 fast 1 timeouts 0",
+    );
+}
+
+/// RFC 5681 §3.2: Reno leaves recovery with the first new acknowledgment; three duplicates of
+/// it start another, which halves again.
+#[test]
+fn reno_leaves_recovery_at_once() {
+    play(
+        config(r#""cc": "reno", "initial_window": 10, "limited_transmit": false"#),
+        "0   > 1-10
+         101 < 1
+         103 < 1
+         104 < 1
+         104 > 1
+         105 < 1
+         106 < 1
+         107 < 1
+         107 > 11
+         108 < 1
+         108 > 12
+         109 < 1
+         109 > 13
+         204 < 3
+         204 = cwnd 5 fast 1
+         207 < 3
+         208 < 3
+         209 < 3
+         209 > 3
+         209 = cwnd 2 fast 2 timeouts 0",
+    );
+}
+
+/// ns-2's Reno retransmits fast once per window: the second hole waits for the timer.
+#[test]
+fn reno_of_ns2_waits_for_the_timer() {
+    play(
+        config(
+            r#""cc": "reno", "profile": "ns2", "initial_window": 10, "limited_transmit": false"#,
+        ),
+        "0    > 1-10
+         101  < 1
+         103  < 1
+         104  < 1
+         104  > 1
+         204  < 3
+         204  = cwnd 5 fast 1
+         205  < 3
+         206  < 3
+         207  < 3
+         3204 > 3
+         3204 = cwnd 1 timeouts 1",
+    );
+}
+
+/// RFC 6675: three holes in one window, repaired within a round trip as the pipe allows.
+#[test]
+fn sack_recovery_with_several_holes() {
+    play(
+        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        "0   > 1-10
+         102 < 1 sack 2
+         102 > 11
+         104 < 1 sack 4 2
+         104 > 12
+         106 < 1 sack 6 4 2
+         106 > 1
+         106 = cwnd 5 fast 1
+         107 < 1 sack 6-7 4 2
+         108 < 1 sack 6-8 4 2
+         109 < 1 sack 6-9 4 2
+         109 > 3
+         110 < 1 sack 6-10 4 2
+         110 > 5
+         202 < 1 sack 6-11 4 2
+         202 > 13
+         204 < 1 sack 6-12 4 2
+         204 > 14
+         206 < 3 sack 4 6-12
+         206 > 15
+         209 < 5 sack 6-12
+         209 > 16
+         210 < 13
+         210 > 17
+         210 = cwnd 5 fast 1 timeouts 0",
+    );
+}
+
+/// RFC 6298 §5.5 and RFC 5681 §3.1: the timeout doubles, the threshold is set once.
+#[test]
+fn timeouts_back_off() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 8"#),
+        "0     > 1-8
+         1000  > 1
+         1000  = cwnd 1 ssthresh 4 timeouts 1
+         3000  > 1
+         7000  > 1
+         15000 > 1
+         15000 = cwnd 1 ssthresh 4 timeouts 4
+         15100 < 2
+         15100 > 2-3",
+    );
+}
+
+/// RFC 6582 §3.2 step 2 and §4: after a timeout, duplicates that the retransmissions
+/// themselves cause start no fast retransmit.
+#[test]
+fn no_fast_retransmit_for_a_window_that_timed_out() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 5"#),
+        "0    > 1-5
+         1000 > 1
+         1100 < 6
+         1100 > 6-7
+         1101 < 6
+         1101 > 8
+         1102 < 6
+         1102 > 9
+         1103 < 6
+         1103 = fast 0 timeouts 1",
+    );
+}
+
+/// RFC 3168 §6.1.2: one reduction per window of data, however many echoes.
+#[test]
+fn marks_reduce_once_per_window() {
+    play(
+        config(r#""cc": "newreno", "ecn": "classic", "initial_window": 10"#),
+        "0   > 1-10
+         100 < 2 ece
+         100 = cwnd 5 ecn 1
+         101 < 3 ece
+         102 < 4 ece
+         103 < 10 ece
+         103 > 11-14
+         103 = cwnd 5 ecn 1
+         104 < 11 ece
+         104 > 15
+         200 < 12 ece
+         200 = cwnd 2 ecn 2",
+    );
+}
+
+/// RFC 3168 §6.1.2: the first new segment after a reduction says CWR, the echo stops.
+#[test]
+fn cwr_answers_the_echo() {
+    let cfg = config(r#""cc": "newreno", "ecn": "classic", "initial_window": 2"#);
+    let mut tx = Sender::new(&cfg, Time::ZERO);
+    let mut rx = Receiver::new(&cfg);
+    tx.write(Time::ZERO, u64::MAX);
+    let mut now = Time::ZERO;
+    let mut echoes = vec![];
+    for round in 0..4 {
+        let data: Vec<_> = std::iter::from_fn(|| tx.poll_transmit(now)).collect();
+        assert_eq!(data.iter().any(|s| s.flags.has(Flags::CWR)), round == 1);
+        assert!(data.iter().all(|s| s.ect == Ecn::Ect0));
+        now += Dur::from_ms(100);
+        for s in data {
+            let ce = if s.seq == 1 { Ecn::Ce } else { s.ect };
+            rx.handle_segment(now, &s, ce);
+            let ack = rx.poll_transmit(now).unwrap();
+            echoes.push(ack.flags.has(Flags::ECE));
+            tx.handle_segment(now, &ack, Ecn::NotEct);
+        }
+    }
+    assert_eq!(echoes[..2], [true, true]);
+    assert!(echoes[2..].iter().all(|e| !e), "{echoes:?}");
+    assert_eq!(tx.stats().ecn_reactions, 1);
+}
+
+/// RFC 8985 §7: two round trips after the last of the data its last segment is sent again.
+#[test]
+fn tail_loss_probe() {
+    let tx = play_with(
+        config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#),
+        4,
+        "0   > 1-4
+         100 < 4
+         300 > 4
+         400 < 5",
+    );
+    assert_eq!((tx.stats().probes, tx.stats().timeouts), (1, 0));
+    assert_eq!(tx.poll_timeout(), None);
+}
+
+/// RFC 8985 §6.2: reordering of less than a quarter of the round trip retransmits nothing;
+/// a hole that outlives it does, though a single segment is beyond it.
+#[test]
+fn rack_waits_for_the_reordering_window() {
+    let cfg = config(r#""cc": "newreno", "sack": true, "rack_tlp": true"#);
+    let tx = play_with(
+        Arc::clone(&cfg),
+        3,
+        "0   > 1-3
+         100 < 2
+         101 < 2 sack 3
+         110 < 4",
+    );
+    assert_eq!(tx.stats().retransmits, 0);
+    let tx = play_with(
+        cfg,
+        3,
+        "0   > 1-3
+         100 < 2
+         100 < 2 sack 3
+         125 > 2
+         225 < 4",
+    );
+    assert_eq!((tx.stats().timeouts, tx.stats().fast_retransmits), (0, 1));
+}
+
+/// RFC 6937 §3: while more than half the window is in flight every second delivery sends
+/// (the retransmission is the first), then each one does; half the window leaves in all.
+#[test]
+fn prr_sends_in_proportion() {
+    play(
+        config(
+            r#""cc": "newreno", "sack": true, "prr": true, "initial_window": 10, "limited_transmit": false"#,
+        ),
+        "0   > 1-10
+         101 < 1 sack 2
+         102 < 1 sack 2-3
+         103 < 1 sack 2-4
+         103 > 1
+         103 = cwnd 5
+         104 < 1 sack 2-5
+         105 < 1 sack 2-6
+         106 < 1 sack 2-7
+         106 > 11
+         107 < 1 sack 2-8
+         107 > 12
+         108 < 1 sack 2-9
+         108 > 13
+         109 < 1 sack 2-10
+         109 > 14
+         203 < 11
+         203 = cwnd 5
+         203 > 15",
+    );
+}
+
+fn data(n: u64, now: Time) -> Segment {
+    Segment {
+        len: 1000,
+        ..Segment::bare((n - 1) * 1000 + 1, Flags::ACK, now)
+    }
+}
+
+/// RFC 5681 §4.2: every second segment at once, one alone after the delay, anything out of
+/// order at once; RFC 2018 §4: the latest range first; RFC 2883 §4: duplicates are reported.
+#[test]
+fn receiver_acknowledges() {
+    let cfg = config(r#""cc": "cubic""#);
+    let mut cfg = TcpConfig::clone(&cfg);
+    cfg.delayed_ack = Some(spillgate_endpoints::tcp::config::DelayedAck {
+        timeout: Dur::from_ms(40),
+        every: 2,
+    });
+    let mut rx = Receiver::new(&Arc::new(cfg));
+    let at = |ms| Time::ZERO + Dur::from_ms(ms);
+    let mut put = |ms, n| {
+        rx.handle_segment(at(ms), &data(n, at(ms)), Ecn::NotEct);
+        let ack = rx.poll_transmit(at(ms));
+        assert_eq!(rx.poll_transmit(at(ms)), None);
+        ack.map(|a| {
+            let blocks: Vec<_> = a
+                .sack
+                .iter()
+                .map(|(s, e)| (s / 1000 + 1, e / 1000))
+                .collect();
+            (a.ack / 1000 + 1, blocks)
+        })
+    };
+    assert_eq!(put(0, 1), None);
+    assert_eq!(put(1, 2), Some((3, vec![])));
+    assert_eq!(put(2, 4), Some((3, vec![(4, 4)])));
+    assert_eq!(put(3, 6), Some((3, vec![(6, 6), (4, 4)])));
+    assert_eq!(put(4, 8), Some((3, vec![(8, 8), (6, 6), (4, 4)])));
+    assert_eq!(put(5, 7), Some((3, vec![(6, 8), (4, 4)])));
+    assert_eq!(put(6, 4), Some((3, vec![(4, 4), (4, 4), (6, 8)])));
+    assert_eq!(put(7, 3), Some((5, vec![(6, 8)])));
+    assert_eq!(put(8, 1), Some((5, vec![(1, 1), (6, 8)])));
+    assert_eq!(put(9, 5), Some((9, vec![])));
+    assert_eq!(put(10, 9), None);
+    assert_eq!(rx.poll_timeout(), Some(at(50)));
+    rx.handle_timeout(at(50));
+    assert_eq!(rx.poll_transmit(at(50)).unwrap().ack, 9001);
+    assert_eq!(rx.delivered_bytes(), 9000);
+}
