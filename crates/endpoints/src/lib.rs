@@ -34,3 +34,4 @@
 pub mod cc;
 pub mod source;
 pub mod tcp;
+pub mod workload;

@@ -1,0 +1,113 @@
+//! What a session transfers: one file, or requests and responses in turn.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Dur, Rng};
+
+use super::size::TransferSize;
+use crate::source::spec::SpecProblem;
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionSpec {
+    /// One transfer from sender to receiver.
+    Transfer(TransferSpec),
+    /// Requests one way, each answered by a response the other way, then a pause.
+    RequestResponse(RequestResponseSpec),
+}
+
+/// One transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransferSpec {
+    /// Bytes.
+    pub size: TransferSize,
+}
+
+/// A dialogue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponseSpec {
+    /// Bytes of a request.
+    pub request: TransferSize,
+    /// Bytes of a response.
+    pub response: TransferSize,
+    /// Mean pause between a response and the next request, exponential. Default 0 s.
+    #[serde(default)]
+    pub think: Dur,
+    /// How many requests a session has, 1 to 1000000. Default 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub requests: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// One step of a session: bytes one way, then bytes the other way, then a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Bytes from the session's initiator.
+    pub request: u64,
+    /// Bytes back once the request has arrived; 0: none.
+    pub response: u64,
+    /// Pause after the response arrived, before the next exchange.
+    pub think: Dur,
+}
+
+impl SessionSpec {
+    /// Checks sizes and counts.
+    ///
+    /// # Errors
+    /// The first value out of range, with its path below the session.
+    pub fn check(&self) -> Result<(), SpecProblem> {
+        match self {
+            Self::Transfer(t) => t.size.check().map_err(|p| p.under("transfer.size")),
+            Self::RequestResponse(r) => {
+                let under = |p: SpecProblem, key| p.under(key).under("request-response");
+                r.request.check().map_err(|p| under(p, "request"))?;
+                r.response.check().map_err(|p| under(p, "response"))?;
+                if !(1..=1_000_000).contains(&r.requests) {
+                    return Err(SpecProblem::new(
+                        "request-response.requests",
+                        &r.requests,
+                        "a session has 1 to 1000000 requests",
+                        "write a number such as 10",
+                    ));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The exchanges of one session, drawn as they are asked for.
+    pub fn plan<'a>(&'a self, rng: &'a mut Rng) -> impl Iterator<Item = Exchange> + 'a {
+        (0..self.exchanges()).map(|_| self.exchange(rng))
+    }
+
+    /// How many exchanges a session has.
+    pub fn exchanges(&self) -> u32 {
+        match self {
+            Self::Transfer(_) => 1,
+            Self::RequestResponse(r) => r.requests,
+        }
+    }
+
+    /// One exchange.
+    pub fn exchange(&self, rng: &mut Rng) -> Exchange {
+        match self {
+            Self::Transfer(t) => Exchange {
+                request: t.size.draw(rng),
+                response: 0,
+                think: Dur::ZERO,
+            },
+            Self::RequestResponse(r) => Exchange {
+                request: r.request.draw(rng),
+                response: r.response.draw(rng),
+                think: Dur::from_secs_f64(rng.exponential(r.think.as_secs_f64())),
+            },
+        }
+    }
+}

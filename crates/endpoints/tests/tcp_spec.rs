@@ -1,0 +1,86 @@
+//! Keys, profiles, and what they refuse.
+
+use spillgate_endpoints::cc;
+use spillgate_endpoints::tcp::config::{EcnMode, Repair};
+use spillgate_endpoints::tcp::{TcpConfig, TcpSpec};
+
+fn resolve(json: &str) -> Result<TcpConfig, String> {
+    let spec: TcpSpec = serde_json::from_str(json).map_err(|e| e.to_string())?;
+    let again: TcpSpec = serde_json::from_str(&serde_json::to_string(&spec).unwrap()).unwrap();
+    assert_eq!(spec, again);
+    spec.resolve().map_err(|p| p.path)
+}
+
+#[test]
+fn every_profile_takes_every_algorithm() {
+    for profile in ["ns2", "linux", "rfc"] {
+        for (kind, _) in cc::KINDS {
+            for cc in [format!(r#""{kind}""#), format!(r#"{{"{kind}": {{}}}}"#)] {
+                let cfg = resolve(&format!(r#"{{"profile": "{profile}", "cc": {cc}}}"#)).unwrap();
+                assert_eq!(cfg.cc.kind(), *kind);
+            }
+        }
+    }
+}
+
+#[test]
+fn recovery_follows_algorithm_and_sack() {
+    let repair = |json: &str| resolve(json).unwrap().repair;
+    assert_eq!(repair(r#"{"cc": "tahoe"}"#), Repair::Tahoe);
+    assert_eq!(repair(r#"{"cc": "reno"}"#), Repair::Reno);
+    assert_eq!(repair(r#"{"cc": "newreno"}"#), Repair::NewReno);
+    assert_eq!(repair(r#"{"cc": "newreno", "sack": true}"#), Repair::Sack);
+    assert_eq!(repair(r#"{"cc": "cubic"}"#), Repair::Sack);
+    assert_eq!(repair(r#"{"cc": "cubic", "sack": false}"#), Repair::NewReno);
+    assert_eq!(resolve(r#"{"cc": "dctcp"}"#).unwrap().ecn, EcnMode::Dctcp);
+    assert_eq!(resolve(r#"{"cc": "prague"}"#).unwrap().ecn, EcnMode::L4s);
+}
+
+/// Contradictions and values out of range name the key.
+#[test]
+fn refusals() {
+    for (json, path) in [
+        (r#"{"cc": "tahoe", "sack": true}"#, "sack"),
+        (r#"{"cc": "reno", "sack": true}"#, "sack"),
+        (r#"{"cc": "bbr", "sack": false}"#, "sack"),
+        (r#"{"cc": "bbr", "pacing": false}"#, "pacing"),
+        (r#"{"cc": "bbr", "prr": true}"#, "prr"),
+        (r#"{"cc": "newreno", "prr": true}"#, "prr"),
+        (r#"{"cc": "newreno", "rack_tlp": true}"#, "rack_tlp"),
+        (r#"{"cc": "cubic", "ecn": "l4s"}"#, "ecn"),
+        (r#"{"cc": "dctcp", "ecn": "off"}"#, "ecn"),
+        (r#"{"cc": "prague", "ecn": "classic"}"#, "ecn"),
+        (r#"{"mss": "0 B"}"#, "mss"),
+        (r#"{"mss": "70000 B"}"#, "mss"),
+        (r#"{"max_window": "1000 B"}"#, "max_window"),
+        (r#"{"max_window": "2 GiB"}"#, "max_window"),
+        (
+            r#"{"max_window": "100 kB", "window_scaling": false}"#,
+            "max_window",
+        ),
+        (r#"{"initial_window": 0}"#, "initial_window"),
+        (r#"{"min_rto": "0 s"}"#, "min_rto"),
+        (r#"{"rto_granularity": "0 s"}"#, "rto_granularity"),
+        (
+            r#"{"delayed_ack": {"timeout": "1 s"}}"#,
+            "delayed_ack.timeout",
+        ),
+        (
+            r#"{"delayed_ack": {"timeout": "1 ms", "every": 0}}"#,
+            "delayed_ack.every",
+        ),
+        (r#"{"syn_retries": 31}"#, "syn_retries"),
+        (r#"{"retries": 1001}"#, "retries"),
+    ] {
+        assert_eq!(resolve(json).unwrap_err(), path, "{json}");
+    }
+    for json in [
+        r#"{"sak": true}"#,
+        r#"{"cc": "vegas"}"#,
+        r#"{"cc": {"cubic": {"x": 1}}}"#,
+        r#"{"cc": {}}"#,
+        r#"{"cc": {"reno": {}, "tahoe": {}}}"#,
+    ] {
+        assert!(resolve(json).is_err(), "{json}");
+    }
+}

@@ -1,0 +1,133 @@
+//! Sizes and arrivals against their distributions.
+
+mod common;
+
+use common::{assert_near, moments, stream};
+use spillgate_core::{Dur, Time, math};
+use spillgate_endpoints::workload::{ArrivalSpec, Arrivals, Exchange, SessionSpec, TransferSize};
+
+const N: usize = 100_000;
+
+fn size(json: &str) -> TransferSize {
+    serde_json::from_str(json).unwrap()
+}
+
+fn draws(json: &str) -> Vec<f64> {
+    let spec = size(json);
+    spec.check().unwrap();
+    let mut rng = stream("size", 0);
+    (0..N).map(|_| spec.draw(&mut rng) as f64).collect()
+}
+
+/// Shape 3: the variance is mean² / 3.
+#[test]
+fn pareto_mean() {
+    let (mean, _) = moments(&draws(r#"{"pareto": {"mean": "100 kB", "shape": 3}}"#));
+    assert_near(mean, 1e5, 1e5 / (3.0 * N as f64).sqrt());
+}
+
+/// Logarithms are normal with the median's logarithm as their mean.
+#[test]
+fn lognormal_moments() {
+    let logs: Vec<_> = draws(r#"{"lognormal": {"median": "1 MB", "sigma": 1.5}}"#)
+        .iter()
+        .map(|x| math::ln(*x))
+        .collect();
+    let (mean, variance) = moments(&logs);
+    assert_near(mean, math::ln(1e6), 1.5 / (N as f64).sqrt());
+    assert_near(variance, 2.25, 2.25 * (2.0 / N as f64).sqrt());
+}
+
+/// Shares at the points, and linear between them.
+#[test]
+fn table_shares() {
+    let xs = draws(
+        r#"{"table": [{"size": "1 kB", "cdf": 0.3}, {"size": "3 kB", "cdf": 0.8}, {"size": "1 MB", "cdf": 1}]}"#,
+    );
+    for (bound, share) in [
+        (1_000.0, 0.3),
+        (2_000.0, 0.55),
+        (3_000.0, 0.8),
+        (501_500.0, 0.9),
+    ] {
+        let got = xs.iter().filter(|x| **x <= bound).count() as f64 / N as f64;
+        assert_near(got, share, (share * (1.0 - share) / N as f64).sqrt());
+    }
+}
+
+#[test]
+fn bad_sizes_name_the_key() {
+    for (json, path) in [
+        (r#"{"fixed": "0 B"}"#, "fixed"),
+        (
+            r#"{"pareto": {"mean": "1 kB", "shape": 1}}"#,
+            "pareto.shape",
+        ),
+        (
+            r#"{"lognormal": {"median": "1 kB", "sigma": -1}}"#,
+            "lognormal.sigma",
+        ),
+        (r#"{"table": []}"#, "table"),
+        (
+            r#"{"table": [{"size": "1 kB", "cdf": 0.5}]}"#,
+            "table[0].cdf",
+        ),
+        (
+            r#"{"table": [{"size": "2 kB", "cdf": 0.5}, {"size": "1 kB", "cdf": 1}]}"#,
+            "table[1].cdf",
+        ),
+    ] {
+        assert_eq!(size(json).check().unwrap_err().path, path);
+    }
+}
+
+#[test]
+fn arrivals() {
+    let mut rng = stream("arrivals", 0);
+    let fixed: ArrivalSpec =
+        serde_json::from_str(r#"{"fixed": {"gap": "1 s", "count": 3}}"#).unwrap();
+    let mut a = Arrivals::new(&fixed, Time::from_secs_f64(5.0));
+    let at: Vec<_> = std::iter::from_fn(|| a.next_start(&mut rng))
+        .map(Time::as_secs_f64)
+        .collect();
+    assert_eq!(at, [5.0, 6.0, 7.0]);
+
+    let poisson: ArrivalSpec = serde_json::from_str(r#"{"poisson": {"gap": "20 ms"}}"#).unwrap();
+    let mut a = Arrivals::new(&poisson, Time::ZERO);
+    let last = (0..N)
+        .filter_map(|_| a.next_start(&mut rng))
+        .last()
+        .unwrap();
+    assert_near(
+        last.as_secs_f64() / N as f64,
+        0.02,
+        0.02 / (N as f64).sqrt(),
+    );
+
+    for json in [
+        r#"{"poisson": {"gap": "0 s"}}"#,
+        r#"{"fixed": {"gap": "0 s"}}"#,
+        r#"{"fixed": {"gap": "1 s", "count": 0}}"#,
+    ] {
+        let spec: ArrivalSpec = serde_json::from_str(json).unwrap();
+        assert!(spec.check().is_err(), "{json}");
+    }
+}
+
+#[test]
+fn sessions() {
+    let spec: SessionSpec = serde_json::from_str(
+        r#"{"request-response": {"request": {"fixed": "300 B"}, "response": {"fixed": "20 kB"}, "requests": 4}}"#,
+    )
+    .unwrap();
+    spec.check().unwrap();
+    let plan: Vec<_> = spec.plan(&mut stream("session", 0)).collect();
+    assert_eq!(
+        plan,
+        [Exchange {
+            request: 300,
+            response: 20_000,
+            think: Dur::ZERO
+        }; 4]
+    );
+}
