@@ -39,10 +39,7 @@ fn throughput(kind: &str, p: f64) -> (f64, f64) {
     });
     let s = net.tx.stats();
     let indications = f64::from(s.fast_retransmits + s.timeouts);
-    (
-        f64::from(s.segments) / seconds,
-        indications / f64::from(s.segments),
-    )
+    (s.segments as f64 / seconds, indications / s.segments as f64)
 }
 
 /// Within 15 % of the model, whose p is the number of loss indications (fast retransmits and

@@ -64,6 +64,37 @@ fn a_dead_path_ends_the_connection() {
     }
 }
 
+/// A connection without data: FIN takes the first number.
+#[test]
+fn nothing_but_fin() {
+    for profile in ["ns2", "linux", "rfc"] {
+        let mut net = Net::new(
+            config(&format!(r#"{{"profile": "{profile}"}}"#)),
+            Dur::from_ms(50),
+        );
+        net.tx.close(Time::ZERO);
+        net.run(HOUR, &mut clean);
+        assert_eq!(net.tx.state(), State::Done, "{profile}");
+        assert!(net.rx.is_finished());
+    }
+}
+
+/// An application that writes now and then: nothing is sent between, and the window does not
+/// grow where it does not bind (RFC 7661 §4.1's reason: it was never tested).
+#[test]
+fn an_idle_application_does_not_open_the_window() {
+    let mut net = Net::new(config(r#"{"cc": "newreno"}"#), Dur::from_ms(50));
+    for i in 1..=20 {
+        let t = Time::from_secs_f64(f64::from(i) * 0.5);
+        net.run(t, &mut clean);
+        net.tx.write(t, 2000);
+    }
+    net.tx.close(net.now);
+    net.run(HOUR, &mut clean);
+    assert_eq!(net.rx.delivered_bytes(), 40_000);
+    assert_eq!(net.tx.cwnd(), 10 * 1448);
+}
+
 fn arb_config() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(cc::KINDS.iter().map(|k| k.0).collect::<Vec<_>>());
     let profile = prop::sample::select(vec!["ns2", "linux", "rfc"]);

@@ -157,7 +157,7 @@ impl Receiver {
                 self.nxt = self.nxt.max(e);
             }
         }
-        self.unacked += 1;
+        self.unacked = self.unacked.saturating_add(1);
         match self.cfg.delayed_ack {
             Some(d) if self.unacked < d.every => {
                 if self.ack_at == Time::MAX {

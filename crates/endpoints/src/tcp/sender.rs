@@ -39,9 +39,9 @@ pub enum Failure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Segments with data or FIN, retransmissions included.
-    pub segments: u32,
+    pub segments: u64,
     /// Segments sent again.
-    pub retransmits: u32,
+    pub retransmits: u64,
     /// Expirations of the retransmission timer, those of SYN included.
     pub timeouts: u32,
     /// Fast recoveries entered.
@@ -104,6 +104,9 @@ pub struct Sender {
     syn_due: bool,
     syn_lost: bool,
 }
+
+const _: () =
+    assert!(std::mem::size_of::<Sender>() <= 1024 - std::mem::size_of::<super::Receiver>());
 
 /// Delivery rate estimation, kept where the algorithm asks for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -688,7 +691,7 @@ impl Sender {
         self.rec.sent(u64::from(space));
         self.rack.probe_left();
         self.stats.segments += 1;
-        self.stats.retransmits += u32::from(!fresh);
+        self.stats.retransmits += u64::from(!fresh);
         if fin {
             self.state = State::FinSent;
         }

@@ -19,6 +19,8 @@ pub(crate) enum Fate {
     Twice(Dur),
     /// Arrives with CE.
     Mark,
+    /// Both.
+    MarkLate(Dur),
 }
 
 /// The configuration that a JSON text describes.
@@ -91,14 +93,8 @@ impl Net {
                 self.put(at, forward, seg, seg.ect);
                 self.put(at + d, forward, seg, seg.ect);
             }
-            Fate::Mark => {
-                let ecn = if seg.ect.is_capable() {
-                    Ecn::Ce
-                } else {
-                    seg.ect
-                };
-                self.put(at, forward, seg, ecn);
-            }
+            Fate::Mark => self.put(at, forward, seg, marked(seg.ect)),
+            Fate::MarkLate(d) => self.put(at + d, forward, seg, marked(seg.ect)),
         }
     }
 
@@ -181,6 +177,10 @@ impl Net {
             self.now = end;
         }
     }
+}
+
+fn marked(ect: Ecn) -> Ecn {
+    if ect.is_capable() { Ecn::Ce } else { ect }
 }
 
 /// Every packet arrives in time.
