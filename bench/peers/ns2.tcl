@@ -1,0 +1,189 @@
+# The benchmark scenarios for ns-2.35.
+#
+#   ns ns2.tcl CASE SECONDS MEASURE [SEED]
+#
+# CASE is d50, d50-red, d1k, d10k, w or f. With MEASURE 0 nothing watches the
+# bottleneck, which is how the run is timed; with 1 a queue monitor counts and
+# integrates there. One line of JSON goes to standard output; what was not
+# watched is null.
+
+if {[llength $argv] < 3} {
+    puts stderr "usage: ns ns2.tcl CASE SECONDS MEASURE \[SEED\]"
+    exit 2
+}
+foreach {name seconds measure} $argv break
+set seed [expr {[llength $argv] > 3 ? [lindex $argv 3] : 1}]
+
+# Without this every packet carries the headers of all protocols, 2 to 3 kB.
+remove-all-packet-headers
+add-packet-header Flags IP TCP RTP
+
+# Packets of ns-2 have the header that its agents say: TCP 1000 B of data in
+# 1040 B, UDP exactly what is given.
+Agent/TCP set packetSize_ 1000
+Agent/TCP set useHeaders_ true
+Agent/TCP set window_ 60000
+Agent/TCP set overhead_ 0
+Agent/UDP set packetSize_ 1000
+
+proc red {q} {
+    foreach {key value} {
+        thresh_ 25 maxthresh_ 75 q_weight_ 0.002 linterm_ 10 gentle_ true
+        bytes_ false queue_in_bytes_ false mean_pktsize_ 1000
+        wait_ false setbit_ false adaptive_ 0 cautious_ 0 drop_tail_ true
+    } { $q set $key $value }
+}
+
+set ns [new Simulator]
+ns-random $seed
+
+# The queue and the link after it are the bottleneck; its mean queue excludes
+# the packet that is on the wire.
+proc watch {from to} {
+    global ns measure monitor integrator
+    if {!$measure} return
+    set monitor [$ns monitor-queue $from $to ""]
+    set integrator [$monitor get-pkts-integrator]
+}
+
+# The largest resident memory so far in KiB; null where the system does not say.
+proc peak-kb {} {
+    if {[catch {open /proc/self/status} file]} { return null }
+    set status [read $file]
+    close $file
+    if {[regexp {VmHWM:\s+(\d+)} $status -> kb]} { return $kb }
+    return null
+}
+
+proc report {delivered bytes_per_s} {
+    global ns name seconds measure monitor integrator
+    if {$measure} {
+        # The integrator stands at the last change; bring it up to now.
+        $integrator newpoint [$ns now] [$integrator set lasty_]
+        set drops [$monitor set pdrops_]
+        set arrivals [$monitor set parrivals_]
+        set queue [expr {[$integrator set sum_] / $seconds}]
+        set use [expr {[$monitor set bdepartures_] / double($bytes_per_s) / $seconds}]
+    } else {
+        foreach v {drops arrivals queue use} { set $v null }
+    }
+    puts "{\"peer\": \"ns-2\", \"case\": \"$name\", \"delivered\": $delivered, \"arrivals\": $arrivals,\
+        \"drops\": $drops, \"utilization\": $use, \"mean_queue\": $queue, \"seconds\": $seconds, \"peak_kb\": [peak-kb]}"
+    exit 0
+}
+
+proc route {node via} {
+    [$node get-module Manual] add-route-to-adj-node -default $via
+}
+
+proc to-neighbor {node neighbor} {
+    [$node get-module Manual] add-route-to-adj-node $neighbor
+}
+
+# Flows of NewReno, each with its own access and egress link.
+proc dumbbell {flows mbps limit kind} {
+    global ns seconds
+    # Routes of 20,000 nodes are not computed but written down.
+    $ns rtproto Manual
+    set left [$ns node]
+    set right [$ns node]
+    $ns simplex-link $left $right ${mbps}Mb 10ms $kind
+    $ns simplex-link $right $left ${mbps}Mb 10ms DropTail
+    $ns queue-limit $left $right $limit
+    $ns queue-limit $right $left 100000
+    if {$kind eq "RED"} { red [[$ns link $left $right] queue] }
+    route $left $right
+    route $right $left
+    watch $left $right
+    set agents {}
+    for {set i 0} {$i < $flows} {incr i} {
+        set source [$ns node]
+        set sink [$ns node]
+        $ns duplex-link $source $left 1Gb [expr {1 + $i % 10}]ms DropTail
+        $ns duplex-link $right $sink 1Gb 1ms DropTail
+        foreach {a b} [list $source $left $left $source $right $sink $sink $right] {
+            $ns queue-limit $a $b 100000
+        }
+        route $source $left
+        route $sink $right
+        to-neighbor $left $source
+        to-neighbor $right $sink
+        set tcp [new Agent/TCP/Newreno]
+        set end [new Agent/TCPSink]
+        $ns attach-agent $source $tcp
+        $ns attach-agent $sink $end
+        $ns connect $tcp $end
+        set ftp [new Application/FTP]
+        $ftp attach-agent $tcp
+        # Spread over the first second, so that the slow starts do not meet.
+        $ns at [expr {double($i) / $flows}] "$ftp start"
+        lappend agents $tcp
+    }
+    $ns at $seconds [list dumbbell-done $agents [expr {$mbps * 125000.0}]]
+}
+
+proc dumbbell-done {agents bytes_per_s} {
+    set delivered 0
+    foreach tcp $agents { incr delivered [expr {[$tcp set ack_] + 1}] }
+    report $delivered $bytes_per_s
+}
+
+# Poisson flows of 1000 B packets through one port.
+proc poisson {flows mbps load limit kind} {
+    global ns seconds
+    set left [$ns node]
+    set right [$ns node]
+    $ns simplex-link $left $right ${mbps}Mb 10ms $kind
+    $ns simplex-link $right $left ${mbps}Mb 10ms DropTail
+    set q [[$ns link $left $right] queue]
+    $ns queue-limit $left $right $limit
+    if {$kind eq "RED"} { red $q }
+    if {$kind eq "DRR"} {
+        # A bucket for each flow: the hash is of node and port.
+        $q set buckets_ 4096
+        $q set blimit_ [expr {$limit * 1000}]
+        $q set quantum_ 1000
+        $q set mask_ 0
+    }
+    watch $left $right
+    set sinks {}
+    set gap [expr {$flows * 8000.0 / ($load * $mbps * 1e6)}]
+    for {set i 0} {$i < $flows} {incr i} {
+        set udp [new Agent/UDP]
+        set sink [new Agent/LossMonitor]
+        $ns attach-agent $left $udp
+        $ns attach-agent $right $sink
+        $ns connect $udp $sink
+        $udp set fid_ $i
+        # No burst time makes bursts of one packet at exponential distances.
+        set source [new Application/Traffic/Exponential]
+        $source set packetSize_ 1000
+        $source set burst_time_ 0
+        $source set idle_time_ $gap
+        $source set rate_ 1e15
+        $source attach-agent $udp
+        $ns at 0 "$source start"
+        lappend sinks $sink
+    }
+    $ns at $seconds [list poisson-done $sinks [expr {$mbps * 125000.0}]]
+}
+
+proc poisson-done {sinks bytes_per_s} {
+    set delivered 0
+    foreach sink $sinks { incr delivered [$sink set npkts_] }
+    report $delivered $bytes_per_s
+}
+
+switch -- $name {
+    d50 { dumbbell 50 100 300 DropTail }
+    d50-red { dumbbell 50 100 300 RED }
+    d1k { dumbbell 1000 1000 3000 DropTail }
+    d10k { dumbbell 10000 10000 30000 DropTail }
+    w { poisson 100 100 0.98 300 RED }
+    f { poisson 1000 1000 1.2 3000 DRR }
+    default {
+        puts stderr "no case '$name'; there are d50, d50-red, d1k, d10k, w and f"
+        exit 2
+    }
+}
+$ns run

@@ -1,0 +1,323 @@
+// The benchmark scenarios for ns-3 (written for 3.37).
+//
+//   ns3 --case=CASE --seconds=S [--measure=1] [--seed=N]
+//
+// CASE is d50, d50-red, d1k, w or f. Without --measure nothing watches the
+// bottleneck, which is how the run is timed; with it its queue is integrated at
+// every change. One line of JSON goes to standard output; what was not watched
+// is null.
+//
+// d10k is left out: every route of ns-3 is either looked up one after the other
+// or found by a search over all 20,002 nodes for each flow.
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/nix-vector-helper.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
+
+using namespace ns3;
+
+namespace {
+
+// PPP adds 2 bytes on the wire; rates are raised so that a full packet takes
+// exactly as long as it does in the other simulators.
+constexpr uint32_t kPpp = 2;
+constexpr uint32_t kUdpIp = 28;
+constexpr uint32_t kTcpIp = 40;
+constexpr uint32_t kData = 1000;
+
+uint64_t WireRate(double bits_per_s, uint32_t packet)
+{
+    return static_cast<uint64_t>(bits_per_s * (packet + kPpp) / packet + 0.5);
+}
+
+// Packets of a fixed length at exponential distances.
+class PoissonSource : public Application
+{
+  public:
+    void Setup(Address to, double mean_gap, uint32_t payload)
+    {
+        m_to = to;
+        m_payload = payload;
+        m_gap = CreateObject<ExponentialRandomVariable>();
+        m_gap->SetAttribute("Mean", DoubleValue(mean_gap));
+    }
+
+  private:
+    void StartApplication() override
+    {
+        m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
+        m_socket->Bind();
+        m_socket->Connect(m_to);
+        m_socket->ShutdownRecv();
+        Next();
+    }
+
+    void StopApplication() override
+    {
+        Simulator::Cancel(m_event);
+    }
+
+    void Next()
+    {
+        m_event = Simulator::Schedule(Seconds(m_gap->GetValue()), &PoissonSource::Send, this);
+    }
+
+    void Send()
+    {
+        m_socket->Send(Create<Packet>(m_payload));
+        Next();
+    }
+
+    Address m_to;
+    uint32_t m_payload = 0;
+    Ptr<ExponentialRandomVariable> m_gap;
+    Ptr<Socket> m_socket;
+    EventId m_event;
+};
+
+// Time integral of the number of packets in a queue disc.
+struct Watch
+{
+    double sum = 0;
+    double last = 0;
+    uint32_t now_in = 0;
+
+    void Advance()
+    {
+        const double t = Simulator::Now().GetSeconds();
+        sum += now_in * (t - last);
+        last = t;
+    }
+
+    void Changed(uint32_t, uint32_t is)
+    {
+        Advance();
+        now_in = is;
+    }
+};
+
+struct Bottleneck
+{
+    NetDeviceContainer devices;
+    Ptr<QueueDisc> disc;
+};
+
+struct Case
+{
+    std::string name;
+    double seconds = 5;
+    bool measure = false;
+};
+
+// The link with the queue under test. Its device holds one packet, the least it
+// can, besides the one it sends; the discipline cannot see either of them.
+Bottleneck MakeBottleneck(Ptr<Node> left, Ptr<Node> right, double rate, uint32_t packet,
+                          uint32_t limit, const std::string& kind)
+{
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", DataRateValue(DataRate(WireRate(rate, packet))));
+    link.SetChannelAttribute("Delay", TimeValue(MilliSeconds(10)));
+    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1p"));
+    Bottleneck b;
+    b.devices = link.Install(left, right);
+
+    TrafficControlHelper tc;
+    const QueueSizeValue size(QueueSize(QueueSizeUnit::PACKETS, limit));
+    if (kind == "red")
+    {
+        tc.SetRootQueueDisc("ns3::RedQueueDisc",
+                            "MinTh", DoubleValue(25), "MaxTh", DoubleValue(75),
+                            "QW", DoubleValue(0.002), "LInterm", DoubleValue(10),
+                            "Gentle", BooleanValue(true), "Wait", BooleanValue(false),
+                            "MeanPktSize", UintegerValue(packet), "MaxSize", size,
+                            "LinkBandwidth", DataRateValue(DataRate(static_cast<uint64_t>(rate))),
+                            "LinkDelay", TimeValue(MilliSeconds(10)));
+    }
+    else if (kind == "fq-codel")
+    {
+        tc.SetRootQueueDisc("ns3::FqCoDelQueueDisc", "MaxSize", size, "Flows", UintegerValue(1024));
+    }
+    else
+    {
+        tc.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", size);
+    }
+    b.disc = tc.Install(b.devices.Get(0)).Get(0);
+    // The way back carries acknowledgments only and loses none.
+    TrafficControlHelper back;
+    back.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", StringValue("100000p"));
+    back.Install(b.devices.Get(1));
+    return b;
+}
+
+// The largest resident memory so far in KiB, null where the system does not say.
+std::string PeakKb()
+{
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    while (status >> word)
+    {
+        if (word == "VmHWM:" && status >> word)
+        {
+            return word;
+        }
+    }
+    return "null";
+}
+
+void RunAndReport(const Case& c, const Bottleneck& b, double rate, uint32_t packet,
+                  const std::vector<Ptr<PacketSink>>& sinks, uint32_t payload)
+{
+    Watch watch;
+    if (c.measure)
+    {
+        b.disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Watch::Changed, &watch));
+    }
+    Simulator::Stop(Seconds(c.seconds));
+    Simulator::Run();
+
+    uint64_t bytes = 0;
+    for (const auto& sink : sinks)
+    {
+        bytes += sink->GetTotalRx();
+    }
+    std::cout << "{\"peer\": \"ns-3\", \"case\": \"" << c.name << "\", \"delivered\": " << bytes / payload;
+    if (c.measure)
+    {
+        watch.Advance();
+        const auto& s = b.disc->GetStats();
+        const double sent = static_cast<double>(s.nTotalSentPackets) * packet * 8;
+        std::cout << ", \"arrivals\": " << s.nTotalReceivedPackets
+                  << ", \"drops\": " << s.nTotalDroppedPackets
+                  << ", \"utilization\": " << sent / (rate * c.seconds)
+                  << ", \"mean_queue\": " << watch.sum / c.seconds;
+    }
+    else
+    {
+        std::cout << ", \"arrivals\": null, \"drops\": null, \"utilization\": null, \"mean_queue\": null";
+    }
+    std::cout << ", \"seconds\": " << c.seconds << ", \"peak_kb\": " << PeakKb() << "}" << std::endl;
+    Simulator::Destroy();
+}
+
+void Dumbbell(const Case& c, uint32_t flows, double rate, uint32_t limit, const std::string& kind)
+{
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kData));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(2));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8 << 20));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8 << 20));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+
+    const uint32_t packet = kData + kTcpIp;
+    NodeContainer routers;
+    routers.Create(2);
+    NodeContainer hosts;
+    hosts.Create(2 * flows);
+    InternetStackHelper stack;
+    Ipv4NixVectorHelper nix;
+    stack.SetRoutingHelper(nix);
+    stack.SetIpv6StackInstall(false);
+    stack.Install(routers);
+    stack.Install(hosts);
+
+    Bottleneck b = MakeBottleneck(routers.Get(0), routers.Get(1), rate, packet, limit, kind);
+    Ipv4AddressHelper address("10.0.0.0", "255.255.255.252");
+    address.Assign(b.devices);
+
+    std::vector<Ptr<PacketSink>> sinks;
+    PointToPointHelper access;
+    access.SetDeviceAttribute("DataRate", DataRateValue(DataRate(WireRate(1e9, packet))));
+    access.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("100000p"));
+    for (uint32_t i = 0; i < flows; ++i)
+    {
+        access.SetChannelAttribute("Delay", TimeValue(MilliSeconds(1 + i % 10)));
+        NetDeviceContainer in = access.Install(hosts.Get(i), routers.Get(0));
+        access.SetChannelAttribute("Delay", TimeValue(MilliSeconds(1)));
+        NetDeviceContainer out = access.Install(routers.Get(1), hosts.Get(flows + i));
+        // No queue discipline, so that the device's queue is the only one there.
+        address.NewNetwork();
+        address.Assign(in);
+        address.NewNetwork();
+        const Ipv4Address to = address.Assign(out).GetAddress(1);
+        TrafficControlHelper none;
+        none.Uninstall(in);
+        none.Uninstall(out);
+
+        BulkSendHelper bulk("ns3::TcpSocketFactory", InetSocketAddress(to, 9));
+        bulk.SetAttribute("SendSize", UintegerValue(kData));
+        bulk.Install(hosts.Get(i)).Start(Seconds(static_cast<double>(i) / flows));
+        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9));
+        sinks.push_back(DynamicCast<PacketSink>(sink.Install(hosts.Get(flows + i)).Get(0)));
+    }
+    RunAndReport(c, b, rate, packet, sinks, kData);
+}
+
+void Poisson(const Case& c, uint32_t flows, double rate, double load, uint32_t limit, const std::string& kind)
+{
+    const uint32_t packet = 1000;
+    NodeContainer nodes;
+    nodes.Create(2);
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.Install(nodes);
+    Bottleneck b = MakeBottleneck(nodes.Get(0), nodes.Get(1), rate, packet, limit, kind);
+    Ipv4AddressHelper address("10.0.0.0", "255.255.255.252");
+    const Ipv4Address to = address.Assign(b.devices).GetAddress(1);
+
+    std::vector<Ptr<PacketSink>> sinks;
+    const double gap = flows * packet * 8.0 / (load * rate);
+    for (uint32_t i = 0; i < flows; ++i)
+    {
+        const InetSocketAddress there(to, static_cast<uint16_t>(1024 + i));
+        auto source = CreateObject<PoissonSource>();
+        source->Setup(there, gap, packet - kUdpIp);
+        source->SetStartTime(Seconds(0));
+        nodes.Get(0)->AddApplication(source);
+        PacketSinkHelper sink("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), there.GetPort()));
+        sinks.push_back(DynamicCast<PacketSink>(sink.Install(nodes.Get(1)).Get(0)));
+    }
+    RunAndReport(c, b, rate, packet, sinks, packet - kUdpIp);
+}
+
+} // namespace
+
+int main(int argc, char* argv[])
+{
+    Case c;
+    uint32_t seed = 1;
+    CommandLine cmd;
+    cmd.AddValue("case", "d50, d50-red, d1k, w or f", c.name);
+    cmd.AddValue("seconds", "simulated seconds", c.seconds);
+    cmd.AddValue("measure", "watch the bottleneck's queue", c.measure);
+    cmd.AddValue("seed", "number of the run", seed);
+    cmd.Parse(argc, argv);
+    RngSeedManager::SetRun(seed);
+
+    if (c.name == "d50")
+        Dumbbell(c, 50, 100e6, 300, "fifo");
+    else if (c.name == "d50-red")
+        Dumbbell(c, 50, 100e6, 300, "red");
+    else if (c.name == "d1k")
+        Dumbbell(c, 1000, 1e9, 3000, "fifo");
+    else if (c.name == "w")
+        Poisson(c, 100, 100e6, 0.98, 300, "red");
+    else if (c.name == "f")
+        Poisson(c, 1000, 1e9, 1.2, 3000, "fq-codel");
+    else
+    {
+        std::cerr << "no case '" << c.name << "'; there are d50, d50-red, d1k, w and f\n";
+        return 2;
+    }
+    return 0;
+}
