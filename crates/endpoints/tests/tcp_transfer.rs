@@ -95,6 +95,25 @@ fn an_idle_application_does_not_open_the_window() {
     assert_eq!(net.tx.cwnd(), 10 * 1448);
 }
 
+/// FIN takes no room: the last segment is sent again though the window is one segment.
+#[test]
+fn a_full_last_segment_with_fin_is_repaired() {
+    let mut net = Net::new(
+        config(r#"{"cc": "newreno", "sack": true, "retries": 3}"#),
+        Dur::from_ms(50),
+    );
+    net.tx.write(Time::ZERO, 1448);
+    net.tx.close(Time::ZERO);
+    net.run(HOUR, &mut |forward, n, s| {
+        if forward && s.len > 0 && n < 2 {
+            Fate::Lose
+        } else {
+            Fate::Pass
+        }
+    });
+    assert_eq!(net.tx.state(), State::Done);
+}
+
 fn arb_config() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(cc::KINDS.iter().map(|k| k.0).collect::<Vec<_>>());
     let profile = prop::sample::select(vec!["ns2", "linux", "rfc"]);

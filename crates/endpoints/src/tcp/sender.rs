@@ -597,7 +597,7 @@ impl Sender {
                 return Some(Choice::Again(i));
             }
             if let Some(i) = self.board.next_lost() {
-                let fits = u64::from(self.board.get(i).len) <= room;
+                let fits = self.payload_of(i) <= room;
                 // The first retransmission of a recovery leaves whatever the pipe holds.
                 return (fits || self.rec.force).then_some(Choice::Again(i));
             }
@@ -606,7 +606,7 @@ impl Sender {
             }
             if self.rec.phase == Phase::Fast && !self.cfg.rack_tlp {
                 let i = self.board.next_hole()?;
-                return (u64::from(self.board.get(i).len) <= room).then_some(Choice::Again(i));
+                return (self.payload_of(i) <= room).then_some(Choice::Again(i));
             }
             return None;
         }
@@ -615,6 +615,12 @@ impl Sender {
             return Some(self.data(self.una, len, self.max));
         }
         self.choose_new(self.allowance().saturating_sub(self.in_flight()))
+    }
+
+    /// Payload of a segment of the scoreboard; its FIN takes no room in the window.
+    fn payload_of(&self, i: usize) -> u64 {
+        let s = self.board.get(i);
+        s.end().min(self.end) - s.seq
     }
 
     fn payload_at(&self, seq: u64) -> u64 {
