@@ -139,8 +139,8 @@ proc poisson {flows mbps load limit kind} {
     $ns queue-limit $left $right $limit
     if {$kind eq "RED"} { red $q }
     if {$kind eq "DRR"} {
-        # A bucket for each flow: the hash is of node and port.
-        $q set buckets_ 4096
+        # The bucket is a hash of the source address alone, not of the port.
+        $q set buckets_ 16384
         $q set blimit_ [expr {$limit * 1000}]
         $q set quantum_ 1000
         $q set mask_ 0
@@ -155,6 +155,9 @@ proc poisson {flows mbps load limit kind} {
         $ns attach-agent $right $sink
         $ns connect $udp $sink
         $udp set fid_ $i
+        # A source address for each flow, so that a fair queue tells them apart;
+        # at distances of 16 the hash has no collisions (each would print a line).
+        if {$kind eq "DRR"} { $udp set agent_addr_ [expr {16 * $i}] }
         # No burst time makes bursts of one packet at exponential distances.
         set source [new Application/Traffic/Exponential]
         $source set packetSize_ 1000
