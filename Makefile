@@ -38,10 +38,18 @@ demo: $(NATIVE) ## Run the customer-edge example: verdicts, figures.
 .PHONY: test
 test: lint test-rust test-python docs ## Run every test, lint and type check.
 
+# Some distributions package cargo without rustfmt and clippy. Continuous integration must have them.
+# $(1): cargo subcommand, $(2): Debian package, $(3): what to run.
+define if-installed
+@if cargo $(1) --version >/dev/null 2>&1; then echo '$(3)'; $(3); \
+elif [ -n "$${CI:-}" ]; then echo "error: cargo $(1) is missing" >&2; exit 1; \
+else echo "SKIPPED: $(3): there is no cargo $(1) (on Debian: apt install $(2))" >&2; fi
+endef
+
 .PHONY: lint
 lint: $(DEV_DEPS) ## Check formatting, lints and types of Rust and Python.
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(call if-installed,fmt,rustfmt,cargo fmt --all --check)
+	$(call if-installed,clippy,rust-clippy,cargo clippy --workspace --all-targets --locked -- -D warnings)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
