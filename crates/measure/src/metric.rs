@@ -26,7 +26,7 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its unit: `s`, `b/s`, `B`, `packets`, or `1` for ratios.
+            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
             }
@@ -76,6 +76,10 @@ metrics! {
     BacklogBytesMean "backlog_bytes_mean" ["B"] "Time average of the bytes waiting";
     BacklogBytesMax "backlog_bytes_max" ["B"] "Most bytes waiting at once";
     Utilization "utilization" ["1"] "Share of the time in which the link was sending";
+    Goodput "goodput" ["b/s"] "Rate of TCP payload delivered in order, each byte once";
+    Retransmits "retransmits" ["packets"] "TCP segments sent again";
+    Timeouts "timeouts" ["events"] "Expirations of TCP's retransmission timer";
+    FctMean "fct_mean" ["s"] "Mean time from the start of a transfer to its last acknowledgment, of the transfers that ended";
     Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
 }
 
@@ -151,6 +155,10 @@ impl Metric {
             | Self::BacklogBytesMean
             | Self::BacklogBytesMax
             | Self::Utilization
+            | Self::Goodput
+            | Self::Retransmits
+            | Self::Timeouts
+            | Self::FctMean
             | Self::Jain => return None,
         };
         Some(value.unwrap_or(f64::NAN))
@@ -167,7 +175,7 @@ mod tests {
         for (i, m) in Metric::ALL.iter().enumerate() {
             assert_eq!(*m as usize, i);
             assert_eq!(Metric::from_name(m.name()), Some(*m));
-            assert!(["s", "b/s", "B", "packets", "1"].contains(&m.unit()));
+            assert!(["s", "b/s", "B", "packets", "events", "1"].contains(&m.unit()));
             assert!(!m.summary().ends_with('.'));
         }
         for r in DropReason::ALL {
