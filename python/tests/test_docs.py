@@ -20,7 +20,12 @@ HEADINGS = [
 ]
 
 # Where a kind is described, if not on the page of its own name.
-PAGE = {"cbr": "sources", "poisson": "sources", "on-off": "sources"}
+OPEN_LOOP = dict.fromkeys(["cbr", "poisson", "on-off"], "sources")
+TCP = dict.fromkeys(
+    ["tahoe", "reno", "newreno", "cubic", "dctcp", "bbr", "prague"],
+    "tcp",
+)
+PAGE = OPEN_LOOP | TCP
 
 
 def pages(root):
@@ -89,7 +94,7 @@ def test_model_pages_have_the_same_headings(root):
             assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS, page.name
 
 
-@pytest.mark.parametrize("family", ["disciplines", "aqm", "sources"])
+@pytest.mark.parametrize("family", ["disciplines", "aqm", "sources", "congestion-control"])
 def test_every_kind_has_a_page(root, family):
     for entry in spillgate.catalog()[family]:
         page = PAGE.get(entry["kind"], entry["kind"])

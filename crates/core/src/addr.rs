@@ -20,6 +20,18 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// The key of the packets that go the other way.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self {
+            src: self.dst,
+            dst: self.src,
+            protocol: self.protocol,
+            sport: self.dport,
+            dport: self.sport,
+        }
+    }
+
     /// A well-mixed hash of the five-tuple, the same on every platform.
     pub fn hash(&self) -> u32 {
         let a = u64::from(u32::from(self.src)) << 32 | u64::from(u32::from(self.dst));

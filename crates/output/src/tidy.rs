@@ -3,6 +3,7 @@
 //! Columns: `variant`, `run`, `scope`, `where`, `class`, `time` (seconds; null for a
 //! value of the whole period), `metric`, `value` (null where undefined), `unit`.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -103,20 +104,18 @@ fn rows(
     let names: Vec<ByteArray> = layout.names.iter().map(|n| text(n)).collect();
     let classes: Vec<ByteArray> = world.classes.iter().map(|c| text(c)).collect();
     let none = text("");
-    let mut flow = 0;
-    let mut last_flow = None;
+    let class_of: BTreeMap<&str, u16> = world
+        .flows
+        .iter()
+        .map(|f| (f.name.as_str(), f.class))
+        .collect();
     for (key, &value) in layout.keys.iter().zip(&finished.outcome.values) {
         let place = &names[key.name as usize];
         let class = match key.scope {
             Scope::Class => place,
-            Scope::Flow => {
-                // Flows stand in the layout in the plan's order, each with several keys.
-                if last_flow.is_some_and(|l| l != key.name) {
-                    flow += 1;
-                }
-                last_flow = Some(key.name);
-                &classes[usize::from(world.flows[flow].class)]
-            }
+            Scope::Flow => class_of
+                .get(layout.name(key))
+                .map_or(&none, |c| &classes[usize::from(*c)]),
             Scope::Dscp | Scope::Queue | Scope::Link | Scope::Total => &none,
         };
         write(Row {

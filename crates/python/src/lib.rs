@@ -36,6 +36,11 @@ fn catalog() -> String {
         "sources".to_owned(),
         list(&mut sources.iter().copied()).into(),
     );
+    let control = spillgate_endpoints::cc::KINDS;
+    families.insert(
+        "congestion-control".to_owned(),
+        list(&mut control.iter().copied()).into(),
+    );
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))

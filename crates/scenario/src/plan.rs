@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
 use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_queueing::Recipe;
 
 use crate::codes;
@@ -118,10 +119,26 @@ pub struct FlowPlan {
     pub ecn: Ecn,
     /// When it starts.
     pub start: Time,
+    /// Each run starts it uniformly within this time after `start`.
+    pub start_spread: Dur,
     /// When it stops, [`Time::MAX`] for never.
     pub stop: Time,
     /// What it sends.
-    pub source: SourceSpec,
+    pub traffic: Traffic,
+}
+
+/// What a flow sends.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// Packets that do not depend on the network.
+    Source(SourceSpec),
+    /// A TCP connection.
+    Tcp {
+        /// Its parameters.
+        config: Arc<TcpConfig>,
+        /// Bytes to transfer; none: without end.
+        bytes: Option<u64>,
+    },
 }
 
 /// One requirement.
@@ -185,6 +202,8 @@ impl Plan {
 
 /// Meters, histograms and source of one flow, in bytes; measured values are below.
 const PER_FLOW: u64 = 4096;
+/// Both ends of a TCP connection with some hundreds of segments on the way.
+const PER_CONNECTION: u64 = 32 * 1024;
 /// Meters and histograms of one queue, class or link.
 const PER_METER: u64 = 64 * 1024;
 /// What stays of one flow in the results of a run.
@@ -203,7 +222,9 @@ impl WorldPlan {
     }
 
     fn points(&self) -> u64 {
-        let per_series = self.duration.as_ps() / self.interval.as_ps().max(1) + 1;
+        // Series begin with the run, not with the measured period.
+        let period = (self.warmup + self.duration).as_ps();
+        let per_series = period / self.interval.as_ps().max(1) + 1;
         self.meters().saturating_mul(per_series)
     }
 
@@ -216,8 +237,13 @@ impl WorldPlan {
             sum.saturating_add(l.discipline.memory_bytes(flows))
                 .saturating_add(in_flight)
         });
+        let tcp = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
+        let connections = self.flows.iter().filter(tcp).count() as u64;
+        let nodes = self.nodes.len() as u64;
         queues
             .saturating_add((flows as u64).saturating_mul(PER_FLOW))
+            .saturating_add(connections * PER_CONNECTION)
+            .saturating_add(nodes * nodes * 4)
             .saturating_add(self.result_bytes())
     }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dscp, Dur, Ecn, Overhead, Rate};
+use spillgate_core::{Dscp, Dur, Ecn, Overhead, Rate, Size};
 use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::tcp::TcpSpec;
 use spillgate_queueing::spec::{DisciplineSpec, NetSpec, Protocol};
 
 /// A scenario: who sends what over which links under which policies, what is
@@ -141,9 +142,9 @@ pub struct FlowSpec {
     /// Destination address. Default: 10.255.x.y by receiving node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dst: Option<NetSpec>,
-    /// IP protocol. Default udp.
-    #[serde(default = "udp")]
-    pub protocol: Protocol,
+    /// IP protocol. Default udp; tcp, and nothing else, with `tcp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
     /// Source port. Default 49152 + flow number modulo 16384.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sport: Option<u16>,
@@ -153,15 +154,22 @@ pub struct FlowSpec {
     /// When it starts. Default 0 s.
     #[serde(default)]
     pub start: Dur,
+    /// Each flow starts uniformly at random within this time after `start`. Default 0 s.
+    #[serde(default)]
+    pub start_spread: Dur,
     /// When it stops. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Dur>,
-    /// What it sends.
-    pub source: SourceSpec,
-}
-
-fn udp() -> Protocol {
-    Protocol(17)
+    /// What it sends, if it does not listen to the network. A flow has either this or `tcp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceSpec>,
+    /// A TCP connection that sends as fast as its congestion control allows; the way back carries
+    /// its acknowledgments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpSpec>,
+    /// Bytes that the connection transfers, at least 1. Default: without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Size>,
 }
 
 /// A table of flows.

@@ -12,6 +12,7 @@ mod gauge;
 mod link;
 mod outcome;
 mod port;
+mod tcp;
 mod window;
 mod world;
 

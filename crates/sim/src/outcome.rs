@@ -4,11 +4,12 @@
 use spillgate_core::{Digest, DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Series, jain};
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
 
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::port::Port;
+use crate::tcp::{Connection, Counts};
 use crate::window::Window;
 
 /// Metrics of queues.
@@ -26,6 +27,14 @@ const QUEUE: [Metric; 13] = [
     Metric::BacklogPacketsMax,
     Metric::BacklogBytesMean,
     Metric::BacklogBytesMax,
+];
+
+/// Metrics of TCP connections.
+const TCP: [Metric; 4] = [
+    Metric::Goodput,
+    Metric::Retransmits,
+    Metric::Timeouts,
+    Metric::FctMean,
 ];
 
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
@@ -93,7 +102,32 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for flow in &plan.flows {
         out.push(Scope::Flow, &flow.name, Metric::metered());
     }
+    for (scope, name, _) in tcp_groups(plan) {
+        out.push(scope, name, TCP);
+    }
     out
+}
+
+/// What TCP's metrics are about: all connections, each class that has some, each connection. The
+/// last are the indexes of the connections.
+fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
+    let connections: Vec<&FlowPlan> = plan
+        .flows
+        .iter()
+        .filter(|f| matches!(f.traffic, Traffic::Tcp { .. }))
+        .collect();
+    let mut groups = vec![(Scope::Total, "all", (0..connections.len()).collect())];
+    for (class, name) in plan.classes.iter().enumerate() {
+        let members = (0..connections.len())
+            .filter(|&c| usize::from(connections[c].class) == class)
+            .collect();
+        groups.push((Scope::Class, name, members));
+    }
+    for (c, flow) in connections.iter().enumerate() {
+        groups.push((Scope::Flow, &flow.name, vec![c]));
+    }
+    groups.retain(|(_, _, members)| !members.is_empty());
+    groups
 }
 
 /// The code points of the sources, ascending.
@@ -115,6 +149,7 @@ impl Outcome {
         now: Time,
         meters: &[FlowMeter],
         links: &[Link],
+        tcp: &[Connection],
     ) -> Self {
         let period = window.len();
         let mut values = Vec::new();
@@ -153,6 +188,9 @@ impl Outcome {
         for meter in meters {
             metered(&mut values, meter, period);
         }
+        for (_, _, members) in tcp_groups(plan) {
+            tcp_values(&mut values, members.iter().map(|&c| &tcp[c]), window);
+        }
         Self {
             values,
             class_delays,
@@ -185,6 +223,31 @@ fn or_nan(x: Option<f64>) -> f64 {
 /// Values in the order of [`Metric::metered`].
 fn metered(out: &mut Vec<f64>, meter: &FlowMeter, period: Dur) {
     out.extend(Metric::metered().filter_map(|m| m.of_meter(meter, period)));
+}
+
+/// Values in the order of [`TCP`].
+fn tcp_values<'a>(
+    out: &mut Vec<f64>,
+    connections: impl Iterator<Item = &'a Connection>,
+    window: Window,
+) {
+    let mut sum = Counts::default();
+    let mut times = Vec::new();
+    for c in connections {
+        let counts = c.within();
+        sum.delivered += counts.delivered;
+        sum.retransmits += counts.retransmits;
+        sum.timeouts += counts.timeouts;
+        times.extend(c.completion(window));
+    }
+    // Of no transfer this is NaN: undefined.
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    out.extend([
+        sum.delivered as f64 * 8.0 / window.len().as_secs_f64(),
+        sum.retransmits as f64,
+        sum.timeouts as f64,
+        mean,
+    ]);
 }
 
 /// Values in the order of [`QUEUE`], then the drops.

@@ -3,30 +3,51 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
-use spillgate_core::{Digest, DropReason, Dropped, Drops, Dscp, Ecn, FlowKey, Packet, Rng, Time};
+use spillgate_core::{
+    Digest, DropReason, Dropped, Drops, Dscp, Dur, Ecn, FlowKey, Packet, Rng, Time,
+};
 use spillgate_endpoints::source::Source;
+use spillgate_endpoints::tcp::Segment;
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::{FlowMeter, Histogram};
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
 
 use crate::link::Link;
 use crate::outcome::{Outcome, SeriesRecorder};
 use crate::port::{InFlight, Port};
+use crate::tcp::{Connection, Segments};
 use crate::window::{Window, grace};
 
 const NO_LINK: u32 = u32::MAX;
 
 /// What a flow's packets carry and where they go.
+///
+/// The flows of the plan come first, then one for the acknowledgments of each connection.
 struct Flow {
-    source: Source,
-    rng: Rng,
+    origin: Origin,
     to: u32,
     from: u32,
     hash: u32,
     seq: u32,
-    next_len: u16,
     dscp: Dscp,
     ecn: Ecn,
+}
+
+/// Where a flow's packets come from.
+enum Origin {
+    /// A source that does not listen to the network.
+    Open(OpenLoop),
+    /// The sender of a connection.
+    Data(u32),
+    /// The receiver of a connection.
+    Acknowledgments(u32),
+}
+
+/// A source, its stream, and the packet that it sends next.
+struct OpenLoop {
+    source: Source,
+    rng: Rng,
+    next_len: u16,
     stop: Time,
 }
 
@@ -47,6 +68,11 @@ pub struct World<S> {
     events: S,
     now: Time,
     flows: Vec<Flow>,
+    tcp: Vec<Connection>,
+    /// The flow of each connection's data, and that of its acknowledgments.
+    data: Vec<u32>,
+    acknowledgments: Vec<u32>,
+    segments: Segments,
     meters: Vec<FlowMeter>,
     /// Bytes that each flow has received, since the start of the run; only kept for series.
     received: Vec<u64>,
@@ -75,7 +101,18 @@ pub struct World<S> {
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
-        let keys: Arc<[FlowKey]> = plan.flows.iter().map(|f| f.key).collect();
+        let connections = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
+        let keys: Arc<[FlowKey]> = plan
+            .flows
+            .iter()
+            .map(|f| f.key)
+            .chain(
+                plan.flows
+                    .iter()
+                    .filter(connections)
+                    .map(|f| f.key.reversed()),
+            )
+            .collect();
         let bits = histogram_bits(plan.flows.len());
         let links: Vec<Link> = plan
             .links
@@ -85,28 +122,63 @@ impl<S: EventSet> World<S> {
         // Which conversations of a hashing queue share a bucket is an accident of addresses and of
         // the router's hash function. Each run has another, so that intervals cover that luck.
         let salt = Rng::named(seed, run, "hash", "salt").u64();
-        let flows: Vec<Flow> = plan
-            .flows
-            .iter()
-            .map(|f| Flow {
-                source: Source::new(&f.source, f.start),
-                rng: Rng::named(seed, run, &format!("flows/{}", f.name), "source"),
+        let salted = |hash: u32| (mix(u64::from(hash) ^ salt) >> 32) as u32;
+        let mut flows = Vec::with_capacity(keys.len());
+        let mut tcp = Vec::new();
+        for (f, key) in plan.flows.iter().zip(keys.iter()) {
+            // Flows that start together may stay in step for ever.
+            let mut rng = Rng::named(seed, run, &format!("flows/{}", f.name), "start");
+            let start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
+            let origin = match &f.traffic {
+                Traffic::Source(spec) => Origin::Open(OpenLoop {
+                    source: Source::new(spec, start),
+                    rng: Rng::named(seed, run, &format!("flows/{}", f.name), "source"),
+                    next_len: 0,
+                    stop: f.stop,
+                }),
+                Traffic::Tcp { config, bytes } => {
+                    tcp.push(Connection::new(config, *bytes, start));
+                    Origin::Data(tcp.len() as u32 - 1)
+                }
+            };
+            flows.push(Flow {
+                origin,
                 to: f.to,
                 from: f.from,
-                hash: (mix(u64::from(f.key.hash()) ^ salt) >> 32) as u32,
+                hash: salted(key.hash()),
                 seq: 0,
-                next_len: 0,
                 dscp: f.dscp,
                 ecn: f.ecn,
-                stop: f.stop,
-            })
-            .collect();
+            });
+        }
+        let reverse = plan
+            .flows
+            .iter()
+            .filter(connections)
+            .zip(&keys[plan.flows.len()..]);
+        for (i, (f, key)) in (0..).zip(reverse) {
+            flows.push(Flow {
+                origin: Origin::Acknowledgments(i),
+                to: f.from,
+                from: f.to,
+                hash: salted(key.hash()),
+                seq: 0,
+                dscp: f.dscp,
+                ecn: Ecn::NotEct,
+            });
+        }
 
         let mut paths = Vec::with_capacity(flows.len() + 2 * links.len() + 1);
         paths.extend(
             plan.flows
                 .iter()
                 .map(|f| hash_bytes(format!("flows/{}", f.name).as_bytes())),
+        );
+        paths.extend(
+            plan.flows
+                .iter()
+                .filter(connections)
+                .map(|f| hash_bytes(format!("flows/{}/ack", f.name).as_bytes())),
         );
         for part in ["pipe", "port"] {
             paths.extend(
@@ -130,12 +202,18 @@ impl<S: EventSet> World<S> {
         let mut world = Self {
             events: S::new(paths),
             now: Time::ZERO,
-            meters: flows.iter().map(|_| FlowMeter::new(bits)).collect(),
+            meters: plan.flows.iter().map(|_| FlowMeter::new(bits)).collect(),
             received: if observe {
-                vec![0; flows.len()]
+                vec![0; plan.flows.len()]
             } else {
                 Vec::new()
             },
+            acknowledgments: (0..flows.len() as u32).skip(plan.flows.len()).collect(),
+            data: (0..plan.flows.len() as u32)
+                .filter(|&f| matches!(flows[f as usize].origin, Origin::Data(_)))
+                .collect(),
+            tcp,
+            segments: Segments::default(),
             flows,
             nodes: plan.nodes.len(),
             next_hop,
@@ -156,7 +234,11 @@ impl<S: EventSet> World<S> {
             plan: Arc::clone(plan),
         };
         for flow in 0..world.flows.len() {
-            world.plan_emission(flow);
+            match &world.flows[flow].origin {
+                Origin::Open(_) => world.plan_emission(flow),
+                Origin::Data(c) => world.wake_sender(*c as usize),
+                Origin::Acknowledgments(_) => {}
+            }
         }
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;
@@ -221,7 +303,7 @@ impl<S: EventSet> World<S> {
     /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
         let (plan, window) = (&self.plan, self.window);
-        Outcome::collect(plan, window, self.now, &self.meters, &self.links).with_run(
+        Outcome::collect(plan, window, self.now, &self.meters, &self.links, &self.tcp).with_run(
             self.digest,
             self.handled,
             self.emitted,
@@ -232,32 +314,96 @@ impl<S: EventSet> World<S> {
     /// Asks the source of `flow` for its next packet and sets its wake.
     #[inline]
     fn plan_emission(&mut self, flow: usize) {
-        let f = &mut self.flows[flow];
-        if let Some(e) = f.source.next(&mut f.rng) {
-            if e.at < f.stop {
-                f.next_len = e.len;
+        let Origin::Open(open) = &mut self.flows[flow].origin else {
+            return;
+        };
+        if let Some(e) = open.source.next(&mut open.rng) {
+            if e.at < open.stop {
+                open.next_len = e.len;
                 self.events.schedule(flow as u32, e.at, Rank::Timer);
             }
         }
     }
 
+    /// The wake of a flow: its source sends, or its end of a connection has a timer.
     fn emit(&mut self, flow: usize) {
-        let now = self.now;
+        match &self.flows[flow].origin {
+            Origin::Open(open) => {
+                let len = open.next_len;
+                let (packet, from) = self.packet(flow, len, self.emitted);
+                self.plan_emission(flow);
+                self.forward(from, packet);
+            }
+            Origin::Data(c) => {
+                let c = *c as usize;
+                self.tcp[c].on_sender_wake(self.now);
+                self.pump_data(c);
+            }
+            Origin::Acknowledgments(c) => {
+                let c = *c as usize;
+                self.tcp[c].receiver.handle_timeout(self.now);
+                self.pump_acknowledgments(c);
+            }
+        }
+    }
+
+    /// A new packet of `flow`, counted as sent, and the node where it begins.
+    #[inline]
+    fn packet(&mut self, flow: usize, len: u16, handle: u64) -> (Packet, u32) {
         let f = &mut self.flows[flow];
-        let mut packet = Packet::new(flow as u32, f.seq, f.next_len);
-        packet.sent = now;
+        let mut packet = Packet::new(flow as u32, f.seq, len);
+        packet.sent = self.now;
         packet.hash = f.hash;
         packet.dscp = f.dscp;
         packet.ecn = f.ecn;
-        packet.handle = self.emitted;
+        packet.handle = handle;
         f.seq = f.seq.wrapping_add(1);
-        self.emitted += 1;
         let from = f.from;
-        if self.window.contains(now) {
-            self.meters[flow].on_sent(packet.l3_len);
-            self.outstanding += 1;
+        self.emitted += 1;
+        if let Some(meter) = self.meters.get_mut(flow) {
+            if self.window.contains(self.now) {
+                meter.on_sent(len);
+                self.outstanding += 1;
+            }
         }
-        self.plan_emission(flow);
+        (packet, from)
+    }
+
+    /// Sends what the sender of connection `c` may send now, and sets its wake.
+    fn pump_data(&mut self, c: usize) {
+        while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
+            self.send(self.data[c] as usize, c, segment);
+        }
+        self.wake_sender(c);
+    }
+
+    /// Sends the acknowledgments of connection `c` that are due, and sets its receiver's wake.
+    fn pump_acknowledgments(&mut self, c: usize) {
+        let flow = self.acknowledgments[c];
+        while let Some(segment) = self.tcp[c].receiver.poll_transmit(self.now) {
+            self.send(flow as usize, c, segment);
+        }
+        match self.tcp[c].receiver.poll_timeout() {
+            Some(at) => self.events.schedule(flow, at.max(self.now), Rank::Timer),
+            None => self.events.cancel(flow),
+        }
+    }
+
+    fn wake_sender(&mut self, c: usize) {
+        match self.tcp[c].sender_wake() {
+            Some(at) => self
+                .events
+                .schedule(self.data[c], at.max(self.now), Rank::Timer),
+            None => self.events.cancel(self.data[c]),
+        }
+    }
+
+    /// Puts a segment of connection `c` on its way.
+    fn send(&mut self, flow: usize, c: usize, segment: Segment) {
+        let len = segment.wire_len(&self.tcp[c].config);
+        let handle = self.segments.put(segment);
+        let (mut packet, from) = self.packet(flow, len, handle);
+        packet.ecn = segment.ect;
         self.forward(from, packet);
     }
 
@@ -301,12 +447,29 @@ impl<S: EventSet> World<S> {
 
     #[inline]
     fn receive(&mut self, packet: &Packet) {
-        if let Some(bytes) = self.received.get_mut(packet.flow as usize) {
+        let flow = packet.flow as usize;
+        if let Some(bytes) = self.received.get_mut(flow) {
             *bytes += u64::from(packet.l3_len);
         }
-        if self.window.contains(packet.sent) {
-            self.meters[packet.flow as usize].on_received(packet, self.now);
-            self.outstanding -= 1;
+        if let Some(meter) = self.meters.get_mut(flow) {
+            if self.window.contains(packet.sent) {
+                meter.on_received(packet, self.now);
+                self.outstanding -= 1;
+            }
+        }
+        match self.flows[flow].origin {
+            Origin::Open(_) => {}
+            Origin::Data(c) => {
+                let segment = self.segments.take(packet.handle);
+                let receiver = &mut self.tcp[c as usize].receiver;
+                receiver.handle_segment(self.now, &segment, packet.ecn);
+                self.pump_acknowledgments(c as usize);
+            }
+            Origin::Acknowledgments(c) => {
+                let segment = self.segments.take(packet.handle);
+                self.tcp[c as usize].on_acknowledgment(self.now, &segment, packet.ecn);
+                self.pump_data(c as usize);
+            }
         }
     }
 
@@ -315,9 +478,15 @@ impl<S: EventSet> World<S> {
             .word(self.now.as_ps() ^ place ^ (1 + lost.reason.index() as u64));
         self.digest
             .word(u64::from(lost.packet.flow) << 32 | u64::from(lost.packet.seq));
-        if self.window.contains(lost.packet.sent) {
-            self.meters[lost.packet.flow as usize].on_lost(lost.reason);
-            self.outstanding -= 1;
+        let flow = lost.packet.flow as usize;
+        if let Some(meter) = self.meters.get_mut(flow) {
+            if self.window.contains(lost.packet.sent) {
+                meter.on_lost(lost.reason);
+                self.outstanding -= 1;
+            }
+        }
+        if !matches!(self.flows[flow].origin, Origin::Open(_)) {
+            self.segments.take(lost.packet.handle);
         }
     }
 
@@ -469,6 +638,7 @@ impl<S: EventSet> World<S> {
     fn turn_phase(&mut self) {
         let begins = self.phase == self.window.start();
         self.phase = if begins { self.window.end() } else { Time::MAX };
+        self.tcp.iter_mut().for_each(|c| c.on_edge(begins));
         for link in &mut self.links {
             let port = match &mut link.port {
                 Port::Queued(port) => port,

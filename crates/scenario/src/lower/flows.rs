@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
-use spillgate_core::{FlowKey, Time};
-use spillgate_queueing::spec::NetSpec;
+use spillgate_core::{Ecn, FlowKey, Time};
+use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_queueing::spec::{NetSpec, Protocol};
 
 use super::period::Times;
 use super::rows::Row;
@@ -14,7 +16,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::FlowPlan;
+use crate::plan::{FlowPlan, Traffic};
 use crate::schema::FlowSpec;
 use crate::suggest::list;
 
@@ -28,6 +30,9 @@ const EPHEMERAL: (u32, u32) = (49_152, 16_384);
 const DPORT: u16 = 5001;
 /// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+
+const TCP: Protocol = Protocol(6);
+const UDP: Protocol = Protocol(17);
 
 /// Where a row's flows begin and end.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +115,8 @@ pub(super) fn lower(
             fine: true,
         };
         checker.check(times);
-        let template = ends.and_then(|e| checker.template(e, next_hop, nodes));
+        let traffic = checker.traffic();
+        let template = ends.and_then(|e| checker.template(e, traffic, next_hop, nodes));
         let name = spec.class.as_deref().unwrap_or(&spec.name);
         if !class_ids.contains_key(name) {
             if out.classes.len() >= MAX_CLASSES {
@@ -142,7 +148,9 @@ struct Template {
     /// Source address of the first; none for the default.
     src: Option<u32>,
     dst: Ipv4Addr,
+    protocol: u8,
     has_ports: bool,
+    traffic: Traffic,
 }
 
 fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) {
@@ -172,15 +180,16 @@ fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) 
             key: FlowKey {
                 src: Ipv4Addr::from(src),
                 dst: t.dst,
-                protocol: spec.protocol.0,
+                protocol: t.protocol,
                 sport: port(spec.sport, (EPHEMERAL.0 + number % EPHEMERAL.1) as u16),
                 dport: port(spec.dport, DPORT),
             },
             dscp: spec.dscp,
             ecn: spec.ecn,
             start: Time::ZERO + spec.start,
+            start_spread: spec.start_spread,
             stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
-            source: spec.source.clone(),
+            traffic: t.traffic.clone(),
         });
     }
 }
@@ -212,14 +221,6 @@ impl Checker<'_, '_> {
                 .hint("leave `class` out to report the flow under its own name");
             self.error(d, &steps!["class"]);
         }
-        if let Err(p) = spec.source.check() {
-            let mut path = steps!["source"].to_vec();
-            path.extend(Step::parse_all(&p.path));
-            let d = Diagnostic::error(codes::BAD_SOURCE, p.message)
-                .found(p.found)
-                .hint(p.hint);
-            self.error(d, &path);
-        }
         if let Some(stop) = spec.stop.filter(|s| *s <= spec.start) {
             let d = Diagnostic::error(
                 codes::BAD_TIMES,
@@ -244,12 +245,13 @@ impl Checker<'_, '_> {
             );
             self.row.warn(self.ctx, self.root, d, &steps![key]);
         }
-        if !WITH_PORTS.contains(&spec.protocol.0) {
+        let protocol = spec.protocol.unwrap_or(UDP);
+        if spec.tcp.is_none() && !WITH_PORTS.contains(&protocol.0) {
             for (key, port) in [("sport", spec.sport), ("dport", spec.dport)] {
                 if port.is_some() {
                     let d = Diagnostic::error(
                         codes::BAD_PORT,
-                        format!("protocol {} has no ports", spec.protocol),
+                        format!("protocol {protocol} has no ports"),
                     )
                     .hint("remove the port, or choose tcp, udp or sctp");
                     self.error(d, &steps![key]);
@@ -262,6 +264,7 @@ impl Checker<'_, '_> {
     fn template(
         &mut self,
         ends: Ends,
+        traffic: Option<Traffic>,
         next_hop: &[Vec<Option<u32>>],
         nodes: &Ids<'_>,
     ) -> Option<Template> {
@@ -291,6 +294,24 @@ impl Checker<'_, '_> {
             .hint(hint);
             self.error(d, &steps!["to"]);
         }
+        if matches!(traffic, Some(Traffic::Tcp { .. }))
+            && next_hop[ends.to as usize][ends.from as usize].is_none()
+        {
+            let d = Diagnostic::error(
+                codes::NO_ROUTE,
+                format!(
+                    "there is no path for acknowledgments, from `{}` to `{}`",
+                    spec.to, spec.from
+                ),
+            )
+            .found(format!("{} -> {}", spec.to, spec.from))
+            .hint("make the links `duplex`, or add links that lead back");
+            self.error(d, &steps!["tcp"]);
+        }
+        let protocol = match &traffic {
+            Some(Traffic::Tcp { .. }) => TCP,
+            _ => spec.protocol.unwrap_or(UDP),
+        };
         let src = spec.src.map(|net| self.source(net));
         let dst = spec.dst.map(|net| self.destination(net));
         let [.., hi, lo] = ends.to.to_be_bytes();
@@ -298,7 +319,92 @@ impl Checker<'_, '_> {
             ends,
             src: src.flatten(),
             dst: dst.unwrap_or_else(|| Some(Ipv4Addr::new(10, 255, hi, lo)))?,
-            has_ports: WITH_PORTS.contains(&spec.protocol.0),
+            protocol: protocol.0,
+            has_ports: WITH_PORTS.contains(&protocol.0),
+            traffic: traffic?,
+        })
+    }
+
+    /// What the flows send; none after an error.
+    fn traffic(&mut self) -> Option<Traffic> {
+        let spec = &self.row.spec;
+        let both = |problem: &str| {
+            Diagnostic::error(codes::BAD_SOURCE, problem).hint(
+                "write a `source` such as {cbr: {rate: 1 Mb/s, packet: 1500 B}}, or `tcp: {}`",
+            )
+        };
+        let problem = match (&spec.source, &spec.tcp) {
+            (Some(source), None) => match source.check() {
+                Ok(()) if spec.bytes.is_none() => return Some(Traffic::Source(source.clone())),
+                Ok(()) => {
+                    let d = Diagnostic::error(codes::BAD_SOURCE, "`bytes` is for a TCP connection")
+                        .hint("bound a source in time by `stop`");
+                    self.error(d, &steps!["bytes"]);
+                    return None;
+                }
+                Err(p) => ("source", p),
+            },
+            (None, Some(tcp)) => match tcp.resolve() {
+                Ok(config) => return self.connection(config),
+                Err(p) => ("tcp", p),
+            },
+            (Some(_), Some(_)) => {
+                self.error(both("a flow has either `source` or `tcp`"), &steps!["tcp"]);
+                return None;
+            }
+            (None, None) => {
+                self.error(both("the flow does not say what it sends"), &[]);
+                return None;
+            }
+        };
+        let (key, p) = problem;
+        let mut path = steps![key].to_vec();
+        path.extend(Step::parse_all(&p.path));
+        let d = Diagnostic::error(codes::BAD_SOURCE, p.message)
+            .found(p.found)
+            .hint(p.hint);
+        self.error(d, &path);
+        None
+    }
+
+    /// A connection with these parameters, if what stands beside them fits.
+    fn connection(&mut self, config: TcpConfig) -> Option<Traffic> {
+        let spec = &self.row.spec;
+        let problem = if spec.bytes.is_some_and(|b| b.0 == 0) {
+            Some((
+                "bytes",
+                "a transfer of 0 B",
+                "write at least 1 B, or leave `bytes` out for one without end",
+            ))
+        } else if spec.protocol.is_some_and(|p| p != TCP) {
+            Some((
+                "protocol",
+                "the protocol of a `tcp` flow is tcp",
+                "leave `protocol` out",
+            ))
+        } else if spec.stop.is_some() {
+            Some((
+                "stop",
+                "a connection ends when its data are transferred",
+                "bound it by `bytes`",
+            ))
+        } else if spec.ecn != Ecn::NotEct {
+            Some((
+                "ecn",
+                "TCP sets the ECN field itself",
+                "write `ecn` inside `tcp`",
+            ))
+        } else {
+            None
+        };
+        if let Some((key, message, hint)) = problem {
+            let d = Diagnostic::error(codes::BAD_SOURCE, message).hint(hint);
+            self.error(d, &steps![key]);
+            return None;
+        }
+        Some(Traffic::Tcp {
+            config: Arc::new(config),
+            bytes: spec.bytes.map(|b| b.0),
         })
     }
 

@@ -47,7 +47,11 @@ pub(crate) fn world(
     let next_hop = routes::next_hops(
         scenario.topology.nodes.len(),
         &topology::edges(&links),
-        ends.iter().flatten().map(|e| e.to),
+        rows.iter().zip(&ends).flat_map(|(row, ends)| {
+            // Acknowledgments go the other way.
+            let back = ends.filter(|_| row.spec.tcp.is_some()).map(|e| e.from);
+            ends.map(|e| e.to).into_iter().chain(back)
+        }),
     );
     let flows::Lowered { flows, classes } =
         flows::lower(ctx, root, &rows, &ends, &next_hop, &nodes, &times)?;

@@ -54,12 +54,12 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
             format!("the interval is longer than the measured {}", m.duration),
             "write an interval that fits into the duration several times",
         );
-    } else if m.duration.as_ps() / m.interval.as_ps() > MAX_POINTS {
+    } else if (m.warmup + m.duration).as_ps() / m.interval.as_ps() > MAX_POINTS {
         error(
             "interval",
             format!(
                 "the time series would have {} points",
-                m.duration.as_ps() / m.interval.as_ps()
+                (m.warmup + m.duration).as_ps() / m.interval.as_ps()
             ),
             "write a longer interval: up to 1000000 points are kept",
         );

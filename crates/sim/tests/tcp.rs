@@ -1,0 +1,126 @@
+//! TCP connections in the world: they fill links, deliver every byte, share, and repeat.
+
+mod common;
+
+use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_sim::{Stop, World};
+
+fn scenario(policy: &str, traffic: &str) -> String {
+    format!(
+        "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    l: {{from: a, to: b, rate: 10 Mb/s, delay: 10 ms, policy: P}}
+    back: {{from: b, to: a, rate: 10 Mb/s, delay: 10 ms, policy: P}}
+policies: {{P: {policy}}}
+traffic:
+{traffic}
+measurement: {{warmup: 5 s, duration: 40 s, interval: 1 s}}
+runs: {{count: 2, seed: 3}}
+"
+    )
+}
+
+const KINDS: [&str; 4] = [
+    "{cc: {newreno: {}}}",
+    "{cc: {reno: {}}}",
+    "{profile: ns2}",
+    "{profile: linux, cc: {newreno: {}}}",
+];
+
+/// The payload's share of a packet of 1500 B with timestamps is 1448/1500; ns-2's 1000/1040.
+#[test]
+fn a_greedy_connection_fills_the_link() {
+    for tcp in KINDS {
+        let flow = format!("  - flow: {{name: f, from: a, to: b, tcp: {tcp}}}");
+        // The bandwidth-delay product is 25 kB: a buffer above it keeps the link busy through
+        // the halving of the window.
+        let plan = common::plan(&scenario("{fifo: {limit: 40 packets}}", &flow));
+        let finished = common::run(&plan, 0);
+        let of = |scope, name, metric| common::values(&plan, &finished, scope, name, metric);
+        for (busy, good) in of(Scope::Link, "l", Metric::Utilization)
+            .into_iter()
+            .zip(of(Scope::Class, "f", Metric::Goodput))
+        {
+            assert!(busy > 0.99, "{tcp}: utilization {busy}");
+            assert!((0.95e7..=0.9654e7).contains(&good), "{tcp}: goodput {good}");
+        }
+        let retransmits = of(Scope::Flow, "f", Metric::Retransmits);
+        let drops = of(Scope::Flow, "f", Metric::DropsTail);
+        for (r, d) in retransmits.into_iter().zip(drops) {
+            assert!(d > 0.0, "{tcp}: the buffer never overflowed");
+            assert!(r >= d - 64.0, "{tcp}: {r} retransmissions for {d} losses");
+        }
+    }
+}
+
+#[test]
+fn a_transfer_delivers_every_byte_once_and_takes_its_time() {
+    for tcp in KINDS {
+        let flow = format!(
+            "  - flow: {{name: f, from: a, to: b, start: 6 s, bytes: 5 MB, tcp: {tcp}}}\n  - flow: {{name: noise, from: a, to: b, source: {{poisson: {{rate: 5 Mb/s, packet: 1000 B}}}}}}"
+        );
+        let plan = common::plan(&scenario("{fifo: {limit: 20 packets}}", &flow));
+        let finished = common::run(&plan, 0);
+        let of = |metric| common::values(&plan, &finished, Scope::Flow, "f", metric);
+        for (good, fct) in of(Metric::Goodput).into_iter().zip(of(Metric::FctMean)) {
+            // 40 Mb over the 40 s of the period; the mean of rates is exact in binary64.
+            assert!((good - 1e6).abs() < 1e-3, "{tcp}: goodput {good}");
+            // At 10 Mb/s 40 Mb take 4 s; the noise leaves half.
+            assert!(fct > 4.0, "{tcp}: done after {fct} s");
+            assert!(fct < 30.0, "{tcp}: done after {fct} s");
+        }
+    }
+}
+
+/// Equal connections over RED share: ten flows, Jain's index of their throughputs.
+#[test]
+fn equal_connections_share() {
+    let flow =
+        "  - flow: {name: f, count: 10, class: all, from: a, to: b, start_spread: 1 s, tcp: {}}";
+    let plan = common::plan(&scenario(
+        "{fifo: {limit: 200 packets, aqm: {red: {min_th: 10, max_th: 30}}}}",
+        flow,
+    ));
+    let finished = common::run(&plan, 0);
+    for jain in common::values(&plan, &finished, Scope::Class, "all", Metric::Jain) {
+        // Jain of n shares is 1 / (1 + variation²). Windows of AIMD vary by about 20 % (the
+        // sawtooth between W/2 and W) and some hundred epochs average that out; 0.95 allows
+        // the means of the flows to vary by 23 %.
+        assert!(jain > 0.95, "{jain}");
+    }
+}
+
+/// Data and acknowledgments compete in both directions, and both directions fill their link.
+#[test]
+fn two_ways_at_once() {
+    let flows = "  - flow: {name: up, count: 4, from: a, to: b, start_spread: 1 s, tcp: {}}
+  - flow: {name: down, count: 4, from: b, to: a, start_spread: 1 s, tcp: {}}";
+    let plan = common::plan(&scenario("{fifo: {limit: 60 packets}}", flows));
+    let finished = common::run(&plan, 0);
+    for link in ["l", "back"] {
+        for busy in common::values(&plan, &finished, Scope::Link, link, Metric::Utilization) {
+            // Compressed acknowledgments cost some of it (Zhang, Shenker and Clark 1991).
+            assert!(busy > 0.8, "{link}: {busy}");
+        }
+    }
+}
+
+#[test]
+fn both_event_sets_repeat_it() {
+    fn digest<S: EventSet>(plan: &spillgate_scenario::plan::Plan, budget: u64) -> String {
+        let mut world = World::<S>::new(&plan.variants[0].world, 1, 0, false);
+        while world.run(budget) != Stop::Done {}
+        world.outcome().digest
+    }
+    let flows = "  - flow: {name: up, count: 5, from: a, to: b, tcp: {}}
+  - flow: {name: short, count: 3, from: b, to: a, start: 2 s, bytes: 300 kB, tcp: {profile: linux, cc: {newreno: {}}}}
+  - flow: {name: noise, from: a, to: b, source: {poisson: {rate: 2 Mb/s, packet: imix}}}";
+    let plan = common::plan(&scenario("{fifo: {limit: 30 packets}}", flows));
+    let reference = digest::<WinnerTree>(&plan, u64::MAX);
+    assert_eq!(digest::<Heap4>(&plan, u64::MAX), reference);
+    assert_eq!(digest::<WinnerTree>(&plan, 77), reference);
+}
