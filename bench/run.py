@@ -51,6 +51,12 @@ CASES = (
         )
         for policy in ("FIFO", "WFQ", "CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
     ),
+    Case("D50: 50 TCP flows, tail drop", "bench/cases/d50.yaml"),
+    Case(
+        "D50: 50 TCP flows, RED",
+        "bench/cases/d50.yaml",
+        ("topology.links.bottleneck.policy=RED",),
+    ),
     Case("10,000 flows, FIFO", "bench/cases/flows10k.yaml", max_mb=50),
 )
 

@@ -84,8 +84,8 @@ impl Connection {
         let stats = self.sender.stats();
         Counts {
             delivered: self.receiver.delivered_bytes(),
-            retransmits: stats.retransmits.into(),
-            timeouts: stats.timeouts.into(),
+            retransmits: stats.retransmits,
+            timeouts: stats.timeouts,
         }
     }
 
