@@ -85,7 +85,7 @@ impl Connection {
         Counts {
             delivered: self.receiver.delivered_bytes(),
             retransmits: stats.retransmits,
-            timeouts: stats.timeouts,
+            timeouts: stats.timeouts.into(),
         }
     }
 
