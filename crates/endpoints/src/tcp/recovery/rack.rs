@@ -67,6 +67,15 @@ impl Rack {
         self.timer.min(self.probe_at)
     }
 
+    /// A recovery ended (§6.2 step 4): without a spurious retransmission in 16 of them, the
+    /// reordering window shrinks to its first size.
+    pub(in crate::tcp) fn recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiple = 1;
+        }
+    }
+
     pub(in crate::tcp) fn disarm(&mut self) {
         self.timer = Time::MAX;
         self.disarm_probe();
@@ -226,5 +235,24 @@ impl Sender {
             self.congested(now, Cause::Loss, d.bytes);
             self.answered = self.max;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_widened_window_shrinks_after_sixteen_recoveries() {
+        let mut r = Rack {
+            multiple: 3,
+            ..Rack::default()
+        };
+        for _ in 0..15 {
+            r.recovered();
+        }
+        assert_eq!(r.multiple, 3);
+        r.recovered();
+        assert_eq!(r.multiple, 1);
     }
 }

@@ -63,6 +63,7 @@ impl Sender {
 
     fn leave_recovery(&mut self, now: Time) {
         self.rec.phase = Phase::Open;
+        self.rack.recovered();
         self.rec.prr = false;
         self.rec.force = false;
         self.rec.dup_acks = 0;
