@@ -70,6 +70,8 @@ struct Vars {
     probe_rtt_round: bool,
     cwnd: u64,
     prior_cwnd: u64,
+    /// Bytes delivered so far.
+    delivered: u64,
     conserve: bool,
     recovering: bool,
     lost: bool,
@@ -78,6 +80,38 @@ struct Vars {
 }
 
 impl Vars {
+    fn new(cfg: &TcpConfig, start: Time) -> Self {
+        let mss = u64::from(cfg.mss);
+        let initial = mss * u64::from(cfg.initial_window);
+        Self {
+            mode: Mode::Startup,
+            rates: [0.0; FILTER],
+            round: 0,
+            round_end: 0,
+            round_start: false,
+            rt_prop: Dur::MAX,
+            rt_prop_at: start,
+            pacing_rate: 0.0,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            full_rate: 0.0,
+            full_rounds: 0,
+            filled: false,
+            cycle: 0,
+            cycle_at: start,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            cwnd: initial,
+            prior_cwnd: 0,
+            delivered: 0,
+            conserve: false,
+            recovering: false,
+            lost: false,
+            initial,
+            mss,
+        }
+    }
+
     fn rate(&self) -> f64 {
         self.rates.iter().copied().fold(0.0, f64::max)
     }
@@ -192,7 +226,7 @@ impl Vars {
             self.cwnd = self.cwnd.max(ack.in_flight + ack.delivered);
         } else if self.filled {
             self.cwnd = (self.cwnd + ack.delivered).min(target);
-        } else if self.cwnd < target || self.cwnd < 2 * self.initial {
+        } else if self.cwnd < target || self.delivered < self.initial {
             self.cwnd += ack.delivered;
         }
         self.cwnd = self.cwnd.max(MIN_PIPE * self.mss);
@@ -217,34 +251,11 @@ impl Controller for Bbr {
     type Spec = BbrSpec;
 
     fn new(_: &BbrSpec, cfg: &TcpConfig, start: Time) -> Self {
-        let mss = u64::from(cfg.mss);
-        let initial = mss * u64::from(cfg.initial_window);
-        Self(Box::new(Vars {
-            mode: Mode::Startup,
-            rates: [0.0; FILTER],
-            round: 0,
-            round_end: 0,
-            round_start: false,
-            rt_prop: Dur::MAX,
-            rt_prop_at: start,
-            pacing_rate: 0.0,
-            pacing_gain: HIGH_GAIN,
-            cwnd_gain: HIGH_GAIN,
-            full_rate: 0.0,
-            full_rounds: 0,
-            filled: false,
-            cycle: 0,
-            cycle_at: start,
-            probe_rtt_until: None,
-            probe_rtt_round: false,
-            cwnd: initial,
-            prior_cwnd: 0,
-            conserve: false,
-            recovering: false,
-            lost: false,
-            initial,
-            mss,
-        }))
+        Self(Box::new(Vars::new(cfg, start)))
+    }
+
+    fn reset(&mut self, _: &BbrSpec, cfg: &TcpConfig, start: Time) {
+        *self.0 = Vars::new(cfg, start);
     }
 
     #[inline]
@@ -259,6 +270,7 @@ impl Controller for Bbr {
 
     fn on_ack(&mut self, ack: &AckSample) {
         let v = &mut *self.0;
+        v.delivered += ack.delivered;
         v.round_start = false;
         if let Some(r) = &ack.rate {
             v.update_rate(r);

@@ -143,6 +143,10 @@ pub trait Controller: Sized {
     type Spec;
     /// The state before the first segment.
     fn new(spec: &Self::Spec, cfg: &TcpConfig, start: Time) -> Self;
+    /// Back to the state before the first segment; what has memory of its own keeps it.
+    fn reset(&mut self, spec: &Self::Spec, cfg: &TcpConfig, start: Time) {
+        *self = Self::new(spec, cfg, start);
+    }
     /// Congestion window.
     fn cwnd(&self) -> u64;
     /// Slow start threshold; [`u64::MAX`] before the first loss.

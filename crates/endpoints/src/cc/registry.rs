@@ -85,6 +85,14 @@ macro_rules! algorithms {
                 match &cfg.cc { $(CcSpec::$variant(s) => Self::$variant(Controller::new(s, cfg, start)),)+ }
             }
 
+            /// Back to what [`Congestion::new`] makes with the same `cfg`, in the same memory.
+            pub(crate) fn reset(&mut self, cfg: &TcpConfig, start: Time) {
+                match (self, &cfg.cc) {
+                    $((Self::$variant(c), CcSpec::$variant(s)) => c.reset(s, cfg, start),)+
+                    (other, _) => *other = Self::new(cfg, start),
+                }
+            }
+
             /// Congestion window in bytes.
             #[inline]
             pub fn cwnd(&self) -> u64 {
@@ -143,5 +151,12 @@ impl CcSpec {
             hystart: true,
             ..CubicSpec::default()
         })
+    }
+}
+
+impl Congestion {
+    /// What stands where another was taken out: no memory, no use.
+    pub(crate) fn vacant() -> Self {
+        Self::NewReno(newreno::NewReno::default())
     }
 }

@@ -4,7 +4,7 @@ use super::{Cause, LossSample};
 use crate::tcp::config::{LossBase, TcpConfig};
 
 /// A window, a threshold, and the fraction of the next increment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) cwnd: u64,
     pub(super) ssthresh: u64,
@@ -114,7 +114,7 @@ macro_rules! no_parameters {
 macro_rules! additive_increase {
     ($(#[doc = $doc:literal])+ $model:ident($spec:ty), $after:ident) => {
         $(#[doc = $doc])+
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Default)]
         pub struct $model(super::window::Window);
 
         impl super::Controller for $model {

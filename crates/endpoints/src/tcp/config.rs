@@ -40,9 +40,10 @@ pub enum Repair {
 }
 
 /// What half of is the slow start threshold after a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossBase {
     /// Outstanding data (RFC 5681 §3.1, equation 4).
+    #[default]
     Flight,
     /// The smaller of congestion and receive window, as ns-2 does.
     Window,

@@ -56,10 +56,23 @@ pub struct Receiver {
 impl Receiver {
     /// Passive open: waits for SYN, or for data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>) -> Self {
+        Self::with(cfg, Ranges::default())
+    }
+
+    /// As [`Receiver::new`] would make it with the same configuration, without
+    /// giving back the memory: for one session after the other.
+    pub fn reset(&mut self) {
+        let cfg = Arc::clone(&self.cfg);
+        let mut held = std::mem::take(&mut self.held);
+        held.clear();
+        *self = Self::with(&cfg, held);
+    }
+
+    fn with(cfg: &Arc<TcpConfig>, held: Ranges) -> Self {
         let open = !cfg.handshake;
         Self {
             nxt: u64::from(open),
-            held: Ranges::default(),
+            held,
             recent: [0; 3],
             fin: u64::MAX,
             duplicate: (0, 0),

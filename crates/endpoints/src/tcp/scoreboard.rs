@@ -327,12 +327,13 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets everything (the connection failed).
+    /// Forgets everything but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.ring.clear();
         self.snapshots.clear();
         self.sacked.clear();
         (self.sacked_bytes, self.lost_bytes, self.resent_bytes) = (0, 0, 0);
+        (self.resend_from, self.judged) = (0, 0);
     }
 }
 

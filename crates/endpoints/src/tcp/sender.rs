@@ -122,13 +122,29 @@ struct Rate {
 impl Sender {
     /// Active open: SYN is due at `start`, or data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>, start: Time) -> Self {
+        let board = Scoreboard::new(cfg.cc.traits().needs_sack);
+        Self::with(cfg, start, Congestion::new(cfg, start), board)
+    }
+
+    /// As [`Sender::new`] would make it with the same configuration, without
+    /// giving back the memory: for one session after the other.
+    pub fn reset(&mut self, start: Time) {
+        let cfg = Arc::clone(&self.cfg);
+        let mut board = std::mem::take(&mut self.board);
+        board.clear();
+        self.cc.reset(&cfg, start);
+        let cc = std::mem::replace(&mut self.cc, Congestion::vacant());
+        *self = Self::with(&cfg, start, cc, board);
+    }
+
+    fn with(cfg: &Arc<TcpConfig>, start: Time, cc: Congestion, board: Scoreboard) -> Self {
         let shake = cfg.handshake;
         let first = u64::from(!shake);
         let rate_samples = cfg.cc.traits().needs_sack;
         Self {
-            cc: Congestion::new(cfg, start),
+            cc,
             rtt: Rtt::new(cfg),
-            board: Scoreboard::new(rate_samples),
+            board,
             rec: Recovery::default(),
             rack: Rack::default(),
             una: first,
@@ -185,6 +201,27 @@ impl Sender {
 
     /// Nothing more will be written: FIN follows the data.
     pub fn close(&mut self, _now: Time) {
+        self.closed = true;
+    }
+
+    /// The application stops here: what it wrote and no segment carried yet is
+    /// forgotten, FIN follows what was sent (which is still repaired).
+    ///
+    /// With SYN unanswered FIN follows the handshake. If nothing was ever sent
+    /// the connection is [`State::Done`] at once and the network never hears of
+    /// it (RFC 9293 §3.10.4 deletes it likewise). Poll for output afterwards.
+    pub fn finish(&mut self, _now: Time) {
+        let first = u64::from(!self.cfg.handshake);
+        match self.state {
+            State::SynSent | State::Established if self.max == first => {
+                self.state = State::Done;
+                self.stop_timers();
+                self.end = 1;
+            }
+            State::SynSent | State::Established => self.end = self.end.min(self.max),
+            State::FinSent | State::Done | State::Failed(_) => {}
+        }
+        self.rack.withdraw_probe_of_new();
         self.closed = true;
     }
 
@@ -593,8 +630,8 @@ impl Sender {
     fn choose(&mut self) -> Option<Choice> {
         if self.cfg.sack {
             let room = self.allowance().saturating_sub(self.in_flight());
-            if let Some(i) = self.rack.probe_again() {
-                return Some(Choice::Again(i));
+            if self.rack.probe_again() {
+                return self.board.last().map(Choice::Again);
             }
             if let Some(i) = self.board.next_lost() {
                 let fits = self.payload_of(i) <= room;
@@ -695,7 +732,7 @@ impl Sender {
         }
         self.max = self.max.max(end);
         self.rec.sent(u64::from(space));
-        self.rack.probe_left();
+        self.rack.probe_left(self.max);
         self.stats.segments += 1;
         self.stats.retransmits += u64::from(!fresh);
         if fin {

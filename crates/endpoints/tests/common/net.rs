@@ -42,6 +42,8 @@ pub(crate) struct Net {
     pub(crate) sent: (u64, u64),
     /// Beyond the highest number sent.
     high: u64,
+    /// Tail loss probes so far.
+    probes: u32,
     last_delivered: u64,
 }
 
@@ -56,6 +58,7 @@ impl Net {
             n: 0,
             sent: (0, 0),
             high: 0,
+            probes: 0,
             last_delivered: 0,
             cfg,
         }
@@ -100,7 +103,8 @@ impl Net {
 
     /// No variant sends outside its windows: what is in flight after a segment
     /// left fits the allowance. FIN takes no space. Retransmissions that enter a
-    /// recovery, and tail loss probes, are exempt by RFC 6675 §5 (4.3) and RFC 8985 §7.3.
+    /// recovery are exempt by RFC 6675 §5 (4.3), and so is the one segment that is a tail loss
+    /// probe by RFC 8985 §7.3.
     fn check_window(&mut self, seg: &Segment) {
         let fin = u64::from(seg.flags.has(Flags::FIN));
         assert!(
@@ -109,7 +113,9 @@ impl Net {
         );
         let fresh = seg.len > 0 && seg.seq >= self.high;
         self.high = self.high.max(seg.end());
-        if fresh && self.tx.stats().probes == 0 {
+        let probes = self.tx.stats().probes;
+        let probe = std::mem::replace(&mut self.probes, probes) < probes;
+        if fresh && !probe {
             assert!(
                 self.tx.in_flight() <= self.tx.allowance() + fin,
                 "{} in flight, {} allowed, at {} {seg:?}",

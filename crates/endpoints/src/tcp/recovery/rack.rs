@@ -14,8 +14,8 @@ enum Probe {
     None,
     /// New data, beyond the congestion window if need be.
     New,
-    /// This segment of the scoreboard again.
-    Again(usize),
+    /// The last segment of the scoreboard again.
+    Again,
 }
 
 /// Variables of §5.2, §5.4 and §7.
@@ -86,19 +86,26 @@ impl Rack {
         self.probe = Probe::None;
     }
 
-    pub(in crate::tcp) fn probe_left(&mut self) {
-        self.probe = Probe::None;
+    /// A segment left; what has been sent now ends at `max` (§7.3: TLP.end_seq).
+    pub(in crate::tcp) fn probe_left(&mut self, max: u64) {
+        if std::mem::take(&mut self.probe) != Probe::None {
+            self.probe_end = max;
+        }
+    }
+
+    /// There are no new data any more.
+    pub(in crate::tcp) fn withdraw_probe_of_new(&mut self) {
+        if self.probe == Probe::New {
+            self.probe = Probe::None;
+        }
     }
 
     pub(in crate::tcp) fn probe_new(&self) -> bool {
         self.probe == Probe::New
     }
 
-    pub(in crate::tcp) fn probe_again(&self) -> Option<usize> {
-        match self.probe {
-            Probe::Again(i) => Some(i),
-            _ => None,
-        }
+    pub(in crate::tcp) fn probe_again(&self) -> bool {
+        self.probe == Probe::Again
     }
 }
 
@@ -191,6 +198,7 @@ impl Sender {
         if self.rec.phase != Phase::Open
             || self.board.sacked_bytes > 0
             || self.rack.probe_end > 0
+            || self.rack.probe != Probe::None
             || self.una == self.max
         {
             return;
@@ -209,13 +217,8 @@ impl Sender {
             return;
         }
         let again = !self.has_new();
-        self.rack.probe = match self.board.last() {
-            _ if !again => Probe::New,
-            Some(i) => Probe::Again(i),
-            None => return,
-        };
+        self.rack.probe = if again { Probe::Again } else { Probe::New };
         self.rack.probe_was_again = again;
-        self.rack.probe_end = self.max + if again { 0 } else { u64::from(self.cfg.mss) };
         self.count_probe();
         self.rto_at = now + self.rtt.rto();
     }
