@@ -30,7 +30,13 @@ fuzz_target!(|data: &[u8]| {
                 let w = &v.world;
                 for f in &w.flows {
                     assert!(usize::from(f.class) < w.classes.len());
-                    assert!(w.next_hop[f.from as usize][f.to as usize].is_some());
+                    let route = &w.routes[f.route as usize];
+                    let ends = route.first().zip(route.last());
+                    let ends = ends.map(|(a, b)| {
+                        (w.links[*a as usize].from, w.links[*b as usize].to)
+                    });
+                    assert_eq!(ends, Some((f.from, f.to)));
+                    assert_eq!(f.back.is_some(), f.traffic.is_closed_loop());
                 }
             }
             let _ = loaded.plan.memory_bytes(4);

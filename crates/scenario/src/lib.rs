@@ -15,8 +15,8 @@
 //! [`schema`] is the one source of truth: keys, defaults and texts of the JSON
 //! Schema ([`json_schema`]) come from it.
 //!
-//! Complexity: linear in the text and in the flows; routing takes
-//! O(destinations (links + nodes) log nodes), its table nodes² entries.
+//! Complexity: linear in the text, the nodes, the links and the flows; routing
+//! takes O((links + nodes) log nodes) for each router that flows lead to.
 #![forbid(unsafe_code)]
 // An error ends the load: its size on the way out is no concern.
 #![allow(clippy::result_large_err)]
@@ -31,6 +31,7 @@ pub mod load;
 mod lower;
 mod node;
 pub mod plan;
+pub mod routes;
 mod scalar;
 pub mod schema;
 mod schema_path;

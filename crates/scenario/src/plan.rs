@@ -7,10 +7,12 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
 
 use crate::codes;
 use crate::error::Diagnostic;
+use crate::routes::{Edge, Routes};
 use crate::schema::SlaMetric;
 
 /// Everything that is to be run.
@@ -65,8 +67,12 @@ pub struct WorldPlan {
     pub nodes: Vec<String>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
-    /// `next_hop[node][destination]` is the link to take, none where there is no path or none is needed.
-    pub next_hop: Vec<Vec<Option<u32>>>,
+    /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
+    pub routes: Vec<Box<[u32]>>,
+    /// When links fail, by time, then link.
+    pub failures: Vec<FailurePlan>,
+    /// How long after a failure or repair routes follow: its detection and the convergence.
+    pub reroute: Dur,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
     /// Classes of service of the traffic, in order of first appearance.
@@ -94,13 +100,26 @@ pub struct LinkPlan {
     pub delay: Dur,
     /// What it adds to a packet.
     pub overhead: Overhead,
+    /// What it costs to use it, at least 1.
+    pub cost: u32,
     /// Name of its policy, for reports.
     pub policy: String,
     /// How to build its queue discipline.
     pub discipline: Recipe,
 }
 
-/// One flow.
+/// A link is down for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FailurePlan {
+    /// From here on.
+    pub down: Time,
+    /// Id of the link.
+    pub link: u32,
+    /// Until here; [`Time::MAX`]: for ever.
+    pub up: Time,
+}
+
+/// One flow, or one workload of sessions.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Its name, unique: the path of its random streams.
@@ -111,6 +130,11 @@ pub struct FlowPlan {
     pub from: u32,
     /// Id of the receiving node.
     pub to: u32,
+    /// Its path: an index into [`WorldPlan::routes`].
+    pub route: u32,
+    /// The path of what answers it, the acknowledgments of connections above all; none for a
+    /// source that does not listen.
+    pub back: Option<u32>,
     /// Addresses, ports, protocol.
     pub key: FlowKey,
     /// DSCP at the source.
@@ -136,9 +160,51 @@ pub enum Traffic {
     Tcp {
         /// Its parameters.
         config: Arc<TcpConfig>,
-        /// Bytes to transfer; none: without end.
-        bytes: Option<u64>,
+        /// What it transfers, until the flow's stop at the latest.
+        application: Application,
     },
+    /// TCP connections that come and go.
+    Sessions(Arc<SessionsPlan>),
+}
+
+impl Traffic {
+    /// Whether anything comes back from the receiver.
+    pub fn is_closed_loop(&self) -> bool {
+        !matches!(self, Self::Source(_))
+    }
+
+    /// Connections that can be open at a time.
+    pub fn connections(&self) -> u64 {
+        match self {
+            Self::Source(_) => 0,
+            Self::Tcp { .. } => 1,
+            Self::Sessions(s) => s.active.into(),
+        }
+    }
+}
+
+/// What writes into a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Application {
+    /// There is always more to send.
+    Greedy,
+    /// So many bytes, all at once; at least 1.
+    Bytes(u64),
+    /// The IP packets that the source emits are written, with their length, as they come.
+    Source(SourceSpec),
+}
+
+/// Connections that come and go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionsPlan {
+    /// Parameters of each connection.
+    pub config: Arc<TcpConfig>,
+    /// When sessions begin, counted from the flow's start; none begins from its stop on.
+    pub arrivals: ArrivalSpec,
+    /// What a session does.
+    pub session: SessionSpec,
+    /// Most sessions at a time; one that would begin beyond is refused and counted. At least 1.
+    pub active: u32,
 }
 
 /// One requirement.
@@ -212,6 +278,16 @@ const KEPT_PER_FLOW: u64 = 512;
 const PER_POINT: u64 = 16;
 
 impl WorldPlan {
+    /// Routing with all links up, to be told of failures.
+    pub fn routing(&self) -> Routes {
+        let edge = |l: &LinkPlan| Edge {
+            from: l.from,
+            to: l.to,
+            cost: l.cost,
+        };
+        Routes::new(self.nodes.len(), self.links.iter().map(edge).collect())
+    }
+
     fn meters(&self) -> u64 {
         let leaves: usize = self
             .links
@@ -237,21 +313,19 @@ impl WorldPlan {
             sum.saturating_add(l.discipline.memory_bytes(flows))
                 .saturating_add(in_flight)
         });
-        let tcp = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
-        let connections = self.flows.iter().filter(tcp).count() as u64;
-        let nodes = self.nodes.len() as u64;
+        let connections: u64 = self.flows.iter().map(|f| f.traffic.connections()).sum();
         queues
             .saturating_add((flows as u64).saturating_mul(PER_FLOW))
-            .saturating_add(connections * PER_CONNECTION)
-            .saturating_add(nodes * nodes * 4)
+            .saturating_add(connections.saturating_mul(PER_CONNECTION))
             .saturating_add(self.result_bytes())
     }
 
     /// Of the plan, which all runs share.
     fn plan_bytes(&self) -> u64 {
-        let nodes = self.nodes.len() as u64;
-        let flow = std::mem::size_of::<FlowPlan>() as u64 + 128;
-        nodes * nodes * 8 + self.flows.len() as u64 * flow
+        let flow = size_of::<FlowPlan>() as u64 + 128;
+        let link = size_of::<LinkPlan>() as u64 + 512;
+        let routes: usize = self.routes.iter().map(|r| 16 + 4 * r.len()).sum();
+        self.flows.len() as u64 * flow + self.links.len() as u64 * link + routes as u64
     }
 
     /// Of the results of one run.

@@ -66,7 +66,10 @@ fn flows_take_what_they_are_given() {
         (back.name.as_str(), back.from, back.to, back.policy.as_str()),
         ("wan.reverse", 1, 0, "none")
     );
-    assert_eq!(w.next_hop, [vec![None, None], vec![Some(1), None]]);
+    assert_eq!(
+        (&w.routes[..], f.route, f.back),
+        (&[Box::from([1])][..], 0, None)
+    );
 }
 
 #[test]

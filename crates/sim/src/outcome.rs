@@ -4,7 +4,7 @@
 use spillgate_core::{Digest, DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Series, jain};
-use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use crate::gauge::QueueMeter;
 use crate::link::Link;
@@ -114,7 +114,7 @@ fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     let connections: Vec<&FlowPlan> = plan
         .flows
         .iter()
-        .filter(|f| matches!(f.traffic, Traffic::Tcp { .. }))
+        .filter(|f| f.traffic.is_closed_loop())
         .collect();
     let mut groups = vec![(Scope::Total, "all", (0..connections.len()).collect())];
     for (class, name) in plan.classes.iter().enumerate() {

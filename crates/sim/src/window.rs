@@ -58,17 +58,8 @@ impl Window {
 pub(crate) fn grace(plan: &WorldPlan) -> Dur {
     let queues = Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1));
     let wires = plan.flows.iter().map(|flow| {
-        let (mut at, mut sum) = (flow.from as usize, Dur::ZERO);
-        // Shortest paths have no loops, so the number of nodes bounds the walk.
-        for _ in 0..plan.nodes.len() {
-            let Some(link) = plan.next_hop[at][flow.to as usize] else {
-                break;
-            };
-            let link = &plan.links[link as usize];
-            sum = sum + link.delay;
-            at = link.to as usize;
-        }
-        sum
+        let links = plan.routes[flow.route as usize].iter();
+        links.fold(Dur::ZERO, |sum, &l| sum + plan.links[l as usize].delay)
     });
     wires.max().unwrap_or(Dur::ZERO) + queues
 }

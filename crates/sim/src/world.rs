@@ -10,7 +10,7 @@ use spillgate_endpoints::source::Source;
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::{FlowMeter, Histogram};
-use spillgate_scenario::plan::{FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
 use crate::link::Link;
 use crate::outcome::{Outcome, SeriesRecorder};
@@ -101,7 +101,7 @@ pub struct World<S> {
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
-        let connections = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
+        let connections = |f: &&FlowPlan| f.traffic.is_closed_loop();
         let keys: Arc<[FlowKey]> = plan
             .flows
             .iter()
@@ -136,8 +136,19 @@ impl<S: EventSet> World<S> {
                     next_len: 0,
                     stop: f.stop,
                 }),
-                Traffic::Tcp { config, bytes } => {
-                    tcp.push(Connection::new(config, *bytes, start));
+                Traffic::Tcp {
+                    config,
+                    application,
+                } => {
+                    let bytes = match application {
+                        Application::Bytes(n) => Some(*n),
+                        Application::Greedy | Application::Source(_) => None,
+                    };
+                    tcp.push(Connection::new(config, bytes, start));
+                    Origin::Data(tcp.len() as u32 - 1)
+                }
+                Traffic::Sessions(s) => {
+                    tcp.push(Connection::new(&s.config, None, start));
                     Origin::Data(tcp.len() as u32 - 1)
                 }
             };
@@ -193,12 +204,17 @@ impl<S: EventSet> World<S> {
         let pipe_slots = flows.len() as u32;
         let port_slots = pipe_slots + links.len() as u32;
         let observer_slot = port_slots + links.len() as u32;
-        let next_hop = plan
-            .next_hop
-            .iter()
-            .flatten()
-            .map(|hop| hop.unwrap_or(NO_LINK))
-            .collect();
+        let mut next_hop = vec![NO_LINK; plan.nodes.len() * plan.nodes.len()];
+        for f in &plan.flows {
+            let there = (&plan.routes[f.route as usize], f.to);
+            let back = f.back.map(|b| (&plan.routes[b as usize], f.from));
+            for (route, dest) in [Some(there), back].into_iter().flatten() {
+                for &link in route {
+                    let at = plan.links[link as usize].from as usize;
+                    next_hop[at * plan.nodes.len() + dest as usize] = link;
+                }
+            }
+        }
         let mut world = Self {
             events: S::new(paths),
             now: Time::ZERO,

@@ -8,6 +8,7 @@ use spillgate_core::{Ecn, FlowKey, Time};
 use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_queueing::spec::{NetSpec, Protocol};
 
+use super::paths::Paths;
 use super::period::Times;
 use super::rows::Row;
 use super::topology::unknown_node;
@@ -16,7 +17,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::{FlowPlan, Traffic};
+use crate::plan::{Application, FlowPlan, Traffic};
 use crate::schema::FlowSpec;
 use crate::suggest::list;
 
@@ -85,7 +86,7 @@ pub(super) fn lower(
     root: &Node,
     rows: &[Row],
     ends: &[Option<Ends>],
-    next_hop: &[Vec<Option<u32>>],
+    paths: &mut Paths,
     nodes: &Ids<'_>,
     times: &Times,
 ) -> Option<Lowered> {
@@ -116,7 +117,7 @@ pub(super) fn lower(
         };
         checker.check(times);
         let traffic = checker.traffic();
-        let template = ends.and_then(|e| checker.template(e, traffic, next_hop, nodes));
+        let template = ends.and_then(|e| checker.template(e, traffic, paths, nodes));
         let name = spec.class.as_deref().unwrap_or(&spec.name);
         if !class_ids.contains_key(name) {
             if out.classes.len() >= MAX_CLASSES {
@@ -145,6 +146,8 @@ pub(super) fn lower(
 /// What the flows of a row have in common.
 struct Template {
     ends: Ends,
+    route: u32,
+    back: Option<u32>,
     /// Source address of the first; none for the default.
     src: Option<u32>,
     dst: Ipv4Addr,
@@ -177,6 +180,8 @@ fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) 
             class,
             from: t.ends.from,
             to: t.ends.to,
+            route: t.route,
+            back: t.back,
             key: FlowKey {
                 src: Ipv4Addr::from(src),
                 dst: t.dst,
@@ -265,14 +270,15 @@ impl Checker<'_, '_> {
         &mut self,
         ends: Ends,
         traffic: Option<Traffic>,
-        next_hop: &[Vec<Option<u32>>],
+        paths: &mut Paths,
         nodes: &Ids<'_>,
     ) -> Option<Template> {
         let spec = &self.row.spec;
-        if next_hop[ends.from as usize][ends.to as usize].is_none() {
+        let route = paths.between(ends.from, ends.to);
+        if route.is_none() {
             let mut sources = nodes
                 .iter()
-                .filter(|(_, id)| next_hop[**id as usize][ends.to as usize].is_some())
+                .filter(|(_, id)| paths.routes.next_hop(**id, ends.to).is_some())
                 .map(|(name, _)| *name)
                 .peekable();
             let hint = match sources.peek() {
@@ -294,9 +300,11 @@ impl Checker<'_, '_> {
             .hint(hint);
             self.error(d, &steps!["to"]);
         }
-        if matches!(traffic, Some(Traffic::Tcp { .. }))
-            && next_hop[ends.to as usize][ends.from as usize].is_none()
-        {
+        let answered = traffic.as_ref().is_some_and(Traffic::is_closed_loop);
+        let back = answered
+            .then(|| paths.between(ends.to, ends.from))
+            .flatten();
+        if answered && back.is_none() {
             let d = Diagnostic::error(
                 codes::NO_ROUTE,
                 format!(
@@ -317,6 +325,8 @@ impl Checker<'_, '_> {
         let [.., hi, lo] = ends.to.to_be_bytes();
         Some(Template {
             ends,
+            route: route?,
+            back,
             src: src.flatten(),
             dst: dst.unwrap_or_else(|| Some(Ipv4Addr::new(10, 255, hi, lo)))?,
             protocol: protocol.0,
@@ -404,7 +414,9 @@ impl Checker<'_, '_> {
         }
         Some(Traffic::Tcp {
             config: Arc::new(config),
-            bytes: spec.bytes.map(|b| b.0),
+            application: spec
+                .bytes
+                .map_or(Application::Greedy, |b| Application::Bytes(b.0)),
         })
     }
 

@@ -2,9 +2,9 @@
 //! in, and what makes no sense is reported with its place.
 
 mod flows;
+mod paths;
 mod period;
 mod policies;
-mod routes;
 mod rows;
 mod sla;
 mod topology;
@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
 pub(crate) use sla::sla;
+
+use paths::Paths;
+use spillgate_core::Dur;
 
 use crate::codes;
 use crate::ctx::Ctx;
@@ -44,17 +47,9 @@ pub(crate) fn world(
         return None;
     };
     let ends = flows::ends(ctx, root, &rows, &nodes);
-    let next_hop = routes::next_hops(
-        scenario.topology.nodes.len(),
-        &topology::edges(&links),
-        rows.iter().zip(&ends).flat_map(|(row, ends)| {
-            // Acknowledgments go the other way.
-            let back = ends.filter(|_| row.spec.tcp.is_some()).map(|e| e.from);
-            ends.map(|e| e.to).into_iter().chain(back)
-        }),
-    );
+    let mut paths = Paths::new(scenario.topology.nodes.len(), topology::edges(&links));
     let flows::Lowered { flows, classes } =
-        flows::lower(ctx, root, &rows, &ends, &next_hop, &nodes, &times)?;
+        flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
     // A class may seem unknown because its rows could not be read.
     if !all_read {
         return None;
@@ -63,7 +58,9 @@ pub(crate) fn world(
     Some(WorldPlan {
         nodes: scenario.topology.nodes.clone(),
         links,
-        next_hop,
+        routes: paths.all,
+        failures: Vec::new(),
+        reroute: Dur::ZERO,
         flows,
         classes,
         warmup: times.warmup,

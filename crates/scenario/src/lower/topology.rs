@@ -3,13 +3,13 @@
 use spillgate_core::{Dur, Overhead, Rate};
 use spillgate_queueing::Recipe;
 
-use super::routes::Edge;
 use super::{Ids, check_name};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::plan::LinkPlan;
+use crate::routes::Edge;
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -191,6 +191,7 @@ impl Draft {
             rate: self.rate,
             delay: self.delay,
             overhead: self.overhead,
+            cost: self.cost,
             policy,
             discipline,
         }
