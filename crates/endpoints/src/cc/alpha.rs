@@ -1,13 +1,20 @@
-//! The moving average of the share of marked bytes (RFC 8257 §3.3).
+//! Decrease in proportion to the share of marked bytes (RFC 8257 §3.3), shared by the algorithms
+//! that differ only in what an acknowledgment lets the window grow by.
 
-use super::AckSample;
+use std::marker::PhantomData;
+
+use spillgate_core::Time;
+
+use super::window::Window;
+use super::{AckSample, Cause, Controller, LossSample};
+use crate::tcp::config::TcpConfig;
 
 /// g of §4.2.
 const GAIN: f64 = 1.0 / 16.0;
 
-/// Per window of data: alpha = (1 - g) alpha + g M.
+/// The moving average of the share. Per window of data: alpha = (1 - g) alpha + g M.
 #[derive(Clone, Debug)]
-pub(super) struct Alpha {
+struct Alpha {
     value: f64,
     window_end: u64,
     acked: u64,
@@ -16,7 +23,7 @@ pub(super) struct Alpha {
 
 impl Alpha {
     /// Begins at 1: the first mark halves the window (§3.3).
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             value: 1.0,
             window_end: 1,
@@ -25,11 +32,7 @@ impl Alpha {
         }
     }
 
-    pub(super) fn value(&self) -> f64 {
-        self.value
-    }
-
-    pub(super) fn on_ack(&mut self, ack: &AckSample) {
+    fn on_ack(&mut self, ack: &AckSample) {
         self.acked += ack.delivered;
         self.marked += ack.marked.min(ack.delivered);
         if ack.una > self.window_end && self.acked > 0 {
@@ -38,5 +41,69 @@ impl Alpha {
             (self.acked, self.marked) = (0, 0);
             self.window_end = ack.nxt;
         }
+    }
+}
+
+/// What tells the algorithms apart.
+pub trait Growth {
+    /// Their parameters.
+    type Spec;
+    /// Bytes for which the window grows.
+    fn countable(ack: &AckSample) -> u64;
+}
+
+/// Reno's growth, a decrease of alpha / 2 for marks and by half for losses.
+#[derive(Clone, Debug)]
+pub struct Proportional<G> {
+    w: Window,
+    alpha: Alpha,
+    growth: PhantomData<G>,
+}
+
+impl<G> Proportional<G> {
+    /// Estimated share of marked bytes, 0..=1.
+    pub fn alpha(&self) -> f64 {
+        self.alpha.value
+    }
+}
+
+impl<G: Growth> Controller for Proportional<G> {
+    type Spec = G::Spec;
+
+    fn new(_: &G::Spec, cfg: &TcpConfig, _: Time) -> Self {
+        Self {
+            w: Window::new(cfg),
+            alpha: Alpha::new(),
+            growth: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.w.cwnd
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.w.ssthresh
+    }
+
+    fn on_ack(&mut self, ack: &AckSample) {
+        self.alpha.on_ack(ack);
+        let bytes = G::countable(ack);
+        if bytes > 0 && ack.cwnd_limited && !ack.in_recovery {
+            self.w.grow(bytes);
+        }
+    }
+
+    fn on_congestion(&mut self, loss: &LossSample) {
+        if loss.cause == Cause::Mark {
+            self.w.scale(1.0 - self.alpha.value / 2.0); // equation 9
+        } else {
+            self.w.decrease(loss, 0.5); // §3.5
+        }
+    }
+
+    fn limit(&mut self, cwnd: u64) {
+        self.w.limit(cwnd);
     }
 }

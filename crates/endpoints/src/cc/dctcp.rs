@@ -1,11 +1,9 @@
 //! DCTCP (RFC 8257): Reno that answers marks in proportion to their share.
 
-use spillgate_core::Time;
-
-use super::alpha::Alpha;
-use super::window::{Window, no_parameters};
-use super::{AckSample, Cause, Controller, LossSample, Traits};
-use crate::tcp::config::{EcnMode, TcpConfig};
+use super::alpha::{Growth, Proportional};
+use super::window::no_parameters;
+use super::{AckSample, Traits};
+use crate::tcp::config::EcnMode;
 
 pub(super) const TRAITS: Traits = Traits {
     ecn: EcnMode::Dctcp,
@@ -17,56 +15,17 @@ no_parameters! {
     DctcpSpec
 }
 
-/// State of DCTCP.
+/// As in RFC 5681, but not on ECN echo (RFC 3168 §6.1.2).
 #[derive(Clone, Debug)]
-pub struct Dctcp {
-    w: Window,
-    alpha: Alpha,
-}
+pub struct Unechoed;
 
-impl Dctcp {
-    /// Estimated share of marked bytes, 0..=1.
-    pub fn alpha(&self) -> f64 {
-        self.alpha.value()
-    }
-}
-
-impl Controller for Dctcp {
+impl Growth for Unechoed {
     type Spec = DctcpSpec;
 
-    fn new(_: &DctcpSpec, cfg: &TcpConfig, _: Time) -> Self {
-        Self {
-            w: Window::new(cfg),
-            alpha: Alpha::new(),
-        }
-    }
-
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.w.cwnd
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.w.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckSample) {
-        self.alpha.on_ack(ack);
-        // Growth as in RFC 5681, but not on ECN echo (RFC 3168 §6.1.2).
-        if ack.acked > 0 && ack.cwnd_limited && !ack.in_recovery && !ack.ece {
-            self.w.grow(ack.acked);
-        }
-    }
-
-    fn on_congestion(&mut self, loss: &LossSample) {
-        if loss.cause == Cause::Mark {
-            self.w.scale(1.0 - self.alpha.value() / 2.0); // equation 9
-        } else {
-            self.w.decrease(loss, 0.5); // §3.5
-        }
-    }
-
-    fn limit(&mut self, cwnd: u64) {
-        self.w.limit(cwnd);
+    fn countable(ack: &AckSample) -> u64 {
+        if ack.ece { 0 } else { ack.acked }
     }
 }
+
+/// State of DCTCP.
+pub(super) type Dctcp = Proportional<Unechoed>;

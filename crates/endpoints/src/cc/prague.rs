@@ -6,12 +6,10 @@
 //! Not included: independence of the round-trip time and the fallback to a
 //! classic response behind a classic AQM.
 
-use spillgate_core::Time;
-
-use super::alpha::Alpha;
-use super::window::{Window, no_parameters};
-use super::{AckSample, Cause, Controller, LossSample, Traits};
-use crate::tcp::config::{EcnMode, TcpConfig};
+use super::alpha::{Growth, Proportional};
+use super::window::no_parameters;
+use super::{AckSample, Traits};
+use crate::tcp::config::EcnMode;
 
 pub(super) const TRAITS: Traits = Traits {
     ecn: EcnMode::L4s,
@@ -24,56 +22,17 @@ no_parameters! {
     PragueSpec
 }
 
-/// State of the scalable sender.
+/// For what was not marked.
 #[derive(Clone, Debug)]
-pub struct Prague {
-    w: Window,
-    alpha: Alpha,
-}
+pub struct Unmarked;
 
-impl Prague {
-    /// Estimated share of marked bytes, 0..=1.
-    pub fn alpha(&self) -> f64 {
-        self.alpha.value()
-    }
-}
-
-impl Controller for Prague {
+impl Growth for Unmarked {
     type Spec = PragueSpec;
 
-    fn new(_: &PragueSpec, cfg: &TcpConfig, _: Time) -> Self {
-        Self {
-            w: Window::new(cfg),
-            alpha: Alpha::new(),
-        }
-    }
-
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.w.cwnd
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.w.ssthresh
-    }
-
-    fn on_ack(&mut self, ack: &AckSample) {
-        self.alpha.on_ack(ack);
-        let clean = ack.acked.saturating_sub(ack.marked);
-        if clean > 0 && ack.cwnd_limited && !ack.in_recovery {
-            self.w.grow(clean);
-        }
-    }
-
-    fn on_congestion(&mut self, loss: &LossSample) {
-        if loss.cause == Cause::Mark {
-            self.w.scale(1.0 - self.alpha.value() / 2.0);
-        } else {
-            self.w.decrease(loss, 0.5);
-        }
-    }
-
-    fn limit(&mut self, cwnd: u64) {
-        self.w.limit(cwnd);
+    fn countable(ack: &AckSample) -> u64 {
+        ack.acked.saturating_sub(ack.marked)
     }
 }
+
+/// State of the scalable sender.
+pub(super) type Prague = Proportional<Unmarked>;

@@ -15,8 +15,9 @@
 //!
 //! # Modules
 //! `spec` and `config`: what the user writes and what it resolves to;
-//! `sender`: sequence space, connection states and timers; `recovery`: loss
-//! detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
+//! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
+//! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
+//! and departures; `recovery`: loss detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
 //! `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
@@ -25,7 +26,10 @@
 //! the Nagle algorithm, and window probes (the receiving application reads at
 //! once, so its window never closes).
 
+mod ack;
 pub mod config;
+mod marks;
+mod pacing;
 mod reassembly;
 mod receiver;
 mod recovery;
@@ -34,6 +38,8 @@ mod scoreboard;
 mod segment;
 mod sender;
 pub mod spec;
+mod timers;
+mod transmit;
 
 pub use config::TcpConfig;
 pub use receiver::Receiver;

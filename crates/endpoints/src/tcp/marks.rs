@@ -1,0 +1,40 @@
+//! How the sender answers congestion: marks once per window, losses as recovery finds them.
+
+use spillgate_core::Time;
+
+use super::recovery::Phase;
+use super::sender::Sender;
+use crate::cc::{Cause, LossSample};
+
+impl Sender {
+    /// One reduction per window (RFC 3168 §6.1.2), none while a loss is being answered.
+    pub(super) fn answer_mark(&mut self, now: Time, delivered: u64) {
+        if self.una <= self.answered || self.rec.phase != Phase::Open {
+            return;
+        }
+        self.congested(now, Cause::Mark, delivered);
+        self.answered = self.max;
+        self.cwr_due = true;
+        self.stats.ecn_reactions += 1;
+    }
+
+    /// Tells the congestion control.
+    pub(super) fn congested(&mut self, now: Time, cause: Cause, delivered: u64) {
+        let mut out = if self.cfg.sack { self.max } else { self.nxt } - self.una;
+        if cause == Cause::Mark {
+            out += delivered; // the window that was marked, not what is left of it
+        }
+        self.cc.on_congestion(&LossSample {
+            now,
+            cause,
+            // What limited transmit sent beyond the window does not count (RFC 5681 §3.2).
+            in_flight: out.min(self.cc.cwnd()),
+            delivered,
+            nxt: self.max,
+            peer_window: self.peer_window,
+        });
+        if cause == Cause::Loss {
+            self.stats.fast_retransmits += 1;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Timeouts: of SYN and of data (RFC 6298 §5), and what ends a connection.
+
+use spillgate_core::Time;
+
+use super::sender::{Failure, Sender, State};
+use crate::cc::Cause;
+
+impl Sender {
+    /// To be called at [`Sender::poll_timeout`]; earlier calls do nothing.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if now >= self.pace_at {
+            self.pace_at = Time::MAX;
+        }
+        if self.cfg.rack_tlp {
+            self.rack_timeout(now);
+        }
+        if now < self.rto_at {
+            return;
+        }
+        match self.state {
+            State::SynSent => self.syn_timeout(now),
+            State::Established | State::FinSent => self.retransmission_timeout(now),
+            State::Done | State::Failed(_) => self.stop_timers(),
+        }
+    }
+
+    pub(super) fn syn_timeout(&mut self, now: Time) {
+        if self.max > 0 {
+            self.syn_lost = true;
+            self.row += 1;
+            self.stats.timeouts += 1;
+            self.rtt.back_off();
+            if self.row > self.cfg.syn_retries {
+                return self.fail(Failure::NoAnswer);
+            }
+        }
+        self.syn_due = true;
+        self.rto_at = now + self.rtt.rto();
+    }
+
+    fn retransmission_timeout(&mut self, now: Time) {
+        self.row += 1;
+        self.stats.timeouts += 1;
+        if self.row > self.cfg.retries {
+            return self.fail(Failure::Timeout);
+        }
+        let cause = if self.row == 1 {
+            Cause::Timeout
+        } else {
+            Cause::TimeoutAgain
+        };
+        self.congested(now, cause, 0);
+        self.rtt.back_off();
+        self.timed = None;
+        self.rec.time_out(self.max);
+        self.answered = self.max;
+        self.rack.disarm();
+        if self.cfg.sack {
+            self.board.lose_all();
+        } else {
+            self.nxt = self.una;
+        }
+        self.rto_at = now + self.rtt.rto();
+        // A paced sender does not wait for the slot of what it deems lost.
+        self.pace_next = now;
+    }
+
+    fn fail(&mut self, why: Failure) {
+        self.state = State::Failed(why);
+        self.stop_timers();
+        self.board.clear();
+    }
+
+    pub(super) fn stop_timers(&mut self) {
+        (self.rto_at, self.pace_at) = (Time::MAX, Time::MAX);
+        self.rack.disarm();
+    }
+
+    /// When the sender wants to be called if nothing arrives.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let t = self.rto_at.min(self.pace_at).min(self.rack.deadline());
+        (t < Time::MAX).then_some(t)
+    }
+}
