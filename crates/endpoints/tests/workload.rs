@@ -4,7 +4,9 @@ mod common;
 
 use common::{assert_near, moments, stream};
 use spillgate_core::{Dur, Time, math};
-use spillgate_endpoints::workload::{ArrivalSpec, Arrivals, Exchange, SessionSpec, TransferSize};
+use spillgate_endpoints::workload::{
+    ArrivalSpec, Arrivals, Exchange, KnownTable, SessionSpec, SizeTable, TransferSize,
+};
 
 const N: usize = 100_000;
 
@@ -72,6 +74,7 @@ fn bad_sizes_name_the_key() {
             r#"{"table": [{"size": "1 kB", "cdf": 0.5}]}"#,
             "table[0].cdf",
         ),
+        (r#"{"table": [{"size": "0 B", "cdf": 1}]}"#, "table[0].size"),
         (
             r#"{"table": [{"size": "2 kB", "cdf": 0.5}, {"size": "1 kB", "cdf": 1}]}"#,
             "table[1].cdf",
@@ -108,6 +111,7 @@ fn arrivals() {
         r#"{"poisson": {"gap": "0 s"}}"#,
         r#"{"fixed": {"gap": "0 s"}}"#,
         r#"{"fixed": {"gap": "1 s", "count": 0}}"#,
+        r#"{"fixed": {"gap": "0 s", "count": 1000001}}"#,
     ] {
         let spec: ArrivalSpec = serde_json::from_str(json).unwrap();
         assert!(spec.check().is_err(), "{json}");
@@ -130,4 +134,65 @@ fn sessions() {
             think: Dur::ZERO
         }; 4]
     );
+}
+
+/// Means of the piecewise linear distributions, by hand; of the web's also that of the closed
+/// form, lognormal body and Pareto tail (44 284 B), which the chords between points exceed by a
+/// few percent.
+#[test]
+fn known_tables() {
+    let table = |known| SizeTable::Known(known);
+    // As published with simulations of pFabric and its successors: 1711250 B.
+    assert_near(table(KnownTable::WebSearch).mean(), 1_711_250.0, 0.1);
+    // pFabric's table in packets of 1460 B has a mean of 5117 packets, 7.47 MB.
+    assert_near(table(KnownTable::DataMining).mean(), 7_674_003.0, 1.0);
+    let web = table(KnownTable::Web).mean();
+    assert!((44_284.0..44_284.0 * 1.05).contains(&web), "{web}");
+
+    for (name, median, p90, largest) in [
+        ("web-search", 73_077.0, 5e6, 30_000_000),
+        ("data-mining", 1_100.0, 4e5, 1_000_000_000),
+        // The closed form's median is exp(9.357) = 11580 B; the chord's is a little above.
+        ("web", 11_813.0, 64_138.0, 100_000_000),
+    ] {
+        let spec = size(&format!(r#"{{"table": "{name}"}}"#));
+        spec.check().unwrap();
+        let mut rng = stream("known", 0);
+        let xs: Vec<u64> = (0..N).map(|_| spec.draw(&mut rng)).collect();
+        for (at, share) in [(median, 0.5), (p90, 0.9)] {
+            let got = xs.iter().filter(|x| **x as f64 <= at).count() as f64 / N as f64;
+            assert_near(got, share, (share * (1.0 - share) / N as f64).sqrt());
+        }
+        assert!(xs.iter().all(|x| (1..=largest).contains(x)), "{name}");
+        // It is written as it is read.
+        let json = serde_json::to_string(&spec).unwrap();
+        assert_eq!(json, format!(r#"{{"table":"{name}"}}"#));
+    }
+    let e = serde_json::from_str::<TransferSize>(r#"{"table": "websearch"}"#).unwrap_err();
+    assert!(
+        e.to_string().contains("`web-search`, `data-mining`, `web`"),
+        "{e}"
+    );
+}
+
+#[test]
+fn lifetimes() {
+    let read = |json: &str| serde_json::from_str::<SessionSpec>(json).unwrap();
+    let mut rng = stream("lifetime", 0);
+    let fixed = read(r#"{"lifetime": {"mean": "2 s", "distribution": "fixed"}}"#);
+    assert_eq!(fixed.lifetime(&mut rng), Some(Dur::from_secs(2)));
+    assert_eq!(
+        fixed.plan(&mut rng).map(|e| e.request).collect::<Vec<_>>(),
+        [u64::MAX]
+    );
+    let random = read(r#"{"lifetime": {"mean": "2 s"}}"#);
+    let lives: Vec<_> = (0..N)
+        .map(|_| random.lifetime(&mut rng).unwrap().as_secs_f64())
+        .collect();
+    // Exponential: the standard deviation is the mean.
+    assert_near(moments(&lives).0, 2.0, 2.0 / (N as f64).sqrt());
+    let zero = read(r#"{"lifetime": {"mean": "0 s"}}"#);
+    assert_eq!(zero.check().unwrap_err().path, "lifetime.mean");
+    let transfer = read(r#"{"transfer": {"size": {"fixed": "1 kB"}}}"#);
+    assert_eq!(transfer.lifetime(&mut rng), None);
 }

@@ -31,12 +31,15 @@ pub struct PoissonArrivals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedArrivals {
-    /// Gap; 0 s only with a count: all at once.
+    /// Gap; 0 s only with a count up to 1000000: all at once.
     pub gap: Dur,
     /// How many sessions begin at most. Default: without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
+
+/// Most sessions that begin without a gap.
+const MOST_AT_ONCE: u64 = 1_000_000;
 
 impl ArrivalSpec {
     /// Checks the gap and the count.
@@ -62,6 +65,14 @@ impl ArrivalSpec {
                 &gap,
                 "infinitely many sessions would begin at once",
                 "write a time such as 100 ms",
+            ));
+        }
+        if let Some(count) = count.filter(|&n| gap.is_zero() && n > MOST_AT_ONCE) {
+            return Err(SpecProblem::new(
+                format!("{kind}.count"),
+                &count,
+                format!("at most {MOST_AT_ONCE} sessions begin at once"),
+                "write a gap above 0 s, or fewer",
             ));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a session transfers: one file, or requests and responses in turn.
+//! What a session transfers: one file, requests and responses in turn, or all it can in its time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum SessionSpec {
     Transfer(TransferSpec),
     /// Requests one way, each answered by a response the other way, then a pause.
     RequestResponse(RequestResponseSpec),
+    /// From sender to receiver as much as the network lets through while the session lives.
+    Lifetime(LifetimeSpec),
 }
 
 /// One transfer.
@@ -42,6 +44,28 @@ pub struct RequestResponseSpec {
     pub requests: u32,
 }
 
+/// A session that ends when its time is over, whatever it has transferred.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LifetimeSpec {
+    /// Mean lifetime, above 0.
+    pub mean: Dur,
+    /// How lifetimes are distributed.
+    #[serde(default)]
+    pub distribution: LifetimeDistribution,
+}
+
+/// Distribution of lifetimes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LifetimeDistribution {
+    /// Exponential.
+    #[default]
+    Exponential,
+    /// All alike.
+    Fixed,
+}
+
 fn one() -> u32 {
     1
 }
@@ -49,7 +73,7 @@ fn one() -> u32 {
 /// One step of a session: bytes one way, then bytes the other way, then a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// Bytes from the session's initiator.
+    /// Bytes from the session's initiator; [`u64::MAX`]: without end.
     pub request: u64,
     /// Bytes back once the request has arrived; 0: none.
     pub response: u64,
@@ -79,6 +103,13 @@ impl SessionSpec {
                 }
                 Ok(())
             }
+            Self::Lifetime(l) if l.mean.is_zero() => Err(SpecProblem::new(
+                "lifetime.mean",
+                &l.mean,
+                "no session would live",
+                "write a time such as 10 s",
+            )),
+            Self::Lifetime(_) => Ok(()),
         }
     }
 
@@ -90,9 +121,22 @@ impl SessionSpec {
     /// How many exchanges a session has.
     pub fn exchanges(&self) -> u32 {
         match self {
-            Self::Transfer(_) => 1,
+            Self::Transfer(_) | Self::Lifetime(_) => 1,
             Self::RequestResponse(r) => r.requests,
         }
+    }
+
+    /// How long a session lives at most; none unless that is what ends it.
+    pub fn lifetime(&self, rng: &mut Rng) -> Option<Dur> {
+        let Self::Lifetime(l) = self else {
+            return None;
+        };
+        Some(match l.distribution {
+            LifetimeDistribution::Exponential => {
+                Dur::from_secs_f64(rng.exponential(l.mean.as_secs_f64()))
+            }
+            LifetimeDistribution::Fixed => l.mean,
+        })
     }
 
     /// One exchange.
@@ -107,6 +151,11 @@ impl SessionSpec {
                 request: r.request.draw(rng),
                 response: r.response.draw(rng),
                 think: Dur::from_secs_f64(rng.exponential(r.think.as_secs_f64())),
+            },
+            Self::Lifetime(_) => Exchange {
+                request: u64::MAX,
+                response: 0,
+                think: Dur::ZERO,
             },
         }
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Size, math};
 
+use super::table::SizeTable;
 use crate::source::spec::SpecProblem;
 
 /// No transfer is larger: 1 TiB.
@@ -19,8 +20,9 @@ pub enum TransferSize {
     Pareto(ParetoSize),
     /// Lognormal.
     Lognormal(LognormalSize),
-    /// An empirical distribution: shares of transfers up to a size, linear in between.
-    Table(Vec<SizeStep>),
+    /// An empirical distribution: well-known (`web-search`, `data-mining`, `web`) or a list of
+    /// points.
+    Table(SizeTable),
 }
 
 /// A Pareto distribution.
@@ -44,16 +46,6 @@ pub struct LognormalSize {
     pub median: Size,
     /// Standard deviation of the natural logarithm, 0 to 10; the mean is `median exp(sigma² / 2)`.
     pub sigma: f64,
-}
-
-/// A point of an empirical distribution function.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SizeStep {
-    /// A size.
-    pub size: Size,
-    /// Share of transfers that are not larger, 0 to 1.
-    pub cdf: f64,
 }
 
 impl TransferSize {
@@ -86,7 +78,7 @@ impl TransferSize {
                     "write a number such as 1.5",
                 )
             }
-            Self::Table(steps) => check_table(steps),
+            Self::Table(table) => table.check(positive),
         }
     }
 
@@ -102,7 +94,7 @@ impl TransferSize {
                 let z = normal(rng);
                 (l.median.0 as f64 * math::exp(l.sigma * z), LARGEST)
             }
-            Self::Table(steps) => (interpolate(steps, rng.f64()), LARGEST),
+            Self::Table(table) => (table.quantile(rng.f64()), LARGEST),
         };
         // `as` saturates and maps NaN to 0.
         ((bytes + 0.5) as u64).clamp(1, max.clamp(1, LARGEST))
@@ -119,19 +111,6 @@ fn normal(rng: &mut Rng) -> f64 {
             return x * (-2.0 * math::ln(s) / s).sqrt();
         }
     }
-}
-
-fn interpolate(steps: &[SizeStep], u: f64) -> f64 {
-    let i = steps.partition_point(|s| s.cdf <= u);
-    let Some(b) = steps.get(i) else {
-        return steps.last().map_or(1.0, |s| s.size.0 as f64);
-    };
-    // Below the first point all mass lies on it.
-    let Some(a) = i.checked_sub(1).map(|i| steps[i]) else {
-        return b.size.0 as f64;
-    };
-    let (lo, hi) = (a.size.0 as f64, b.size.0 as f64);
-    lo + (hi - lo) * (u - a.cdf) / (b.cdf - a.cdf)
 }
 
 fn positive(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
@@ -151,31 +130,4 @@ fn number(path: &str, found: f64, ok: bool, message: &str, hint: &str) -> Result
         return Ok(());
     }
     Err(SpecProblem::new(path, &found, message, hint))
-}
-
-fn check_table(steps: &[SizeStep]) -> Result<(), SpecProblem> {
-    let hint = "write points in ascending order, the last with cdf: 1";
-    for (i, s) in steps.iter().enumerate() {
-        positive(format!("table[{i}].size"), s.size)?;
-        let before = i.checked_sub(1).map(|i| steps[i]);
-        let ascending = before.is_none_or(|b| b.cdf < s.cdf && b.size <= s.size);
-        if !ascending || !(0.0..=1.0).contains(&s.cdf) {
-            return Err(SpecProblem::new(
-                format!("table[{i}].cdf"),
-                &s.cdf,
-                "a distribution function ascends from 0 to 1",
-                hint,
-            ));
-        }
-    }
-    match steps.last() {
-        Some(last) if last.cdf == 1.0 => Ok(()),
-        Some(last) => Err(SpecProblem::new(
-            format!("table[{}].cdf", steps.len() - 1),
-            &last.cdf,
-            "the last share must be 1",
-            hint,
-        )),
-        None => Err(SpecProblem::new("table", &"[]", "the table is empty", hint)),
-    }
 }
