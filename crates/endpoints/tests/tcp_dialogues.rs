@@ -385,7 +385,7 @@ fn receiver_acknowledges() {
         ack.map(|a| {
             let blocks: Vec<_> = a
                 .sack
-                .iter()
+                .iter(a.ack)
                 .map(|(s, e)| (s / 1000 + 1, e / 1000))
                 .collect();
             (a.ack / 1000 + 1, blocks)

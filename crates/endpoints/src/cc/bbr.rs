@@ -44,12 +44,9 @@ enum Mode {
     ProbeRtt,
 }
 
-/// State of BBR; boxed, since it is larger than all others.
+/// State of BBR.
 #[derive(Clone, Debug)]
-pub struct Bbr(Box<Vars>);
-
-#[derive(Clone, Debug)]
-struct Vars {
+pub struct Bbr {
     mode: Mode,
     /// Largest rate of each of the last rounds, bytes per second.
     rates: [f64; FILTER],
@@ -79,39 +76,7 @@ struct Vars {
     mss: u64,
 }
 
-impl Vars {
-    fn new(cfg: &TcpConfig, start: Time) -> Self {
-        let mss = u64::from(cfg.mss);
-        let initial = mss * u64::from(cfg.initial_window);
-        Self {
-            mode: Mode::Startup,
-            rates: [0.0; FILTER],
-            round: 0,
-            round_end: 0,
-            round_start: false,
-            rt_prop: Dur::MAX,
-            rt_prop_at: start,
-            pacing_rate: 0.0,
-            pacing_gain: HIGH_GAIN,
-            cwnd_gain: HIGH_GAIN,
-            full_rate: 0.0,
-            full_rounds: 0,
-            filled: false,
-            cycle: 0,
-            cycle_at: start,
-            probe_rtt_until: None,
-            probe_rtt_round: false,
-            cwnd: initial,
-            prior_cwnd: 0,
-            delivered: 0,
-            conserve: false,
-            recovering: false,
-            lost: false,
-            initial,
-            mss,
-        }
-    }
-
+impl Bbr {
     fn rate(&self) -> f64 {
         self.rates.iter().copied().fold(0.0, f64::max)
     }
@@ -251,16 +216,40 @@ impl Controller for Bbr {
     type Spec = BbrSpec;
 
     fn new(_: &BbrSpec, cfg: &TcpConfig, start: Time) -> Self {
-        Self(Box::new(Vars::new(cfg, start)))
-    }
-
-    fn reset(&mut self, _: &BbrSpec, cfg: &TcpConfig, start: Time) {
-        *self.0 = Vars::new(cfg, start);
+        let mss = u64::from(cfg.mss);
+        let initial = mss * u64::from(cfg.initial_window);
+        Self {
+            mode: Mode::Startup,
+            rates: [0.0; FILTER],
+            round: 0,
+            round_end: 0,
+            round_start: false,
+            rt_prop: Dur::MAX,
+            rt_prop_at: start,
+            pacing_rate: 0.0,
+            pacing_gain: HIGH_GAIN,
+            cwnd_gain: HIGH_GAIN,
+            full_rate: 0.0,
+            full_rounds: 0,
+            filled: false,
+            cycle: 0,
+            cycle_at: start,
+            probe_rtt_until: None,
+            probe_rtt_round: false,
+            cwnd: initial,
+            prior_cwnd: 0,
+            delivered: 0,
+            conserve: false,
+            recovering: false,
+            lost: false,
+            initial,
+            mss,
+        }
     }
 
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.0.cwnd
+        self.cwnd
     }
 
     /// BBR has no threshold.
@@ -269,7 +258,7 @@ impl Controller for Bbr {
     }
 
     fn on_ack(&mut self, ack: &AckSample) {
-        let v = &mut *self.0;
+        let v = self;
         v.delivered += ack.delivered;
         v.round_start = false;
         if let Some(r) = &ack.rate {
@@ -298,7 +287,7 @@ impl Controller for Bbr {
     }
 
     fn on_congestion(&mut self, loss: &LossSample) {
-        let v = &mut *self.0;
+        let v = self;
         v.lost = true;
         match loss.cause {
             Cause::Mark => {} // version 1 does not look at ECN
@@ -318,7 +307,7 @@ impl Controller for Bbr {
     }
 
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {
-        let v = &mut *self.0;
+        let v = self;
         v.conserve = false;
         if std::mem::take(&mut v.recovering) {
             v.cwnd = v.cwnd.max(v.prior_cwnd);
@@ -326,10 +315,10 @@ impl Controller for Bbr {
     }
 
     fn limit(&mut self, cwnd: u64) {
-        self.0.cwnd = self.0.cwnd.min(cwnd.max(self.0.mss));
+        self.cwnd = self.cwnd.min(cwnd.max(self.mss));
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        (self.0.pacing_rate > 0.0).then_some(self.0.pacing_rate)
+        (self.pacing_rate > 0.0).then_some(self.pacing_rate)
     }
 }

@@ -164,3 +164,44 @@ pub trait Controller: Sized {
         None
     }
 }
+
+impl<C: Controller> Controller for Box<C> {
+    type Spec = C::Spec;
+
+    fn new(spec: &C::Spec, cfg: &TcpConfig, start: Time) -> Self {
+        Self::new(C::new(spec, cfg, start))
+    }
+
+    fn reset(&mut self, spec: &C::Spec, cfg: &TcpConfig, start: Time) {
+        **self = C::new(spec, cfg, start);
+    }
+
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        (**self).cwnd()
+    }
+
+    fn ssthresh(&self) -> u64 {
+        (**self).ssthresh()
+    }
+
+    fn on_ack(&mut self, ack: &AckSample) {
+        (**self).on_ack(ack);
+    }
+
+    fn on_congestion(&mut self, loss: &LossSample) {
+        (**self).on_congestion(loss);
+    }
+
+    fn on_recovered(&mut self, now: Time, in_flight: u64) {
+        (**self).on_recovered(now, in_flight);
+    }
+
+    fn limit(&mut self, cwnd: u64) {
+        (**self).limit(cwnd);
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        (**self).pacing_rate()
+    }
+}

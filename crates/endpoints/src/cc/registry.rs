@@ -1,4 +1,4 @@
-//! The congestion control algorithms, one line each.
+//! The congestion control algorithms, one line each; what is larger than a window is boxed.
 
 use spillgate_core::Time;
 
@@ -12,7 +12,7 @@ use crate::tcp::config::TcpConfig;
 
 /// From one line per algorithm: the spec enum, the runtime enum, the dispatch and the list of kinds.
 macro_rules! algorithms {
-    ($($kind:literal: $variant:ident($spec:ty) = $module:ident::$model:ident, $summary:literal;)+) => {
+    ($($kind:literal: $variant:ident($spec:ty) = $module:ident, $model:ty, $summary:literal;)+) => {
         /// A congestion control algorithm and its parameters: `cubic`, or
         /// `{cubic: {hystart: true}}`.
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -35,7 +35,7 @@ macro_rules! algorithms {
         pub enum Congestion {
             $(
                 #[doc = concat!($summary, ".")]
-                $variant($module::$model),
+                $variant($model),
             )+
         }
 
@@ -135,13 +135,13 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    "tahoe": Tahoe(TahoeSpec) = tahoe::Tahoe, "Jacobson's Tahoe: slow start after every loss";
-    "reno": Reno(RenoSpec) = reno::Reno, "Reno: fast recovery until the first new acknowledgment (RFC 5681)";
-    "newreno": NewReno(NewRenoSpec) = newreno::NewReno, "NewReno: fast recovery through partial acknowledgments (RFC 6582), or SACK (RFC 6675)";
-    "cubic": Cubic(CubicSpec) = cubic::Cubic, "CUBIC: a cubic function of time, with HyStart++ as an option (RFC 9438, RFC 9406)";
-    "dctcp": Dctcp(DctcpSpec) = dctcp::Dctcp, "DCTCP: reduction in proportion to the share of marks (RFC 8257)";
-    "bbr": Bbr(BbrSpec) = bbr::Bbr, "BBR version 1: paced at the measured bottleneck rate";
-    "prague": Prague(PragueSpec) = prague::Prague, "Scalable sender for L4S in the manner of TCP Prague (RFC 9331)";
+    "tahoe": Tahoe(TahoeSpec) = tahoe, tahoe::Tahoe, "Jacobson's Tahoe: slow start after every loss";
+    "reno": Reno(RenoSpec) = reno, reno::Reno, "Reno: fast recovery until the first new acknowledgment (RFC 5681)";
+    "newreno": NewReno(NewRenoSpec) = newreno, newreno::NewReno, "NewReno: fast recovery through partial acknowledgments (RFC 6582), or SACK (RFC 6675)";
+    "cubic": Cubic(CubicSpec) = cubic, Box<cubic::Cubic>, "CUBIC: a cubic function of time, with HyStart++ as an option (RFC 9438, RFC 9406)";
+    "dctcp": Dctcp(DctcpSpec) = dctcp, Box<dctcp::Dctcp>, "DCTCP: reduction in proportion to the share of marks (RFC 8257)";
+    "bbr": Bbr(BbrSpec) = bbr, Box<bbr::Bbr>, "BBR version 1: paced at the measured bottleneck rate";
+    "prague": Prague(PragueSpec) = prague, Box<prague::Prague>, "Scalable sender for L4S in the manner of TCP Prague (RFC 9331)";
 }
 
 impl CcSpec {
@@ -153,6 +153,8 @@ impl CcSpec {
         })
     }
 }
+
+const _: () = assert!(std::mem::size_of::<Congestion>() <= 48);
 
 impl Congestion {
     /// What stands where another was taken out: no memory, no use.

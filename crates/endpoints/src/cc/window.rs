@@ -42,11 +42,10 @@ impl Window {
         };
     }
 
-    /// `segments` per window of acknowledged bytes, or of acknowledgments where they are counted
+    /// A segment per window of acknowledged bytes, or of acknowledgments where they are counted
     /// instead (equation 3): both keep the fraction until it makes a segment.
-    pub(super) fn additive(&mut self, acked: u64, segments: f64) {
-        let amount = if self.abc_limit == 0 { self.mss } else { acked };
-        self.credit += (amount as f64 * segments) as u64;
+    fn additive(&mut self, acked: u64) {
+        self.credit += if self.abc_limit == 0 { self.mss } else { acked };
         while self.credit >= self.cwnd {
             self.credit -= self.cwnd;
             self.cwnd += self.mss;
@@ -54,11 +53,12 @@ impl Window {
     }
 
     /// Slow start or congestion avoidance as the threshold says.
+    #[inline]
     pub(super) fn grow(&mut self, acked: u64) {
         if self.in_slow_start() {
             self.slow_start(acked);
         } else {
-            self.additive(acked, 1.0);
+            self.additive(acked);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a connection runs with: resolved, consistent, shared by its flows.
 
-use spillgate_core::Dur;
+use spillgate_core::{Dur, Ecn};
 
 use crate::cc::CcSpec;
 
@@ -24,6 +24,17 @@ pub enum EcnMode {
     Dctcp,
     /// ECT(1) and byte counters in the feedback (RFC 9331, RFC 9768).
     L4s,
+}
+
+impl EcnMode {
+    /// What the IP header of data says.
+    pub(super) const fn codepoint(self) -> Ecn {
+        match self {
+            Self::Off => Ecn::NotEct,
+            Self::Classic | Self::Dctcp => Ecn::Ect0,
+            Self::L4s => Ecn::Ect1,
+        }
+    }
 }
 
 /// How losses are found and repaired.

@@ -2,11 +2,27 @@
 
 use spillgate_core::Time;
 
+use super::config::EcnMode;
 use super::recovery::Phase;
+use super::segment::Segment;
 use super::sender::Sender;
 use crate::cc::{Cause, LossSample};
 
 impl Sender {
+    /// Delivered bytes that an acknowledgment reports as marked.
+    #[inline]
+    pub(super) fn marked(&mut self, seg: &Segment, ece: bool, delivered: u64) -> u64 {
+        match self.cfg.ecn {
+            EcnMode::Off => 0,
+            EcnMode::Classic | EcnMode::Dctcp => u64::from(ece) * delivered,
+            EcnMode::L4s => {
+                let new = seg.ce_bytes.wrapping_sub(self.ce_bytes);
+                self.ce_bytes = seg.ce_bytes;
+                u64::from(new).min(delivered.max(self.cfg.mss.into()))
+            }
+        }
+    }
+
     /// One reduction per window (RFC 3168 §6.1.2), none while a loss is being answered.
     pub(super) fn answer_mark(&mut self, now: Time, delivered: u64) {
         if self.una <= self.answered || self.rec.phase != Phase::Open {
@@ -20,7 +36,12 @@ impl Sender {
 
     /// Tells the congestion control.
     pub(super) fn congested(&mut self, now: Time, cause: Cause, delivered: u64) {
-        let mut out = if self.cfg.sack { self.max } else { self.nxt } - self.una;
+        let sent = if self.sel.is_some() {
+            self.max
+        } else {
+            self.nxt
+        };
+        let mut out = sent - self.una;
         if cause == Cause::Mark {
             out += delivered; // the window that was marked, not what is left of it
         }
@@ -31,7 +52,7 @@ impl Sender {
             in_flight: out.min(self.cc.cwnd()),
             delivered,
             nxt: self.max,
-            peer_window: self.peer_window,
+            peer_window: self.cfg.max_window,
         });
         if cause == Cause::Loss {
             self.stats.fast_retransmits += 1;

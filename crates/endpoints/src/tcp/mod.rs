@@ -17,7 +17,7 @@
 //! `spec` and `config`: what the user writes and what it resolves to;
 //! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
 //! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
-//! and departures; `recovery`: loss detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
+//! and departures; `rate`: delivery rates; `recovery`: loss detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
 //! `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
@@ -30,6 +30,7 @@ mod ack;
 pub mod config;
 mod marks;
 mod pacing;
+mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;

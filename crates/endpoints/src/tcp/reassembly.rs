@@ -21,7 +21,17 @@ impl Ranges {
     }
 
     /// Adds `start..end`; returns how many of its numbers were new.
+    #[inline]
     pub(super) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        match self.0.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            Some(last) if last.1 > start => return self.insert_within(start, end),
+            _ => self.0.push((start, end)),
+        }
+        end - start
+    }
+
+    fn insert_within(&mut self, start: u64, end: u64) -> u64 {
         // All ranges from i touch or follow the new one; those before j touch or precede it.
         let i = self.0.partition_point(|r| r.1 < start);
         let j = i + self.0[i..].partition_point(|r| r.0 <= end);
@@ -51,13 +61,14 @@ impl Ranges {
         }
     }
 
-    /// Removes and returns the end of the first range if it reaches down to `n`.
-    pub(super) fn pop_from(&mut self, n: u64) -> Option<u64> {
-        let &(start, end) = self.0.first()?;
-        (start <= n).then(|| {
-            self.0.remove(0);
-            end
-        })
+    /// Removes the ranges that begin at `n` or below it; the highest number that they and `n` reach.
+    pub(super) fn take_from(&mut self, n: u64) -> u64 {
+        let (mut gone, mut to) = (0, n);
+        for &(_, end) in self.0.iter().take_while(|r| r.0 <= n) {
+            (gone, to) = (gone + 1, to.max(end));
+        }
+        self.0.drain(..gone);
+        to
     }
 }
 

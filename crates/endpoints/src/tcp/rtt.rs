@@ -15,7 +15,6 @@ pub(super) struct Rtt {
     /// Not backed off.
     base: u64,
     min: u64,
-    latest: u64,
     backoff: u8,
 }
 
@@ -26,7 +25,6 @@ impl Rtt {
             var: 0,
             base: cfg.initial_rto.as_ps(),
             min: u64::MAX,
-            latest: 0,
             backoff: 0,
         }
     }
@@ -34,7 +32,6 @@ impl Rtt {
     /// A measurement from a segment that was not ambiguous (Karn, RFC 6298 §3).
     pub(super) fn sample(&mut self, rtt: Dur, cfg: &TcpConfig) {
         let exact = rtt.as_ps();
-        self.latest = exact;
         self.min = self.min.min(exact.max(1));
         // The clock counts ticks; below one tick reads as one.
         let g = cfg.rto_granularity.as_ps().max(1);
@@ -72,7 +69,11 @@ impl Rtt {
     }
 
     /// The timeout, backed off.
+    #[inline]
     pub(super) fn rto(&self) -> Dur {
+        if self.backoff == 0 {
+            return Dur::from_ps(self.base);
+        }
         let max = MAX_RTO.as_ps().max(self.base);
         let shifted = u128::from(self.base) << self.backoff;
         Dur::from_ps(shifted.min(u128::from(max)) as u64)

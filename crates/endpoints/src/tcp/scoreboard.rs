@@ -8,9 +8,10 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::Time;
+use spillgate_core::{Dur, Time};
 
 use super::reassembly::Ranges;
+use super::segment::Segment;
 
 const SACKED: u8 = 1;
 /// Deemed lost.
@@ -82,6 +83,8 @@ pub(super) struct Scoreboard {
     pub(super) lost_bytes: u64,
     /// Sent again, the copy in flight.
     pub(super) resent_bytes: u64,
+    /// No copy in flight lies at or beyond.
+    resent_end: u64,
     /// No segment below is lost and not yet sent again.
     resend_from: u64,
     /// Below, everything that is not acknowledged has been marked lost.
@@ -117,6 +120,7 @@ impl Scoreboard {
         }
         s.flags |= RESENT | AMBIGUOUS;
         s.at = at;
+        self.resent_end = self.resent_end.max(s.end());
         if self.keep_snapshots {
             self.snapshots[i] = snapshot;
         }
@@ -130,7 +134,23 @@ impl Scoreboard {
         self.ring.len().checked_sub(1)
     }
 
+    /// The last segment, unless it was delivered, sent again or deemed lost.
+    pub(super) fn untouched_tail(&self) -> Option<usize> {
+        let s = self.ring.back()?;
+        (s.flags & (SACKED | RESENT | LOST) == 0).then(|| self.ring.len() - 1)
+    }
+
+    /// The segment that holds `n`, or the first beyond.
     fn index_of(&self, n: u64) -> usize {
+        // Nearly all segments are as long as the first.
+        if let Some(first) = self.ring.front().filter(|s| s.len > 0 && s.seq <= n) {
+            let guess = ((n - first.seq) / u64::from(first.len)) as usize;
+            if let Some(s) = self.ring.get(guess) {
+                if s.seq <= n && n < s.end() {
+                    return guess;
+                }
+            }
+        }
         self.ring.partition_point(|s| s.end() <= n)
     }
 
@@ -139,8 +159,27 @@ impl Scoreboard {
         self.sacked.as_slice().last().map(|r| r.1)
     }
 
+    /// Takes in an acknowledgment while `max` is beyond what was ever sent.
+    pub(super) fn update(&mut self, seg: &Segment, max: u64) -> Delivered {
+        let mut d = Delivered::default();
+        self.acknowledge(seg.ack, &mut d);
+        let mut blocks = seg.sack.iter(seg.ack).peekable();
+        let mut first = true;
+        while let Some((start, end)) = blocks.next() {
+            // RFC 2883 §4: below the acknowledgment, or inside the second block.
+            let inner = std::mem::take(&mut first)
+                && blocks.peek().is_some_and(|b| b.0 <= start && end <= b.1);
+            if end <= seg.ack || inner {
+                d.duplicate = true;
+            } else {
+                self.sack(start.max(seg.ack), end.min(max), &mut d);
+            }
+        }
+        d
+    }
+
     /// Takes what lies below `una` off the board.
-    pub(super) fn acknowledge(&mut self, una: u64, out: &mut Delivered) {
+    fn acknowledge(&mut self, una: u64, out: &mut Delivered) {
         while let Some(&s) = self.ring.front() {
             if s.end() > una {
                 break;
@@ -170,7 +209,7 @@ impl Scoreboard {
     }
 
     /// Marks what `start..end` covers completely as delivered.
-    pub(super) fn sack(&mut self, start: u64, end: u64, out: &mut Delivered) {
+    fn sack(&mut self, start: u64, end: u64, out: &mut Delivered) {
         let mut at = start;
         while at < end {
             if let Some((_, upto)) = self.sacked.containing(at) {
@@ -259,6 +298,7 @@ impl Scoreboard {
             s.flags = (s.flags | LOST) & !RESENT;
         }
         self.resend_from = 0;
+        self.resent_end = 0;
         self.judged = self.ring.back().map_or(self.judged, Sent::end);
     }
 
@@ -301,30 +341,48 @@ impl Scoreboard {
         None
     }
 
-    /// Calls `f` with each segment below `upto` that has a copy in flight, in order of sequence.
-    pub(super) fn for_each_pending(&mut self, upto: u64, mut f: impl FnMut(&Sent) -> bool) {
-        let mut i = 0;
+    /// Marks lost what was sent before the segment that left at `newest.0` and ends at `newest.1`,
+    /// and `after` or longer ago; when the next one will be due, [`Time::MAX`] if none.
+    ///
+    /// Originals lie in the order in which they were sent, so the scan ends with the first
+    /// that is too young, unless a copy is on the way beyond it.
+    pub(super) fn lose_older(&mut self, newest: (Time, u64), after: Dur, now: Time) -> Time {
+        let mut timer = Time::MAX;
+        let (mut i, mut next_range) = (0, 0);
         while let Some(s) = self.ring.get(i) {
-            if s.seq >= upto {
-                return;
-            }
             if s.is(SACKED) {
-                match self.sacked.containing(s.seq) {
-                    Some((_, end)) => i = self.index_of(end),
-                    None => i += 1,
-                }
+                // Ranges come in the same order: over this one as a whole.
+                let at = s.seq;
+                let ranges = &self.sacked.as_slice()[next_range..];
+                let Some(n) = ranges.iter().position(|r| r.1 > at) else {
+                    return timer;
+                };
+                let end = ranges[n].1;
+                next_range += n + 1;
+                i = self.index_of(end);
                 continue;
             }
-            if s.flags & (LOST | RESENT) != LOST && f(s) {
-                self.lose(i);
-                // A copy never deemed lost before is marked in two steps: original, then copy.
-                let s = self.ring[i];
-                if s.flags & (LOST | RESENT) == LOST | RESENT {
+            let copy = s.is(RESENT);
+            if copy || !s.is(LOST) {
+                let due = s.at + after;
+                if (s.at, s.end()) >= newest || due > now {
+                    if (s.at, s.end()) < newest {
+                        timer = timer.min(due);
+                    }
+                    if !copy && s.seq >= self.resent_end {
+                        return timer;
+                    }
+                } else {
                     self.lose(i);
+                    // A copy never deemed lost before is marked in two steps: original, then copy.
+                    if self.ring[i].flags & (LOST | RESENT) == LOST | RESENT {
+                        self.lose(i);
+                    }
                 }
             }
             i += 1;
         }
+        timer
     }
 
     /// Forgets everything but keeps the memory.
@@ -333,7 +391,7 @@ impl Scoreboard {
         self.snapshots.clear();
         self.sacked.clear();
         (self.sacked_bytes, self.lost_bytes, self.resent_bytes) = (0, 0, 0);
-        (self.resend_from, self.judged) = (0, 0);
+        (self.resend_from, self.judged, self.resent_end) = (0, 0, 0);
     }
 }
 

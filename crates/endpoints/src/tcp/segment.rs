@@ -44,65 +44,65 @@ impl std::ops::BitOr for Flags {
 }
 
 /// Up to three ranges that the receiver holds beyond the acknowledgment (RFC 2018 §3).
+///
+/// As on the wire they are 32 bits wide, so a segment fits one cache line; all lie
+/// within 2 GiB of the acknowledgment that they belong to, which tells the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SackBlocks {
-    start: [u64; 3],
-    len: [u32; 3],
-    n: u8,
-}
+pub struct SackBlocks([(u32, u32); 3]);
 
 impl SackBlocks {
     /// None.
-    pub const EMPTY: Self = Self {
-        start: [0; 3],
-        len: [0; 3],
-        n: 0,
-    };
+    pub const EMPTY: Self = Self([(0, 0); 3]);
 
-    /// Adds `start..end`; a fourth block and an empty one are left out.
+    /// Adds `start..end`, of less than 4 GiB; a fourth block and an empty one are left out.
     pub fn push(&mut self, start: u64, end: u64) {
-        let i = usize::from(self.n);
+        let i = self.len();
         if i < 3 && start < end {
-            self.start[i] = start;
-            self.len[i] = u32::try_from(end - start).unwrap_or(u32::MAX);
-            self.n += 1;
+            let len = u32::try_from(end - start).unwrap_or(u32::MAX);
+            self.0[i] = (start as u32, len);
         }
     }
 
     /// How many there are, 0..=3.
-    pub const fn len(&self) -> usize {
-        self.n as usize
+    pub fn len(&self) -> usize {
+        self.0.iter().take_while(|b| b.1 > 0).count()
     }
 
     /// Whether there is none.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.n == 0
+        self.0[0].1 == 0
     }
 
-    /// The ranges `start..end`, the one that changed last first.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        (0..self.len()).map(|i| (self.start[i], self.start[i] + u64::from(self.len[i])))
+    /// The ranges `start..end`, the one that changed last first, in a segment that
+    /// acknowledges `ack`.
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0
+            .iter()
+            .take_while(|b| b.1 > 0)
+            .map(move |&(low, len)| {
+                let distance = low.wrapping_sub(ack as u32) as i32;
+                let start = ack.wrapping_add_signed(distance.into());
+                (start, start + u64::from(len))
+            })
     }
 }
 
 /// A segment. Sequence numbers are 64-bit and do not wrap: SYN is number 0,
-/// data begin at 1, FIN takes the number after the last byte.
+/// data begin at 1, FIN takes the number after the last byte. The receive window is
+/// not carried: the receiver reads at once, so it is [`TcpConfig::max_window`] in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Number of the first byte of the payload (of SYN or FIN where there is none).
     pub seq: u64,
     /// Next byte expected from the peer; valid with [`Flags::ACK`].
     pub ack: u64,
-    /// Receive window in bytes, already scaled.
-    pub window: u64,
     /// When it was sent (RFC 7323 timestamp value; carried in every profile).
     pub ts_val: Time,
     /// The timestamp that this segment echoes.
     pub ts_ecr: Time,
     /// Selective acknowledgments.
     pub sack: SackBlocks,
-    /// Packets that arrived with CE so far: AccECN's ACE counter without its wrap (RFC 9768 §3.2).
-    pub ce_packets: u32,
     /// Payload bytes that arrived with CE so far, modulo 2³² (RFC 9768 §3.2, ECEB).
     pub ce_bytes: u32,
     /// Payload bytes.
@@ -113,7 +113,7 @@ pub struct Segment {
     pub ect: Ecn,
 }
 
-const _: () = assert!(std::mem::size_of::<Segment>() <= 96);
+const _: () = assert!(std::mem::size_of::<Segment>() <= 64);
 
 impl Segment {
     /// An empty segment with `flags`, sent at `now`.
@@ -121,11 +121,9 @@ impl Segment {
         Self {
             seq,
             ack: 0,
-            window: 0,
             ts_val: now,
             ts_ecr: Time::ZERO,
             sack: SackBlocks::EMPTY,
-            ce_packets: 0,
             ce_bytes: 0,
             len: 0,
             flags,

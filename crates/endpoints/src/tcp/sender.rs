@@ -5,9 +5,8 @@ use std::sync::Arc;
 use spillgate_core::{Dur, Time};
 
 use super::config::{EcnMode, TcpConfig};
-use super::recovery::{Phase, Rack, Recovery};
+use super::recovery::{Phase, Recovery, Selective};
 use super::rtt::Rtt;
-use super::scoreboard::Scoreboard;
 use crate::cc::Congestion;
 
 /// Where a connection stands.
@@ -55,14 +54,13 @@ pub struct Stats {
 const GREEDY: u64 = u64::MAX / 4;
 
 /// Sends one way with congestion control.
+///
+/// What every acknowledgment and every segment touches comes first, what only some profiles
+/// need last or in a box of its own, so that thousands of senders stay in the cache.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sender {
     pub(super) cfg: Arc<TcpConfig>,
-    pub(super) cc: Congestion,
-    pub(super) rtt: Rtt,
-    pub(super) board: Scoreboard,
-    pub(super) rec: Recovery,
-    pub(super) rack: Rack,
     /// First byte not acknowledged.
     pub(super) una: u64,
     /// Next to send; after a timeout without SACK it goes back to `una`.
@@ -71,21 +69,9 @@ pub struct Sender {
     pub(super) max: u64,
     /// Beyond the last byte that the application wrote.
     pub(super) end: u64,
-    pub(super) peer_window: u64,
     pub(super) rto_at: Time,
-    pub(super) pace_at: Time,
-    pub(super) pace_next: Time,
-    pub(super) last_sent: Time,
-    /// End and departure of the one timed segment, where there are neither timestamps nor a board.
-    pub(super) timed: Option<(u64, Time)>,
-    pub(super) ts_recent: Time,
-    /// A mark or loss before this has been answered (RFC 3168 §6.1.2).
-    pub(super) answered: u64,
-    pub(super) ce_bytes: u32,
-    /// Timeouts in a row for what is at `una`.
-    pub(super) row: u32,
-    pub(super) rate: Rate,
-    pub(super) stats: Stats,
+    /// With selective acknowledgments; none without.
+    pub(super) sel: Option<Box<Selective>>,
     pub(super) state: State,
     pub(super) closed: bool,
     pub(super) ecn: bool,
@@ -93,71 +79,61 @@ pub struct Sender {
     pub(super) ack_due: bool,
     pub(super) syn_due: bool,
     pub(super) syn_lost: bool,
+    pub(super) cc: Congestion,
+    pub(super) rec: Recovery,
+    /// A mark or loss before this has been answered (RFC 3168 §6.1.2).
+    pub(super) answered: u64,
+    /// The end of the one timed segment, where there are neither timestamps nor a board; 0: none.
+    pub(super) timed_end: u64,
+    pub(super) timed_at: Time,
+    pub(super) last_sent: Time,
+    pub(super) ts_recent: Time,
+    pub(super) stats: Stats,
+    pub(super) rtt: Rtt,
+    /// Timeouts in a row for what is at `una`.
+    pub(super) row: u32,
+    pub(super) ce_bytes: u32,
+    pub(super) pace_at: Time,
+    pub(super) pace_next: Time,
 }
 
-const _: () =
-    assert!(std::mem::size_of::<Sender>() <= 1024 - std::mem::size_of::<super::Receiver>());
-
-/// Delivery rate estimation, kept where the algorithm asks for it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rate {
-    pub(super) on: bool,
-    pub(super) delivered: u64,
-    pub(super) delivered_at: Time,
-    pub(super) first_sent: Time,
-    /// Deliveries up to here are limited by the application; 0: none.
-    pub(super) app_limited: u64,
-}
+const _: () = assert!(std::mem::size_of::<Sender>() <= 312);
 
 impl Sender {
     /// Active open: SYN is due at `start`, or data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>, start: Time) -> Self {
-        let board = Scoreboard::new(cfg.cc.traits().needs_sack);
-        Self::with(cfg, start, Congestion::new(cfg, start), board)
+        let sel = cfg.sack.then(|| Box::new(Selective::new(cfg, start)));
+        Self::with(cfg, start, Congestion::new(cfg, start), sel)
     }
 
     /// As [`Sender::new`] would make it with the same configuration, without
     /// giving back the memory: for one session after the other.
     pub fn reset(&mut self, start: Time) {
         let cfg = Arc::clone(&self.cfg);
-        let mut board = std::mem::take(&mut self.board);
-        board.clear();
+        let mut sel = self.sel.take();
+        if let Some(s) = &mut sel {
+            s.reset(&cfg, start);
+        }
         self.cc.reset(&cfg, start);
         let cc = std::mem::replace(&mut self.cc, Congestion::vacant());
-        *self = Self::with(&cfg, start, cc, board);
+        *self = Self::with(&cfg, start, cc, sel);
     }
 
-    fn with(cfg: &Arc<TcpConfig>, start: Time, cc: Congestion, board: Scoreboard) -> Self {
+    fn with(
+        cfg: &Arc<TcpConfig>,
+        start: Time,
+        cc: Congestion,
+        sel: Option<Box<Selective>>,
+    ) -> Self {
         let shake = cfg.handshake;
         let first = u64::from(!shake);
-        let rate_samples = cfg.cc.traits().needs_sack;
         Self {
-            cc,
-            rtt: Rtt::new(cfg),
-            board,
-            rec: Recovery::default(),
-            rack: Rack::default(),
             una: first,
             nxt: first,
             max: first,
             end: 1,
-            peer_window: cfg.max_window,
             rto_at: if shake { start } else { Time::MAX },
-            pace_at: Time::MAX,
-            pace_next: Time::ZERO,
-            last_sent: start,
-            timed: None,
-            ts_recent: Time::ZERO,
-            answered: 0,
-            ce_bytes: 0,
-            row: 0,
-            rate: Rate {
-                on: rate_samples,
-                delivered_at: start,
-                first_sent: start,
-                ..Rate::default()
-            },
-            stats: Stats::default(),
+            sel,
             state: if shake {
                 State::SynSent
             } else {
@@ -169,6 +145,19 @@ impl Sender {
             ack_due: false,
             syn_due: false,
             syn_lost: false,
+            cc,
+            rec: Recovery::default(),
+            answered: 0,
+            timed_end: 0,
+            timed_at: Time::ZERO,
+            last_sent: start,
+            ts_recent: Time::ZERO,
+            stats: Stats::default(),
+            rtt: Rtt::new(cfg),
+            row: 0,
+            ce_bytes: 0,
+            pace_at: Time::MAX,
+            pace_next: Time::ZERO,
             cfg: Arc::clone(cfg),
         }
     }
@@ -211,7 +200,9 @@ impl Sender {
             State::SynSent | State::Established => self.end = self.end.min(self.max),
             State::FinSent | State::Done | State::Failed(_) => {}
         }
-        self.rack.withdraw_probe_of_new();
+        if let Some(s) = &mut self.sel {
+            s.rack.withdraw_probe_of_new();
+        }
         self.closed = true;
     }
 
@@ -262,28 +253,30 @@ impl Sender {
 
     /// Sequence numbers sent and neither acknowledged nor deemed lost: with a
     /// scoreboard the pipe of RFC 6675 §4, else FlightSize (RFC 5681 §2).
+    #[inline]
     pub fn in_flight(&self) -> u64 {
-        if self.cfg.sack {
-            let b = &self.board;
-            let out = (self.max - self.una) + b.resent_bytes;
-            // Without limited transmit what was selectively acknowledged frees nothing yet.
-            if !self.cfg.limited_transmit && self.rec.phase == Phase::Open {
-                return out - b.lost_bytes;
-            }
-            out - b.sacked_bytes - b.lost_bytes
-        } else {
-            self.nxt - self.una
+        let Some(s) = &self.sel else {
+            return self.nxt - self.una;
+        };
+        let b = &s.board;
+        let out = (self.max - self.una) + b.resent_bytes;
+        // Without limited transmit what was selectively acknowledged frees nothing yet.
+        if !self.cfg.limited_transmit && self.rec.phase == Phase::Open {
+            return out - b.lost_bytes;
         }
+        out - b.sacked_bytes - b.lost_bytes
     }
 
     /// Up to how many bytes may be in flight now: the congestion window as
     /// recovery and limited transmit adjust it.
+    #[inline]
     pub fn allowance(&self) -> u64 {
+        if let (Phase::Fast, Some(s)) = (self.rec.phase, &self.sel) {
+            if s.prr.on {
+                return s.prr.window;
+            }
+        }
         self.rec
             .allowance(&self.cfg, self.cc.cwnd(), self.nxt == self.max)
-    }
-
-    pub(super) fn count_probe(&mut self) {
-        self.stats.probes += 1;
     }
 }

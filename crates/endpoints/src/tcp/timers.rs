@@ -2,6 +2,7 @@
 
 use spillgate_core::Time;
 
+use super::recovery::Prr;
 use super::sender::{Failure, Sender, State};
 use crate::cc::Cause;
 
@@ -11,7 +12,7 @@ impl Sender {
         if now >= self.pace_at {
             self.pace_at = Time::MAX;
         }
-        if self.cfg.rack_tlp {
+        if self.sel.is_some() && self.cfg.rack_tlp {
             self.rack_timeout(now);
         }
         if now < self.rto_at {
@@ -51,12 +52,13 @@ impl Sender {
         };
         self.congested(now, cause, 0);
         self.rtt.back_off();
-        self.timed = None;
+        self.timed_end = 0;
         self.rec.time_out(self.max);
         self.answered = self.max;
-        self.rack.disarm();
-        if self.cfg.sack {
-            self.board.lose_all();
+        if let Some(s) = &mut self.sel {
+            s.prr = Prr::default();
+            s.rack.disarm();
+            s.board.lose_all();
         } else {
             self.nxt = self.una;
         }
@@ -68,18 +70,25 @@ impl Sender {
     fn fail(&mut self, why: Failure) {
         self.state = State::Failed(why);
         self.stop_timers();
-        self.board.clear();
+        if let Some(s) = &mut self.sel {
+            s.board.clear();
+        }
     }
 
     pub(super) fn stop_timers(&mut self) {
         (self.rto_at, self.pace_at) = (Time::MAX, Time::MAX);
-        self.rack.disarm();
+        if let Some(s) = &mut self.sel {
+            s.rack.disarm();
+        }
     }
 
     /// When the sender wants to be called if nothing arrives.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let t = self.rto_at.min(self.pace_at).min(self.rack.deadline());
+        let mut t = self.rto_at.min(self.pace_at);
+        if let Some(s) = &self.sel {
+            t = t.min(s.rack.deadline());
+        }
         (t < Time::MAX).then_some(t)
     }
 }

@@ -63,7 +63,6 @@ impl Run {
         let byte = |n: u64| (n - 1) * self.mss + 1;
         let mut seg = Segment::bare(1, Flags::ACK.with_if(Flags::ECE, ece), now);
         seg.ack = byte(ack.trim().parse().unwrap());
-        seg.window = 1 << 30;
         for w in sack.split_whitespace() {
             let n = numbers(w);
             seg.sack.push(byte(n[0]), byte(n[n.len() - 1] + 1));

@@ -6,9 +6,12 @@ mod duplicates;
 mod rack;
 mod selective;
 
-pub(super) use rack::Rack;
+use spillgate_core::Time;
 
 use super::config::{Repair, TcpConfig};
+use super::rate::Rate;
+use super::scoreboard::Scoreboard;
+use rack::Rack;
 
 /// What a sender is doing about losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,12 +31,6 @@ pub(super) struct Recovery {
     pub(super) recover: u64,
     /// What duplicate acknowledgments add to the window, partial ones take from it (RFC 6582 §3.2).
     inflation: i64,
-    /// Window under proportional rate reduction.
-    prr_window: u64,
-    prr_delivered: u64,
-    prr_out: u64,
-    /// RecoverFS (RFC 6937 §3).
-    prr_flight: u64,
     pub(super) dup_acks: u32,
     pub(super) partials: u32,
     pub(super) phase: Phase,
@@ -41,14 +38,58 @@ pub(super) struct Recovery {
     pub(super) resend_first: bool,
     /// One retransmission leaves whatever the window says.
     pub(super) force: bool,
-    prr: bool,
+}
+
+/// Proportional rate reduction (RFC 6937 §3), while it is on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prr {
+    pub(super) on: bool,
+    pub(super) window: u64,
+    delivered: u64,
+    pub(super) out: u64,
+    /// RecoverFS.
+    flight: u64,
+}
+
+/// What only a sender with selective acknowledgments has.
+#[derive(Clone, Debug)]
+pub(super) struct Selective {
+    pub(super) board: Scoreboard,
+    pub(super) prr: Prr,
+    /// RescueRxt (RFC 6675 §5.1): no second rescue up to here; 0: undefined.
+    pub(super) rescue: u64,
+    pub(super) rack: Rack,
+    pub(super) rate: Rate,
+}
+
+impl Selective {
+    pub(super) fn new(cfg: &TcpConfig, start: Time) -> Self {
+        Self::with(Scoreboard::new(cfg.cc.traits().needs_sack), cfg, start)
+    }
+
+    /// Anew, with the memory of the board.
+    pub(super) fn reset(&mut self, cfg: &TcpConfig, start: Time) {
+        let mut board = std::mem::take(&mut self.board);
+        board.clear();
+        *self = Self::with(board, cfg, start);
+    }
+
+    fn with(board: Scoreboard, cfg: &TcpConfig, start: Time) -> Self {
+        Self {
+            board,
+            prr: Prr::default(),
+            rescue: 0,
+            rack: Rack::default(),
+            rate: Rate::new(cfg.cc.traits().needs_sack, start),
+        }
+    }
 }
 
 impl Recovery {
     /// Up to how many bytes may be in flight.
+    #[inline]
     pub(super) fn allowance(&self, cfg: &TcpConfig, cwnd: u64, at_edge: bool) -> u64 {
         match self.phase {
-            Phase::Fast if self.prr => self.prr_window,
             Phase::Fast => cwnd
                 .saturating_add_signed(self.inflation)
                 .max(cfg.mss.into()),
@@ -63,14 +104,6 @@ impl Recovery {
     /// Whether the retransmission that leaves now was asked for; it also restarts the timer.
     pub(super) fn take_first(&mut self) -> bool {
         std::mem::take(&mut self.resend_first) | std::mem::take(&mut self.force)
-    }
-
-    /// `bytes` left.
-    pub(super) fn sent(&mut self, bytes: u64) {
-        self.force = false;
-        if self.prr {
-            self.prr_out += bytes;
-        }
     }
 
     pub(super) fn time_out(&mut self, max: u64) {

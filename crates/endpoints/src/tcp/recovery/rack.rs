@@ -2,7 +2,7 @@
 
 use spillgate_core::{Dur, Time};
 
-use super::Phase;
+use super::{Phase, Selective};
 use crate::cc::Cause;
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::{Flags, Segment, Sender};
@@ -113,7 +113,10 @@ impl Sender {
     pub(in crate::tcp) fn rack_on_ack(&mut self, now: Time, seg: &Segment, d: &Delivered) {
         self.end_probe(now, seg, d);
         let min_rtt = self.rtt.min();
-        let r = &mut self.rack;
+        let Some(s) = self.sel.as_deref_mut() else {
+            return;
+        };
+        let r = &mut s.rack;
         // §6.2 step 1 and 2: the segment sent last among those delivered, unless the
         // acknowledgment is too early to be for its retransmission.
         if let Some((sent, end, again)) = d.newest {
@@ -132,7 +135,7 @@ impl Sender {
         r.fack = r
             .fack
             .max(self.una)
-            .max(self.board.highest_sacked().unwrap_or(0));
+            .max(s.board.highest_sacked().unwrap_or(0));
         // §6.2 step 4: spurious retransmissions widen the window, once per round trip.
         if d.duplicate && self.una > r.widened {
             r.widened = self.max;
@@ -145,94 +148,95 @@ impl Sender {
         }
     }
 
-    fn reordering_window(&self) -> Dur {
-        let r = &self.rack;
-        if !r.reordered
+    fn reordering_window(&self, s: &Selective) -> Dur {
+        if !s.rack.reordered
             && (self.rec.phase != Phase::Open
-                || self.board.sacked_bytes
-                    >= u64::from(self.cfg.dup_thresh) * u64::from(self.cfg.mss))
+                || s.board.sacked_bytes >= u64::from(self.cfg.dup_thresh) * u64::from(self.cfg.mss))
         {
             return Dur::ZERO;
         }
         let min = self.rtt.min();
         let quarter = Dur::from_ps(if min == Dur::MAX { 0 } else { min.as_ps() / 4 });
-        (quarter * u64::from(r.multiple)).min(self.srtt().unwrap_or(Dur::ZERO))
+        (quarter * u64::from(s.rack.multiple)).min(self.srtt().unwrap_or(Dur::ZERO))
     }
 
     /// §6.2 step 5: what was sent before something delivered, and long enough ago, is lost.
     fn rack_detect(&mut self, now: Time) {
-        self.rack.timer = Time::MAX;
-        if self.board.sacked_bytes == 0 && self.board.resent_bytes == 0 {
-            return; // everything outstanding was sent after everything delivered
-        }
-        let after = self.rack.rtt + self.reordering_window();
-        let (sent, end) = (self.rack.sent, self.rack.end);
-        let mut timer = Time::MAX;
-        self.board.for_each_pending(self.max, |s| {
-            if (s.at, s.end()) >= (sent, end) {
-                return false;
-            }
-            let due = s.at + after;
-            if due <= now {
-                return true;
-            }
-            timer = timer.min(due);
-            false
-        });
-        self.rack.timer = timer;
+        let Some(mut s) = self.sel.take() else { return };
+        s.rack.timer = if s.board.sacked_bytes == 0 && s.board.resent_bytes == 0 {
+            Time::MAX // everything outstanding was sent after everything delivered
+        } else {
+            let after = s.rack.rtt + self.reordering_window(&s);
+            s.board.lose_older((s.rack.sent, s.rack.end), after, now)
+        };
+        self.sel = Some(s);
     }
 
     pub(in crate::tcp) fn rack_timeout(&mut self, now: Time) {
-        if now >= self.rack.timer {
+        let Some(r) = self.sel.as_deref().map(|s| &s.rack) else {
+            return;
+        };
+        let (detect, probe) = (now >= r.timer, now >= r.probe_at);
+        if detect {
             self.rack_detect(now);
             self.enter_recovery_if_lost(now, 0);
         }
-        if now >= self.rack.probe_at {
+        if probe {
             self.send_probe(now);
         }
     }
 
     /// §7.2: one probe per tail, two round trips after the last transmission.
     pub(in crate::tcp) fn arm_probe(&mut self, now: Time) {
-        self.rack.probe_at = Time::MAX;
+        let srtt = self.srtt();
+        let Some(s) = self.sel.as_deref_mut() else {
+            return;
+        };
+        s.rack.probe_at = Time::MAX;
         if self.rec.phase != Phase::Open
-            || self.board.sacked_bytes > 0
-            || self.rack.probe_end > 0
-            || self.rack.probe != Probe::None
+            || s.board.sacked_bytes > 0
+            || s.rack.probe_end > 0
+            || s.rack.probe != Probe::None
             || self.una == self.max
         {
             return;
         }
-        let mut wait = self.srtt().map_or(Dur::from_secs(1), |s| s * 2);
+        let mut wait = srtt.map_or(Dur::from_secs(1), |s| s * 2);
         if self.max - self.una <= u64::from(self.cfg.mss) {
             wait = wait + self.cfg.delayed_ack.map_or(Dur::ZERO, |d| d.timeout);
         }
-        self.rack.probe_at = (now + wait).min(self.rto_at);
+        s.rack.probe_at = (now + wait).min(self.rto_at);
     }
 
     /// §7.3: new data if there are any, else the last segment again.
     fn send_probe(&mut self, now: Time) {
-        self.rack.probe_at = Time::MAX;
+        let again = !self.has_new();
+        let Some(r) = self.sel.as_mut().map(|s| &mut s.rack) else {
+            return;
+        };
+        r.probe_at = Time::MAX;
         if self.rec.phase != Phase::Open || self.una == self.max {
             return;
         }
-        let again = !self.has_new();
-        self.rack.probe = if again { Probe::Again } else { Probe::New };
-        self.rack.probe_was_again = again;
-        self.count_probe();
+        r.probe = if again { Probe::Again } else { Probe::New };
+        r.probe_was_again = again;
+        self.stats.probes += 1;
         self.rto_at = now + self.rtt.rto();
     }
 
     /// §7.4.2: did the probe repair a loss?
     fn end_probe(&mut self, now: Time, seg: &Segment, d: &Delivered) {
-        let end = self.rack.probe_end;
+        let Some(r) = self.sel.as_mut().map(|s| &mut s.rack) else {
+            return;
+        };
+        let end = r.probe_end;
         if end == 0 || self.una < end {
             return;
         }
-        let repaired = self.rack.probe_was_again && !d.duplicate && self.una > end;
-        let answered = !self.rack.probe_was_again || d.duplicate || self.una > end;
+        let repaired = r.probe_was_again && !d.duplicate && self.una > end;
+        let answered = !r.probe_was_again || d.duplicate || self.una > end;
         if answered || (d.bytes == 0 && seg.sack.is_empty() && !seg.flags.has(Flags::FIN)) {
-            self.rack.probe_end = 0;
+            r.probe_end = 0;
         }
         if repaired && self.una >= self.answered {
             self.congested(now, Cause::Loss, d.bytes);

@@ -2,7 +2,7 @@
 
 use spillgate_core::Time;
 
-use super::Phase;
+use super::{Phase, Prr};
 use crate::cc::Cause;
 use crate::tcp::scoreboard::Delivered;
 use crate::tcp::{Segment, Sender};
@@ -15,7 +15,6 @@ impl Sender {
         acked: u64,
         d: &Delivered,
     ) {
-        let mss = u64::from(self.cfg.mss);
         if acked > 0 {
             self.rec.dup_acks = 0;
         } else if d.bytes > 0 {
@@ -27,46 +26,54 @@ impl Sender {
         }
         if self.cfg.rack_tlp {
             self.rack_on_ack(now, seg, d);
-        } else {
-            self.board.judge(self.cfg.dup_thresh, mss);
+        } else if let Some(s) = &mut self.sel {
+            s.board.judge(self.cfg.dup_thresh, self.cfg.mss.into());
             if self.rec.phase == Phase::Open && self.rec.dup_acks >= self.cfg.dup_thresh {
-                self.board.lose_first();
+                s.board.lose_first();
             }
         }
         self.enter_recovery_if_lost(now, d.bytes);
-        if self.rec.phase == Phase::Fast && self.rec.prr && (d.bytes > 0 || acked > 0) {
+        if self.rec.phase == Phase::Fast && (d.bytes > 0 || acked > 0) {
             self.reduce_in_proportion(d.bytes);
         }
     }
 
     /// §5: steps 4.1 to 4.3.
     pub(in crate::tcp) fn enter_recovery_if_lost(&mut self, now: Time, delivered: u64) {
-        if self.rec.phase != Phase::Open || self.board.lost_bytes == 0 {
+        let lost = self.sel.as_ref().is_some_and(|s| s.board.lost_bytes > 0);
+        if self.rec.phase != Phase::Open || !lost {
             return;
         }
-        let flight = self.max - self.una;
         if self.una >= self.answered {
             self.congested(now, Cause::Loss, delivered);
         }
         self.answered = self.max;
-        self.rack.disarm_probe();
         let r = &mut self.rec;
         r.phase = Phase::Fast;
         r.recover = self.max;
         r.dup_acks = 0;
         r.force = true;
-        r.prr = self.cfg.prr;
-        (r.prr_delivered, r.prr_out, r.prr_flight) = (0, 0, flight.max(1));
-        r.prr_window = self.cc.ssthresh();
         r.inflation = 0;
+        if let Some(s) = &mut self.sel {
+            s.rack.disarm_probe();
+            s.rescue = 0;
+            s.prr = Prr {
+                on: self.cfg.prr,
+                window: self.cc.ssthresh(),
+                flight: (self.max - self.una).max(1),
+                ..Prr::default()
+            };
+        }
     }
 
     fn leave_recovery(&mut self, now: Time) {
         self.rec.phase = Phase::Open;
-        self.rack.recovered();
-        self.rec.prr = false;
         self.rec.force = false;
         self.rec.dup_acks = 0;
+        if let Some(s) = &mut self.sel {
+            s.rack.recovered();
+            s.prr.on = false;
+        }
         let flight = self.in_flight();
         self.cc.on_recovered(now, flight);
     }
@@ -76,15 +83,17 @@ impl Sender {
         let pipe = self.in_flight();
         let ssthresh = self.cc.cwnd();
         let mss = u64::from(self.cfg.mss);
-        let r = &mut self.rec;
-        r.prr_delivered += delivered;
+        let Some(r) = self.sel.as_mut().map(|s| &mut s.prr).filter(|r| r.on) else {
+            return;
+        };
+        r.delivered += delivered;
         let count = if pipe > ssthresh {
-            let share = u128::from(r.prr_delivered) * u128::from(ssthresh);
-            (share.div_ceil(u128::from(r.prr_flight)) as u64).saturating_sub(r.prr_out)
+            let share = u128::from(r.delivered) * u128::from(ssthresh);
+            (share.div_ceil(u128::from(r.flight)) as u64).saturating_sub(r.out)
         } else {
-            let most = r.prr_delivered.saturating_sub(r.prr_out).max(delivered) + mss;
+            let most = r.delivered.saturating_sub(r.out).max(delivered) + mss;
             most.min(ssthresh - pipe)
         };
-        r.prr_window = pipe + count;
+        r.window = pipe + count;
     }
 }
