@@ -28,13 +28,33 @@ enum Origin {
 
 impl Sender {
     /// The next segment to send; call until none.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        // Every other call finds that nothing may leave, so that has to be found quickly.
+        let plain = self.sel.is_none() && self.state == State::Established;
+        if !plain || self.cfg.pacing {
+            return self.poll_with_care(now);
+        }
+        match self.choose_plain() {
+            Some(choice) => Some(self.emit(now, choice)),
+            None if self.ack_due => Some(self.bare_ack(now)),
+            None => None,
+        }
+    }
+
+    /// With a handshake, a board, or pacing.
+    #[inline(never)]
+    fn poll_with_care(&mut self, now: Time) -> Option<Segment> {
         match self.state {
             State::SynSent => return self.syn(now),
             State::Done | State::Failed(_) => return None,
             State::Established | State::FinSent => {}
         }
-        let choice = self.choose();
+        let choice = if self.sel.is_some() {
+            self.next_segment()
+        } else {
+            self.choose_plain()
+        };
         if self.cfg.pacing {
             let early = now < self.pace_next && self.srtt().is_some();
             self.pace_at = match choice {
@@ -45,11 +65,18 @@ impl Sender {
         if let Some(choice) = choice.filter(|_| self.pace_at == Time::MAX) {
             return Some(self.emit(now, choice));
         }
-        std::mem::take(&mut self.ack_due).then(|| Segment {
+        self.ack_due.then(|| self.bare_ack(now))
+    }
+
+    /// The end of the handshake.
+    #[cold]
+    fn bare_ack(&mut self, now: Time) -> Segment {
+        self.ack_due = false;
+        Segment {
             ack: 1,
             ts_ecr: self.ts_recent,
             ..Segment::bare(self.max, Flags::ACK, now)
-        })
+        }
     }
 
     fn syn(&mut self, now: Time) -> Option<Segment> {
@@ -64,11 +91,9 @@ impl Sender {
         })
     }
 
+    /// Without a board: the segment that recovery asks for, else new data.
     #[inline]
-    fn choose(&mut self) -> Option<Choice> {
-        if self.sel.is_some() {
-            return self.next_segment();
-        }
+    fn choose_plain(&mut self) -> Option<Choice> {
         if self.rec.resend_first {
             let len = self.payload_at(self.una).min(self.max - self.una);
             return Some(self.data(self.una, len, self.max));
@@ -160,6 +185,7 @@ impl Sender {
         (len <= window && (len <= room || probe)).then(|| self.data(self.nxt, len, u64::MAX))
     }
 
+    #[inline(never)]
     fn emit(&mut self, now: Time, choice: Choice) -> Segment {
         let Choice { seq, len, fin, of } = choice;
         let space = len + u16::from(fin);
