@@ -43,24 +43,31 @@ fn throughput(kind: &str, p: f64) -> (f64, f64) {
 }
 
 /// Within 15 % of the model, whose p is the number of loss indications (fast retransmits and
-/// timeouts) per segment sent, not that of losses: NewReno repairs several losses in a window
-/// for one indication. The model loses all that follows a loss in a round, we lose segments
-/// independently, so exact agreement is not to be expected; the bound is of the order of the
-/// errors that its authors report for their own measurements.
+/// timeouts) per segment sent. The model loses all that follows a loss in a round, we lose
+/// segments independently, so exact agreement is not to be expected; the bound is of the order
+/// of the errors that its authors report for their own measurements.
+///
+/// With the rate of losses for p the same holds for Reno, which answers every loss, and for
+/// NewReno as long as hardly two losses fall into one window, because it repairs those for one
+/// indication. A window has about sqrt(1.5 / p) segments, 7 at p = 0.03, where 100 losses make
+/// only 74 indications; rates go with 1 / sqrt(p), and sqrt(1 / 0.74) = 1.16 is what NewReno is
+/// above the model there.
 #[test]
 fn throughput_follows_pftk() {
     for kind in ["reno", "newreno"] {
-        for loss in [0.001, 0.003, 0.01, 0.03] {
+        for loss in [0.001, 0.003, 0.01, 0.02, 0.03] {
             let (rate, p) = throughput(kind, loss);
             let model = pftk(p, RTT.as_secs_f64(), 0.4, 1.0);
             let ratio = rate / model;
-            println!(
-                "{kind} {loss} p {p:.5}: {rate:.1} segments/s, {ratio:.3} of the model; of p = loss {:.3}",
-                rate / pftk(loss, 0.1, 0.4, 1.0)
-            );
+            let by_loss = rate / pftk(loss, RTT.as_secs_f64(), 0.4, 1.0);
+            println!("{kind} {loss} p {p:.5}: {rate:.1} segments/s, {ratio:.3}, {by_loss:.3}");
             assert!(
                 (ratio - 1.0).abs() < 0.15,
                 "{kind} at {loss}: {rate} for {model}"
+            );
+            assert!(
+                (by_loss - 1.0).abs() < 0.15 || (kind, loss) == ("newreno", 0.03),
+                "{kind} at {loss}: {by_loss} of the model"
             );
         }
     }

@@ -322,3 +322,7 @@ impl Controller for Bbr {
         (self.pacing_rate > 0.0).then_some(self.pacing_rate)
     }
 }
+
+#[cfg(test)]
+#[path = "bbr_tests.rs"]
+mod tests;
