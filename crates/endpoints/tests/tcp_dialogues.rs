@@ -205,6 +205,53 @@ fn sack_recovery_with_several_holes() {
     );
 }
 
+/// RFC 6675 §4, rule 4 of NextSeg: with nothing new to send and the tail of the window lost as
+/// well, one rescue takes its last segment again, so that no timeout is needed. The hole before
+/// it follows by rule 3 as soon as the rescue is acknowledged.
+#[test]
+fn a_rescue_repairs_a_lost_tail() {
+    let tx = play_with(
+        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        10,
+        "0   > 1-10
+         100 < 2
+         101 < 2 sack 3
+         102 < 2 sack 3-4
+         103 < 2 sack 3-5
+         103 > 2
+         104 < 2 sack 3-6
+         105 < 2 sack 3-7
+         106 < 2 sack 3-8
+         106 > 10
+         203 < 9
+         206 < 9 sack 10
+         206 > 9
+         306 < 11
+         306 = fast 1 timeouts 0",
+    );
+    assert_eq!(tx.unacked_bytes(), 0);
+}
+
+/// One rescue per recovery: that lost too, the timer does the rest.
+#[test]
+fn there_is_one_rescue_per_recovery() {
+    play_with(
+        config(r#""cc": "newreno", "sack": true, "initial_window": 10"#),
+        10,
+        "0    > 1-10
+         100  < 2
+         101  < 2 sack 3
+         102  < 2 sack 3-4
+         103  < 2 sack 3-5
+         103  > 2
+         106  < 2 sack 3-8
+         106  > 10
+         203  < 9
+         1203 > 9
+         1203 = fast 1 timeouts 1",
+    );
+}
+
 /// RFC 6298 §5.5 and RFC 5681 §3.1: the timeout doubles, the threshold is set once.
 #[test]
 fn timeouts_back_off() {
@@ -219,6 +266,25 @@ fn timeouts_back_off() {
          15000 = cwnd 1 ssthresh 4 timeouts 4
          15100 < 2
          15100 > 2-3",
+    );
+}
+
+/// RFC 6298 §5.5 and §2.5: doubled up to a minute, no further.
+#[test]
+fn the_back_off_ends_at_a_minute() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 1"#),
+        "0      > 1
+         1000   > 1
+         3000   > 1
+         7000   > 1
+         15000  > 1
+         31000  > 1
+         63000  > 1
+         123000 > 1
+         183000 > 1
+         243000 > 1
+         243000 = timeouts 9",
     );
 }
 
@@ -246,6 +312,26 @@ fn no_fast_retransmit_for_a_window_that_timed_out() {
 fn marks_reduce_once_per_window() {
     play(
         config(r#""cc": "newreno", "ecn": "classic", "initial_window": 10"#),
+        "0   > 1-10
+         100 < 2 ece
+         100 = cwnd 5 ecn 1
+         101 < 3 ece
+         102 < 4 ece
+         103 < 10 ece
+         103 > 11-14
+         103 = cwnd 5 ecn 1
+         104 < 11 ece
+         104 > 15
+         200 < 12 ece
+         200 = cwnd 2 ecn 2",
+    );
+}
+
+/// RFC 8257 §3.3: so does DCTCP, by alpha / 2, which is a half while all are marked.
+#[test]
+fn dctcp_reduces_once_per_window() {
+    play(
+        config(r#""cc": "dctcp", "initial_window": 10"#),
         "0   > 1-10
          100 < 2 ece
          100 = cwnd 5 ecn 1
@@ -301,6 +387,23 @@ fn tail_loss_probe() {
     );
     assert_eq!((tx.stats().probes, tx.stats().timeouts), (1, 0));
     assert_eq!(tx.poll_timeout(), None);
+}
+
+/// RFC 8985 §7.3: a probe of new data leaves though the window is full, and takes its room there.
+#[test]
+fn a_probe_of_new_data_counts_in_the_window() {
+    let tx = play(
+        config(r#""cc": "newreno", "sack": true, "rack_tlp": true, "initial_window": 4"#),
+        "0   > 1-4
+         100 < 2
+         100 > 5-6
+         100 = cwnd 5
+         300 > 7
+         310 < 3
+         310 = cwnd 6
+         310 > 8",
+    );
+    assert_eq!((tx.stats().probes, tx.in_flight()), (1, 6000));
 }
 
 /// RFC 8985 §6.2: reordering of less than a quarter of the round trip retransmits nothing;

@@ -97,7 +97,7 @@ pub struct Sender {
     pub(super) pace_next: Time,
 }
 
-const _: () = assert!(std::mem::size_of::<Sender>() <= 312);
+const _: () = assert!(std::mem::size_of::<Sender>() <= 280);
 
 impl Sender {
     /// Active open: SYN is due at `start`, or data where the profile has no handshake.
