@@ -18,7 +18,7 @@ pub mod units;
 pub mod verdict;
 
 pub use addr::{FlowKey, Ipv4Net};
-pub use digest::Digest;
+pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use packet::Packet;
 pub use quantity::{Limit, Overhead, Percent, RateOrPercent, Size};

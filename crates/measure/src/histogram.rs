@@ -84,6 +84,19 @@ impl Histogram {
         }
     }
 
+    /// Takes in `n` delays alike.
+    pub fn record_many(&mut self, delay: Dur, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let v = delay.as_ps();
+        self.count += n;
+        self.sum += u128::from(v) * u128::from(n);
+        self.min = self.min.min(v);
+        self.max = self.max.max(v);
+        self.add(bucket_of(v, self.bits), n);
+    }
+
     /// Takes in everything that `other` has. With unequal resolution the coarser one remains.
     pub fn merge(&mut self, other: &Self) {
         if other.bits < self.bits {

@@ -18,6 +18,25 @@ pub(crate) struct QueueMeter {
     waited_bytes: u128,
     pub(crate) max_packets: u64,
     pub(crate) max_bytes: u64,
+    /// What went straight through; counted in with [`QueueMeter::settled`].
+    pub(crate) through: Through,
+}
+
+/// Packets that arrived at an empty queue and a free server in the window.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Through {
+    packets: u64,
+    bytes: u64,
+    longest: u32,
+}
+
+impl Through {
+    #[inline]
+    pub(crate) fn count(&mut self, len: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(len);
+        self.longest = self.longest.max(len);
+    }
 }
 
 impl QueueMeter {
@@ -32,7 +51,22 @@ impl QueueMeter {
             waited_bytes: 0,
             max_packets: 0,
             max_bytes: 0,
+            through: Through::default(),
         }
+    }
+
+    /// With what went straight through counted in like everything else.
+    pub(crate) fn settled(&self) -> Self {
+        let (mut all, through) = (self.clone(), self.through);
+        all.through = Through::default();
+        if through.packets > 0 {
+            all.offered_bytes += through.bytes;
+            all.carried_bytes += through.bytes;
+            all.sojourn.record_many(Dur::ZERO, through.packets);
+            // What goes straight through was in the queue too, as in a discipline.
+            all.on_backlog(1, through.longest.into());
+        }
+        all
     }
 
     /// A packet left the queue for the server at `now`.

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod campaign;
+mod flow;
 mod gauge;
 mod link;
 mod outcome;

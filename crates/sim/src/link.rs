@@ -4,19 +4,24 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Time};
+use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
-use crate::port::{FifoPort, InFlight, Port, QueuedPort};
+use crate::port::{FifoPort, Port, QueuedPort};
 use crate::window::Window;
 
 /// A FIFO pipe of packets by value: only its head has a wake.
 pub(crate) struct Link {
-    pub(crate) to: u32,
     pub(crate) rate: Rate,
     pub(crate) delay: Dur,
     pub(crate) overhead: Overhead,
+    /// All packets come over one other link, and departures are computed.
+    pub(crate) solo: bool,
+    /// Slot of the port's wakes, where it has any.
+    pub(crate) slot: u32,
+    /// Length and transmission time of the last packet: most are alike.
+    last_tx: (u32, Dur),
     pub(crate) port: Port,
     pub(crate) pipe: VecDeque<InFlight>,
     pub(crate) meter: LinkMeter,
@@ -33,6 +38,7 @@ impl Link {
         seed: u64,
         run: u32,
         bits: u8,
+        edge: Time,
     ) -> Self {
         let discipline = plan.discipline.build(flows);
         let queues = discipline
@@ -42,23 +48,34 @@ impl Link {
             .collect();
         let path = format!("links/{}", plan.name);
         let port = match discipline.plain_fifo() {
-            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate)),
+            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, edge)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
                 Port::Queued(Box::new(QueuedPort::new(discipline, rng)))
             }
         };
         Self {
-            to: plan.to,
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,
+            solo: false,
+            slot: u32::MAX,
+            last_tx: (0, plan.rate.tx_time(0)),
             port,
             pipe: VecDeque::new(),
             meter: LinkMeter::default(),
             queues,
             path: spillgate_core::rng::hash_bytes(path.as_bytes()),
         }
+    }
+
+    /// How long the link takes to send `len` bytes.
+    #[inline]
+    pub(crate) fn tx_time(&mut self, len: u32) -> Dur {
+        if len != self.last_tx.0 {
+            self.last_tx = (len, self.rate.tx_time(len));
+        }
+        self.last_tx.1
     }
 
     /// Bytes whose transmission has begun, since the start of the run; a computed port must
@@ -83,7 +100,54 @@ impl Link {
                 });
                 queues.into()
             }
-            Port::Queued(_) | Port::Fifo(_) => Cow::Borrowed(&self.queues),
+            Port::Queued(_) => Cow::Borrowed(&self.queues),
+            Port::Fifo(_) => self.queues.iter().map(QueueMeter::settled).collect(),
+        }
+    }
+}
+
+/// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
+#[derive(Clone, Copy)]
+pub(crate) struct InFlight {
+    pub(crate) due: Time,
+    handle: u64,
+    sent: Time,
+    flow: u32,
+    seq: u32,
+    hash: u32,
+    l3_len: u16,
+    dscp: Dscp,
+    ecn: Ecn,
+}
+
+const _: () = assert!(size_of::<InFlight>() == 40);
+
+impl InFlight {
+    #[inline]
+    pub(crate) fn new(due: Time, p: &Packet) -> Self {
+        Self {
+            due,
+            handle: p.handle,
+            sent: p.sent,
+            flow: p.flow,
+            seq: p.seq,
+            hash: p.hash,
+            l3_len: p.l3_len,
+            dscp: p.dscp,
+            ecn: p.ecn,
+        }
+    }
+
+    /// The packet as it left the port before.
+    #[inline]
+    pub(crate) fn packet(&self) -> Packet {
+        Packet {
+            handle: self.handle,
+            sent: self.sent,
+            hash: self.hash,
+            dscp: self.dscp,
+            ecn: self.ecn,
+            ..Packet::new(self.flow, self.seq, self.l3_len)
         }
     }
 }

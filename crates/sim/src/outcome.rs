@@ -1,7 +1,7 @@
 //! What a run leaves behind: one value for every key of the layout, the delay
 //! distribution of each class, and time series.
 
-use spillgate_core::{Digest, DropReason, Dscp, Dur, Time};
+use spillgate_core::{DropReason, Dscp, Dur, Facts, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Series, jain};
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
@@ -203,12 +203,12 @@ impl Outcome {
 
     pub(crate) fn with_run(
         mut self,
-        digest: Digest,
+        facts: Facts,
         events: u64,
         packets: u64,
         series: Option<&SeriesRecorder>,
     ) -> Self {
-        self.digest = digest.hex();
+        self.digest = facts.hex();
         self.events = events;
         self.packets = packets;
         self.series = series.map(SeriesRecorder::curves).unwrap_or_default();

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use spillgate_core::{Drops, Dur, Limit, Packet, Rate, Rng, Time};
 use spillgate_queueing::Discipline;
 
+use crate::gauge::QueueMeter;
+use crate::window::Window;
+
 /// The port of a link.
 pub(crate) enum Port {
     /// A plain FIFO: departures are known at arrival, no service events.
@@ -16,7 +19,8 @@ pub(crate) enum Port {
 /// A FIFO with tail drop that computes each packet's service start when it
 /// arrives. The packets that wait are those whose service starts later.
 ///
-/// It does what a [`QueuedPort`] with the same FIFO does, packet by packet.
+/// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
+/// order, but the port may be ahead of the world's clock.
 pub(crate) struct FifoPort {
     /// Most packets and bytes that may wait.
     max_packets: u32,
@@ -25,11 +29,14 @@ pub(crate) struct FifoPort {
     /// Service start and length of the packets that wait, in order.
     waiting: VecDeque<(Time, u32)>,
     bytes: u64,
+    /// The begin of the window, [`Time::MAX`] once it is past.
+    edge: Time,
 }
 
 impl FifoPort {
-    /// A FIFO with a limit, a time being the bytes that `rate` sends in it.
-    pub(crate) fn new(limit: Limit, rate: Rate) -> Self {
+    /// A FIFO with a limit, a time being the bytes that `rate` sends in it; the backlog at `edge`
+    /// counts as a peak.
+    pub(crate) fn new(limit: Limit, rate: Rate, edge: Time) -> Self {
         let (max_packets, max_bytes) = match limit {
             Limit::Packets(n) => (n, u64::MAX),
             Limit::Bytes(n) => (u32::MAX, n),
@@ -41,6 +48,7 @@ impl FifoPort {
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
             bytes: 0,
+            edge,
         }
     }
 
@@ -57,25 +65,55 @@ impl FifoPort {
         }
     }
 
-    /// Takes a packet of `len` bytes that needs `tx` on the link: when its
-    /// service starts, or none if it does not fit into the queue.
+    /// Takes a packet that needs `tx` on the link: when its service starts, or none if it does
+    /// not fit into the queue. What gets through is counted.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, len: u32, tx: Dur) -> Option<Time> {
+    pub(crate) fn offer(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        tx: Dur,
+        window: Window,
+        queue: &mut QueueMeter,
+    ) -> Option<Time> {
+        if now >= self.edge {
+            self.pass_edge(queue);
+        }
         self.advance(now);
-        let bytes = self.bytes.saturating_add(u64::from(len));
+        let len = u64::from(packet.len);
+        let bytes = self.bytes.saturating_add(len);
         if self.waiting.len() >= self.max_packets as usize || bytes > self.max_bytes {
             return None;
         }
-        let start = self.free_at.max(now);
-        if start > now {
-            self.waiting.push_back((start, len));
-            self.bytes = bytes;
+        if self.free_at <= now {
+            self.free_at = now + tx;
+            if window.contains(now) {
+                queue.through.count(packet.len);
+            }
+            return Some(now);
         }
+        let start = self.free_at;
+        self.waiting.push_back((start, packet.len));
+        self.bytes = bytes;
         self.free_at = start + tx;
+        if window.contains(now) {
+            queue.on_backlog(self.waiting.len() as u64, bytes);
+        }
+        queue.on_served(window, packet, start);
         Some(start)
+    }
+
+    /// The window has begun: what waited at its edge counts.
+    #[cold]
+    pub(crate) fn pass_edge(&mut self, queue: &mut QueueMeter) {
+        let edge = std::mem::replace(&mut self.edge, Time::MAX);
+        if edge < Time::MAX {
+            self.advance(edge);
+            queue.on_backlog(self.waiting.len() as u64, self.bytes);
+        }
     }
 
     /// Packets and bytes that wait.
@@ -124,11 +162,4 @@ impl QueuedPort {
             }
         }
     }
-}
-
-/// A packet on its way: when it reaches the far end of the link.
-#[derive(Clone, Copy)]
-pub(crate) struct InFlight {
-    pub(crate) due: Time,
-    pub(crate) packet: Packet,
 }

@@ -20,6 +20,9 @@ pub(crate) struct Connection {
     bytes: Option<u64>,
     start: Time,
     opened: bool,
+    /// The flow of its data, and that of its acknowledgments.
+    pub(crate) data: u32,
+    pub(crate) acknowledgments: u32,
     /// When the last byte was acknowledged.
     pub(crate) finished: Option<Time>,
     /// Bytes delivered in order, and the sender's counts, at the begin of the window.
@@ -37,7 +40,13 @@ pub(crate) struct Counts {
 }
 
 impl Connection {
-    pub(crate) fn new(config: &Arc<TcpConfig>, bytes: Option<u64>, start: Time) -> Self {
+    pub(crate) fn new(
+        config: &Arc<TcpConfig>,
+        bytes: Option<u64>,
+        start: Time,
+        data: u32,
+        acknowledgments: u32,
+    ) -> Self {
         Self {
             sender: Sender::new(config, start),
             receiver: Receiver::new(config),
@@ -45,6 +54,8 @@ impl Connection {
             bytes,
             start,
             opened: false,
+            data,
+            acknowledgments,
             finished: None,
             at_start: Counts::default(),
             at_end: Counts::default(),
@@ -125,23 +136,24 @@ pub(crate) struct Segments {
 
 impl Segments {
     /// Keeps a segment; its number.
-    pub(crate) fn put(&mut self, segment: Segment) -> u64 {
+    #[inline]
+    pub(crate) fn put(&mut self, segment: Segment) -> u32 {
         match self.free.pop() {
             Some(i) => {
                 self.all[i as usize] = segment;
-                u64::from(i)
+                i
             }
             None => {
                 self.all.push(segment);
-                self.all.len() as u64 - 1
+                self.all.len() as u32 - 1
             }
         }
     }
 
     /// Takes a segment out.
-    pub(crate) fn take(&mut self, number: u64) -> Segment {
-        // Numbers come from `put`, whose count fits 32 bits as packets on the way do.
-        self.free.push(number as u32);
+    #[inline]
+    pub(crate) fn take(&mut self, number: u32) -> Segment {
+        self.free.push(number);
         self.all[number as usize]
     }
 }

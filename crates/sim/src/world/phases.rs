@@ -1,0 +1,76 @@
+//! The edges of the measured period, the observer, and the end.
+
+use spillgate_core::Time;
+use spillgate_events::{EventSet, Rank};
+
+use super::World;
+use crate::port::Port;
+
+impl<S: EventSet> World<S> {
+    /// Whether the window is past and nothing that comes at `at` is of interest.
+    #[cold]
+    pub(super) fn is_over(&self, at: Time) -> bool {
+        at >= self.give_up
+            || (at >= self.window.end() && self.outstanding == 0 && at >= self.settled)
+    }
+
+    /// Passes the edges of the window up to `at`.
+    #[cold]
+    pub(super) fn pass_edges(&mut self, at: Time) {
+        while at >= self.edges.next && self.edges.passed < 2 {
+            self.pass_edge();
+        }
+    }
+
+    /// The run is over: the edges of the window that no event came after are passed now, and
+    /// the last sample is taken if an event of the same instant came before it.
+    #[cold]
+    pub(super) fn close(&mut self) {
+        self.pass_edges(Time::MAX);
+        for link in &mut self.links {
+            if let Port::Fifo(fifo) = &mut link.port {
+                fifo.pass_edge(&mut link.queues[0]);
+            }
+        }
+        self.now = self.now.max(self.window.end());
+        let due = self.series.as_ref().map(|s| s.last() + self.plan.interval);
+        if due.is_some_and(|at| at <= self.window.end()) {
+            self.observe();
+        }
+    }
+
+    /// An edge of the window: the queues' own counters are read from here to there.
+    fn pass_edge(&mut self) {
+        let begins = self.edges.passed == 0;
+        self.edges.passed += 1;
+        self.edges.next = self.window.end();
+        self.tcp.iter_mut().for_each(|c| c.on_edge(begins));
+        for link in &mut self.links {
+            let Port::Queued(port) = &mut link.port else {
+                continue; // it sees to the edge itself
+            };
+            if begins {
+                port.discipline.reset_peaks();
+            }
+            for (queue, leaf) in link.queues.iter_mut().zip(port.discipline.leaves()) {
+                if begins {
+                    queue.marks_ce = leaf.marks_ce;
+                } else {
+                    queue.marks_ce = leaf.marks_ce - queue.marks_ce;
+                    queue.on_backlog(leaf.peak_packets, leaf.peak_bytes);
+                }
+            }
+        }
+    }
+
+    pub(super) fn observe(&mut self) {
+        let (now, interval) = (self.now, self.plan.interval);
+        if let Some(series) = &mut self.series {
+            series.sample(now, &mut self.links, &self.received);
+            if now + interval <= self.window.end() {
+                self.events
+                    .schedule(self.slots.observer, now + interval, Rank::Observer);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Packets come into being, arrive, and are lost.
+
+use spillgate_core::{Dropped, Packet, Time};
+use spillgate_events::{EventSet, Rank};
+
+use super::World;
+use crate::flow::Origin;
+
+impl<S: EventSet> World<S> {
+    /// Asks a source for its next packet and sets the wake of its flow.
+    #[inline]
+    pub(super) fn plan_emission(&mut self, flow: usize, source: usize) {
+        let open = &mut self.sources[source];
+        if let Some(e) = open.source.next(&mut open.rng) {
+            if e.at < open.stop {
+                open.next_len = e.len;
+                self.events.schedule(flow as u32, e.at, Rank::Timer);
+            }
+        }
+    }
+
+    /// The wake of a flow: its source sends, or its end of a connection has a timer.
+    pub(super) fn wake_flow(&mut self, flow: usize) {
+        match self.flows[flow].origin {
+            Origin::Open(source) => {
+                let len = self.sources[source as usize].next_len;
+                let packet = self.packet(flow, len, 0);
+                self.plan_emission(flow, source as usize);
+                self.forward(packet);
+            }
+            Origin::Data(c) => self.sender_due(c as usize),
+            Origin::Acknowledgments(c) => self.receiver_due(c as usize),
+        }
+    }
+
+    /// A new packet of `flow`, counted as sent; `number` is that of its segment.
+    #[inline]
+    pub(super) fn packet(&mut self, flow: usize, len: u16, number: u32) -> Packet {
+        let f = &mut self.flows[flow];
+        let mut packet = Packet::new(flow as u32, f.seq, len);
+        packet.sent = self.now;
+        packet.hash = f.hash;
+        packet.dscp = f.dscp;
+        packet.ecn = f.ecn;
+        packet.handle = u64::from(f.begin) << 32 | u64::from(number);
+        f.seq = f.seq.wrapping_add(1);
+        self.counts.emitted += 1;
+        if let Some(meter) = self.meters.get_mut(f.meter as usize) {
+            if self.window.contains(self.now) {
+                meter.on_sent(len);
+                self.outstanding += 1;
+            }
+        }
+        packet
+    }
+
+    /// A packet has reached its destination.
+    #[inline]
+    pub(super) fn receive(&mut self, packet: &Packet) {
+        let f = &self.flows[packet.flow as usize];
+        if let Some(bytes) = self.received.get_mut(f.meter as usize) {
+            *bytes += u64::from(packet.l3_len);
+        }
+        if let Some(meter) = self.meters.get_mut(f.meter as usize) {
+            if self.window.contains(packet.sent) {
+                meter.on_received(packet, self.now);
+                self.outstanding -= 1;
+            }
+        }
+        match f.origin {
+            Origin::Open(_) => {}
+            Origin::Data(c) => self.data_arrived(c as usize, packet),
+            Origin::Acknowledgments(c) => self.acknowledgment_arrived(c as usize, packet),
+        }
+    }
+
+    /// A packet is lost at `now`, which may lie ahead.
+    #[cold]
+    pub(super) fn lose(&mut self, now: Time, place: u64, lost: &Dropped) {
+        let packet = &lost.packet;
+        if now < self.window.end() {
+            self.facts.fact(
+                now.as_ps() ^ place.rotate_left(1 + lost.reason.index() as u32),
+                u64::from(packet.flow) << 32 | u64::from(packet.seq),
+            );
+        }
+        let f = &self.flows[packet.flow as usize];
+        if let Some(meter) = self.meters.get_mut(f.meter as usize) {
+            if self.window.contains(packet.sent) && now < self.give_up {
+                meter.on_lost(lost.reason);
+                self.outstanding -= 1;
+                self.settled = self.settled.max(now);
+            }
+        }
+        if !matches!(f.origin, Origin::Open(_)) {
+            self.segments.take(packet.handle as u32);
+        }
+    }
+}

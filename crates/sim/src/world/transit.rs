@@ -1,0 +1,190 @@
+//! Packets on their way: ports, links, and the way from one to the next.
+
+use spillgate_core::{DropReason, Dropped, Packet, Time};
+use spillgate_events::{EventSet, Rank};
+
+use super::{ARRIVED, World};
+use crate::link::InFlight;
+use crate::port::Port;
+
+impl<S: EventSet> World<S> {
+    /// The head of the pipe of `link` reaches the far end.
+    pub(super) fn deliver(&mut self, link: usize) {
+        let l = &mut self.links[link];
+        let Some(head) = l.pipe.pop_front() else {
+            return;
+        };
+        if let Some(next) = l.pipe.front() {
+            self.events
+                .schedule(self.slots.pipes + link as u32, next.due, Rank::Delivery);
+        }
+        let place = l.path;
+        let packet = head.packet();
+        if self.now < self.window.end() {
+            self.counts.hops += 1;
+            self.facts.fact(
+                self.now.as_ps() ^ place,
+                u64::from(packet.flow) << 32 | u64::from(packet.seq),
+            );
+        }
+        self.forward(packet);
+    }
+
+    /// A packet is at a node: it is received there or goes on.
+    #[inline]
+    pub(super) fn forward(&mut self, mut packet: Packet) {
+        match self.hops[(packet.handle >> 32) as usize] {
+            ARRIVED => self.receive(&packet),
+            link => {
+                packet.handle += 1 << 32;
+                self.offer(link as usize, packet, self.now);
+            }
+        }
+    }
+
+    /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
+    /// one link only.
+    fn offer(&mut self, mut link: usize, mut packet: Packet, mut now: Time) {
+        loop {
+            let l = &mut self.links[link];
+            packet.len = l.overhead.wire_len(packet.l3_len);
+            packet.arrived = now;
+            let tx = l.tx_time(packet.len);
+            let Port::Fifo(fifo) = &mut l.port else {
+                return self.enqueue(link, packet);
+            };
+            packet.leaf = 0;
+            let Some(start) = fifo.offer(now, &packet, tx, self.window, &mut l.queues[0]) else {
+                let reason = DropReason::Tail;
+                l.queues[0].on_lost(self.window, &packet, now, reason);
+                let place = l.path;
+                return self.lose(now, place, &Dropped { packet, reason });
+            };
+            match self.transmit(link, &mut packet, start, start + tx) {
+                Some((next, due)) => (link, now) = (next, due),
+                None => return,
+            }
+        }
+    }
+
+    /// A packet arrives at a port with a discipline.
+    fn enqueue(&mut self, link: usize, packet: Packet) {
+        let now = self.now;
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        port.discipline
+            .enqueue(now, packet, &mut port.rng, &mut self.drops);
+        let idle = port.free_at <= now;
+        if !self.drops.is_empty() {
+            self.drain_drops(link);
+        }
+        if idle {
+            self.serve(link);
+        } else {
+            self.wake_port_when_free(link);
+        }
+    }
+
+    /// The server of `link` takes the next packet, if it may.
+    pub(super) fn serve(&mut self, link: usize) {
+        let (now, window) = (self.now, self.window);
+        let l = &mut self.links[link];
+        let Port::Queued(port) = &mut l.port else {
+            return;
+        };
+        port.wake = Time::MAX;
+        if port.free_at > now {
+            self.wake_port_when_free(link);
+            return;
+        }
+        let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+        if let Some(mut packet) = served {
+            let end = now + l.rate.tx_time(packet.len);
+            port.free_at = end;
+            let queue = &mut l.queues[usize::from(packet.leaf)];
+            queue.on_served(window, &packet, now);
+            if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {
+                self.offer(next, packet, due);
+            }
+        }
+        if !self.drops.is_empty() {
+            self.drain_drops(link);
+        }
+        self.wake_port_when_free(link);
+    }
+
+    /// Sets the port's wake: when the server is free and something waits, or
+    /// when a shaper lets the next packet go.
+    #[inline]
+    fn wake_port_when_free(&mut self, link: usize) {
+        let l = &mut self.links[link];
+        let Port::Queued(port) = &mut l.port else {
+            return;
+        };
+        let at = if port.discipline.backlog_packets() == 0 {
+            return;
+        } else if port.free_at > self.now {
+            port.free_at
+        } else {
+            match port.discipline.next_wake(self.now) {
+                Some(at) => at,
+                None => return,
+            }
+        };
+        if port.wake != at {
+            port.wake = at;
+            self.events.schedule(l.slot, at, Rank::Service);
+        }
+    }
+
+    /// A packet occupies the link from `start` to `end` and then the wire. If the next port is
+    /// fed by this link alone: which it is, and when the packet gets there.
+    #[inline]
+    fn transmit(
+        &mut self,
+        link: usize,
+        packet: &mut Packet,
+        start: Time,
+        end: Time,
+    ) -> Option<(usize, Time)> {
+        let l = &mut self.links[link];
+        l.meter.on_transmit(self.window, start, end, packet.len);
+        let due = end + l.delay;
+        let next = self.hops[(packet.handle >> 32) as usize];
+        if next != ARRIVED && self.links[next as usize].solo {
+            if due < self.window.end() {
+                self.counts.hops += 1;
+                self.counts.events += 1;
+                self.facts.fact(
+                    due.as_ps() ^ self.links[link].path,
+                    u64::from(packet.flow) << 32 | u64::from(packet.seq),
+                );
+            }
+            packet.handle += 1 << 32;
+            return Some((next as usize, due));
+        }
+        let l = &mut self.links[link];
+        if l.pipe.is_empty() {
+            self.events
+                .schedule(self.slots.pipes + link as u32, due, Rank::Delivery);
+        }
+        l.pipe.push_back(InFlight::new(due, packet));
+        None
+    }
+
+    #[cold]
+    fn drain_drops(&mut self, link: usize) {
+        let now = self.now;
+        let drops = std::mem::take(&mut self.drops);
+        for lost in drops.as_slice() {
+            let l = &mut self.links[link];
+            let leaf = usize::from(lost.packet.leaf);
+            l.queues[leaf].on_lost(self.window, &lost.packet, now, lost.reason);
+            let place = l.path;
+            self.lose(now, place, lost);
+        }
+        self.drops = drops;
+        self.drops.clear();
+    }
+}
