@@ -18,8 +18,6 @@ pub(crate) struct QueueMeter {
     waited_bytes: u128,
     pub(crate) max_packets: u64,
     pub(crate) max_bytes: u64,
-    /// What went straight through; counted in with [`QueueMeter::settled`].
-    pub(crate) through: Through,
 }
 
 /// Packets that arrived at an empty queue and a free server in the window.
@@ -51,19 +49,17 @@ impl QueueMeter {
             waited_bytes: 0,
             max_packets: 0,
             max_bytes: 0,
-            through: Through::default(),
         }
     }
 
     /// With what went straight through counted in like everything else.
-    pub(crate) fn settled(&self) -> Self {
-        let (mut all, through) = (self.clone(), self.through);
-        all.through = Through::default();
+    pub(crate) fn with(&self, through: Through) -> Self {
+        let mut all = self.clone();
         if through.packets > 0 {
             all.offered_bytes += through.bytes;
             all.carried_bytes += through.bytes;
             all.sojourn.record_many(Dur::ZERO, through.packets);
-            // What goes straight through was in the queue too, as in a discipline.
+            // It was in the queue too, as in a discipline.
             all.on_backlog(1, through.longest.into());
         }
         all

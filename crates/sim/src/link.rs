@@ -101,7 +101,7 @@ impl Link {
                 queues.into()
             }
             Port::Queued(_) => Cow::Borrowed(&self.queues),
-            Port::Fifo(_) => self.queues.iter().map(QueueMeter::settled).collect(),
+            Port::Fifo(fifo) => self.queues.iter().map(|q| q.with(fifo.through)).collect(),
         }
     }
 }

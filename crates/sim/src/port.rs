@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use spillgate_core::{Drops, Dur, Limit, Packet, Rate, Rng, Time};
 use spillgate_queueing::Discipline;
 
-use crate::gauge::QueueMeter;
+use crate::gauge::{QueueMeter, Through};
 use crate::window::Window;
 
 /// The port of a link.
@@ -31,6 +31,8 @@ pub(crate) struct FifoPort {
     bytes: u64,
     /// The begin of the window, [`Time::MAX`] once it is past.
     edge: Time,
+    /// What need not wait is counted here, next to what it touches anyway.
+    pub(crate) through: Through,
 }
 
 impl FifoPort {
@@ -49,6 +51,7 @@ impl FifoPort {
             waiting: VecDeque::new(),
             bytes: 0,
             edge,
+            through: Through::default(),
         }
     }
 
@@ -91,7 +94,7 @@ impl FifoPort {
         if self.free_at <= now {
             self.free_at = now + tx;
             if window.contains(now) {
-                queue.through.count(packet.len);
+                self.through.count(packet.len);
             }
             return Some(now);
         }

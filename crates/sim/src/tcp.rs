@@ -4,6 +4,7 @@
 //! addresses, packets and wake. A packet carries the number of its segment in a slab, which
 //! grows to the largest number of packets on the way and stays.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use spillgate_core::{Ecn, Time};
@@ -131,14 +132,16 @@ impl Connection {
 #[derive(Default)]
 pub(crate) struct Segments {
     all: Vec<Segment>,
-    free: Vec<u32>,
+    /// Taken in the order in which they became free: segments that leave one after the other
+    /// lie one after the other, and mostly arrive so.
+    free: VecDeque<u32>,
 }
 
 impl Segments {
     /// Keeps a segment; its number.
     #[inline]
     pub(crate) fn put(&mut self, segment: Segment) -> u32 {
-        match self.free.pop() {
+        match self.free.pop_front() {
             Some(i) => {
                 self.all[i as usize] = segment;
                 i
@@ -153,7 +156,7 @@ impl Segments {
     /// Takes a segment out.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Segment {
-        self.free.push(number);
+        self.free.push_back(number);
         self.all[number as usize]
     }
 }
