@@ -48,13 +48,15 @@ codes! {
     ATTACHED_TWICE = "E0409", "Two policies for one link.";
     BAD_POLICY = "E0410", "A policy that cannot be built.";
     NO_NODES = "E0411", "A topology without nodes or links.";
+    GROUP_SIZES = "E0412", "A link between two groups of different sizes.";
+    FAILURE_OVERLAP = "E0413", "A link that fails while it is down.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
     NO_TRAFFIC = "E0502", "A scenario without flows.";
     BAD_SOURCE = "E0503", "A source with a value out of range.";
     BAD_ADDRESS = "E0504", "An address that a flow cannot have.";
     BAD_PORT = "E0505", "A port where the protocol has none.";
-    BAD_TIMES = "E0506", "A flow that stops before it starts.";
+    BAD_TIMES = "E0506", "A flow that stops before it starts, or a link that is repaired before it fails.";
     TOO_MANY_FLOWS = "E0507", "More flows or classes than this program runs.";
     TABLE_SYNTAX = "E0511", "A table is not well-formed.";
     TABLE_HEADER = "E0512", "The columns of a table are not the ones that are known.";
@@ -70,7 +72,9 @@ codes! {
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
     W_NO_POLICY = "W0403", "An interface that is mapped to a link but has no output policy.";
+    W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
+    W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
 }

@@ -29,6 +29,7 @@ mod hash;
 pub mod import;
 pub mod load;
 mod lower;
+mod memory;
 mod node;
 pub mod plan;
 pub mod routes;

@@ -10,10 +10,11 @@ use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
 
-use crate::codes;
-use crate::error::Diagnostic;
 use crate::routes::{Edge, Routes};
 use crate::schema::SlaMetric;
+
+/// What a link without a policy is reported under.
+pub const NO_POLICY: &str = "none";
 
 /// Everything that is to be run.
 #[derive(Clone, Debug)]
@@ -220,63 +221,6 @@ pub struct SlaPlan {
     pub min: Option<f64>,
 }
 
-impl Plan {
-    /// A generous upper estimate, in bytes, of the memory that the whole campaign
-    /// needs with `threads` runs at a time: the plan itself, the worlds that run,
-    /// and the results that are kept of every finished run.
-    pub fn memory_bytes(&self, threads: usize) -> u64 {
-        let runs = u64::from(self.runs);
-        let (mut largest, mut plan, mut kept) = (0_u64, 0_u64, 0_u64);
-        for v in &self.variants {
-            largest = largest.max(v.world.running_bytes());
-            plan = plan.saturating_add(v.world.plan_bytes());
-            kept = kept.saturating_add(v.world.result_bytes().saturating_mul(runs));
-        }
-        // More threads than runs stay idle.
-        let all_runs = runs.saturating_mul(self.variants.len() as u64);
-        let at_once = (threads.max(1) as u64).min(all_runs.max(1));
-        largest
-            .saturating_mul(at_once)
-            .saturating_add(plan)
-            .saturating_add(kept)
-    }
-
-    /// The error to report before starting if `available` bytes are not enough
-    /// for `threads` runs at a time; none if they are.
-    pub fn check_memory(&self, threads: usize, available: u64) -> Option<Diagnostic> {
-        let needed = self.memory_bytes(threads);
-        if needed <= available {
-            return None;
-        }
-        let alone = self.memory_bytes(1);
-        let hint = if alone <= available {
-            format!(
-                "run fewer at a time: one at a time needs about {}",
-                gigabytes(alone)
-            )
-        } else {
-            "use fewer flows, fewer runs, smaller queues or a longer interval".to_owned()
-        };
-        let message = format!(
-            "needs about {}, the machine has {}",
-            gigabytes(needed),
-            gigabytes(available)
-        );
-        Some(Diagnostic::error(codes::MEMORY, message).hint(hint))
-    }
-}
-
-/// Meters, histograms and source of one flow, in bytes; measured values are below.
-const PER_FLOW: u64 = 4096;
-/// Both ends of a TCP connection with some hundreds of segments on the way.
-const PER_CONNECTION: u64 = 32 * 1024;
-/// Meters and histograms of one queue, class or link.
-const PER_METER: u64 = 64 * 1024;
-/// What stays of one flow in the results of a run.
-const KEPT_PER_FLOW: u64 = 512;
-/// One sample of a time series.
-const PER_POINT: u64 = 16;
-
 impl WorldPlan {
     /// Routing with all links up, to be told of failures.
     pub fn routing(&self) -> Routes {
@@ -286,66 +230,5 @@ impl WorldPlan {
             cost: l.cost,
         };
         Routes::new(self.nodes.len(), self.links.iter().map(edge).collect())
-    }
-
-    fn meters(&self) -> u64 {
-        let leaves: usize = self
-            .links
-            .iter()
-            .map(|l| l.discipline.leaf_names().len())
-            .sum();
-        (leaves + self.links.len() + self.classes.len()) as u64
-    }
-
-    fn points(&self) -> u64 {
-        // Series begin with the run, not with the measured period.
-        let period = (self.warmup + self.duration).as_ps();
-        let per_series = period / self.interval.as_ps().max(1) + 1;
-        self.meters().saturating_mul(per_series)
-    }
-
-    /// Of one running world.
-    fn running_bytes(&self) -> u64 {
-        let flows = self.flows.len();
-        let queues = self.links.iter().fold(0_u64, |sum, l| {
-            // Packets on the way are records of 64 B and at least 20 B on the wire.
-            let in_flight = l.rate.bytes_in(l.delay).saturating_mul(4);
-            sum.saturating_add(l.discipline.memory_bytes(flows))
-                .saturating_add(in_flight)
-        });
-        let connections: u64 = self.flows.iter().map(|f| f.traffic.connections()).sum();
-        queues
-            .saturating_add((flows as u64).saturating_mul(PER_FLOW))
-            .saturating_add(connections.saturating_mul(PER_CONNECTION))
-            .saturating_add(self.result_bytes())
-    }
-
-    /// Of the plan, which all runs share.
-    fn plan_bytes(&self) -> u64 {
-        let flow = size_of::<FlowPlan>() as u64 + 128;
-        let link = size_of::<LinkPlan>() as u64 + 512;
-        let routes: usize = self.routes.iter().map(|r| 16 + 4 * r.len()).sum();
-        self.flows.len() as u64 * flow + self.links.len() as u64 * link + routes as u64
-    }
-
-    /// Of the results of one run.
-    fn result_bytes(&self) -> u64 {
-        let flows = self.flows.len() as u64;
-        flows
-            .saturating_mul(KEPT_PER_FLOW)
-            .saturating_add(self.meters().saturating_mul(PER_METER))
-            .saturating_add(self.points().saturating_mul(PER_POINT))
-    }
-}
-
-/// `41 GB`, or `350 MB` below one.
-fn gigabytes(bytes: u64) -> String {
-    let gb = bytes as f64 / 1e9;
-    if gb >= 10.0 {
-        format!("{gb:.0} GB")
-    } else if gb >= 1.0 {
-        format!("{gb:.1} GB")
-    } else {
-        format!("{:.0} MB", (bytes as f64 / 1e6).ceil())
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{Router, SMALL, memory};
 use spillgate_core::{Dscp, Dur, Time};
-use spillgate_scenario::plan::Plan;
+use spillgate_scenario::plan::{Application, FailurePlan, Plan, Traffic};
 use spillgate_scenario::{Diagnostics, NoImporter, Options, load};
 
 fn plan_with(text: &str, files: &[(&str, &str)], opts: &Options) -> Result<Plan, Diagnostics> {
@@ -279,4 +279,209 @@ fn without_an_importer_configurations_are_refused() {
     )
     .unwrap_err();
     assert_eq!((e.0[0].code, e.0[0].file.as_str()), ("E0407", "r.cfg"));
+}
+
+/// The text of a scenario of the corpus of good ones.
+fn good(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/good");
+    std::fs::read_to_string(path.join(name)).unwrap()
+}
+
+fn names(links: &[u32], p: &Plan) -> Vec<String> {
+    let w = &p.variants[0].world;
+    let name = |l: &u32| w.links[*l as usize].name.clone();
+    links.iter().map(name).collect()
+}
+
+#[test]
+fn groups_become_nodes_links_and_dealt_flows() {
+    let config = "policy P fifo 7\ninterface Gi0/1\noutput P\n";
+    let text = good("many-hosts.yaml").replace("{}}\n", "{Gi0/1: in-3}}\n");
+    let p = plan_with(&text, &[("dir/policies.cfg", config)], &Options::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let w = &p.variants[0].world;
+    assert_eq!(
+        w.nodes,
+        [
+            "left", "right", "s-0", "s-1", "s-2", "s-3", "s-4", "d-0", "d-1"
+        ]
+    );
+    let link = |name: &str| w.links.iter().find(|l| l.name == name).unwrap();
+    // Five links in, two out, one between, each with its way back.
+    assert_eq!(w.links.len(), 16);
+    let (third, back) = (link("in-3"), link("in-3.reverse"));
+    assert_eq!((third.from, third.to, back.from, back.to), (5, 0, 0, 5));
+    assert_eq!(
+        (third.delay, back.delay),
+        (Dur::from_ms(1), Dur::from_ms(1))
+    );
+    assert_eq!(link("in-2").delay, Dur::from_ms(3));
+    assert_eq!(
+        (third.policy.as_str(), link("in-2").policy.as_str()),
+        ("P", "none")
+    );
+    // Flow 7 of 10 goes from member 7 mod 5 to member 7 mod 2.
+    let bulk = &w.flows[7];
+    assert_eq!(bulk.name, "bulk-7");
+    assert_eq!(bulk.key.dst.to_string(), "10.255.0.8");
+    let there = names(&w.routes[bulk.route as usize], &p);
+    assert_eq!(there, ["in-2", "bottleneck", "out-1"]);
+    let back = names(&w.routes[bulk.back.unwrap() as usize], &p);
+    assert_eq!(
+        back,
+        ["out-1.reverse", "bottleneck.reverse", "in-2.reverse"]
+    );
+    // Ten pairs of members, both ways; phone and the sessions use the same.
+    assert_eq!(w.routes.len(), 20);
+    let video = &w.flows[10].traffic;
+    assert!(
+        matches!(
+            video,
+            Traffic::Tcp {
+                application: Application::Source(_),
+                ..
+            }
+        ),
+        "{video:?}"
+    );
+    let Traffic::Sessions(web) = &w.flows[12].traffic else {
+        panic!()
+    };
+    assert_eq!((web.active, w.flows[12].name.as_str()), (100, "web-0"));
+    assert_eq!(
+        (w.flows[12].dscp.to_string(), w.flows[12].key.protocol),
+        ("af11".to_owned(), 6)
+    );
+    assert_eq!(w.flows[12].stop, Time::from_secs_f64(8.0));
+    assert!(p.warnings.is_empty(), "{:?}", p.warnings);
+}
+
+#[test]
+fn failures_name_links_and_who_is_cut_off() {
+    let p = plan(&good("failures.yaml"));
+    let w = &p.variants[0].world;
+    assert_eq!(w.reroute, Dur::from_ms(250));
+    let s = Time::from_secs_f64;
+    let found: Vec<_> = w
+        .failures
+        .iter()
+        .map(|f| (f.down, names(&[f.link], &p).remove(0), f.up))
+        .collect();
+    let expected = [
+        (3.0, "bc", s(5.0)),
+        (3.0, "bc.reverse", s(5.0)),
+        (4.0, "lan-1", Time::MAX),
+        (4.0, "lan-1.reverse", Time::MAX),
+        (5.0, "ac.reverse", s(6.0)),
+        (5.5, "bc", Time::MAX),
+        (5.5, "bc.reverse", Time::MAX),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(at, name, up)| (s(at), name.to_owned(), up))
+    );
+    assert!(w.failures.windows(2).all(|f: &[FailurePlan]| f[0] < f[1]));
+    // The ring has a way around until the way back over `ac` is gone, too.
+    assert_eq!(
+        p.warnings,
+        [
+            "dir/s.yaml:12: when link `lan-1` fails at 4 s, flows are left without a path: bulk-1, bulk-4, phone-1; until a repair their packets are lost, and connections time out",
+            "dir/s.yaml:14: when link `bc` fails at 5.5 s, flows are left without a path: bulk-0, bulk-2, bulk-3, bulk-5; until a repair their packets are lost, and connections time out",
+        ]
+    );
+    let late = good("failures.yaml").replace("at: 5500 ms", "at: 10 s");
+    let warnings = plan(&late).warnings;
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.contains("link `bc` fails after the end of the run at 10 s"))
+    );
+    // A flow that is over by then loses nothing.
+    let over = good("failures.yaml").replace("count: 6", "count: 6, stop: 2 s");
+    let cut: Vec<_> = plan(&over)
+        .warnings
+        .into_iter()
+        .filter(|w| w.contains("bulk"))
+        .collect();
+    assert_eq!(cut, Vec::<String>::new());
+}
+
+/// Without propagation delays transmissions still take time, a picosecond at least: a round
+/// trip is never instant, and the connection is as good as any.
+#[test]
+fn a_round_trip_without_delay_is_fine() {
+    let text = SMALL
+        .replace("delay: 5 ms, policy: Q", "duplex: true")
+        .replace(
+            "dscp: ef, source: {cbr: {rate: 64 kb/s, packet: 200 B}}",
+            "tcp: {}",
+        )
+        .replace("10 Mb/s", "1000 Tb/s");
+    let p = plan(&text);
+    assert!(p.warnings.is_empty(), "{:?}", p.warnings);
+    let link = &p.variants[0].world.links[0];
+    assert_eq!(
+        (link.delay, link.rate.tx_time(40).is_zero()),
+        (Dur::ZERO, false)
+    );
+}
+
+/// Ten thousand hosts with links of their own: megabytes, not a table of all pairs.
+#[test]
+fn ten_thousand_hosts_load() {
+    let text = "schema_version: 1
+topology:
+  nodes: [left, right, {name: s, count: 10000}]
+  links:
+    in: {from: s, to: left, rate: 1 Gb/s, delay: [1 ms, 2 ms, 3 ms], duplex: true}
+    bottleneck: {from: left, to: right, rate: 10 Gb/s, delay: 10 ms, duplex: true, policy: Q}
+policies:
+  Q: {fifo: {limit: 30000 packets}}
+traffic:
+  - flow: {name: bulk, count: 10000, from: s, to: right, tcp: {profile: ns2}}
+";
+    let p = plan(text);
+    let w = &p.variants[0].world;
+    assert_eq!(
+        (w.nodes.len(), w.links.len(), w.routes.len()),
+        (10_002, 20_002, 20_000)
+    );
+    let megabytes = p.memory_bytes(1) / 1_000_000;
+    assert!((100..2000).contains(&megabytes), "{megabytes} MB");
+    let mut routing = w.routing();
+    let path = routing.path(w.flows[9999].from, w.flows[9999].to);
+    assert_eq!(
+        path.as_deref(),
+        Some(&w.routes[w.flows[9999].route as usize][..])
+    );
+}
+
+#[test]
+fn nodes_and_links_are_bounded() {
+    let fails = |nodes: &str, links: &str, what: &str| {
+        let text = format!(
+            "schema_version: 1\ntopology: {{nodes: [{nodes}], links: {{{links}}}}}\ntraffic:\n  - flow: {{name: x, from: a, to: b, tcp: {{}}}}\n"
+        );
+        let e = plan_with(&text, &[], &Options::default())
+            .unwrap_err()
+            .to_string();
+        assert!(e.contains(what), "{e}");
+    };
+    let groups: Vec<_> = (0..11)
+        .map(|i| format!("{{name: g{i}, count: 100000}}"))
+        .collect();
+    fails(
+        &groups.join(", "),
+        "x: {from: a, to: b, rate: 1 Mb/s}",
+        "1100000 nodes",
+    );
+    let links: Vec<_> = (0..6)
+        .map(|i| format!("l{i}: {{from: g, to: a, rate: 1 Mb/s, duplex: true}}"))
+        .collect();
+    fails(
+        "a, b, {name: g, count: 100000}",
+        &links.join(", "),
+        "1200000 links",
+    );
 }

@@ -87,6 +87,8 @@ fn the_schema_refuses_what_it_can() {
         "runs-zero",
         "port-range",
         "sla-no-unit",
+        "sessions-keys",
+        "failure-keys",
     ];
     for (name, text) in corpus("bad") {
         if visible.contains(&name.trim_end_matches(".yaml")) {

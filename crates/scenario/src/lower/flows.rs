@@ -2,24 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
-use spillgate_core::{Ecn, FlowKey, Time};
-use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_core::{FlowKey, Time};
 use spillgate_queueing::spec::{NetSpec, Protocol};
 
+use super::bad_name;
+use super::ends::{self, Ends};
+use super::nodes::Nodes;
 use super::paths::Paths;
 use super::period::Times;
 use super::rows::Row;
-use super::topology::unknown_node;
-use super::{Ids, bad_name};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::{Application, FlowPlan, Traffic};
+use crate::plan::{FlowPlan, Traffic};
 use crate::schema::FlowSpec;
-use crate::suggest::list;
 
 /// Most flows of one variant.
 const MAX_FLOWS: u64 = 1_000_000;
@@ -32,47 +30,8 @@ const DPORT: u16 = 5001;
 /// Protocols whose headers begin with two ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-const TCP: Protocol = Protocol(6);
+pub(super) const TCP: Protocol = Protocol(6);
 const UDP: Protocol = Protocol(17);
-
-/// Where a row's flows begin and end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    pub(super) from: u32,
-    pub(super) to: u32,
-}
-
-/// The nodes of each row; none after an error.
-pub(super) fn ends(
-    ctx: &mut Ctx<'_>,
-    root: &Node,
-    rows: &[Row],
-    nodes: &Ids<'_>,
-) -> Vec<Option<Ends>> {
-    rows.iter()
-        .map(|row| {
-            let mut find = |name: &str, key: &str| {
-                let id = nodes.get(name).copied();
-                if id.is_none() {
-                    row.error(ctx, root, unknown_node(nodes, name), &steps![key]);
-                }
-                id
-            };
-            let (from, to) = (find(&row.spec.from, "from"), find(&row.spec.to, "to"));
-            let (from, to) = (from?, to?);
-            if from == to {
-                let d = Diagnostic::error(
-                    codes::SELF_LINK,
-                    format!("the flow goes from `{}` to itself", row.spec.to),
-                )
-                .hint("`from` and `to` must be two nodes");
-                row.error(ctx, root, d, &steps!["to"]);
-                return None;
-            }
-            Some(Ends { from, to })
-        })
-        .collect()
-}
 
 /// Flows and the classes that they name.
 pub(super) struct Lowered {
@@ -87,7 +46,7 @@ pub(super) fn lower(
     rows: &[Row],
     ends: &[Option<Ends>],
     paths: &mut Paths,
-    nodes: &Ids<'_>,
+    nodes: &Nodes<'_>,
     times: &Times,
 ) -> Option<Lowered> {
     check_names(ctx, root, rows);
@@ -116,7 +75,7 @@ pub(super) fn lower(
             fine: true,
         };
         checker.check(times);
-        let traffic = checker.traffic();
+        let traffic = super::traffic::traffic(&mut checker);
         let template = ends.and_then(|e| checker.template(e, traffic, paths, nodes));
         let name = spec.class.as_deref().unwrap_or(&spec.name);
         if !class_ids.contains_key(name) {
@@ -138,7 +97,7 @@ pub(super) fn lower(
             fine = false;
             continue;
         };
-        expand(&mut out.flows, spec, &template, class_ids[name]);
+        expand(&mut out.flows, spec, &template, class_ids[name], paths)?;
     }
     fine.then_some(out)
 }
@@ -146,18 +105,31 @@ pub(super) fn lower(
 /// What the flows of a row have in common.
 struct Template {
     ends: Ends,
-    route: u32,
-    back: Option<u32>,
     /// Source address of the first; none for the default.
     src: Option<u32>,
-    dst: Ipv4Addr,
+    /// None for the default.
+    dst: Option<Ipv4Addr>,
     protocol: u8,
     has_ports: bool,
     traffic: Traffic,
 }
 
-fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) {
+/// The default address of a node: 10.255.0.0 plus its number, from 65536 on in the blocks below.
+fn address(node: u32) -> Ipv4Addr {
+    let [_, block, hi, lo] = node.to_be_bytes();
+    Ipv4Addr::new(10, 255 - block, hi, lo)
+}
+
+/// The flows of a row, whose paths are known to exist.
+fn expand(
+    flows: &mut Vec<FlowPlan>,
+    spec: &FlowSpec,
+    t: &Template,
+    class: u16,
+    paths: &mut Paths,
+) -> Option<()> {
     for i in 0..spec.count {
+        let (from, to) = t.ends.of(i);
         // Below MAX_FLOWS, so it fits 10.0.0.0/12.
         let number = flows.len() as u32;
         let src = match t.src {
@@ -178,13 +150,16 @@ fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) 
                 format!("{}-{i}", spec.name)
             },
             class,
-            from: t.ends.from,
-            to: t.ends.to,
-            route: t.route,
-            back: t.back,
+            from,
+            to,
+            route: paths.between(from, to)?,
+            back: match t.traffic.is_closed_loop() {
+                true => Some(paths.between(to, from)?),
+                false => None,
+            },
             key: FlowKey {
                 src: Ipv4Addr::from(src),
-                dst: t.dst,
+                dst: t.dst.unwrap_or_else(|| address(to)),
                 protocol: t.protocol,
                 sport: port(spec.sport, (EPHEMERAL.0 + number % EPHEMERAL.1) as u16),
                 dport: port(spec.dport, DPORT),
@@ -197,18 +172,19 @@ fn expand(flows: &mut Vec<FlowPlan>, spec: &FlowSpec, t: &Template, class: u16) 
             traffic: t.traffic.clone(),
         });
     }
+    Some(())
 }
 
 /// The checks of one row.
-struct Checker<'a, 'c> {
+pub(super) struct Checker<'a, 'c> {
     ctx: &'a mut Ctx<'c>,
     root: &'a Node,
-    row: &'a Row,
+    pub(super) row: &'a Row,
     fine: bool,
 }
 
 impl Checker<'_, '_> {
-    fn error(&mut self, d: Diagnostic, path: &[Step]) {
+    pub(super) fn error(&mut self, d: Diagnostic, path: &[Step]) {
         self.row.error(self.ctx, self.root, d, path);
         self.fine = false;
     }
@@ -233,7 +209,10 @@ impl Checker<'_, '_> {
             )
             .hint("`stop` is counted from the beginning of the run, like `start`");
             self.error(d, &steps!["stop"]);
-        } else if spec.start >= times.end() || spec.stop.is_some_and(|s| s <= times.warmup) {
+        } else if spec.start >= times.end()
+            // What was begun before the stop may go on.
+            || (spec.tcp.is_none() && spec.stop.is_some_and(|s| s <= times.warmup))
+        {
             let key = if spec.start >= times.end() {
                 "start"
             } else {
@@ -271,152 +250,25 @@ impl Checker<'_, '_> {
         ends: Ends,
         traffic: Option<Traffic>,
         paths: &mut Paths,
-        nodes: &Ids<'_>,
+        nodes: &Nodes<'_>,
     ) -> Option<Template> {
         let spec = &self.row.spec;
-        let route = paths.between(ends.from, ends.to);
-        if route.is_none() {
-            let mut sources = nodes
-                .iter()
-                .filter(|(_, id)| paths.routes.next_hop(**id, ends.to).is_some())
-                .map(|(name, _)| *name)
-                .peekable();
-            let hint = match sources.peek() {
-                Some(_) => format!(
-                    "paths to `{}` begin at {}; links lead one way unless they are `duplex`",
-                    spec.to,
-                    list(sources)
-                ),
-                None => format!(
-                    "no link leads to `{}`; links lead one way unless they are `duplex`",
-                    spec.to
-                ),
-            };
-            let d = Diagnostic::error(
-                codes::NO_ROUTE,
-                format!("there is no path from `{}` to `{}`", spec.from, spec.to),
-            )
-            .found(format!("{} -> {}", spec.from, spec.to))
-            .hint(hint);
-            self.error(d, &steps!["to"]);
-        }
         let answered = traffic.as_ref().is_some_and(Traffic::is_closed_loop);
-        let back = answered
-            .then(|| paths.between(ends.to, ends.from))
-            .flatten();
-        if answered && back.is_none() {
-            let d = Diagnostic::error(
-                codes::NO_ROUTE,
-                format!(
-                    "there is no path for acknowledgments, from `{}` to `{}`",
-                    spec.to, spec.from
-                ),
-            )
-            .found(format!("{} -> {}", spec.to, spec.from))
-            .hint("make the links `duplex`, or add links that lead back");
-            self.error(d, &steps!["tcp"]);
-        }
+        let Self { ctx, root, row, .. } = self;
+        self.fine &= ends::check_paths(ctx, root, row, ends, answered, paths, nodes);
         let protocol = match &traffic {
-            Some(Traffic::Tcp { .. }) => TCP,
+            Some(t) if t.is_closed_loop() => TCP,
             _ => spec.protocol.unwrap_or(UDP),
         };
         let src = spec.src.map(|net| self.source(net));
         let dst = spec.dst.map(|net| self.destination(net));
-        let [.., hi, lo] = ends.to.to_be_bytes();
         Some(Template {
             ends,
-            route: route?,
-            back,
             src: src.flatten(),
-            dst: dst.unwrap_or_else(|| Some(Ipv4Addr::new(10, 255, hi, lo)))?,
+            dst: dst.map_or(Some(None), |d| d.map(Some))?,
             protocol: protocol.0,
             has_ports: WITH_PORTS.contains(&protocol.0),
             traffic: traffic?,
-        })
-    }
-
-    /// What the flows send; none after an error.
-    fn traffic(&mut self) -> Option<Traffic> {
-        let spec = &self.row.spec;
-        let both = |problem: &str| {
-            Diagnostic::error(codes::BAD_SOURCE, problem).hint(
-                "write a `source` such as {cbr: {rate: 1 Mb/s, packet: 1500 B}}, or `tcp: {}`",
-            )
-        };
-        let problem = match (&spec.source, &spec.tcp) {
-            (Some(source), None) => match source.check() {
-                Ok(()) if spec.bytes.is_none() => return Some(Traffic::Source(source.clone())),
-                Ok(()) => {
-                    let d = Diagnostic::error(codes::BAD_SOURCE, "`bytes` is for a TCP connection")
-                        .hint("bound a source in time by `stop`");
-                    self.error(d, &steps!["bytes"]);
-                    return None;
-                }
-                Err(p) => ("source", p),
-            },
-            (None, Some(tcp)) => match tcp.resolve() {
-                Ok(config) => return self.connection(config),
-                Err(p) => ("tcp", p),
-            },
-            (Some(_), Some(_)) => {
-                self.error(both("a flow has either `source` or `tcp`"), &steps!["tcp"]);
-                return None;
-            }
-            (None, None) => {
-                self.error(both("the flow does not say what it sends"), &[]);
-                return None;
-            }
-        };
-        let (key, p) = problem;
-        let mut path = steps![key].to_vec();
-        path.extend(Step::parse_all(&p.path));
-        let d = Diagnostic::error(codes::BAD_SOURCE, p.message)
-            .found(p.found)
-            .hint(p.hint);
-        self.error(d, &path);
-        None
-    }
-
-    /// A connection with these parameters, if what stands beside them fits.
-    fn connection(&mut self, config: TcpConfig) -> Option<Traffic> {
-        let spec = &self.row.spec;
-        let problem = if spec.bytes.is_some_and(|b| b.0 == 0) {
-            Some((
-                "bytes",
-                "a transfer of 0 B",
-                "write at least 1 B, or leave `bytes` out for one without end",
-            ))
-        } else if spec.protocol.is_some_and(|p| p != TCP) {
-            Some((
-                "protocol",
-                "the protocol of a `tcp` flow is tcp",
-                "leave `protocol` out",
-            ))
-        } else if spec.stop.is_some() {
-            Some((
-                "stop",
-                "a connection ends when its data are transferred",
-                "bound it by `bytes`",
-            ))
-        } else if spec.ecn != Ecn::NotEct {
-            Some((
-                "ecn",
-                "TCP sets the ECN field itself",
-                "write `ecn` inside `tcp`",
-            ))
-        } else {
-            None
-        };
-        if let Some((key, message, hint)) = problem {
-            let d = Diagnostic::error(codes::BAD_SOURCE, message).hint(hint);
-            self.error(d, &steps![key]);
-            return None;
-        }
-        Some(Traffic::Tcp {
-            config: Arc::new(config),
-            application: spec
-                .bytes
-                .map_or(Application::Greedy, |b| Application::Bytes(b.0)),
         })
     }
 

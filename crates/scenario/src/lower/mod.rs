@@ -1,22 +1,26 @@
 //! From a scenario to what runs: references become ids, defaults are filled
 //! in, and what makes no sense is reported with its place.
 
+mod ends;
+mod failures;
 mod flows;
+mod links;
+mod nodes;
 mod paths;
 mod period;
 mod policies;
 mod rows;
 mod sla;
-mod topology;
-
-use std::collections::BTreeMap;
+mod traffic;
 
 pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
 pub(crate) use sla::sla;
 
+use failures::Failures;
+use links::Links;
+use nodes::Nodes;
 use paths::Paths;
-use spillgate_core::Dur;
 
 use crate::codes;
 use crate::ctx::Ctx;
@@ -26,9 +30,6 @@ use crate::node::{Node, Step, steps};
 use crate::plan::WorldPlan;
 use crate::schema::Scenario;
 
-/// Ids by name.
-type Ids<'a> = BTreeMap<&'a str, u32>;
-
 /// Lowers one variant; none only after an error was reported.
 pub(crate) fn world(
     ctx: &mut Ctx<'_>,
@@ -36,31 +37,33 @@ pub(crate) fn world(
     scenario: &Scenario,
     root: &Node,
 ) -> Option<WorldPlan> {
-    let nodes = topology::nodes(ctx, scenario, root);
+    let nodes = Nodes::read(ctx, scenario, root);
+    let links = Links::read(ctx, scenario, root, &nodes);
     let policies = policies::gather(ctx, scenario, root);
-    let links = topology::links(ctx, scenario, root, &nodes);
-    let attached = policies::attach(ctx, scenario, root, &policies);
-    let recipes = policies::resolve(ctx, shared, root, &policies, &attached, scenario);
+    let attached = policies::attach(ctx, scenario, root, &policies, &links);
+    let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
     let (rows, all_read) = rows::collect(ctx, scenario, root);
-    let times = period::measurement(ctx, scenario, root);
-    let (Some(links), Some(times)) = (links, times) else {
-        return None;
-    };
-    let ends = flows::ends(ctx, root, &rows, &nodes);
-    let mut paths = Paths::new(scenario.topology.nodes.len(), topology::edges(&links));
+    let times = period::measurement(ctx, scenario, root)?;
+    let failures = Failures::read(ctx, scenario, root, &links, &times);
+    let drafts = links.drafts()?;
+    let ends = ends::all(ctx, root, &rows, &nodes);
+    let mut paths = Paths::new(nodes.names.len(), links::edges(&drafts));
     let flows::Lowered { flows, classes } =
         flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
     // A class may seem unknown because its rows could not be read.
     if !all_read {
         return None;
     }
-    let links = links.into_iter().map(|l| l.finish(&recipes)).collect();
+    let failures = failures?;
+    if ctx.is_fine() {
+        failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
+    }
     Some(WorldPlan {
-        nodes: scenario.topology.nodes.clone(),
-        links,
+        nodes: nodes.names,
+        links: drafts.into_iter().map(|l| l.finish(&recipes)).collect(),
         routes: paths.all,
-        failures: Vec::new(),
-        reroute: Dur::ZERO,
+        failures: failures.into_plan(),
+        reroute: Failures::reroute(scenario),
         flows,
         classes,
         warmup: times.warmup,

@@ -8,6 +8,7 @@ use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{BuildError, Recipe};
 
+use super::links::Links;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -82,10 +83,10 @@ pub(super) fn attach(
     scenario: &Scenario,
     root: &Node,
     policies: &Policies,
+    links: &Links<'_>,
 ) -> BTreeMap<String, Attached> {
-    let links = &scenario.topology.links;
     let mut attached: BTreeMap<String, Attached> = BTreeMap::new();
-    for (name, link) in links {
+    for (name, link) in &scenario.topology.links {
         let Some(policy) = &link.policy else { continue };
         let path = steps!["topology", "links", name, "policy"].to_vec();
         if policies.all.contains_key(policy) {
@@ -112,16 +113,9 @@ pub(super) fn attach(
         let file = ctx.file_name(&config.ios);
         for (name, target) in &config.interfaces {
             let path = steps!["configs", *i, "interfaces", name].to_vec();
-            let link = links.get(target);
-            if link.is_none() {
-                let names = || links.keys().map(String::as_str);
-                let near = did_you_mean(target, names());
-                let d = Diagnostic::error(
-                    codes::UNKNOWN_LINK,
-                    format!("there is no link `{target}`{near}"),
-                )
-                .hint(format!("links: {}", list(names())));
-                ctx.error(d, root, &path);
+            let named = links.find(target);
+            if named.is_none() {
+                ctx.error(links.unknown(target), root, &path);
             }
             let Some(interface) = imported.interfaces.get(name) else {
                 let names = || imported.interfaces.keys().map(String::as_str);
@@ -135,7 +129,8 @@ pub(super) fn attach(
                 ctx.error(d, root, &path);
                 continue;
             };
-            let Some(link) = link else { continue };
+            let Some(named) = named else { continue };
+            let link = named.entry.spec;
             if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != link.rate) {
                 let d = Diagnostic::warning(
                     codes::W_BANDWIDTH,
@@ -159,7 +154,15 @@ pub(super) fn attach(
                 ctx.warn(d, root, &path);
                 continue;
             };
-            if let Some(first) = attached.get(target) {
+            // A policy of a group's link is one of each member's.
+            let member = || {
+                let mut others = attached.iter();
+                let of_group =
+                    |name: &&String| links.find(name).is_some_and(|n| n.base() == target);
+                others.find(|(name, _)| named.is_group() && of_group(name))
+            };
+            let first = attached.get(target).or_else(|| attached.get(named.base()));
+            if let Some(first) = first.or_else(|| member().map(|(_, a)| a)) {
                 let d = Diagnostic::error(
                     codes::ATTACHED_TWICE,
                     format!(
@@ -192,13 +195,13 @@ pub(super) fn resolve(
     root: &Node,
     policies: &Policies,
     attached: &BTreeMap<String, Attached>,
-    scenario: &Scenario,
+    links: &Links<'_>,
 ) -> BTreeMap<String, (String, Recipe)> {
     // Links often share policy and rate.
     let mut known: BTreeMap<(&str, Rate), Option<Recipe>> = BTreeMap::new();
     let mut recipes = BTreeMap::new();
     for (name, a) in attached {
-        let Some(link) = scenario.topology.links.get(name) else {
+        let Some(link) = links.find(name).map(|n| n.entry.spec) else {
             continue;
         };
         shared.used.insert(a.policy.clone());

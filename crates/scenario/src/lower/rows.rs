@@ -6,20 +6,25 @@
 
 use std::collections::BTreeMap;
 
+use spillgate_core::Ecn;
+
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::scalar;
-use crate::schema::{CsvSpec, FlowSpec, Scenario, TrafficSpec};
+use crate::schema::{CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
 use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell};
 use crate::text::decode;
 
 /// One line of traffic.
 pub(super) struct Row {
+    /// What all kinds of traffic have.
     pub(super) spec: FlowSpec,
+    /// What sessions have beside.
+    pub(super) sessions: Option<Box<SessionsSpec>>,
     /// The path that leads to it.
     base: Vec<Step>,
     /// The tree of a table's row; a flow in the scenario is found by its path.
@@ -79,7 +84,14 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
         match item {
             TrafficSpec::Flow(spec) => rows.push(Row {
                 spec: (**spec).clone(),
+                sessions: None,
                 base: steps!["traffic", i, "flow"].to_vec(),
+                own: None,
+            }),
+            TrafficSpec::Sessions(spec) => rows.push(Row {
+                spec: common(spec),
+                sessions: Some(spec.clone()),
+                base: steps!["traffic", i, "sessions"].to_vec(),
                 own: None,
             }),
             TrafficSpec::Csv(csv) => match read(ctx, csv, root, i) {
@@ -98,6 +110,30 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
         fine = false;
     }
     (rows, fine)
+}
+
+/// What sessions have in common with a flow.
+fn common(s: &SessionsSpec) -> FlowSpec {
+    FlowSpec {
+        name: s.name.clone(),
+        count: s.count,
+        class: s.class.clone(),
+        from: s.from.clone(),
+        to: s.to.clone(),
+        dscp: s.dscp,
+        ecn: Ecn::NotEct,
+        src: s.src,
+        dst: s.dst,
+        protocol: None,
+        sport: s.sport,
+        dport: s.dport,
+        start: s.start,
+        start_spread: s.start_spread,
+        stop: s.stop,
+        source: None,
+        tcp: Some(s.tcp.clone()),
+        bytes: None,
+    }
 }
 
 /// Columns in the order in which a flow lists them.
@@ -353,6 +389,7 @@ fn row(
         .ok()?;
     Some(Row {
         spec,
+        sessions: None,
         base: base.to_vec(),
         own: Some(node),
     })

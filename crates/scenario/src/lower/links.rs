@@ -1,0 +1,344 @@
+//! Links, and the links of groups.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::{Dur, Overhead, Rate};
+use spillgate_queueing::Recipe;
+
+use super::check_name;
+use super::nodes::{Nodes, Place, numbered};
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, steps};
+use crate::plan::{LinkPlan, NO_POLICY};
+use crate::routes::Edge;
+use crate::schema::{DelaySpec, LinkSpec, Scenario};
+use crate::suggest::{did_you_mean, list};
+
+/// Most links, ways back included.
+const MAX_LINKS: u64 = 1_000_000;
+
+/// A link as written: one link, or one per member of a group, perhaps each with its way back.
+pub(super) struct Entry<'a> {
+    name: &'a str,
+    pub(super) spec: &'a LinkSpec,
+    from: Option<Place>,
+    to: Option<Place>,
+    /// Of a group: how many.
+    members: Option<u32>,
+    /// Id of the first; ways back follow their links.
+    first: u32,
+}
+
+/// The links of a scenario.
+pub(super) struct Links<'a> {
+    entries: BTreeMap<&'a str, Entry<'a>>,
+    /// Whether every link has two ends.
+    fine: bool,
+}
+
+/// What the name of a link stands for.
+#[derive(Clone, Copy)]
+pub(super) struct Named<'a, 'l> {
+    pub(super) entry: &'l Entry<'a>,
+    /// The member that is named; none for the whole.
+    member: Option<u32>,
+    /// Whether the way back is named.
+    back: bool,
+}
+
+impl<'a> Links<'a> {
+    /// All links; errors are reported.
+    pub(super) fn read(
+        ctx: &mut Ctx<'_>,
+        scenario: &'a Scenario,
+        root: &Node,
+        nodes: &Nodes<'_>,
+    ) -> Self {
+        let specs = &scenario.topology.links;
+        let mut all = Self {
+            entries: BTreeMap::new(),
+            // Otherwise every end of every link would be unknown.
+            fine: !specs.is_empty() && !nodes.is_empty(),
+        };
+        if specs.is_empty() {
+            let d = Diagnostic::error(codes::NO_NODES, "the topology has no links")
+                .hint("write at least one, such as `wan: {from: a, to: b, rate: 100 Mb/s}`");
+            ctx.error(d, root, &steps!["topology", "links"]);
+        }
+        let mut total = 0_u64;
+        for (name, spec) in specs {
+            let mut entry = Entry {
+                name,
+                spec,
+                from: None,
+                to: None,
+                members: None,
+                first: u32::try_from(total).unwrap_or(u32::MAX),
+            };
+            if !nodes.is_empty() {
+                entry.check(ctx, root, nodes);
+                all.fine &= entry.from.is_some() && entry.to.is_some();
+            }
+            total += u64::from(entry.members.unwrap_or(1)) * entry.stride();
+            all.entries.insert(name, entry);
+        }
+        if total > MAX_LINKS {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("{total} links"))
+                .hint(format!("a topology has at most {MAX_LINKS} links"));
+            ctx.error(d, root, &steps!["topology", "links"]);
+            all.fine = false;
+        }
+        all.check_names(ctx, root);
+        all
+    }
+
+    /// Names that links get must differ from those that are written.
+    fn check_names(&self, ctx: &mut Ctx<'_>, root: &Node) {
+        for name in self.entries.keys() {
+            if let Some((entry, _)) = self.member(name) {
+                let d = Diagnostic::error(
+                    codes::DUPLICATE_NAME,
+                    format!(
+                        "two links are called `{name}`: this one, and one of the {} of `{}`",
+                        entry.members.unwrap_or(1),
+                        entry.name
+                    ),
+                )
+                .found(*name)
+                .hint("give each link a name of its own");
+                ctx.error(d, root, &steps!["topology", "links", *name]);
+            }
+            let there = name.strip_suffix(".reverse").unwrap_or_default();
+            let Some(Named { entry, .. }) = self.find(there).filter(|n| n.entry.spec.duplex) else {
+                continue;
+            };
+            let d = Diagnostic::error(
+                codes::DUPLICATE_NAME,
+                format!(
+                    "the way back of `{there}` and a link of the scenario are both called `{name}`"
+                ),
+            )
+            .hint("rename that link, or leave `duplex` out and keep both links");
+            ctx.error(d, root, &steps!["topology", "links", entry.name, "duplex"]);
+        }
+    }
+
+    fn member(&self, name: &str) -> Option<(&Entry<'a>, u32)> {
+        let (base, i) = numbered(name)?;
+        let entry = self.entries.get(base)?;
+        entry.members.filter(|n| i < *n).map(|_| (entry, i))
+    }
+
+    /// A link, all links of a group, or one of them; not a way back.
+    pub(super) fn find(&self, name: &str) -> Option<Named<'a, '_>> {
+        let named = |entry, member| Named {
+            entry,
+            member,
+            back: false,
+        };
+        let written = self.entries.get(name).map(|entry| named(entry, None));
+        written.or_else(|| self.member(name).map(|(entry, i)| named(entry, Some(i))))
+    }
+
+    /// The same, or a way back.
+    pub(super) fn find_way(&self, name: &str) -> Option<Named<'a, '_>> {
+        self.find(name).or_else(|| {
+            let there = self.find(name.strip_suffix(".reverse")?)?;
+            let back = Named {
+                back: true,
+                ..there
+            };
+            there.entry.spec.duplex.then_some(back)
+        })
+    }
+
+    /// That there is no such link.
+    pub(super) fn unknown(&self, name: &str) -> Diagnostic {
+        let names = || self.entries.keys().copied();
+        let near = did_you_mean(name, names());
+        Diagnostic::error(
+            codes::UNKNOWN_LINK,
+            format!("there is no link `{name}`{near}"),
+        )
+        .hint(format!("links: {}", list(names())))
+    }
+
+    /// The links by id; none after an error.
+    pub(super) fn drafts(&self) -> Option<Vec<Draft<'a>>> {
+        self.fine
+            .then(|| self.entries.values().flat_map(Entry::drafts).collect())
+    }
+}
+
+impl<'a> Named<'a, '_> {
+    /// The ids of the links.
+    pub(super) fn ids(self) -> impl Iterator<Item = u32> {
+        let Self {
+            entry,
+            member,
+            back,
+        } = self;
+        let members = match member {
+            Some(i) => i..i + 1,
+            None => 0..entry.members.unwrap_or(1),
+        };
+        let stride = entry.stride() as u32;
+        let ways = if back { 1..2 } else { 0..stride };
+        let first = entry.first;
+        members.flat_map(move |i| ways.clone().map(move |way| first + i * stride + way))
+    }
+
+    /// The link as written that it belongs to.
+    pub(super) fn base(self) -> &'a str {
+        self.entry.name
+    }
+
+    /// Whether all links of a group are meant.
+    pub(super) fn is_group(self) -> bool {
+        self.member.is_none() && self.entry.members.is_some()
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// Ids that each member takes.
+    fn stride(&self) -> u64 {
+        1 + u64::from(self.spec.duplex)
+    }
+
+    fn check(&mut self, ctx: &mut Ctx<'_>, root: &Node, nodes: &Nodes<'_>) {
+        let (name, link) = (self.name, self.spec);
+        let at = |key: &str| steps!["topology", "links", name, key];
+        check_name(ctx, name, "link", root, &at("")[..3]);
+        self.from = nodes.expect(ctx, &link.from, root, &at("from"));
+        self.to = nodes.expect(ctx, &link.to, root, &at("to"));
+        if link.cost == 0 {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, "a cost of 0")
+                .hint("write a whole number from 1");
+            ctx.error(d, root, &at("cost"));
+        }
+        let (Some(from), Some(to)) = (self.from, self.to) else {
+            return;
+        };
+        self.members = match (from.members(), to.members()) {
+            (Some(a), Some(b)) if a != b => {
+                let d = Diagnostic::error(
+                    codes::GROUP_SIZES,
+                    format!(
+                        "`{}` has {a} members, `{}` has {b}: member i cannot be joined to member i",
+                        link.from, link.to
+                    ),
+                )
+                .hint("give both groups the same `count`");
+                ctx.error(d, root, &at("to"));
+                Some(a.min(b))
+            }
+            (a, b) => a.or(b),
+        };
+        if (0..self.members.unwrap_or(1)).any(|i| from.deal(i) == to.deal(i)) {
+            let d = Diagnostic::error(
+                codes::SELF_LINK,
+                format!("the link leads from `{}` to itself", link.to),
+            )
+            .hint("`from` and `to` must be two nodes");
+            ctx.error(d, root, &at("to"));
+        }
+        if let DelaySpec::Dealt(delays) = &link.delay {
+            let (code, message) = if delays.is_empty() {
+                (codes::OUT_OF_RANGE, "an empty list of delays")
+            } else if self.members.is_none() {
+                (codes::WRONG_TYPE, "a list of delays for one link")
+            } else {
+                return;
+            };
+            let d = Diagnostic::error(code, message)
+                .hint("write one delay; a list is dealt to the links of a group in turn");
+            ctx.error(d, root, &at("delay"));
+        }
+    }
+
+    fn drafts(&self) -> impl Iterator<Item = Draft<'a>> {
+        let Self {
+            name,
+            spec,
+            from,
+            to,
+            ..
+        } = *self;
+        let group = self.members;
+        let one = move |i: u32, back: bool| {
+            let (from, to) = (from?.deal(i), to?.deal(i));
+            let own = match group {
+                None => name.to_owned(),
+                Some(_) => format!("{name}-{i}"),
+            };
+            let (suffix, from, to) = if back {
+                (".reverse", to, from)
+            } else {
+                ("", from, to)
+            };
+            Some(Draft {
+                name: own + suffix,
+                policy_of: (!back).then_some(name),
+                from,
+                to,
+                rate: spec.rate,
+                delay: spec.delay.of(i),
+                overhead: spec.overhead,
+                cost: spec.cost.max(1),
+            })
+        };
+        let ways = if spec.duplex { 2 } else { 1 };
+        (0..group.unwrap_or(1)).flat_map(move |i| (0..ways).filter_map(move |way| one(i, way == 1)))
+    }
+}
+
+/// A link before its policy is resolved.
+pub(super) struct Draft<'a> {
+    name: String,
+    /// The name under which the scenario may give it a policy, beside its own; none for a way back.
+    policy_of: Option<&'a str>,
+    from: u32,
+    to: u32,
+    rate: Rate,
+    delay: Dur,
+    overhead: Overhead,
+    cost: u32,
+}
+
+/// The links as routing sees them.
+pub(super) fn edges(links: &[Draft<'_>]) -> Vec<Edge> {
+    links
+        .iter()
+        .map(|l| Edge {
+            from: l.from,
+            to: l.to,
+            cost: l.cost,
+        })
+        .collect()
+}
+
+impl Draft<'_> {
+    /// The link with its queue discipline.
+    pub(super) fn finish(self, recipes: &BTreeMap<String, (String, Recipe)>) -> LinkPlan {
+        let chosen = self
+            .policy_of
+            .and_then(|group| recipes.get(&self.name).or_else(|| recipes.get(group)));
+        let (policy, discipline) = match chosen {
+            Some((policy, recipe)) => (policy.clone(), recipe.clone()),
+            None => (NO_POLICY.to_owned(), Recipe::default_fifo()),
+        };
+        LinkPlan {
+            name: self.name,
+            from: self.from,
+            to: self.to,
+            rate: self.rate,
+            delay: self.delay,
+            overhead: self.overhead,
+            cost: self.cost,
+            policy,
+            discipline,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Nodes and groups of nodes.
+
+use std::collections::BTreeMap;
+
+use super::check_name;
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, Step, steps};
+use crate::schema::{NodeSpec, Scenario};
+use crate::suggest::{did_you_mean, list};
+
+/// Most nodes: their default addresses are 10.240.0.0/12.
+const MAX_NODES: u64 = 1_000_000;
+/// Most nodes of a group.
+const MAX_GROUP: u32 = 100_000;
+
+/// What a name of the topology stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// One node.
+    One(u32),
+    /// Nodes with consecutive ids.
+    Group { first: u32, count: u32 },
+}
+
+impl Place {
+    /// The node that item `i` of whatever is dealt out gets.
+    pub(super) fn deal(self, i: u32) -> u32 {
+        match self {
+            Self::One(id) => id,
+            Self::Group { first, count } => first + i % count.max(1),
+        }
+    }
+
+    /// How many members; none for a node.
+    pub(super) fn members(self) -> Option<u32> {
+        match self {
+            Self::One(_) => None,
+            Self::Group { count, .. } => Some(count),
+        }
+    }
+}
+
+/// The nodes of a scenario.
+#[derive(Default)]
+pub(super) struct Nodes<'a> {
+    /// By id.
+    pub(super) names: Vec<String>,
+    /// What is written under `nodes`.
+    written: BTreeMap<&'a str, Place>,
+}
+
+impl<'a> Nodes<'a> {
+    /// All nodes; errors are reported and leave out what they are about.
+    pub(super) fn read(ctx: &mut Ctx<'_>, scenario: &'a Scenario, root: &Node) -> Self {
+        let specs = &scenario.topology.nodes;
+        let mut all = Self::default();
+        if specs.is_empty() {
+            let d = Diagnostic::error(codes::NO_NODES, "the topology has no nodes")
+                .hint("list at least two, such as `nodes: [a, b]`");
+            ctx.error(d, root, &steps!["topology", "nodes"]);
+        }
+        let total: u64 = specs.iter().map(|s| u64::from(size(s))).sum();
+        if total > MAX_NODES {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("{total} nodes"))
+                .hint(format!("a topology has at most {MAX_NODES} nodes"));
+            ctx.error(d, root, &steps!["topology", "nodes"]);
+            return all;
+        }
+        for (i, spec) in specs.iter().enumerate() {
+            let at = steps!["topology", "nodes", i];
+            match spec {
+                NodeSpec::One(name) => all.add(ctx, name, None, root, &at),
+                NodeSpec::Group(g) if (1..=MAX_GROUP).contains(&g.count) => {
+                    let at = steps!["topology", "nodes", i, "name"];
+                    all.add(ctx, &g.name, Some(g.count), root, &at);
+                }
+                NodeSpec::Group(g) => {
+                    let d =
+                        Diagnostic::error(codes::OUT_OF_RANGE, format!("a group of {}", g.count))
+                            .hint(format!("write a whole number from 1 to {MAX_GROUP}"));
+                    ctx.error(d, root, &steps!["topology", "nodes", i, "count"]);
+                    // What refers to it is not to blame.
+                    all.add(ctx, &g.name, Some(1), root, &at);
+                }
+            }
+        }
+        all.check_members(ctx, specs, root);
+        all
+    }
+
+    fn add(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        name: &'a str,
+        count: Option<u32>,
+        root: &Node,
+        path: &[Step],
+    ) {
+        check_name(ctx, name, "node", root, path);
+        let first = self.names.len() as u32;
+        let place = match count {
+            None => Place::One(first),
+            Some(count) => Place::Group { first, count },
+        };
+        if self.written.insert(name, place).is_some() {
+            ctx.error(twice(name, ""), root, path);
+        }
+        match count {
+            None => self.names.push(name.to_owned()),
+            Some(n) => self.names.extend((0..n).map(|i| format!("{name}-{i}"))),
+        }
+    }
+
+    /// A written name must not be that of a member, too.
+    fn check_members(&self, ctx: &mut Ctx<'_>, specs: &[NodeSpec], root: &Node) {
+        for (i, spec) in specs.iter().enumerate() {
+            let (name, path) = match spec {
+                NodeSpec::One(n) => (n, steps!["topology", "nodes", i].to_vec()),
+                NodeSpec::Group(g) => (&g.name, steps!["topology", "nodes", i, "name"].to_vec()),
+            };
+            if let Some((group, _)) = self.member(name) {
+                let of = format!(": this one, and one of the group `{group}`");
+                ctx.error(twice(name, &of), root, &path);
+            }
+        }
+    }
+
+    /// The group and the id of a member.
+    fn member(&self, name: &str) -> Option<(&'a str, u32)> {
+        let (base, i) = numbered(name)?;
+        let (group, place) = self.written.get_key_value(base)?;
+        match *place {
+            Place::Group { first, count } if i < count => Some((group, first + i)),
+            _ => None,
+        }
+    }
+
+    /// What a name stands for.
+    pub(super) fn find(&self, name: &str) -> Option<Place> {
+        let written = self.written.get(name).copied();
+        written.or_else(|| self.member(name).map(|(_, id)| Place::One(id)))
+    }
+
+    /// The same, or an error with the nearest name.
+    pub(super) fn expect(
+        &self,
+        ctx: &mut Ctx<'_>,
+        name: &str,
+        root: &Node,
+        path: &[Step],
+    ) -> Option<Place> {
+        let found = self.find(name);
+        if found.is_none() {
+            ctx.error(self.unknown(name), root, path);
+        }
+        found
+    }
+
+    /// That there is no such node.
+    pub(super) fn unknown(&self, name: &str) -> Diagnostic {
+        let near = did_you_mean(name, self.written.keys().copied());
+        let names: Vec<_> = self.written.iter().map(|(n, p)| describe(n, *p)).collect();
+        Diagnostic::error(
+            codes::UNKNOWN_NODE,
+            format!("there is no node `{name}`{near}"),
+        )
+        .hint(format!("nodes: {}", list(names.iter().map(String::as_str))))
+    }
+
+    /// Nodes and groups as written, each group with its first member's id.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&'a str, u32)> {
+        self.written.iter().map(|(name, p)| (*name, p.deal(0)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+/// The base and the number of a name such as `s-17`; numbers have no leading zeros.
+pub(super) fn numbered(name: &str) -> Option<(&str, u32)> {
+    let (base, digits) = name.rsplit_once('-')?;
+    let plain = digits == "0" || !digits.starts_with(['0', '+']);
+    digits.parse().ok().filter(|_| plain).map(|i| (base, i))
+}
+
+fn size(spec: &NodeSpec) -> u32 {
+    match spec {
+        NodeSpec::One(_) => 1,
+        NodeSpec::Group(g) => g.count,
+    }
+}
+
+fn describe(name: &str, place: Place) -> String {
+    match place {
+        Place::One(_) => name.to_owned(),
+        Place::Group { count, .. } => format!("{name} ({name}-0 .. {name}-{})", count - 1),
+    }
+}
+
+fn twice(name: &str, of: &str) -> Diagnostic {
+    Diagnostic::error(
+        codes::DUPLICATE_NAME,
+        format!("two nodes are called `{name}`{of}"),
+    )
+    .hint("give each node a name of its own")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_numbered_as_written() {
+        assert_eq!(numbered("s-17"), Some(("s", 17)));
+        assert_eq!(numbered("a-b-0"), Some(("a-b", 0)));
+        for name in ["s", "s-", "s-01", "s-+1", "s-1x", "s-99999999999"] {
+            assert_eq!(numbered(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How much memory a plan needs, estimated before anything runs.
+
+use spillgate_core::Rate;
+
+use crate::codes;
+use crate::error::Diagnostic;
+use crate::plan::{FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, WorldPlan};
+
+impl Plan {
+    /// A generous upper estimate, in bytes, of the memory that the whole campaign
+    /// needs with `threads` runs at a time: the plan itself, the worlds that run,
+    /// and the results that are kept of every finished run.
+    pub fn memory_bytes(&self, threads: usize) -> u64 {
+        let runs = u64::from(self.runs);
+        let (mut largest, mut plan, mut kept) = (0_u64, 0_u64, 0_u64);
+        for v in &self.variants {
+            largest = largest.max(v.world.running_bytes());
+            plan = plan.saturating_add(v.world.plan_bytes());
+            kept = kept.saturating_add(v.world.result_bytes().saturating_mul(runs));
+        }
+        // More threads than runs stay idle.
+        let all_runs = runs.saturating_mul(self.variants.len() as u64);
+        let at_once = (threads.max(1) as u64).min(all_runs.max(1));
+        largest
+            .saturating_mul(at_once)
+            .saturating_add(plan)
+            .saturating_add(kept)
+    }
+
+    /// The error to report before starting if `available` bytes are not enough
+    /// for `threads` runs at a time; none if they are.
+    pub fn check_memory(&self, threads: usize, available: u64) -> Option<Diagnostic> {
+        let needed = self.memory_bytes(threads);
+        if needed <= available {
+            return None;
+        }
+        let alone = self.memory_bytes(1);
+        let hint = if alone <= available {
+            format!(
+                "run fewer at a time: one at a time needs about {}",
+                gigabytes(alone)
+            )
+        } else {
+            "use fewer flows, fewer runs, smaller queues or a longer interval".to_owned()
+        };
+        let message = format!(
+            "needs about {}, the machine has {}",
+            gigabytes(needed),
+            gigabytes(available)
+        );
+        Some(Diagnostic::error(codes::MEMORY, message).hint(hint))
+    }
+}
+
+/// Meters, histograms and source of one flow, in bytes; measured values are below.
+const PER_FLOW: u64 = 4096;
+/// Both ends of a TCP connection with some hundreds of segments on the way.
+const PER_CONNECTION: u64 = 32 * 1024;
+/// Meters and histograms of one queue, or of one class.
+const PER_METER: u64 = 64 * 1024;
+/// The same of a port without a policy, whose delays are short or all alike.
+const PER_PLAIN_METER: u64 = 16 * 1024;
+/// A link beside its queues.
+const PER_LINK: u64 = 2048;
+/// What stays of one flow, or one queue, or one link, in the results of a run.
+const KEPT: u64 = 512;
+/// One sample of a time series.
+const PER_POINT: u64 = 16;
+
+impl WorldPlan {
+    /// Queues of links with a policy, and of links without.
+    fn queues(&self) -> (u64, u64) {
+        self.links
+            .iter()
+            .fold((0, 0), |(with, without), l| match l.policy.as_str() {
+                NO_POLICY => (with, without + 1),
+                _ => (with + l.discipline.leaf_names().len() as u64, without),
+            })
+    }
+
+    fn points(&self) -> u64 {
+        let (with, without) = self.queues();
+        let series = with + without + (self.links.len() + self.classes.len()) as u64;
+        // Series begin with the run, not with the measured period.
+        let period = (self.warmup + self.duration).as_ps();
+        let per_series = period / self.interval.as_ps().max(1) + 1;
+        series.saturating_mul(per_series)
+    }
+
+    /// Bits per second that each link may carry: what the paths of its flows let through, a
+    /// connection having its share of every link, as all of them cannot have the whole.
+    fn loads(&self) -> Vec<u64> {
+        let routes = || {
+            let of = |f: &FlowPlan| [Some(f.route), f.back].into_iter().flatten();
+            self.flows.iter().flat_map(move |f| {
+                of(f).map(|r| (&self.routes[r as usize], f.traffic.is_closed_loop()))
+            })
+        };
+        let mut users = vec![0_u64; self.links.len()];
+        for (route, _) in routes() {
+            route.iter().for_each(|l| users[*l as usize] += 1);
+        }
+        let mut loads = vec![0_u64; self.links.len()];
+        for (route, shares) in routes() {
+            let rate = |l: &u32| {
+                let (rate, users) = (self.links[*l as usize].rate.bps(), users[*l as usize]);
+                if shares { rate / users.max(1) } else { rate }
+            };
+            let through = route.iter().map(rate).min().unwrap_or(0);
+            for l in route {
+                let load = &mut loads[*l as usize];
+                *load = load
+                    .saturating_add(through)
+                    .min(self.links[*l as usize].rate.bps());
+            }
+        }
+        loads
+    }
+
+    /// Of one running world.
+    fn running_bytes(&self) -> u64 {
+        let flows = self.flows.len();
+        let in_flight = |l: &LinkPlan, load: u64| {
+            // Packets on the way are records of 64 B and at least 20 B on the wire.
+            let rate = Rate::from_bps(load);
+            rate.map_or(0, |r| r.bytes_in(l.delay)).saturating_mul(4)
+        };
+        let queues = self
+            .links
+            .iter()
+            .zip(self.loads())
+            .fold(0_u64, |sum, (l, load)| {
+                sum.saturating_add(l.discipline.memory_bytes(flows))
+                    .saturating_add(in_flight(l, load))
+            });
+        let (with, without) = self.queues();
+        let connections: u64 = self.flows.iter().map(|f| f.traffic.connections()).sum();
+        queues
+            .saturating_add((flows as u64).saturating_mul(PER_FLOW))
+            .saturating_add(connections.saturating_mul(PER_CONNECTION))
+            .saturating_add(with.saturating_mul(PER_METER))
+            .saturating_add(without.saturating_mul(PER_PLAIN_METER))
+            .saturating_add(self.links.len() as u64 * PER_LINK)
+            .saturating_add(self.result_bytes())
+    }
+
+    /// Of the plan, which all runs share.
+    fn plan_bytes(&self) -> u64 {
+        let flow = size_of::<FlowPlan>() as u64 + 128;
+        let link = size_of::<LinkPlan>() as u64 + 512;
+        let routes: usize = self.routes.iter().map(|r| 16 + 4 * r.len()).sum();
+        let failures = self.failures.len() * size_of::<FailurePlan>();
+        self.flows.len() as u64 * flow
+            + self.links.len() as u64 * link
+            + (routes + failures + 64 * self.nodes.len()) as u64
+    }
+
+    /// Of the results of one run.
+    fn result_bytes(&self) -> u64 {
+        let (with, without) = self.queues();
+        let kept = self.flows.len() as u64 + with + without + self.links.len() as u64;
+        let classes = self.classes.len() as u64;
+        kept.saturating_mul(KEPT)
+            .saturating_add(classes.saturating_mul(PER_METER))
+            .saturating_add(self.points().saturating_mul(PER_POINT))
+    }
+}
+
+/// `41 GB`, or `350 MB` below one.
+fn gigabytes(bytes: u64) -> String {
+    let gb = bytes as f64 / 1e9;
+    if gb >= 10.0 {
+        format!("{gb:.0} GB")
+    } else if gb >= 1.0 {
+        format!("{gb:.1} GB")
+    } else {
+        format!("{:.0} MB", (bytes as f64 / 1e6).ceil())
+    }
+}

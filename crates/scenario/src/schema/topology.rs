@@ -1,0 +1,231 @@
+//! Nodes, links, and how they fail.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Dur, Overhead, Rate};
+
+/// Nodes and links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Topology {
+    /// The nodes: names, and groups of nodes.
+    pub nodes: Vec<NodeSpec>,
+    /// The links by name.
+    pub links: BTreeMap<String, LinkSpec>,
+    /// Links that fail during a run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureSpec>,
+    /// How fast routes follow failures and repairs.
+    #[serde(default, skip_serializing_if = "RoutingSpec::is_instant")]
+    pub routing: RoutingSpec,
+}
+
+/// A node by its name, or many alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum NodeSpec {
+    /// One node.
+    One(String),
+    /// A group of nodes.
+    Group(GroupSpec),
+}
+
+/// Nodes `name-0`, `name-1` and so on.
+///
+/// A link from or to the group is one link per member, called `link-0`, `link-1` and so on; between
+/// two groups of the same count it joins member i to member i. The flows of an entry of the
+/// traffic that begin or end at the group are dealt to its members in turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupSpec {
+    /// The group's name.
+    pub name: String,
+    /// How many nodes.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: u32,
+}
+
+/// A link and the port that feeds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Node at the sending end, or a group for one link from each member.
+    pub from: String,
+    /// Node at the receiving end, or a group for one link to each member.
+    pub to: String,
+    /// Transmission rate.
+    pub rate: Rate,
+    /// Propagation delay; for the links of a group also a list that is dealt to them in turn.
+    /// Default 0 s.
+    #[serde(default)]
+    pub delay: DelaySpec,
+    /// Bytes that the link adds to an IP packet; they count for the link's rate and for
+    /// every rate, limit and burst of its policy. Default `none`.
+    #[serde(default)]
+    pub overhead: Overhead,
+    /// Queue discipline of the sending port: a name in `policies` or a policy-map of `configs`.
+    /// Default: a FIFO that never overflows in practice (1 GB).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Also make the same link in the other direction, called `name.reverse`, without a policy.
+    #[serde(default)]
+    pub duplex: bool,
+    /// Cost for shortest-path routing. Default 1.
+    #[serde(default = "super::one")]
+    #[schemars(range(min = 1))]
+    pub cost: u32,
+}
+
+/// One delay, or several that are dealt to the links of a group in turn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum DelaySpec {
+    /// The same for all.
+    One(Dur),
+    /// Link i gets item `i mod length`.
+    Dealt(Vec<Dur>),
+}
+
+impl Default for DelaySpec {
+    fn default() -> Self {
+        Self::One(Dur::ZERO)
+    }
+}
+
+impl DelaySpec {
+    /// The delay of link `i` of a group.
+    pub fn of(&self, i: u32) -> Dur {
+        match self {
+            Self::One(d) => *d,
+            Self::Dealt(list) => match list.len() {
+                0 => Dur::ZERO,
+                n => list[i as usize % n],
+            },
+        }
+    }
+}
+
+/// A failure of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureSpec {
+    /// The link: of a `duplex` link both directions fail, `name.reverse` alone only the way back;
+    /// of a group's links all, or the member that is named.
+    pub link: String,
+    /// When it fails, from the beginning of the run. What it carries and what waits for it is lost.
+    pub at: Dur,
+    /// When it is up again, from the beginning of the run. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Dur>,
+}
+
+/// How fast routes follow failures and repairs: after the sum of both times every node has the
+/// shortest paths without the links that are down. Until then packets go the old way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoutingSpec {
+    /// Until the neighbors notice. Default 0 s; 30 ms to 150 ms with BFD (RFC 5880), 40 s with the
+    /// hellos of OSPF alone (RFC 2328 appendix C.3).
+    pub detection: Dur,
+    /// Until all nodes have new routes. Default 0 s; 50 ms to some seconds with link-state
+    /// routing, most of it the delay before paths are computed (RFC 8405).
+    pub convergence: Dur,
+}
+
+impl RoutingSpec {
+    fn is_instant(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeSpec {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = NodeSpec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or a group such as {name: s, count: 100}")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<NodeSpec, E> {
+                Ok(NodeSpec::One(v.to_owned()))
+            }
+            // A name that looks like a number needs quotes: the message of all texts.
+            fn visit_u64<E: Error>(self, v: u64) -> Result<NodeSpec, E> {
+                Err(E::invalid_type(Unexpected::Unsigned(v), &"a text"))
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<NodeSpec, E> {
+                Err(E::invalid_type(Unexpected::Signed(v), &"a text"))
+            }
+            fn visit_f64<E: Error>(self, v: f64) -> Result<NodeSpec, E> {
+                Err(E::invalid_type(Unexpected::Float(v), &"a text"))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NodeSpec, A::Error> {
+                GroupSpec::deserialize(MapAccessDeserializer::new(map)).map(NodeSpec::Group)
+            }
+        }
+        d.deserialize_any(V)
+    }
+}
+
+impl JsonSchema for NodeSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "NodeSpec".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let group = g.subschema_for::<GroupSpec>();
+        json_schema!({
+            "description": "A node by its name, or a group of nodes.",
+            "anyOf": [{ "description": "One node.", "type": "string" }, group]
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for DelaySpec {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct V;
+        impl<'de> Visitor<'de> for V {
+            type Value = DelaySpec;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a length of time with its unit, or a list of them")
+            }
+            fn visit_str<E: Error>(self, v: &str) -> Result<DelaySpec, E> {
+                Dur::deserialize(v.into_deserializer()).map(DelaySpec::One)
+            }
+            // A bare number lacks its unit: the same message as for text.
+            fn visit_u64<E: Error>(self, v: u64) -> Result<DelaySpec, E> {
+                self.visit_str(&v.to_string())
+            }
+            fn visit_i64<E: Error>(self, v: i64) -> Result<DelaySpec, E> {
+                self.visit_str(&v.to_string())
+            }
+            fn visit_f64<E: Error>(self, v: f64) -> Result<DelaySpec, E> {
+                self.visit_str(&v.to_string())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<DelaySpec, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(DelaySpec::Dealt)
+            }
+        }
+        d.deserialize_any(V)
+    }
+}
+
+impl JsonSchema for DelaySpec {
+    fn schema_name() -> Cow<'static, str> {
+        "DelaySpec".into()
+    }
+
+    fn json_schema(g: &mut SchemaGenerator) -> Schema {
+        let (one, dealt) = (g.subschema_for::<Dur>(), g.subschema_for::<Vec<Dur>>());
+        json_schema!({
+            "description": "One delay, or several that are dealt to the links of a group in turn.",
+            "anyOf": [one, dealt]
+        })
+    }
+}

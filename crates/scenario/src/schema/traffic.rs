@@ -1,0 +1,183 @@
+//! Traffic: flows, sessions, tables.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Dscp, Dur, Ecn, Size};
+use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::tcp::TcpSpec;
+use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
+use spillgate_queueing::spec::{NetSpec, Protocol};
+
+/// One flow, several alike, sessions, or a table of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrafficSpec {
+    /// Flows that differ only in number (and in their random streams).
+    Flow(Box<FlowSpec>),
+    /// TCP connections that come and go.
+    Sessions(Box<SessionsSpec>),
+    /// A table with a header line, one row per kind of flow; path relative to the scenario file.
+    Csv(CsvSpec),
+}
+
+/// `count` flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Name; flow i of several is called `name-i`, from 0.
+    pub name: String,
+    /// How many. Default 1.
+    #[serde(default = "super::one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: u32,
+    /// Class of service under which results are reported. Default: the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Node that sends, or a group: flow i begins at member `i mod members`.
+    pub from: String,
+    /// Node that receives, or a group: flow i ends at member `i mod members`.
+    pub to: String,
+    /// DSCP that the source sets. Default `default`.
+    #[serde(default)]
+    pub dscp: Dscp,
+    /// ECN field that the source sets. Default `not-ect`.
+    #[serde(default)]
+    pub ecn: Ecn,
+    /// Source address; flow i adds i to it. Default: drawn from 10.0.0.0/8 by flow number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src: Option<NetSpec>,
+    /// Destination address. Default: 10.255.x.y by receiving node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst: Option<NetSpec>,
+    /// IP protocol. Default udp; tcp, and nothing else, with `tcp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
+    /// Source port. Default 49152 + flow number modulo 16384.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sport: Option<u16>,
+    /// Destination port. Default 5001.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dport: Option<u16>,
+    /// When it starts. Default 0 s.
+    #[serde(default)]
+    pub start: Dur,
+    /// Each flow starts uniformly at random within this time after `start`. Default 0 s.
+    #[serde(default)]
+    pub start_spread: Dur,
+    /// When it stops; a connection then has nothing more to send and closes. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Dur>,
+    /// What it sends if it does not listen to the network; with `tcp`, what is written into the
+    /// connection: each packet's bytes when the source emits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceSpec>,
+    /// A TCP connection that sends as fast as its congestion control allows; the way back carries
+    /// its acknowledgments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpSpec>,
+    /// Bytes that the connection transfers, at least 1. Default: without end. Not with `source`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Size>,
+}
+
+/// `count` workloads of sessions: TCP connections that begin at random or fixed times, transfer
+/// something, and end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionsSpec {
+    /// Name; workload i of several is called `name-i`, from 0.
+    pub name: String,
+    /// How many workloads, each with arrivals of its own. Default 1.
+    #[serde(default = "super::one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: u32,
+    /// Class of service under which results are reported. Default: the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Node where sessions begin, or a group: workload i begins at member `i mod members`.
+    pub from: String,
+    /// Node at the other end, or a group.
+    pub to: String,
+    /// DSCP of all packets. Default `default`.
+    #[serde(default)]
+    pub dscp: Dscp,
+    /// Source address; workload i adds i to it. Default: drawn from 10.0.0.0/8 by flow number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub src: Option<NetSpec>,
+    /// Destination address. Default: 10.255.x.y by receiving node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dst: Option<NetSpec>,
+    /// Source port. Default 49152 + flow number modulo 16384.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sport: Option<u16>,
+    /// Destination port. Default 5001.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dport: Option<u16>,
+    /// When the arrivals begin. Default 0 s.
+    #[serde(default)]
+    pub start: Dur,
+    /// The arrivals of each workload begin uniformly at random within this time after `start`.
+    /// Default 0 s.
+    #[serde(default)]
+    pub start_spread: Dur,
+    /// No session begins from here on; those that are open go on. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Dur>,
+    /// When sessions begin.
+    pub arrivals: ArrivalSpec,
+    /// What a session does.
+    pub session: SessionSpec,
+    /// The connections. Default: all defaults of `tcp`.
+    #[serde(default)]
+    pub tcp: TcpSpec,
+    /// Most sessions of a workload that are open at a time; one that would begin beyond is refused
+    /// and counted. Default 1000.
+    #[serde(default = "thousand")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub active: u32,
+}
+
+fn thousand() -> u32 {
+    1000
+}
+
+/// A table of flows.
+///
+/// Comma-separated values (RFC 4180) with a header line; blank lines and lines that begin
+/// with `#` are skipped. Columns (any order; `name`, `from`, `to`, `rate`, `packet` are
+/// required, here or in `defaults`): name, count, class, from, to, dscp, ecn, rate, packet,
+/// source (cbr or poisson, default cbr), jitter, phase, src, dst, protocol, sport, dport,
+/// start, stop. Each cell is written like the value of the same key of a flow; an empty cell
+/// stands for the default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CsvSpec {
+    /// Path, relative to the scenario file.
+    pub file: String,
+    /// Values for columns that the table lacks or leaves empty, by column name, written as in a
+    /// cell; `jitter` and `phase` go to the rows with source cbr.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub defaults: BTreeMap<String, CellText>,
+}
+
+/// What a cell of a table would contain; numbers may stand without quotes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct CellText(pub String);
+
+impl JsonSchema for CellText {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "CellText".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["string", "number"],
+            "description": "What a cell of a table would contain; numbers may stand without quotes."
+        })
+    }
+}
+
+lenient_text!(CellText, "what a cell of the table would contain");
