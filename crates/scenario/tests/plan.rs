@@ -458,6 +458,25 @@ traffic:
 }
 
 #[test]
+fn a_group_grows_by_its_name() {
+    let opts = Options {
+        overrides: vec![
+            "topology.nodes.s.count=7".into(),
+            "traffic.web.active=9".into(),
+        ],
+        ..Options::default()
+    };
+    let text = good("many-hosts.yaml");
+    let p = plan_with(&text, &[("dir/policies.cfg", "")], &opts).unwrap_or_else(|e| panic!("{e}"));
+    let w = &p.variants[0].world;
+    assert_eq!((w.nodes.len(), w.links.len()), (11, 20));
+    let Traffic::Sessions(web) = &w.flows[12].traffic else {
+        panic!()
+    };
+    assert_eq!(web.active, 9);
+}
+
+#[test]
 fn nodes_and_links_are_bounded() {
     let fails = |nodes: &str, links: &str, what: &str| {
         let text = format!(

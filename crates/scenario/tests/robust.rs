@@ -20,6 +20,28 @@ fn with_files() -> String {
         + "sla: [{class: voice, metric: owd_p99, max: 20 ms}]\nvariants:\n  - {name: p, set: {topology.links.wan.rate: 5 Mb/s}}\n  - {name: q, set: {traffic.voice.source.cbr.jitter: 5 %}}\n"
 }
 
+/// Groups, failures and sessions.
+const HOSTS: &str = "schema_version: 1
+topology:
+  nodes: [a, b, {name: s, count: 3}, {name: d, count: 3}]
+  links:
+    wan: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms, duplex: true, policy: Q}
+    in: {from: s, to: a, rate: 1 Gb/s, delay: [1 ms, 2 ms], duplex: true}
+    out: {from: b, to: d, rate: 1 Gb/s, duplex: true}
+  failures:
+    - {link: wan, at: 3 s, repair: 5 s}
+    - {link: in-1.reverse, at: 4 s}
+  routing: {detection: 50 ms, convergence: 200 ms}
+policies:
+  Q: {fifo: {limit: 50 packets}}
+traffic:
+  - flow: {name: bulk, count: 5, from: s, to: d, stop: 8 s, tcp: {}}
+  - flow: {name: video, from: s-1, to: d, tcp: {}, source: {on-off: {peak: 4 Mb/s, packet: 1500 B, on: 1 s, off: 1 s}}}
+  - sessions: {name: web, count: 2, from: s, to: d, active: 5, arrivals: {poisson: {gap: 20 ms}}, session: {transfer: {size: {table: web}}}}
+  - sessions: {name: rr, from: d, to: s, arrivals: {fixed: {gap: 1 s, count: 9}}, session: {request-response: {request: {fixed: 300 B}, response: {table: [{size: 1 kB, cdf: 1}]}}}}
+measurement: {warmup: 1 s, duration: 10 s, interval: 1 s}
+";
+
 fn try_load(scenario: &[u8], table: &[u8], opts: &Options) -> Result<(), Diagnostics> {
     let files = memory(&[
         ("s.yaml", scenario),
@@ -45,6 +67,7 @@ fn the_template_is_fine() {
         &Options::default(),
     )
     .unwrap_or_else(|e| panic!("{e}"));
+    try_load(HOSTS.as_bytes(), b"", &Options::default()).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// Every truncation, and every byte replaced by each of some that matter in YAML.
@@ -54,6 +77,12 @@ fn truncations_and_corruptions_end_well() {
     let none = Options::default();
     for end in 0..text.len() {
         let _ = try_load(&text[..end], TABLE.as_bytes(), &none);
+    }
+    for end in 0..HOSTS.len() {
+        let _ = try_load(&HOSTS.as_bytes()[..end], b"", &none);
+        let mut bad = HOSTS.to_owned();
+        bad.remove(end);
+        let _ = try_load(bad.as_bytes(), b"", &none);
     }
     for at in 0..text.len() {
         for byte in *b"\0\t\n #\"&*-:[]{}0\xe9" {
@@ -121,5 +150,30 @@ proptest! {
     ) {
         let opts = Options { overrides: vec![format!("{path}={value}")], ..Options::default() };
         let _ = try_load(with_files().as_bytes(), TABLE.as_bytes(), &opts);
+    }
+
+    /// The same among groups, failures and sessions.
+    #[test]
+    fn any_value_among_hosts_ends_well(
+        path in prop::sample::select(vec![
+            "topology.nodes[2]", "topology.nodes.s.count", "topology.nodes.d.name", "topology.links.in.from",
+            "topology.links.in.to", "topology.links.in.delay", "topology.links.in.delay[0]", "topology.links.in.duplex",
+            "topology.failures", "topology.failures[0]", "topology.failures[1].link", "topology.failures[0].at",
+            "topology.failures[0].repair", "topology.routing", "topology.routing.detection", "traffic.bulk.count",
+            "traffic.bulk.from", "traffic.bulk.to", "traffic.bulk.source", "traffic.bulk.bytes", "traffic.bulk.stop",
+            "traffic.web", "traffic.web.active", "traffic.web.arrivals", "traffic.web.arrivals.poisson.gap",
+            "traffic.web.session", "traffic.web.session.transfer.size", "traffic.web.tcp", "traffic.web.src",
+            "traffic.rr.arrivals.fixed.count", "traffic.rr.session.request-response.requests",
+            "traffic.rr.session.request-response.response.table",
+        ]),
+        value in prop::sample::select(vec![
+            "", "null", "0", "1", "-1", "3.5", "100000", "100001", "4294967295", ".nan", "true", "s", "d", "s-0", "a-0",
+            "wan", "in", "in-2", "wan.reverse", "[]", "{}", "[1 ms, x]", "[{size: 1 B, cdf: .nan}]", "web", "100 days",
+            "0 s", "1 ns", "10.0.0.0/30", "{lifetime: {mean: 1 ns}}", "{fixed: {gap: 0 s}}", "{name: s, count: 2}",
+            "{link: wan, at: 4 s}", "{cbr: {rate: 1 b/s, packet: 20 B}}", "{cc: tahoe, sack: true}",
+        ]),
+    ) {
+        let opts = Options { overrides: vec![format!("{path}={value}")], ..Options::default() };
+        let _ = try_load(HOSTS.as_bytes(), b"", &opts);
     }
 }
