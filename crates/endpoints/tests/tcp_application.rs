@@ -1,8 +1,11 @@
 //! What the application does: writing in pieces, stopping, one session after the other.
 
+#[path = "common/arb.rs"]
+mod arb;
 #[path = "common/net.rs"]
 mod net;
 
+use arb::arb_config;
 use net::{Fate, Net, clean, config};
 use proptest::prelude::*;
 use spillgate_core::{Dur, Rng, Time};
@@ -215,15 +218,14 @@ proptest! {
     /// Whenever an application stops, what it sent arrives, and the connection ends.
     #[test]
     fn finish_at_any_time(
-        pick in 0_usize..21,
+        json in arb_config(),
         ms in 0_u64..2000,
         gap in 0_u64..100,
         seed in any::<u64>(),
         loss in 0.0..0.2,
         odd in 0.0..0.3,
     ) {
-        let (kind, profile) = every_variant().nth(pick).unwrap();
-        let mut net = variant(kind, profile);
+        let mut net = Net::new(config(&json), Dur::from_ms(20));
         let mut rng = Rng::from_key(seed);
         let mut high = 0;
         let stop = Time::ZERO + Dur::from_ms(ms);
@@ -241,7 +243,7 @@ proptest! {
         }
         net.tx.finish(net.now);
         net.run(Time::MAX, &mut |_, _, _| noisy(&mut rng, loss, odd));
-        prop_assert_eq!(net.tx.state(), State::Done, "{} {} {:?}", kind, profile, net.tx);
+        prop_assert_eq!(net.tx.state(), State::Done, "{} {:?}", json, net.tx);
         prop_assert_eq!(net.rx.delivered_bytes(), u64::max(high, 1) - 1);
         prop_assert_eq!(net.tx.acked_bytes(), net.rx.delivered_bytes());
         prop_assert_eq!(net.rx.is_finished(), high > 0);
@@ -250,23 +252,22 @@ proptest! {
     /// After a reset nothing is left of the session before.
     #[test]
     fn a_reset_endpoint_is_a_new_one(
-        pick in 0_usize..21,
+        json in arb_config(),
         bytes in 1_u64..300_000,
         ms in 1_u64..3000,
         seed in any::<u64>(),
         loss in 0.0..0.2,
         odd in 0.0..0.3,
     ) {
-        let (kind, profile) = every_variant().nth(pick).unwrap();
-        let mut old = variant(kind, profile);
+        let fresh = || Net::new(config(&json), Dur::from_ms(20));
+        let mut old = fresh();
         let mut rng = Rng::from_key(seed);
         old.tx.write(Time::ZERO, bytes);
         old.tx.close(Time::ZERO);
         let stop = Time::ZERO + Dur::from_ms(ms);
         old.run(stop, &mut |_, _, _| noisy(&mut rng, loss, odd));
 
-        let mut new = variant(kind, profile);
-        let mut again = variant(kind, profile);
+        let (mut new, mut again) = (fresh(), fresh());
         (again.tx, again.rx) = (old.tx, old.rx);
         again.tx.reset(Time::ZERO);
         again.rx.reset();

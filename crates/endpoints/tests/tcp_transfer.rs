@@ -1,8 +1,11 @@
 //! Whole transfers over a network that loses, reorders and duplicates.
 
+#[path = "common/arb.rs"]
+mod arb;
 #[path = "common/net.rs"]
 mod net;
 
+use arb::arb_config;
 use net::{Fate, Net, clean, config};
 use proptest::prelude::*;
 use spillgate_core::{Dur, Rng, Time};
@@ -112,27 +115,6 @@ fn a_full_last_segment_with_fin_is_repaired() {
         }
     });
     assert_eq!(net.tx.state(), State::Done);
-}
-
-fn arb_config() -> impl Strategy<Value = String> {
-    let kind = prop::sample::select(cc::KINDS.iter().map(|k| k.0).collect::<Vec<_>>());
-    let profile = prop::sample::select(vec!["ns2", "linux", "rfc"]);
-    (kind, profile, any::<bool>(), 0_u8..4).prop_map(|(kind, profile, sack, every)| {
-        let sack = if sack && !["tahoe", "reno"].contains(&kind) {
-            r#", "sack": true"#
-        } else {
-            ""
-        };
-        let delayed = match every {
-            0 => String::new(),
-            n => format!(r#", "delayed_ack": {{"timeout": "40 ms", "every": {n}}}"#),
-        };
-        // Giving up is right after enough losses in a row: with 25 % each way, seven SYN are lost
-        // once in 300 connections, 31 once in 10^11.
-        format!(
-            r#"{{"cc": "{kind}", "profile": "{profile}"{sack}{delayed}, "retries": 1000, "syn_retries": 30}}"#
-        )
-    })
 }
 
 proptest! {
