@@ -62,6 +62,8 @@ pub(super) struct Selective {
     pub(super) rate: Rate,
 }
 
+const _: () = assert!(std::mem::size_of::<Selective>() <= 352);
+
 impl Selective {
     pub(super) fn new(cfg: &TcpConfig, start: Time) -> Self {
         Self::with(Scoreboard::new(cfg.cc.traits().needs_sack), cfg, start)
