@@ -75,6 +75,7 @@ codes! {
     W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
+    W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
 }

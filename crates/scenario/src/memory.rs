@@ -4,7 +4,7 @@ use spillgate_core::Rate;
 
 use crate::codes;
 use crate::error::Diagnostic;
-use crate::plan::{FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, WorldPlan};
+use crate::plan::{FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, Traffic, WorldPlan};
 
 impl Plan {
     /// A generous upper estimate, in bytes, of the memory that the whole campaign
@@ -41,7 +41,8 @@ impl Plan {
                 gigabytes(alone)
             )
         } else {
-            "use fewer flows, fewer runs, smaller queues or a longer interval".to_owned()
+            "use fewer flows, fewer runs, smaller queues, a smaller `active` or a longer interval"
+                .to_owned()
         };
         let message = format!(
             "needs about {}, the machine has {}",
@@ -56,6 +57,8 @@ impl Plan {
 const PER_FLOW: u64 = 4096;
 /// Both ends of a TCP connection with some hundreds of segments on the way.
 const PER_CONNECTION: u64 = 32 * 1024;
+/// Both ends of a session, most of which are short.
+const PER_SESSION: u64 = 4 * 1024;
 /// Meters and histograms of one queue, or of one class.
 const PER_METER: u64 = 64 * 1024;
 /// The same of a port without a policy, whose delays are short or all alike.
@@ -134,10 +137,14 @@ impl WorldPlan {
                     .saturating_add(in_flight(l, load))
             });
         let (with, without) = self.queues();
-        let connections: u64 = self.flows.iter().map(|f| f.traffic.connections()).sum();
+        let connections = self.flows.iter().map(|f| match &f.traffic {
+            Traffic::Source(_) => 0,
+            Traffic::Tcp { .. } => PER_CONNECTION,
+            Traffic::Sessions(s) => u64::from(s.active) * PER_SESSION,
+        });
         queues
             .saturating_add((flows as u64).saturating_mul(PER_FLOW))
-            .saturating_add(connections.saturating_mul(PER_CONNECTION))
+            .saturating_add(connections.sum())
             .saturating_add(with.saturating_mul(PER_METER))
             .saturating_add(without.saturating_mul(PER_PLAIN_METER))
             .saturating_add(self.links.len() as u64 * PER_LINK)

@@ -173,15 +173,6 @@ impl Traffic {
     pub fn is_closed_loop(&self) -> bool {
         !matches!(self, Self::Source(_))
     }
-
-    /// Connections that can be open at a time.
-    pub fn connections(&self) -> u64 {
-        match self {
-            Self::Source(_) => 0,
-            Self::Tcp { .. } => 1,
-            Self::Sessions(s) => s.active.into(),
-        }
-    }
 }
 
 /// What writes into a connection.

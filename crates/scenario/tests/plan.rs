@@ -243,6 +243,19 @@ fn memory_is_estimated_before_anything_runs() {
         (e.code, e.message.starts_with("needs about ")),
         ("E0605", true)
     );
+    // Sessions cost what may be open, the rest about as much as a flow.
+    let web = |active: u32| {
+        let sessions = format!(
+            "  - sessions: {{name: web, from: a, to: b, active: {active}, arrivals: {{fixed: {{gap: 1 s}}}}, session: {{lifetime: {{mean: 1 s}}}}}}\nmeasurement:"
+        );
+        plan(
+            &SMALL
+                .replace("policy: Q", "duplex: true")
+                .replace("measurement:", &sessions),
+        )
+        .memory_bytes(1)
+    };
+    assert!(web(10_001) >= web(1) + 4096 * 10_000);
     // A flow more must cost at least what its meters take: 4 KB.
     let more = plan(&SMALL.replace("count: 3", "count: 1003"));
     assert!(more.memory_bytes(1) >= one + 4096 * 1000);
@@ -344,15 +357,15 @@ fn groups_become_nodes_links_and_dealt_flows() {
         ),
         "{video:?}"
     );
-    let Traffic::Sessions(web) = &w.flows[12].traffic else {
+    let Traffic::Sessions(web) = &w.flows[16].traffic else {
         panic!()
     };
-    assert_eq!((web.active, w.flows[12].name.as_str()), (100, "web-0"));
+    assert_eq!((web.active, w.flows[16].name.as_str()), (100, "web-0"));
     assert_eq!(
-        (w.flows[12].dscp.to_string(), w.flows[12].key.protocol),
+        (w.flows[16].dscp.to_string(), w.flows[16].key.protocol),
         ("af11".to_owned(), 6)
     );
-    assert_eq!(w.flows[12].stop, Time::from_secs_f64(8.0));
+    assert_eq!(w.flows[16].stop, Time::from_secs_f64(8.0));
     assert!(p.warnings.is_empty(), "{:?}", p.warnings);
 }
 
@@ -470,7 +483,20 @@ fn a_group_grows_by_its_name() {
     let p = plan_with(&text, &[("dir/policies.cfg", "")], &opts).unwrap_or_else(|e| panic!("{e}"));
     let w = &p.variants[0].world;
     assert_eq!((w.nodes.len(), w.links.len()), (11, 20));
-    let Traffic::Sessions(web) = &w.flows[12].traffic else {
+    assert!(p.warnings.is_empty(), "{:?}", p.warnings);
+    let one = Options {
+        overrides: vec!["traffic.phone.count=1".into()],
+        ..Options::default()
+    };
+    let p = plan_with(&text, &[("dir/policies.cfg", "")], &one).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        p.warnings,
+        [
+            "dir/s.yaml:16: flow `phone` is one: of group `d` it takes `d-0`; write `count: 2` for one of each member, or `from: d-0`",
+            "dir/s.yaml:16: flow `phone` is one: of group `s` it takes `s-0`; write `count: 5` for one of each member, or `to: s-0`",
+        ]
+    );
+    let Traffic::Sessions(web) = &w.flows[16].traffic else {
         panic!()
     };
     assert_eq!(web.active, 9);

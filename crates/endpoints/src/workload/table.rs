@@ -31,7 +31,7 @@ pub enum KnownTable {
     /// Flows of a data mining cluster (Greenberg et al., VL2, SIGCOMM 2009, figure 2): mean
     /// 7.7 MB, median 1.1 kB. Points as read off the figure in later work, approximate.
     DataMining,
-    /// Files of web servers (Barford and Crovella, SURGE, SIGMETRICS 1998, table 2): lognormal up
+    /// Files of web servers (Barford and Crovella, SURGE, SIGMETRICS 1998): lognormal up
     /// to 133 kB (97 %), then a Pareto tail of shape 1.1, cut at 100 MB: mean 46 kB, median 12 kB.
     Web,
 }

@@ -22,6 +22,26 @@ impl Ends {
         (self.from.deal(i), self.to.deal(i))
     }
 
+    /// Who names a group and no count may expect a flow of every member.
+    fn warn_of_one(self, ctx: &mut Ctx<'_>, root: &Node, row: &Row) {
+        let spec = &row.spec;
+        for (key, place, name) in [("from", self.from, &spec.from), ("to", self.to, &spec.to)] {
+            if let Some(members) = place.members().filter(|n| spec.count == 1 && *n > 1) {
+                let d = Diagnostic::warning(
+                    codes::W_ONE_OF_GROUP,
+                    format!(
+                        "flow `{}` is one: of group `{name}` it takes `{name}-0`",
+                        spec.name
+                    ),
+                )
+                .hint(format!(
+                    "write `count: {members}` for one of each member, or `{key}: {name}-0`"
+                ));
+                row.warn(ctx, root, d, &steps![key]);
+            }
+        }
+    }
+
     /// The different ends of `count` flows.
     fn pairs(self, count: u32) -> impl Iterator<Item = (u32, u32)> {
         let size = |p: Place| u64::from(p.members().unwrap_or(1));
@@ -72,6 +92,7 @@ pub(super) fn all(
                 row.error(ctx, root, d, &steps!["to"]);
                 return None;
             }
+            ends.warn_of_one(ctx, root, row);
             Some(ends)
         })
         .collect()

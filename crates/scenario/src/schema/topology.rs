@@ -62,7 +62,7 @@ pub struct LinkSpec {
     /// Transmission rate.
     pub rate: Rate,
     /// Propagation delay; for the links of a group also a list that is dealt to them in turn.
-    /// Default 0 s.
+    /// Default 0 s: a packet then takes its transmission time only.
     #[serde(default)]
     pub delay: DelaySpec,
     /// Bytes that the link adds to an IP packet; they count for the link's rate and for

@@ -133,7 +133,7 @@ pub struct SessionsSpec {
     #[serde(default)]
     pub tcp: TcpSpec,
     /// Most sessions of a workload that are open at a time; one that would begin beyond is refused
-    /// and counted. Default 1000.
+    /// and counted. All of them count in the estimate of memory. Default 1000.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1, max = 100_000))]
     pub active: u32,
