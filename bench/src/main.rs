@@ -1,18 +1,26 @@
-//! Runs one scenario once, on one thread, without output: what `bench/run.py`
-//! times from outside and what callgrind counts.
+//! Runs one scenario without output: what the programs of `bench/` time from
+//! outside and what callgrind counts.
 //!
-//! `spillgate-bench SCENARIO [--set path=value ...] [--heap4]` prints one JSON object.
+//! One run on one thread, or with `--threads` a whole campaign. Prints one JSON
+//! object; a wrong command line or scenario ends with status 2.
 #![forbid(unsafe_code)]
+
+mod args;
+mod usage;
 
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use args::{Args, Command, Wanted};
+use serde_json::{Map, Value, json};
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_import::IosImporter;
-use spillgate_scenario::plan::Plan;
-use spillgate_scenario::{Files, Options, load};
-use spillgate_sim::{Stop, World};
+use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_scenario::plan::{Plan, Traffic, WorldPlan};
+use spillgate_scenario::{Files, load};
+use spillgate_sim::{Campaign, Outcome, Stop, World, layout};
 
 struct Disk;
 
@@ -23,53 +31,127 @@ impl Files for Disk {
 }
 
 fn main() -> ExitCode {
-    let mut scenario = None;
-    let mut options = Options::default();
-    let mut heap4 = false;
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--heap4" => heap4 = true,
-            "--set" => options.overrides.extend(args.next()),
-            _ => scenario = Some(arg),
+    let args = match args::parse(std::env::args().skip(1)) {
+        Ok(Command::Run(args)) => args,
+        Ok(Command::Help) => {
+            println!("{}", args::USAGE);
+            return ExitCode::SUCCESS;
         }
-    }
-    let Some(scenario) = scenario else {
-        eprintln!("usage: spillgate-bench SCENARIO [--set path=value ...] [--heap4]");
-        return ExitCode::from(2);
-    };
-    match load(Path::new(&scenario), &Disk, &IosImporter, &options) {
-        Ok(loaded) if heap4 => run::<Heap4>(&loaded.plan),
-        Ok(loaded) => run::<WinnerTree>(&loaded.plan),
-        Err(problems) => {
-            eprintln!("{problems}");
+        Err(message) => {
+            eprintln!("error: {message}\n\n{}", args::USAGE);
             return ExitCode::from(2);
         }
+    };
+    match report(&args) {
+        Ok(object) => {
+            println!("{object}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
     }
-    ExitCode::SUCCESS
 }
 
-fn run<S: EventSet>(plan: &Plan) {
-    let mut world = World::<S>::new(&plan.variants[0].world, plan.seed, 0, false);
+fn report(args: &Args) -> Result<Value, String> {
+    let loaded = load(&args.scenario, &Disk, &IosImporter, &args.options)
+        .map_err(|problems| problems.to_string())?;
+    match args.threads {
+        Some(threads) => campaign(loaded.plan, threads),
+        None if args.heap4 => single::<Heap4>(&loaded.plan, &args.values),
+        None => single::<WinnerTree>(&loaded.plan, &args.values),
+    }
+}
+
+/// The first run of the first variant.
+fn single<S: EventSet>(plan: &Plan, wanted: &[Wanted]) -> Result<Value, String> {
+    let world_plan = &plan.variants[0].world;
+    let mut world = World::<S>::new(world_plan, plan.seed, 0, false);
+    let begin = usage::cpu_s();
     while world.run(u64::MAX) != Stop::Done {}
+    let run_s = usage::cpu_s().zip(begin).map(|(end, begin)| end - begin);
+    let hops = world.hops();
+    let peak_kb = usage::peak_kb();
     let outcome = world.outcome();
-    println!(
-        "{{\"packets\": {}, \"hops\": {}, \"events\": {}, \"digest\": \"{}\", \"peak_kb\": {}}}",
-        outcome.packets,
-        world.hops(),
-        outcome.events,
-        outcome.digest,
-        peak_kb()
-    );
+    let layout = layout(world_plan);
+    Ok(json!({
+        "packets": outcome.packets,
+        "hops": hops,
+        "events": outcome.events,
+        "delivered": delivered(world_plan, &layout, &outcome),
+        "digest": outcome.digest,
+        "run_s": run_s,
+        "peak_kb": peak_kb,
+        "values": values(&layout, &outcome, wanted)?,
+    }))
 }
 
-/// The largest resident memory of this process so far in KiB, 0 where the system does not say.
-///
-/// The account that a parent gets of its child begins before the child's program does, with the
-/// parent's own memory.
-fn peak_kb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-    line.and_then(|l| l.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0)
+/// Every run of every variant; the digests are in the order of runs.
+fn campaign(plan: Plan, threads: usize) -> Result<Value, String> {
+    let campaign = Campaign::new(Arc::new(plan));
+    campaign.execute(threads)?;
+    let finished = campaign.finished();
+    Ok(json!({
+        "runs": finished.len(),
+        "events": finished.iter().map(|f| f.outcome.events).sum::<u64>(),
+        "digests": finished.iter().map(|f| &f.outcome.digest).collect::<Vec<_>>(),
+        "peak_kb": usage::peak_kb(),
+    }))
+}
+
+/// Data packets delivered within the measured period: of connections the segments that their
+/// bytes make, each byte once; without connections all packets. None if segments differ in length.
+fn delivered(plan: &WorldPlan, layout: &Layout, outcome: &Outcome) -> Option<u64> {
+    let mut lengths = plan.flows.iter().filter_map(|f| match &f.traffic {
+        Traffic::Tcp { config, .. } => Some(config.mss),
+        Traffic::Sessions(sessions) => Some(sessions.config.mss),
+        Traffic::Source(_) => None,
+    });
+    let total = |metric| Some(outcome.values[layout.position(Scope::Total, "all", metric)?]);
+    let Some(mss) = lengths.next() else {
+        return total(Metric::PacketsReceived).map(|n| n as u64);
+    };
+    if lengths.any(|other| other != mss) {
+        return None;
+    }
+    let bytes = total(Metric::Goodput)? * plan.duration.as_secs_f64() / 8.0;
+    Some((bytes / f64::from(mss)).round() as u64)
+}
+
+fn values(layout: &Layout, outcome: &Outcome, wanted: &[Wanted]) -> Result<Value, String> {
+    let mut values = Map::new();
+    for w in wanted {
+        let position = layout
+            .position(w.scope, &w.name, w.metric)
+            .ok_or_else(|| missing(layout, w))?;
+        // JSON has no NaN: what is undefined becomes null.
+        values.insert(w.text.clone(), json!(outcome.values[position]));
+    }
+    Ok(values.into())
+}
+
+/// Says that there is no such value, and what there is for its scope.
+fn missing(layout: &Layout, wanted: &Wanted) -> String {
+    const SHOWN: usize = 8;
+    let mut names: Vec<&str> = layout
+        .keys
+        .iter()
+        .filter(|k| k.scope == wanted.scope && k.metric == wanted.metric)
+        .map(|k| layout.name(k))
+        .collect();
+    names.dedup();
+    let more = if names.len() > SHOWN { ", ..." } else { "" };
+    names.truncate(SHOWN);
+    format!(
+        "error: --value: the scenario has no {}; of {} and {} there is {}{more}",
+        wanted.text,
+        wanted.scope.as_str(),
+        wanted.metric.name(),
+        if names.is_empty() {
+            "nothing".to_owned()
+        } else {
+            names.join(", ")
+        },
+    )
 }
