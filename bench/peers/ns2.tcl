@@ -34,6 +34,11 @@ proc red {q} {
     } { $q set $key $value }
 }
 
+# Of each link the simulator keeps a list for its animator, which it searches
+# with every new link: the square of 40,000 links.
+Simulator instproc register-nam-linkconfig link {}
+Simulator instproc remove-nam-linkconfig {from to} {}
+
 set ns [new Simulator]
 ns-random $seed
 
@@ -55,8 +60,23 @@ proc peak-kb {} {
     return null
 }
 
-proc report {delivered bytes_per_s} {
-    global ns name seconds measure monitor integrator
+# CPU seconds of this process so far; null where the system does not say. The
+# account stands at the last change of context, which sleeping makes.
+proc cpu-s {} {
+    after 1
+    if {[catch {open /proc/self/schedstat} file]} { return null }
+    set ns [lindex [read $file] 0]
+    close $file
+    return [expr {$ns / 1e9}]
+}
+
+# `flows` says what the flows of TCP did: retransmits, timeouts, jain.
+proc report {delivered bytes_per_s {flows {null null null}}} {
+    global ns name seconds measure monitor integrator begin
+    set run_s null
+    set end [cpu-s]
+    if {$begin ne "null" && $end ne "null"} { set run_s [expr {$end - $begin}] }
+    foreach {retransmits timeouts jain} $flows break
     if {$measure} {
         # The integrator stands at the last change; bring it up to now.
         $integrator newpoint [$ns now] [$integrator set lasty_]
@@ -68,7 +88,8 @@ proc report {delivered bytes_per_s} {
         foreach v {drops arrivals queue use} { set $v null }
     }
     puts "{\"peer\": \"ns-2\", \"case\": \"$name\", \"delivered\": $delivered, \"arrivals\": $arrivals,\
-        \"drops\": $drops, \"utilization\": $use, \"mean_queue\": $queue, \"seconds\": $seconds, \"peak_kb\": [peak-kb]}"
+        \"drops\": $drops, \"utilization\": $use, \"mean_queue\": $queue, \"retransmits\": $retransmits, \"timeouts\": $timeouts,\
+        \"jain\": $jain, \"run_s\": $run_s, \"seconds\": $seconds, \"peak_kb\": [peak-kb]}"
     exit 0
 }
 
@@ -116,7 +137,7 @@ proc dumbbell {flows mbps limit kind} {
         set ftp [new Application/FTP]
         $ftp attach-agent $tcp
         # Spread over the first second, so that the slow starts do not meet.
-        $ns at [expr {double($i) / $flows}] "$ftp start"
+        $ns at [expr {[ns-random] / 2147483648.0}] "$ftp start"
         lappend agents $tcp
     }
     $ns at $seconds [list dumbbell-done $agents [expr {$mbps * 125000.0}]]
@@ -124,8 +145,18 @@ proc dumbbell {flows mbps limit kind} {
 
 proc dumbbell-done {agents bytes_per_s} {
     set delivered 0
-    foreach tcp $agents { incr delivered [expr {[$tcp set ack_] + 1}] }
-    report $delivered $bytes_per_s
+    set squares 0.0
+    set retransmits 0
+    set timeouts 0
+    foreach tcp $agents {
+        set got [expr {[$tcp set ack_] + 1}]
+        incr delivered $got
+        set squares [expr {$squares + double($got) * $got}]
+        incr retransmits [$tcp set nrexmitpack_]
+        incr timeouts [$tcp set nrexmit_]
+    }
+    set jain [expr {$squares > 0 ? double($delivered) * $delivered / ([llength $agents] * $squares) : 0}]
+    report $delivered $bytes_per_s [list $retransmits $timeouts $jain]
 }
 
 # Poisson flows of 1000 B packets through one port.
@@ -176,6 +207,9 @@ proc poisson-done {sinks bytes_per_s} {
     foreach sink $sinks { incr delivered [$sink set npkts_] }
     report $delivered $bytes_per_s
 }
+
+# The first event of all: what comes before is start-up.
+$ns at 0 {set begin [cpu-s]}
 
 switch -- $name {
     d50 { dumbbell 50 100 300 DropTail }
