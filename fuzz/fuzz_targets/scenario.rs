@@ -32,9 +32,8 @@ fuzz_target!(|data: &[u8]| {
                     assert!(usize::from(f.class) < w.classes.len());
                     let route = &w.routes[f.route as usize];
                     let ends = route.first().zip(route.last());
-                    let ends = ends.map(|(a, b)| {
-                        (w.links[*a as usize].from, w.links[*b as usize].to)
-                    });
+                    let ends =
+                        ends.map(|(a, b)| (w.links[*a as usize].from, w.links[*b as usize].to));
                     assert_eq!(ends, Some((f.from, f.to)));
                     assert_eq!(f.back.is_some(), f.traffic.is_closed_loop());
                 }
