@@ -137,6 +137,12 @@ impl WorldPlan {
                     .saturating_add(in_flight(l, load))
             });
         let (with, without) = self.queues();
+        // Worlds with many queues keep coarser histograms of each.
+        let coarser = match with + without {
+            0..=256 => 0,
+            257..=2048 => 1,
+            _ => 3,
+        };
         let connections = self.flows.iter().map(|f| match &f.traffic {
             Traffic::Source(_) => 0,
             Traffic::Tcp { .. } => PER_CONNECTION,
@@ -145,8 +151,8 @@ impl WorldPlan {
         queues
             .saturating_add((flows as u64).saturating_mul(PER_FLOW))
             .saturating_add(connections.sum())
-            .saturating_add(with.saturating_mul(PER_METER))
-            .saturating_add(without.saturating_mul(PER_PLAIN_METER))
+            .saturating_add(with.saturating_mul(PER_METER >> coarser))
+            .saturating_add(without.saturating_mul(PER_PLAIN_METER >> coarser))
             .saturating_add(self.links.len() as u64 * PER_LINK)
             .saturating_add(self.result_bytes())
     }

@@ -461,7 +461,7 @@ traffic:
         (10_002, 20_002, 20_000)
     );
     let megabytes = p.memory_bytes(1) / 1_000_000;
-    assert!((100..2000).contains(&megabytes), "{megabytes} MB");
+    assert!((100..1000).contains(&megabytes), "{megabytes} MB");
     let mut routing = w.routing();
     let path = routing.path(w.flows[9999].from, w.flows[9999].to);
     assert_eq!(
