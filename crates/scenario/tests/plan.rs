@@ -453,6 +453,7 @@ policies:
   Q: {fifo: {limit: 30000 packets}}
 traffic:
   - flow: {name: bulk, count: 10000, from: s, to: right, tcp: {profile: ns2}}
+runs: {count: 1}
 ";
     let p = plan(text);
     let w = &p.variants[0].world;
