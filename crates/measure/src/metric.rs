@@ -79,7 +79,14 @@ metrics! {
     Goodput "goodput" ["b/s"] "Rate of TCP payload delivered in order, each byte once";
     Retransmits "retransmits" ["packets"] "TCP segments sent again";
     Timeouts "timeouts" ["events"] "Expirations of TCP's retransmission timer";
-    FctMean "fct_mean" ["s"] "Mean time from the start of a transfer to its last acknowledgment, of the transfers that ended";
+    TransfersBegun "transfers_begun" ["transfers"] "TCP transfers and requests that began";
+    TransfersDone "transfers_done" ["transfers"] "Of those: completed, also after the measured period";
+    TransfersFailed "transfers_failed" ["transfers"] "Of those: given up by TCP after too many timeouts";
+    TransfersRefused "transfers_refused" ["transfers"] "Sessions that did not begin because as many as allowed were open";
+    FctMean "fct_mean" ["s"] "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
+    FctP50 "fct_p50" ["s"] "Median of these times";
+    FctP95 "fct_p95" ["s"] "95th percentile of these times";
+    FctP99 "fct_p99" ["s"] "99th percentile of these times";
     Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
 }
 
@@ -158,7 +165,14 @@ impl Metric {
             | Self::Goodput
             | Self::Retransmits
             | Self::Timeouts
+            | Self::TransfersBegun
+            | Self::TransfersDone
+            | Self::TransfersFailed
+            | Self::TransfersRefused
             | Self::FctMean
+            | Self::FctP50
+            | Self::FctP95
+            | Self::FctP99
             | Self::Jain => return None,
         };
         Some(value.unwrap_or(f64::NAN))

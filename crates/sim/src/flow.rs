@@ -1,8 +1,11 @@
-//! What a flow's packets carry and where they go.
+//! What a flow's packets carry, where they come from and where they go.
 
-use spillgate_core::{Dscp, Ecn, Time};
+use spillgate_core::{Dscp, Ecn, Rng, Time};
+use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::source::{Emission, Source};
 
-/// A flow. Those of the plan come first, then one for the acknowledgments of each connection.
+/// A flow. Those of the plan come first, then those of the connections: its acknowledgments, and
+/// of a connection of a session also its data.
 pub(crate) struct Flow {
     pub(crate) origin: Origin,
     /// Its meter; [`NO_METER`] for acknowledgments.
@@ -25,8 +28,37 @@ pub(crate) const NO_METER: u32 = u32::MAX;
 pub(crate) enum Origin {
     /// A source that does not listen to the network.
     Open(u32),
+    /// A workload, whose sessions' packets belong to flows of their own.
+    Workload(u32),
     /// The sender of a connection.
     Data(u32),
     /// The receiver of a connection.
     Acknowledgments(u32),
+}
+
+/// A source with its random stream.
+pub(crate) struct OpenLoop {
+    source: Source,
+    rng: Rng,
+    /// Length of the packet that it sends next.
+    pub(crate) next_len: u16,
+    stop: Time,
+}
+
+impl OpenLoop {
+    pub(crate) fn new(spec: &SourceSpec, rng: Rng, start: Time, stop: Time) -> Self {
+        Self {
+            source: Source::new(spec, start),
+            rng,
+            next_len: 0,
+            stop,
+        }
+    }
+
+    /// What it sends next; none once it has stopped.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Emission> {
+        let e = self.source.next(&mut self.rng)?;
+        (e.at < self.stop).then_some(e)
+    }
 }

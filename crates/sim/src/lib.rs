@@ -13,7 +13,9 @@ mod gauge;
 mod link;
 mod outcome;
 mod port;
+mod session;
 mod tcp;
+mod transfers;
 mod window;
 mod world;
 

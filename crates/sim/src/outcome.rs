@@ -9,7 +9,7 @@ use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::port::Port;
-use crate::tcp::{Connection, Counts};
+use crate::transfers::{Counts, Transfers};
 use crate::window::Window;
 
 /// Metrics of queues.
@@ -30,11 +30,18 @@ const QUEUE: [Metric; 13] = [
 ];
 
 /// Metrics of TCP connections.
-const TCP: [Metric; 4] = [
+const TCP: [Metric; 11] = [
     Metric::Goodput,
     Metric::Retransmits,
     Metric::Timeouts,
+    Metric::TransfersBegun,
+    Metric::TransfersDone,
+    Metric::TransfersFailed,
+    Metric::TransfersRefused,
     Metric::FctMean,
+    Metric::FctP50,
+    Metric::FctP95,
+    Metric::FctP99,
 ];
 
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
@@ -149,7 +156,7 @@ impl Outcome {
         now: Time,
         meters: &[FlowMeter],
         links: &[Link],
-        tcp: &[Connection],
+        transfers: &[Transfers],
     ) -> Self {
         let period = window.len();
         let mut values = Vec::new();
@@ -189,7 +196,7 @@ impl Outcome {
             metered(&mut values, meter, period);
         }
         for (_, _, members) in tcp_groups(plan) {
-            tcp_values(&mut values, members.iter().map(|&c| &tcp[c]), window);
+            tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), window);
         }
         Self {
             values,
@@ -228,25 +235,32 @@ fn metered(out: &mut Vec<f64>, meter: &FlowMeter, period: Dur) {
 /// Values in the order of [`TCP`].
 fn tcp_values<'a>(
     out: &mut Vec<f64>,
-    connections: impl Iterator<Item = &'a Connection>,
+    members: impl Iterator<Item = &'a Transfers>,
     window: Window,
 ) {
-    let mut sum = Counts::default();
-    let mut times = Vec::new();
-    for c in connections {
-        let counts = c.within();
-        sum.delivered += counts.delivered;
-        sum.retransmits += counts.retransmits;
-        sum.timeouts += counts.timeouts;
-        times.extend(c.completion(window));
+    let mut counts = Counts::default();
+    let mut sum: Option<Transfers> = None;
+    for t in members {
+        counts.add(t.within());
+        sum = Some(match sum {
+            Some(sum) => sum.with(t),
+            None => t.clone(),
+        });
     }
-    // Of no transfer this is NaN: undefined.
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    let Some(sum) = sum else { return };
+    let quantile = |q| or_nan(sum.times.quantile(q));
     out.extend([
-        sum.delivered as f64 * 8.0 / window.len().as_secs_f64(),
-        sum.retransmits as f64,
-        sum.timeouts as f64,
-        mean,
+        counts.delivered as f64 * 8.0 / window.len().as_secs_f64(),
+        counts.retransmits as f64,
+        counts.timeouts as f64,
+        sum.begun as f64,
+        sum.done as f64,
+        sum.failed as f64,
+        sum.refused as f64,
+        or_nan(sum.times.mean()),
+        quantile(0.5),
+        quantile(0.95),
+        quantile(0.99),
     ]);
 }
 

@@ -1,4 +1,4 @@
-//! TCP connections in the world: endpoints, their wakes, and the segments on the way.
+//! TCP connections in the world: endpoints, what writes into them, and the segments on the way.
 //!
 //! A connection is two flows, one for its data and one for its acknowledgments, each with its own
 //! addresses, packets and wake. A packet carries the number of its segment in a slab, which
@@ -9,122 +9,198 @@ use std::sync::Arc;
 
 use spillgate_core::{Ecn, Time};
 use spillgate_endpoints::tcp::{Receiver, Segment, Sender, State, TcpConfig};
+use spillgate_scenario::plan::Application;
 
-use crate::window::Window;
+use crate::flow::OpenLoop;
+use crate::transfers::Counts;
 
 /// Both ends of a connection.
 pub(crate) struct Connection {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) config: Arc<TcpConfig>,
-    /// Bytes that the application hands over at `start`; none: without end.
-    bytes: Option<u64>,
-    start: Time,
-    opened: bool,
     /// The flow of its data, and that of its acknowledgments.
     pub(crate) data: u32,
     pub(crate) acknowledgments: u32,
-    /// When the last byte was acknowledged.
-    pub(crate) finished: Option<Time>,
-    /// Bytes delivered in order, and the sender's counts, at the begin of the window.
-    at_start: Counts,
-    /// The same, at its end.
-    at_end: Counts,
+    /// The transfers it is counted with.
+    pub(crate) transfers: u32,
+    /// The session that it belongs to, or [`NO_SESSION`].
+    pub(crate) session: u32,
+    /// Its segments that are on the way. A place is not taken anew while some are: they would
+    /// reach the next session (RFC 9293 §3.4.1 keeps TIME-WAIT for that).
+    pub(crate) on_the_way: u32,
+    /// Segments are heard and timers matter.
+    pub(crate) alive: bool,
+    /// When the application acts next, [`Time::MAX`] for never.
+    pub(crate) act_at: Time,
+    /// Delivered bytes that the application at the receiver waits for, [`u64::MAX`] for none.
+    pub(crate) awaited: u64,
+    pub(crate) start: Time,
+    application: Writer,
+    stop: Time,
 }
 
-/// What a connection has done so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) delivered: u64,
-    pub(crate) retransmits: u64,
-    pub(crate) timeouts: u64,
+/// Not one of a workload.
+pub(crate) const NO_SESSION: u32 = u32::MAX;
+
+/// What the application at the sender does next.
+enum Writer {
+    /// So many bytes at the start, [`u64::MAX`] for no end; then it waits for its stop.
+    Once(u64),
+    /// As much as a source emits, when it does; `due` bytes come next.
+    Source { source: Box<OpenLoop>, due: u64 },
+    /// A workload of sessions says so.
+    Session,
+    /// Nothing more but to stop.
+    Written,
 }
 
 impl Connection {
-    pub(crate) fn new(
-        config: &Arc<TcpConfig>,
-        bytes: Option<u64>,
-        start: Time,
-        data: u32,
-        acknowledgments: u32,
-    ) -> Self {
+    /// A connection that opens at `start` and whose application stops at `stop`.
+    pub(crate) fn new(config: &Arc<TcpConfig>, start: Time, stop: Time) -> Self {
         Self {
             sender: Sender::new(config, start),
             receiver: Receiver::new(config),
             config: Arc::clone(config),
-            bytes,
+            data: 0,
+            acknowledgments: 0,
+            transfers: 0,
+            session: NO_SESSION,
+            on_the_way: 0,
+            alive: true,
+            act_at: start,
+            awaited: u64::MAX,
             start,
-            opened: false,
-            data,
-            acknowledgments,
-            finished: None,
-            at_start: Counts::default(),
-            at_end: Counts::default(),
+            application: Writer::Session,
+            stop,
         }
     }
 
-    /// The sender's wake.
-    pub(crate) fn on_sender_wake(&mut self, now: Time) {
-        if !self.opened && now >= self.start {
-            self.opened = true;
-            self.sender.write(now, self.bytes.unwrap_or(u64::MAX));
-            if self.bytes.is_some() {
-                self.sender.close(now);
-            }
+    /// With what writes into it; `source` is the running one of [`Application::Source`].
+    pub(crate) fn fed(mut self, application: &Application, source: Option<OpenLoop>) -> Self {
+        self.application = match (application, source) {
+            (Application::Bytes(n), _) => Writer::Once(*n),
+            (_, Some(source)) => Writer::Source {
+                source: Box::new(source),
+                due: 0,
+            },
+            (Application::Greedy | Application::Source(_), None) => Writer::Once(u64::MAX),
+        };
+        self
+    }
+
+    /// A place for sessions to come.
+    pub(crate) fn vacant(config: &Arc<TcpConfig>, session: u32) -> Self {
+        Self {
+            alive: false,
+            act_at: Time::MAX,
+            session,
+            ..Self::new(config, Time::ZERO, Time::MAX)
+        }
+    }
+
+    /// Forgets the session that is over.
+    pub(crate) fn vacate(&mut self) {
+        self.reopen(Time::ZERO);
+        self.alive = false;
+    }
+
+    /// As new, for the next session.
+    pub(crate) fn reopen(&mut self, now: Time) {
+        self.sender.reset(now);
+        self.receiver.reset();
+        self.alive = true;
+        self.awaited = u64::MAX;
+        self.act_at = Time::MAX;
+        self.start = now;
+    }
+
+    /// The sender's wake; whether a session's application is due.
+    pub(crate) fn on_sender_wake(&mut self, now: Time) -> bool {
+        let due = now >= self.act_at;
+        let session = due && self.session != NO_SESSION;
+        if session {
+            self.act_at = Time::MAX;
+        } else if due {
+            self.act(now);
         }
         self.sender.handle_timeout(now);
+        session
+    }
+
+    /// What the application does at `now`.
+    fn act(&mut self, now: Time) {
+        if now >= self.stop {
+            match self.application {
+                // What a source has emitted is sent, what a greedy application would send is not.
+                Writer::Source { .. } => self.sender.close(now),
+                _ => self.sender.finish(now),
+            }
+            self.application = Writer::Written;
+            self.act_at = Time::MAX;
+            return;
+        }
+        match &mut self.application {
+            Writer::Once(bytes) => {
+                self.sender.write(now, *bytes);
+                if *bytes < u64::MAX {
+                    self.sender.close(now);
+                }
+                self.application = Writer::Written;
+                self.act_at = self.stop;
+            }
+            Writer::Source { source, due } => {
+                if *due > 0 {
+                    self.sender.write(now, *due);
+                }
+                match source.next() {
+                    Some(e) => {
+                        *due = e.len.into();
+                        self.act_at = e.at.min(self.stop);
+                    }
+                    None => {
+                        self.sender.close(now);
+                        self.act_at = Time::MAX;
+                    }
+                }
+            }
+            Writer::Session | Writer::Written => self.act_at = Time::MAX,
+        }
+    }
+
+    /// When the sender or its application wants to be woken.
+    #[inline]
+    pub(crate) fn sender_wake(&self) -> Option<Time> {
+        let timer = self.sender.poll_timeout();
+        let at = timer.map_or(self.act_at, |t| t.min(self.act_at));
+        (at < Time::MAX).then_some(at)
+    }
+
+    /// Whether the sender has nothing more to do: everything arrived, or it gave up.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.sender.state(), State::Done | State::Failed(_))
+    }
+
+    /// Whether the sender gave up.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.sender.state(), State::Failed(_))
     }
 
     /// An acknowledgment reached the sender.
+    #[inline]
     pub(crate) fn on_acknowledgment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         self.sender.handle_segment(now, segment, ecn);
-        if self.finished.is_none() && self.sender.state() == State::Done {
-            self.finished = Some(now);
-        }
     }
 
-    /// When the sender wants to be woken.
-    pub(crate) fn sender_wake(&self) -> Option<Time> {
-        if self.opened {
-            self.sender.poll_timeout()
-        } else {
-            Some(self.start)
-        }
-    }
-
-    fn counts(&self) -> Counts {
+    /// What it has done since it opened.
+    pub(crate) fn counts(&self) -> Counts {
         let stats = self.sender.stats();
         Counts {
             delivered: self.receiver.delivered_bytes(),
             retransmits: stats.retransmits,
             timeouts: stats.timeouts.into(),
         }
-    }
-
-    /// The window begins, or ends.
-    pub(crate) fn on_edge(&mut self, begins: bool) {
-        let counts = self.counts();
-        if begins {
-            self.at_start = counts;
-        } else {
-            self.at_end = counts;
-        }
-    }
-
-    /// What happened within the window.
-    pub(crate) fn within(&self) -> Counts {
-        let (a, b) = (self.at_start, self.at_end);
-        Counts {
-            delivered: b.delivered.saturating_sub(a.delivered),
-            retransmits: b.retransmits.saturating_sub(a.retransmits),
-            timeouts: b.timeouts.saturating_sub(a.timeouts),
-        }
-    }
-
-    /// Seconds from start to the last acknowledgment, if the transfer began in the window.
-    pub(crate) fn completion(&self, window: Window) -> Option<f64> {
-        let finished = self.finished.filter(|_| window.contains(self.start))?;
-        Some(finished.since(self.start).as_secs_f64())
     }
 }
 

@@ -1,27 +1,34 @@
 //! The world at time 0.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
 use spillgate_core::{Drops, Dur, Ecn, Facts, FlowKey, Rng, Time};
-use spillgate_endpoints::source::Source;
+use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_endpoints::workload::SessionSpec;
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
-use super::{ARRIVED, Counts, Edges, OpenLoop, Slots, World, histogram_bits};
-use crate::flow::{Flow, NO_METER, Origin};
+use super::{ARRIVED, Counts, Edges, Slots, World, histogram_bits};
+use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
 use crate::link::Link;
 use crate::outcome::SeriesRecorder;
 use crate::port::Port;
+use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
+use crate::transfers::Transfers;
 use crate::window::{Window, grace};
 
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
-        let keys = keys(plan);
         let window = Window::new(plan.warmup, plan.duration);
+        let paths = Paths::new(plan);
+        let mut cast = Cast::new(plan, seed, run, window);
+        cast.fill(&paths);
+        let keys: Arc<[FlowKey]> = cast.keys.into();
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());
         let mut links: Vec<Link> = plan
@@ -29,81 +36,17 @@ impl<S: EventSet> World<S> {
             .iter()
             .map(|l| Link::new(l, &keys, seed, run, queue_bits, window.start()))
             .collect();
-        let routes = Paths::new(plan);
-        // Which conversations of a hashing queue share a bucket is an accident of addresses and of
-        // the router's hash function. Each run has another, so that intervals cover that luck.
-        let salt = Rng::named(seed, run, "hash", "salt").u64();
-        let salted = |key: &FlowKey| (mix(u64::from(key.hash()) ^ salt) >> 32) as u32;
-        let mut flows = Vec::with_capacity(keys.len());
-        let (mut tcp, mut sources) = (Vec::new(), Vec::new());
-        for (i, (f, key)) in (0_u32..).zip(plan.flows.iter().zip(keys.iter())) {
-            let name = format!("flows/{}", f.name);
-            // Flows that start together may stay in step for ever.
-            let mut rng = Rng::named(seed, run, &name, "start");
-            let start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
-            let origin = match &f.traffic {
-                Traffic::Source(spec) => {
-                    sources.push(OpenLoop {
-                        source: Source::new(spec, start),
-                        rng: Rng::named(seed, run, &name, "source"),
-                        next_len: 0,
-                        stop: f.stop,
-                    });
-                    Origin::Open(sources.len() as u32 - 1)
-                }
-                Traffic::Tcp {
-                    config,
-                    application,
-                } => {
-                    let bytes = match application {
-                        Application::Bytes(n) => Some(*n),
-                        Application::Greedy | Application::Source(_) => None,
-                    };
-                    let acknowledgments = (plan.flows.len() + tcp.len()) as u32;
-                    tcp.push(Connection::new(config, bytes, start, i, acknowledgments));
-                    Origin::Data(tcp.len() as u32 - 1)
-                }
-                Traffic::Sessions(s) => {
-                    let acknowledgments = (plan.flows.len() + tcp.len()) as u32;
-                    tcp.push(Connection::new(&s.config, None, start, i, acknowledgments));
-                    Origin::Data(tcp.len() as u32 - 1)
-                }
-            };
-            flows.push(Flow {
-                origin,
-                meter: i,
-                begin: routes.begin(f.route),
-                hash: salted(key),
-                seq: 0,
-                dscp: f.dscp,
-                ecn: f.ecn,
-                wake: Time::MAX,
-            });
-        }
-        for (c, (f, key)) in (0..).zip(connections(plan).zip(&keys[plan.flows.len()..])) {
-            flows.push(Flow {
-                origin: Origin::Acknowledgments(c),
-                meter: NO_METER,
-                begin: routes.begin(f.back.unwrap_or(f.route)),
-                hash: salted(key),
-                seq: 0,
-                dscp: f.dscp,
-                ecn: Ecn::NotEct,
-                wake: Time::MAX,
-            });
-        }
         if !observe {
             // An observer wants to see the queues as they are at an instant.
-            routes.mark_solo(&mut links);
+            paths.mark_solo(&mut links);
         }
-
-        let paths = paths(plan, &links);
-        let pipes = flows.len() as u32;
+        let pipes = cast.flows.len() as u32;
         let ports = pipes + links.len() as u32;
-        let observer = paths.len() as u32 - 1;
+        let names = slot_names(plan, cast.names, &links);
+        let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
         let mut world = Self {
-            events: S::new(paths),
+            events: S::new(names),
             now: Time::ZERO,
             meters: plan.flows.iter().map(|_| FlowMeter::new(bits)).collect(),
             received: if observe {
@@ -111,11 +54,14 @@ impl<S: EventSet> World<S> {
             } else {
                 Vec::new()
             },
-            tcp,
-            sources,
+            tcp: cast.tcp,
+            workloads: cast.workloads,
+            sessions: cast.sessions,
+            transfers: cast.transfers,
+            sources: cast.sources,
             segments: Segments::default(),
-            flows,
-            hops: routes.hops,
+            flows: cast.flows,
+            hops: paths.hops,
             window,
             edges: Edges {
                 next: window.start(),
@@ -143,6 +89,7 @@ impl<S: EventSet> World<S> {
         for flow in 0..world.flows.len() {
             match world.flows[flow].origin {
                 Origin::Open(source) => world.plan_emission(flow, source as usize),
+                Origin::Workload(w) => world.plan_arrival(w as usize),
                 Origin::Data(c) => world.wake_sender(c as usize),
                 Origin::Acknowledgments(_) => {}
             }
@@ -155,17 +102,164 @@ impl<S: EventSet> World<S> {
     }
 }
 
-/// The flows of the plan that are connections.
-fn connections(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
-    plan.flows.iter().filter(|f| f.traffic.is_closed_loop())
+/// Who sends, in the making.
+struct Cast<'a> {
+    plan: &'a WorldPlan,
+    seed: u64,
+    run: u32,
+    window: Window,
+    /// Which conversations of a hashing queue share a bucket is an accident of addresses and of
+    /// the router's hash function. Each run has another, so that intervals cover that luck.
+    salt: u64,
+    flows: Vec<Flow>,
+    keys: Vec<FlowKey>,
+    /// Hashed names of the flows.
+    names: Vec<u64>,
+    sources: Vec<OpenLoop>,
+    tcp: Vec<Connection>,
+    workloads: Vec<Workload>,
+    sessions: Vec<Session>,
+    transfers: Vec<Transfers>,
 }
 
-/// The addresses of every flow: those of the plan, then one for the acknowledgments of each
-/// connection.
-fn keys(plan: &WorldPlan) -> Arc<[FlowKey]> {
-    let there = plan.flows.iter().map(|f| f.key);
-    let back = connections(plan).map(|f| f.key.reversed());
-    there.chain(back).collect()
+/// Which way a flow goes.
+#[derive(Clone, Copy)]
+enum Way {
+    There,
+    Back,
+}
+
+impl<'a> Cast<'a> {
+    fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
+        let room = |f: &FlowPlan| 1 + 4 * f.traffic.connections() as usize;
+        let flows = plan.flows.iter().map(room).sum();
+        Self {
+            plan,
+            seed,
+            run,
+            window,
+            salt: Rng::named(seed, run, "hash", "salt").u64(),
+            flows: Vec::with_capacity(flows),
+            keys: Vec::with_capacity(flows),
+            names: Vec::with_capacity(flows),
+            sources: Vec::new(),
+            tcp: Vec::new(),
+            workloads: Vec::new(),
+            sessions: Vec::new(),
+            transfers: Vec::new(),
+        }
+    }
+
+    /// The flows of the plan first, then what their connections need.
+    fn fill(&mut self, paths: &Paths) {
+        let plan = self.plan;
+        let times_bits = histogram_bits(plan.flows.len());
+        for (i, f) in (0_u32..).zip(&plan.flows) {
+            let name = format!("flows/{}", f.name);
+            // Flows that start together may stay in step for ever.
+            let mut rng = Rng::named(self.seed, self.run, &name, "start");
+            let start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
+            let rng = Rng::named(self.seed, self.run, &name, "source");
+            let transfers = self.transfers.len() as u32;
+            let origin = match &f.traffic {
+                Traffic::Source(spec) => {
+                    self.sources.push(OpenLoop::new(spec, rng, start, f.stop));
+                    Origin::Open(self.sources.len() as u32 - 1)
+                }
+                Traffic::Tcp {
+                    config,
+                    application,
+                } => {
+                    let source = match application {
+                        Application::Source(spec) => Some(OpenLoop::new(spec, rng, start, f.stop)),
+                        Application::Greedy | Application::Bytes(_) => None,
+                    };
+                    let mut connection = Connection::new(config, start, f.stop);
+                    connection.transfers = transfers;
+                    connection.data = i;
+                    self.tcp.push(connection.fed(application, source));
+                    Origin::Data(self.tcp.len() as u32 - 1)
+                }
+                Traffic::Sessions(s) => {
+                    self.workloads
+                        .push(Workload::new(s, rng, start, f.stop, i, transfers));
+                    Origin::Workload(self.workloads.len() as u32 - 1)
+                }
+            };
+            if f.traffic.is_closed_loop() {
+                let mut transfers = Transfers::new(times_bits);
+                let opens = matches!(origin, Origin::Data(_));
+                transfers.begun = u64::from(opens && self.window.contains(start));
+                self.transfers.push(transfers);
+            }
+            self.flow(i, Way::There, origin, paths, name);
+        }
+        for c in 0..self.tcp.len() {
+            let name = &plan.flows[self.tcp[c].data as usize].name;
+            let name = format!("flows/{name}/ack");
+            let origin = Origin::Acknowledgments(c as u32);
+            self.tcp[c].acknowledgments =
+                self.flow(self.tcp[c].data, Way::Back, origin, paths, name);
+        }
+        for w in 0..self.workloads.len() {
+            self.places(w, paths);
+        }
+    }
+
+    /// Adds a flow that belongs to flow `of` of the plan; its number.
+    fn flow(&mut self, of: u32, way: Way, origin: Origin, paths: &Paths, name: String) -> u32 {
+        let f = &self.plan.flows[of as usize];
+        let (key, route) = match way {
+            Way::There => (f.key, f.route),
+            Way::Back => (f.key.reversed(), f.back.unwrap_or(f.route)),
+        };
+        let answers = matches!(origin, Origin::Acknowledgments(_));
+        self.flows.push(Flow {
+            origin,
+            meter: if answers { NO_METER } else { of },
+            begin: paths.begin(route),
+            hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
+            seq: 0,
+            dscp: f.dscp,
+            ecn: if answers { Ecn::NotEct } else { f.ecn },
+            wake: Time::MAX,
+        });
+        self.keys.push(key);
+        self.names.push(hash_bytes(name.as_bytes()));
+        self.flows.len() as u32 - 1
+    }
+
+    /// The places of a workload's sessions.
+    fn places(&mut self, w: usize, paths: &Paths) {
+        let of = self.workloads[w].flow;
+        let plan = Arc::clone(&self.workloads[w].plan);
+        self.workloads[w].hash = self.flows[of as usize].hash;
+        let name = format!("flows/{}", self.plan.flows[of as usize].name);
+        let answered = matches!(plan.session, SessionSpec::RequestResponse(_));
+        // What answers goes over the connection that is open already.
+        let open = Arc::new(TcpConfig {
+            handshake: false,
+            ..(*plan.config).clone()
+        });
+        for k in 0..plan.active {
+            let place = self.sessions.len() as u32;
+            let mut half = |config: &Arc<TcpConfig>, there: Way, back: Way, part: &str| {
+                let c = self.tcp.len() as u32;
+                let mut connection = Connection::vacant(config, place);
+                connection.transfers = self.workloads[w].transfers;
+                let named = |what: &str| format!("{name}/{k}/{part}{what}");
+                connection.data = self.flow(of, there, Origin::Data(c), paths, named("data"));
+                connection.acknowledgments =
+                    self.flow(of, back, Origin::Acknowledgments(c), paths, named("ack"));
+                self.tcp.push(connection);
+                c
+            };
+            let forward = half(&plan.config, Way::There, Way::Back, "");
+            let back = answered.then(|| half(&open, Way::Back, Way::There, "back-"));
+            self.workloads[w].free.push(Reverse(place));
+            self.sessions.push(Session::vacant(w as u32, forward, back));
+        }
+    }
 }
 
 /// The links whose ports have wakes.
@@ -174,21 +268,15 @@ fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
     (0..).zip(links).filter(is_queued).map(|(i, _)| i)
 }
 
-/// The hashed name of every slot of the event set.
-fn paths(plan: &WorldPlan, links: &[Link]) -> Vec<u64> {
-    let hashed = |path: String| hash_bytes(path.as_bytes());
-    let mut paths = Vec::with_capacity(plan.flows.len() * 2 + links.len() * 2 + 1);
-    paths.extend(
-        plan.flows
-            .iter()
-            .map(|f| hashed(format!("flows/{}", f.name))),
-    );
-    paths.extend(connections(plan).map(|f| hashed(format!("flows/{}/ack", f.name))));
-    let link = |i: usize, part: &str| hashed(format!("links/{}/{part}", plan.links[i].name));
-    paths.extend((0..links.len()).map(|i| link(i, "pipe")));
-    paths.extend(queued(links).map(|i| link(i as usize, "port")));
-    paths.push(hash_bytes(b"observer"));
-    paths
+/// The hashed name of every slot of the event set, those of the flows first.
+fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, links: &[Link]) -> Vec<u64> {
+    let link = |i: usize, part: &str| {
+        hash_bytes(format!("links/{}/{part}", plan.links[i].name).as_bytes())
+    };
+    names.extend((0..links.len()).map(|i| link(i, "pipe")));
+    names.extend(queued(links).map(|i| link(i as usize, "port")));
+    names.push(hash_bytes(b"observer"));
+    names
 }
 
 /// The paths of the plan, one after the other.

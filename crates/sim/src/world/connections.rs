@@ -5,14 +5,21 @@ use spillgate_endpoints::tcp::Segment;
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
+use crate::tcp::NO_SESSION;
 
 impl<S: EventSet> World<S> {
-    /// The sender of connection `c` has a timer.
+    /// The sender of connection `c` has a timer, or its application acts.
     pub(super) fn sender_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.data as usize].wake = Time::MAX;
-        connection.on_sender_wake(self.now);
+        if !connection.alive {
+            return;
+        }
+        if connection.on_sender_wake(self.now) {
+            self.session_due(c);
+        }
         self.pump_data(c);
+        self.if_over(c);
     }
 
     /// The receiver of connection `c` has a timer.
@@ -26,22 +33,67 @@ impl<S: EventSet> World<S> {
     /// A segment has reached the receiver of connection `c`.
     #[inline]
     pub(super) fn data_arrived(&mut self, c: usize, packet: &Packet) {
-        let segment = self.segments.take(packet.handle as u32);
-        let receiver = &mut self.tcp[c].receiver;
-        receiver.handle_segment(self.now, &segment, packet.ecn);
+        let segment = self.arrived(c, packet);
+        let connection = &mut self.tcp[c];
+        connection
+            .receiver
+            .handle_segment(self.now, &segment, packet.ecn);
+        let complete = connection.receiver.delivered_bytes() >= connection.awaited;
         self.pump_acknowledgments(c);
+        if complete {
+            self.awaited_arrived(c);
+        }
+        self.if_left(c);
     }
 
     /// A segment has reached the sender of connection `c`.
     #[inline]
     pub(super) fn acknowledgment_arrived(&mut self, c: usize, packet: &Packet) {
-        let segment = self.segments.take(packet.handle as u32);
-        self.tcp[c].on_acknowledgment(self.now, &segment, packet.ecn);
-        self.pump_data(c);
+        let segment = self.arrived(c, packet);
+        let connection = &mut self.tcp[c];
+        if connection.alive {
+            connection.on_acknowledgment(self.now, &segment, packet.ecn);
+            self.pump_data(c);
+            self.if_over(c);
+        }
+        self.if_left(c);
+    }
+
+    /// Takes the segment of a packet that is no longer on the way.
+    #[inline]
+    fn arrived(&mut self, c: usize, packet: &Packet) -> Segment {
+        self.tcp[c].on_the_way -= 1;
+        self.segments.take(packet.handle as u32)
+    }
+
+    /// A segment of connection `c` is lost at `at`, which may lie ahead.
+    pub(super) fn segment_lost(&mut self, at: Time, c: usize, packet: &Packet) {
+        self.arrived(c, packet);
+        if let Some(s) = self.sessions.get_mut(self.tcp[c].session as usize) {
+            s.quiet_from = s.quiet_from.max(at);
+            self.if_left(c);
+        }
+    }
+
+    /// Ends a connection whose sender has nothing more to do.
+    #[inline]
+    pub(super) fn if_over(&mut self, c: usize) {
+        if self.tcp[c].is_over() && self.tcp[c].alive {
+            self.connection_over(c);
+        }
+    }
+
+    /// Frees the place of a session whose last segment has just left the network.
+    #[inline]
+    fn if_left(&mut self, c: usize) {
+        let connection = &self.tcp[c];
+        if connection.on_the_way == 0 && connection.session != NO_SESSION && !connection.alive {
+            self.if_vacant(connection.session as usize);
+        }
     }
 
     /// Sends what the sender of connection `c` may send now, and sets its wake.
-    fn pump_data(&mut self, c: usize) {
+    pub(super) fn pump_data(&mut self, c: usize) {
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
             self.send(self.tcp[c].data, c, segment);
         }
@@ -82,7 +134,9 @@ impl<S: EventSet> World<S> {
     /// Puts a segment of connection `c` on its way.
     #[inline]
     fn send(&mut self, flow: u32, c: usize, segment: Segment) {
-        let len = segment.wire_len(&self.tcp[c].config);
+        let connection = &mut self.tcp[c];
+        connection.on_the_way += 1;
+        let len = segment.wire_len(&connection.config);
         let ecn = segment.ect;
         let number = self.segments.put(segment);
         let mut packet = self.packet(flow as usize, len, number);

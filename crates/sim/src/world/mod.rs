@@ -3,21 +3,23 @@
 mod build;
 mod connections;
 mod phases;
+mod sessions;
 mod traffic;
 mod transit;
 
 use std::sync::Arc;
 
-use spillgate_core::{Drops, Facts, Rng, Time};
-use spillgate_endpoints::source::Source;
+use spillgate_core::{Drops, Facts, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::{FlowMeter, Histogram};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::flow::Flow;
+use crate::flow::{Flow, OpenLoop};
 use crate::link::Link;
 use crate::outcome::{Outcome, SeriesRecorder};
+use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
+use crate::transfers::Transfers;
 use crate::window::Window;
 
 /// Why [`World::run`] returned.
@@ -39,6 +41,10 @@ pub struct World<S> {
     flows: Vec<Flow>,
     sources: Vec<OpenLoop>,
     tcp: Vec<Connection>,
+    workloads: Vec<Workload>,
+    sessions: Vec<Session>,
+    /// One for each flow of the plan that is answered, in their order.
+    transfers: Vec<Transfers>,
     segments: Segments,
     meters: Vec<FlowMeter>,
     /// Bytes that each flow of the plan has received, since the start of the run; only kept for
@@ -65,14 +71,6 @@ pub struct World<S> {
 
 /// The end of a path.
 const ARRIVED: u32 = u32::MAX;
-
-/// A source, its stream, and the packet that it sends next.
-struct OpenLoop {
-    source: Source,
-    rng: Rng,
-    next_len: u16,
-    stop: Time,
-}
 
 /// Where a run is between the edges of its window.
 struct Edges {
@@ -159,7 +157,15 @@ impl<S: EventSet> World<S> {
     /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
         let (plan, window) = (&self.plan, self.window);
-        Outcome::collect(plan, window, self.now, &self.meters, &self.links, &self.tcp).with_run(
+        Outcome::collect(
+            plan,
+            window,
+            self.now,
+            &self.meters,
+            &self.links,
+            &self.transfers,
+        )
+        .with_run(
             self.facts,
             self.counts.events,
             self.counts.emitted,

@@ -5,6 +5,7 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use crate::port::Port;
+use crate::transfers::Counts;
 
 impl<S: EventSet> World<S> {
     /// Whether the window is past and nothing that comes at `at` is of interest.
@@ -44,7 +45,13 @@ impl<S: EventSet> World<S> {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
-        self.tcp.iter_mut().for_each(|c| c.on_edge(begins));
+        let mut open = vec![Counts::default(); self.transfers.len()];
+        for connection in &self.tcp {
+            open[connection.transfers as usize].add(connection.counts());
+        }
+        for (transfers, open) in self.transfers.iter_mut().zip(open) {
+            transfers.on_edge(begins, open);
+        }
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
                 continue; // it sees to the edge itself

@@ -11,11 +11,9 @@ impl<S: EventSet> World<S> {
     #[inline]
     pub(super) fn plan_emission(&mut self, flow: usize, source: usize) {
         let open = &mut self.sources[source];
-        if let Some(e) = open.source.next(&mut open.rng) {
-            if e.at < open.stop {
-                open.next_len = e.len;
-                self.events.schedule(flow as u32, e.at, Rank::Timer);
-            }
+        if let Some(e) = open.next() {
+            open.next_len = e.len;
+            self.events.schedule(flow as u32, e.at, Rank::Timer);
         }
     }
 
@@ -28,6 +26,7 @@ impl<S: EventSet> World<S> {
                 self.plan_emission(flow, source as usize);
                 self.forward(packet);
             }
+            Origin::Workload(w) => self.session_begins(w as usize),
             Origin::Data(c) => self.sender_due(c as usize),
             Origin::Acknowledgments(c) => self.receiver_due(c as usize),
         }
@@ -68,7 +67,7 @@ impl<S: EventSet> World<S> {
             }
         }
         match f.origin {
-            Origin::Open(_) => {}
+            Origin::Open(_) | Origin::Workload(_) => {}
             Origin::Data(c) => self.data_arrived(c as usize, packet),
             Origin::Acknowledgments(c) => self.acknowledgment_arrived(c as usize, packet),
         }
@@ -92,8 +91,11 @@ impl<S: EventSet> World<S> {
                 self.settled = self.settled.max(now);
             }
         }
-        if !matches!(f.origin, Origin::Open(_)) {
-            self.segments.take(packet.handle as u32);
+        match f.origin {
+            Origin::Open(_) | Origin::Workload(_) => {}
+            Origin::Data(c) | Origin::Acknowledgments(c) => {
+                self.segment_lost(now, c as usize, packet);
+            }
         }
     }
 }
