@@ -71,23 +71,57 @@ measurement: {{warmup: 1 s, duration: 60 s, interval: 1 s}}
 runs: {{count: 1, seed: 1}}
 "
         ));
-        let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 1, 0, false);
-        // Half of the run to fill queues, rings and the octaves of the histograms.
-        while world.fraction() < 0.5 {
-            assert_eq!(world.run(1_000), Stop::Paused);
-        }
-        let before = (ALLOCATIONS.load(Ordering::Relaxed), world.packets());
-        while world.fraction() < 0.9 {
-            assert_eq!(world.run(1_000), Stop::Paused);
-        }
-        let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before.0;
-        let packets = world.packets() - before.1;
-        assert!(packets > 10_000, "{policy}: only {packets} packets");
-        // An octave that the histograms see for the first time is no cost per packet, but it is
-        // an allocation: allow one in a thousand packets, none systematic.
-        assert!(
-            allocations * 1_000 <= packets,
-            "{policy}: {allocations} allocations for {packets} packets"
-        );
+        no_allocation(policy, &plan);
     }
+    for tcp in CONNECTIONS {
+        let plan = common::plan(&format!(
+            "
+schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    access: {{from: a, to: b, rate: 1 Gb/s, delay: 1 ms, duplex: true}}
+    wan: {{from: b, to: c, rate: 10 Mb/s, delay: 9 ms, policy: P, duplex: true}}
+policies: {{P: {{fifo: {{limit: 50 packets}}}}}}
+traffic:
+  - flow: {{name: greedy, count: 5, from: a, to: c, start_spread: 1 s, tcp: {tcp}}}
+  - flow: {{name: back, count: 2, from: c, to: a, start_spread: 1 s, tcp: {tcp}}}
+  - flow: {{name: voice, from: a, to: c, source: {{on-off: {{peak: 64 kb/s, packet: 200 B, on: 1 s, off: 1 s}}}}, tcp: {tcp}}}
+  - sessions: {{name: short, from: a, to: c, arrivals: {{poisson: {{gap: 20 ms}}}}, session: {{transfer: {{size: {{pareto: {{mean: 12 kB, shape: 1.5, max: 100 kB}}}}}}}}, tcp: {tcp}, active: 50}}
+  - sessions: {{name: pages, from: c, to: a, arrivals: {{poisson: {{gap: 300 ms}}}}, session: {{request-response: {{request: {{fixed: 400 B}}, response: {{fixed: 20 kB}}, think: 500 ms, requests: 3}}}}, tcp: {tcp}, active: 20}}
+measurement: {{warmup: 1 s, duration: 240 s, interval: 1 s}}
+runs: {{count: 1, seed: 1}}
+"
+        ));
+        no_allocation(tcp, &plan);
+    }
+}
+
+/// Endpoints with every kind of buffer: without and with a scoreboard, RACK, rate samples.
+const CONNECTIONS: [&str; 4] = [
+    "{profile: ns2}",
+    "{profile: rfc}",
+    "{profile: linux}",
+    "{profile: linux, cc: {bbr: {}}}",
+];
+
+fn no_allocation(name: &str, plan: &spillgate_scenario::plan::Plan) {
+    let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 1, 0, false);
+    // Half of the run to fill queues, rings and the octaves of the histograms.
+    while world.fraction() < 0.5 {
+        assert_eq!(world.run(1_000), Stop::Paused);
+    }
+    let before = (ALLOCATIONS.load(Ordering::Relaxed), world.packets());
+    while world.fraction() < 0.9 {
+        assert_eq!(world.run(1_000), Stop::Paused);
+    }
+    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before.0;
+    let packets = world.packets() - before.1;
+    assert!(packets > 10_000, "{name}: only {packets} packets");
+    // An octave that the histograms see for the first time is no cost per packet, but it is
+    // an allocation: allow one in a thousand packets, none systematic.
+    assert!(
+        allocations * 1_000 <= packets,
+        "{name}: {allocations} allocations for {packets} packets"
+    );
 }

@@ -131,7 +131,11 @@ enum Way {
 
 impl<'a> Cast<'a> {
     fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
-        let room = |f: &FlowPlan| 1 + 4 * f.traffic.connections() as usize;
+        let room = |f: &FlowPlan| match &f.traffic {
+            Traffic::Source(_) => 1,
+            Traffic::Tcp { .. } => 2,
+            Traffic::Sessions(s) => 1 + 4 * s.active as usize,
+        };
         let flows = plan.flows.iter().map(room).sum();
         Self {
             plan,
