@@ -288,6 +288,30 @@ fn the_back_off_ends_at_a_minute() {
     );
 }
 
+/// RFC 7323 §4.1: an acknowledgment that does not move the window measures nothing, with
+/// timestamps or without.
+#[test]
+fn duplicates_measure_nothing() {
+    for timestamps in [true, false] {
+        for ecn in ["off", "classic"] {
+            let spec: TcpSpec = serde_json::from_str(&format!(
+                r#"{{"cc": "newreno", "mss": "1000 B", "handshake": false,
+                    "ecn": "{ecn}", "timestamps": {timestamps}}}"#
+            ))
+            .unwrap();
+            let mut tx = Sender::new(&Arc::new(spec.resolve().unwrap()), Time::ZERO);
+            tx.write(Time::ZERO, u64::MAX);
+            while tx.poll_transmit(Time::ZERO).is_some() {}
+            let mut ack = Segment::bare(1, Flags::ACK, Time::ZERO);
+            ack.ack = 1001;
+            for ms in [100, 300, 400, 500] {
+                tx.handle_segment(Time::ZERO + Dur::from_ms(ms), &ack, Ecn::NotEct);
+                assert_eq!(tx.srtt(), Some(Dur::from_ms(100)), "at {ms} ms");
+            }
+        }
+    }
+}
+
 /// RFC 6582 §3.2 step 2 and §4: after a timeout, duplicates that the retransmissions
 /// themselves cause start no fast retransmit.
 #[test]

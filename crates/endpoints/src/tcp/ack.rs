@@ -54,9 +54,14 @@ impl Sender {
     }
 
     fn handle_ack(&mut self, now: Time, seg: &Segment) {
+        let acked = seg.ack - self.una;
+        if acked == 0 && self.sel.is_none() && self.cfg.ecn == EcnMode::Off {
+            // Nothing below would find anything new.
+            self.ts_recent = seg.ts_val;
+            return self.handle_duplicate(now, seg);
+        }
         let prior_in_flight = self.in_flight();
         let mss = u64::from(self.cfg.mss);
-        let acked = seg.ack - self.una;
         let news = self.sel.as_mut().map(|s| s.board.update(seg, self.max));
         let delivered = news.as_ref().map_or(acked, |d| d.bytes);
         self.ts_recent = seg.ts_val;
@@ -107,8 +112,8 @@ impl Sender {
             self.recover_with_board(now, seg, acked, d);
         } else if acked > 0 {
             self.recover_on_new_ack(now, acked);
-        } else if self.una < self.max && seg.len == 0 && !seg.flags.has(Flags::FIN) {
-            self.recover_on_duplicate(now); // RFC 5681 §2, with a window that never changes
+        } else {
+            self.handle_duplicate(now, seg);
         }
         if self.una == self.max {
             if self.state == State::FinSent && self.una > self.end {
@@ -117,6 +122,13 @@ impl Sender {
             } else if let Some(s) = &mut self.sel {
                 s.rack.disarm();
             }
+        }
+    }
+
+    /// Without a board: what RFC 5681 §2 calls a duplicate, with a window that never changes.
+    fn handle_duplicate(&mut self, now: Time, seg: &Segment) {
+        if self.una < self.max && seg.len == 0 && !seg.flags.has(Flags::FIN) {
+            self.recover_on_duplicate(now);
         }
     }
 
@@ -148,7 +160,7 @@ impl Sender {
             seg.ts_ecr // RFC 7323 §4.1: only what moves the window measures
         } else if let Some(d) = news {
             d.unambiguous?
-        } else if (1..=self.una).contains(&self.timed_end) {
+        } else if acked > 0 && (1..=self.una).contains(&self.timed_end) {
             self.timed_end = 0;
             self.timed_at
         } else {

@@ -208,6 +208,7 @@ impl Sender {
                 s.prr.out += u64::from(space);
                 s.rack.probe_left(self.max.max(end));
             }
+            None if self.cfg.timestamps => {}
             None if !fresh => self.timed_end = 0, // Karn: RFC 6298 §3
             None if self.timed_end == 0 => (self.timed_end, self.timed_at) = (end, now),
             None => {}
