@@ -5,10 +5,12 @@
 //!
 //! - getters, such as [`Sender::acked_bytes`], at any time;
 //! - inputs: `handle_segment`, and `handle_timeout` once `poll_timeout` is due;
-//! - what the application does: [`Sender::write`], [`Sender::close`];
+//! - what the application does: [`Sender::write`], [`Sender::close`], [`Sender::finish`];
 //! - outputs: after each input call `poll_transmit` until it gives none, then
 //!   `poll_timeout` for the one instant at which the endpoint wants to be
 //!   called if nothing else happens.
+//!
+//! One session after the other can use the same endpoints: [`Sender::reset`], [`Receiver::reset`].
 //!
 //! `now` never decreases. `handle_timeout` before the deadline does nothing,
 //! so a driver may keep an outdated earlier wake-up instead of moving it.
