@@ -19,8 +19,8 @@
 //! `spec` and `config`: what the user writes and what it resolves to;
 //! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
 //! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
-//! and departures; `rate`: delivery rates; `recovery`: loss detection and repair; `scoreboard`: what is outstanding; `rtt`: RFC 6298;
-//! `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
+//! and departures; `rate`: delivery rates; `recovery`: loss detection and repair;
+//! `scoreboard`: what is outstanding; `rtt`: RFC 6298; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
 //! Payload in both directions of one connection (use two), sequence number
