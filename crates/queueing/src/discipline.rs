@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{Drops, FlowKey, Limit, Packet, Rng, Time};
+use spillgate_core::{DropReason, Drops, FlowKey, Limit, Packet, Rng, Time};
 
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
@@ -15,6 +15,10 @@ pub(crate) trait Schedule {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
     /// The next packet, if one may leave now.
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+    /// Gives a packet up that is classified, but never considered.
+    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>);
+    /// Gives everything up that waits.
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
     /// When a packet may leave, for engines that can hold packets back.
     fn next_wake(&self, _now: Time) -> Option<Time> {
         None
@@ -47,6 +51,12 @@ macro_rules! engines {
             fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
                 match self { $(Self::$variant(e) => Schedule::dequeue(e, cx),)+ }
             }
+            fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+                match self { $(Self::$variant(e) => Schedule::refuse(e, packet, reason, cx),)+ }
+            }
+            fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+                match self { $(Self::$variant(e) => Schedule::flush(e, reason, cx),)+ }
+            }
             fn next_wake(&self, now: Time) -> Option<Time> {
                 match self { $(Self::$variant(e) => e.next_wake(now),)+ }
             }
@@ -73,6 +83,13 @@ engines! {
     ClassBased => Tree,
 }
 
+/// Gives a packet up that belongs to `leaf`.
+pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+    packet.leaf = leaf;
+    cx.offered(&packet);
+    cx.refused(packet, reason);
+}
+
 /// A discipline of one leaf.
 impl Schedule for Leaf {
     #[inline]
@@ -85,6 +102,14 @@ impl Schedule for Leaf {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         self.pop(cx)
+    }
+
+    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+        refuse_at(0, packet, reason, cx);
+    }
+
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        self.flush(reason, cx);
     }
 
     fn leaf_names(&self) -> Vec<String> {
@@ -112,6 +137,14 @@ impl Schedule for Pgps {
         self.dequeue(cx)
     }
 
+    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+        refuse_at(0, packet, reason, cx);
+    }
+
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        self.flush(reason, cx);
+    }
+
     fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         self.expect_flows(flows.len());
     }
@@ -137,6 +170,9 @@ impl Schedule for Pgps {
 /// Both may drop packets, into `drops`; the driver drains it after each call.
 /// The packet on the wire is none of the discipline's business: it counts
 /// neither for limits nor for averages.
+///
+/// Where the link fails, [`Discipline::flush`] gives up what waits, and
+/// [`Discipline::refuse`] what arrives until the repair.
 ///
 /// Times must not decrease from call to call; calls at the same instant may
 /// come in any order. Asking more often than needed changes nothing.
@@ -198,6 +234,31 @@ impl Discipline {
         let packet = self.engine.dequeue(&mut cx);
         self.audit();
         packet
+    }
+
+    /// Drops everything that waits, leaf by leaf and in order within a flow. The discipline is then
+    /// as after its last packet has left: virtual time begins anew, AQMs know of the empty queue.
+    /// Tokens that a policer or shaper has taken are not given back.
+    pub fn flush(&mut self, now: Time, reason: DropReason, drops: &mut Drops) {
+        self.give_up(now, drops, |engine, cx| engine.flush(reason, cx));
+    }
+
+    /// Drops an arriving packet, counted for its leaf, that neither policer, AQM nor queue sees.
+    pub fn refuse(&mut self, now: Time, pkt: Packet, reason: DropReason, drops: &mut Drops) {
+        self.give_up(now, drops, |engine, cx| engine.refuse(pkt, reason, cx));
+    }
+
+    fn give_up(&mut self, now: Time, drops: &mut Drops, f: impl FnOnce(&mut Engine, &mut Cx<'_>)) {
+        let mut cx = Cx {
+            now,
+            // Nothing is left to chance.
+            rng: &mut Rng::from_key(0),
+            drops,
+            stats: &mut self.stats,
+            total: &mut self.total,
+        };
+        f(&mut self.engine, &mut cx);
+        self.audit();
     }
 
     /// When the next packet may leave, if one waits and a shaper may hold it

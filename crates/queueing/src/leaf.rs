@@ -175,6 +175,13 @@ impl Leaf {
     /// The next packet.
     #[inline]
     pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = self.take_head(cx.now)?;
+        cx.dequeued(&packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn take_head(&mut self, now: Time) -> Option<Packet> {
         let packet = match &mut self.queue {
             Queue::Ring(r) => r.pop_front(),
             Queue::Fair(f) => f.pop(),
@@ -182,10 +189,16 @@ impl Leaf {
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         if self.packets == 0 {
-            self.emptied(cx.now);
+            self.emptied(now);
         }
-        cx.dequeued(&packet);
         Some(packet)
+    }
+
+    /// Gives up all packets.
+    pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        while let Some(packet) = self.take_head(cx.now) {
+            cx.evicted(packet, reason);
+        }
     }
 
     #[inline]

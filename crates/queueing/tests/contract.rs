@@ -7,25 +7,37 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::{BPS, PRESETS, Preset, build, packet};
 use proptest::prelude::*;
-use spillgate_core::{Drops, Dur, Ecn, Packet, Rng, Time};
+use spillgate_core::{DropReason, Drops, Dur, Ecn, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
 
 /// What a driver may do.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    Arrive { flow: u32, len: u16 },
+    Arrive {
+        flow: u32,
+        len: u16,
+    },
     Serve,
     Pass(Dur),
+    /// The link fails: everything is given up.
+    Flush,
+    /// An arrival while the link is down.
+    Refuse {
+        flow: u32,
+        len: u16,
+    },
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
-        4 => (0_u32..8, prop_oneof![Just(1500_u16), 40_u16..1500])
+        16 => (0_u32..8, prop_oneof![Just(1500_u16), 40_u16..1500])
             .prop_map(|(flow, len)| Op::Arrive { flow, len }),
-        3 => Just(Op::Serve),
-        2 => (0_u64..20_000_000_000).prop_map(|ps| Op::Pass(Dur::from_ps(ps))),
+        12 => Just(Op::Serve),
+        8 => (0_u64..20_000_000_000).prop_map(|ps| Op::Pass(Dur::from_ps(ps))),
         // Now and then a long pause: tokens fill up, averages decay.
-        1 => (0_u64..3).prop_map(|s| Op::Pass(Dur::from_secs(s))),
+        4 => (0_u64..3).prop_map(|s| Op::Pass(Dur::from_secs(s))),
+        1 => Just(Op::Flush),
+        1 => (0_u32..8, 40_u16..1500).prop_map(|(flow, len)| Op::Refuse { flow, len }),
     ];
     prop::collection::vec(op, 1..160)
 }
@@ -108,15 +120,51 @@ impl Driver {
         }
     }
 
+    fn next_packet(&mut self, flow: u32, len: u16) -> Packet {
+        let seq = &mut self.seq[flow as usize];
+        *seq += 1;
+        packet(flow, *seq - 1, len)
+    }
+
+    /// Every packet that waits is dropped, each once, and nothing is left.
+    fn flush(&mut self) {
+        let waiting = self.discipline.backlog_packets() as usize;
+        let before = self.ledger.len();
+        self.discipline
+            .flush(self.now, DropReason::LinkDown, &mut self.drops);
+        self.collect_drops();
+        let flushed = &self.ledger[before..];
+        assert_eq!(flushed.len(), waiting);
+        let mut last = BTreeMap::new();
+        for entry in flushed {
+            let Entry::Dropped(_, p, "drops_link_down") = entry else {
+                panic!("{entry:?}");
+            };
+            assert!(last.insert(p.flow, p.seq) < Some(p.seq), "{p:?} overtakes");
+        }
+        assert_eq!(self.discipline.backlog_packets(), 0);
+        assert_eq!(self.discipline.backlog_bytes(), 0);
+        assert_eq!(self.discipline.next_wake(self.now), None);
+        assert_eq!(self.serve(), None);
+    }
+
     fn apply(&mut self, op: Op) {
         self.poll();
         match op {
             Op::Arrive { flow, len } => {
-                let seq = &mut self.seq[flow as usize];
-                let p = packet(flow, *seq, len);
-                *seq += 1;
+                let p = self.next_packet(flow, len);
                 self.discipline
                     .enqueue(self.now, p, &mut self.rng, &mut self.drops);
+                self.collect_drops();
+            }
+            Op::Flush => self.flush(),
+            Op::Refuse { flow, len } => {
+                let p = self.next_packet(flow, len);
+                let before = self.discipline.backlog_packets();
+                self.discipline
+                    .refuse(self.now, p, DropReason::LinkDown, &mut self.drops);
+                assert_eq!(self.drops.as_slice().len(), 1);
+                assert_eq!(self.discipline.backlog_packets(), before);
                 self.collect_drops();
             }
             Op::Serve => {
@@ -203,6 +251,20 @@ fn check_ledger(d: &Driver, preset: &Preset) {
     );
 }
 
+/// What happened since `begin`, packets counted from `seq`, without the scratch of schedulers.
+fn shifted(ledger: &[Entry], begin: Time, seq: &[u32; 8]) -> Vec<(Dur, Packet, &'static str)> {
+    let line = |entry: &Entry| {
+        let (at, mut p, how) = match *entry {
+            Entry::Sent(at, p) => (at, p, "sent"),
+            Entry::Dropped(at, p, why) => (at, p, why),
+        };
+        p.seq -= seq[p.flow as usize];
+        (p.tag, p.handle) = (0, 0);
+        (at.since(begin), p, how)
+    };
+    ledger.iter().map(line).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -238,6 +300,52 @@ proptest! {
             }
             check_ledger(&d, preset);
             prop_assert_eq!(d.discipline.backlog_bytes(), 0);
+        }
+    }
+
+    /// After a flush and a pause in which tokens fill up and averages decay, every preset does
+    /// what a new one does: nothing is left of what was given up.
+    #[test]
+    fn a_flushed_discipline_works_on_as_a_new_one(
+        before in ops(), after in ops(), seed in 0_u64..1000,
+    ) {
+        for preset in PRESETS {
+            let mut used = Driver::new(preset, seed);
+            before.iter().for_each(|op| used.apply(*op));
+            used.flush();
+            // No average of some packets survives 10 000 time constants in binary64.
+            used.now += Dur::from_secs(100_000);
+            used.rng = Rng::from_key(seed);
+            let begin = (used.now, used.seq, used.ledger.len());
+            let mut new = Driver::new(preset, seed);
+            after.iter().for_each(|op| { used.apply(*op); new.apply(*op); });
+            used.drain();
+            new.drain();
+            prop_assert_eq!(
+                shifted(&used.ledger[begin.2..], begin.0, &begin.1),
+                shifted(&new.ledger, Time::ZERO, &[0; 8]),
+                "{}", preset.name
+            );
+        }
+    }
+
+    /// PGPS needs no pause: its virtual time begins anew although the fluid server is behind.
+    #[test]
+    fn a_flushed_fluid_server_has_nothing_left(before in ops(), after in ops()) {
+        for preset in PRESETS.iter().filter(|p| p.json.contains("\"wfq\"")) {
+            let mut used = Driver::new(preset, 0);
+            before.iter().for_each(|op| used.apply(*op));
+            used.flush();
+            let begin = (used.now, used.seq, used.ledger.len());
+            let mut new = Driver::new(preset, 0);
+            after.iter().for_each(|op| { used.apply(*op); new.apply(*op); });
+            used.drain();
+            new.drain();
+            prop_assert_eq!(
+                shifted(&used.ledger[begin.2..], begin.0, &begin.1),
+                shifted(&new.ledger, Time::ZERO, &[0; 8]),
+                "{}", preset.name
+            );
         }
     }
 

@@ -222,6 +222,13 @@ impl Pgps {
     }
 
     pub(crate) fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let packet = self.take_head()?;
+        cx.dequeued(&packet);
+        Some(packet)
+    }
+
+    #[inline]
+    fn take_head(&mut self) -> Option<Packet> {
         let (_, id) = self.heads.first()?;
         let flow = &mut self.flows[id as usize];
         let packet = flow.ring.pop_front()?;
@@ -232,8 +239,20 @@ impl Pgps {
         }
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
-        cx.dequeued(&packet);
         Some(packet)
+    }
+
+    /// Gives up all packets. The fluid server, which may hold more than waits, is emptied too: it
+    /// must not go on with what nobody will send.
+    pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        while let Some(packet) = self.take_head() {
+            cx.evicted(packet, reason);
+        }
+        while let Some((_, id)) = self.fluid.first() {
+            self.fluid.remove(id);
+        }
+        (self.sum, self.carry) = (0, 0);
+        self.at = self.at.max(cx.now);
     }
 
     /// Moves the origin of virtual time to the oldest tag in use. Order depends

@@ -33,7 +33,7 @@ use spillgate_core::{DropReason, FlowKey, Packet, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
-use crate::discipline::Schedule;
+use crate::discipline::{Schedule, refuse_at};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
 
@@ -349,6 +349,20 @@ impl Schedule for Tree {
         debug_assert_eq!(packet.len, pick.len);
         self.charge(pick.leaf, packet.len, cx.now);
         Some(packet)
+    }
+
+    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+        let route = self.routes[usize::from(self.classifier.route(&packet))];
+        refuse_at(route.leaf, packet, reason, cx);
+    }
+
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        for leaf in &mut self.leaves {
+            leaf.flush(reason, cx);
+        }
+        // No class starts later than its node's virtual time, so that emptied classes begin alike.
+        self.classes.iter_mut().for_each(|c| c.packets = 0);
+        self.nodes.iter_mut().for_each(|n| n.priority_packets = 0);
     }
 
     fn next_wake(&self, now: Time) -> Option<Time> {
