@@ -4,7 +4,8 @@ use spillgate_core::Time;
 use spillgate_core::rng::mix;
 
 /// What kind of wake goes first at one instant: departures before arrivals
-/// (the convention of queueing formulas), then timers; an observer sees the
+/// (the convention of queueing formulas), then failures and repairs, so that
+/// what is sent at that instant meets them, then timers; an observer sees the
 /// settled state and can never displace a model's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -13,16 +14,18 @@ pub enum Rank {
     Service = 0,
     /// A packet arrives at the end of a link.
     Delivery = 1,
+    /// A link fails or is repaired, or routes change.
+    Control = 2,
     /// A source or a protocol's timer.
-    Timer = 2,
+    Timer = 3,
     /// A sampler.
-    Observer = 3,
+    Observer = 4,
 }
 
 /// Position in the total order: time, then rank, then hash, then slot.
 ///
-/// One integer, so that the smaller of two is found without a branch: time (64 bits), rank (2),
-/// hash of time and path (30), slot (32).
+/// One integer, so that the smaller of two is found without a branch: time (64 bits), rank (3),
+/// hash of time and path (29), slot (32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(u128);
 
@@ -34,8 +37,8 @@ impl Key {
     #[inline]
     pub fn new(at: Time, rank: Rank, path: u64, slot: u32) -> Self {
         let time = at.as_ps();
-        let hash = mix(time ^ path) >> 34;
-        let tie = (rank as u64) << 62 | hash << 32 | u64::from(slot);
+        let hash = mix(time ^ path) >> 35;
+        let tie = (rank as u64) << 61 | hash << 32 | u64::from(slot);
         Self(u128::from(time) << 64 | u128::from(tie))
     }
 

@@ -53,7 +53,13 @@ mod tests {
             .collect()
     }
 
-    const RANKS: [Rank; 4] = [Rank::Service, Rank::Delivery, Rank::Timer, Rank::Observer];
+    const RANKS: [Rank; 5] = [
+        Rank::Service,
+        Rank::Delivery,
+        Rank::Control,
+        Rank::Timer,
+        Rank::Observer,
+    ];
 
     /// Drives a set with random reschedules and cancels; returns the order of wakes.
     fn trace<S: EventSet>(slots: u32, steps: u32, seed: u64) -> Vec<(Time, u32)> {
@@ -63,7 +69,7 @@ mod tests {
         let schedule = |set: &mut S, rng: &mut Rng, slot: u32, now: u64| {
             // Few distinct times, so that ties are frequent.
             let at = Time::from_ps(now + u64::from(rng.below(4)));
-            set.schedule(slot, at, RANKS[rng.below(4) as usize]);
+            set.schedule(slot, at, RANKS[rng.below(5) as usize]);
         };
         for slot in 0..slots {
             schedule(&mut set, &mut rng, slot, 0);
@@ -97,18 +103,19 @@ mod tests {
 
     #[test]
     fn ranks_order_one_instant() {
-        let mut set = WinnerTree::new(paths(4));
+        let mut set = WinnerTree::new(paths(5));
         let t = Time::from_ps(5);
         for (slot, rank) in [
             (0, Rank::Observer),
             (1, Rank::Timer),
-            (2, Rank::Delivery),
-            (3, Rank::Service),
+            (2, Rank::Control),
+            (3, Rank::Delivery),
+            (4, Rank::Service),
         ] {
             set.schedule(slot, t, rank);
         }
         let order: Vec<u32> = std::iter::from_fn(|| set.next()).map(|(_, s)| s).collect();
-        assert_eq!(order, [3, 2, 1, 0]);
+        assert_eq!(order, [4, 3, 2, 1, 0]);
     }
 
     /// At a tie each of two components goes first about equally often over many instants.

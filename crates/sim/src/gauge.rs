@@ -89,6 +89,13 @@ impl QueueMeter {
         }
     }
 
+    /// A packet was lost at `now` after it had left the queue, which has counted it as carried.
+    pub(crate) fn on_lost_on_the_wire(&mut self, window: Window, now: Time, why: DropReason) {
+        if window.contains(now) {
+            self.lost[why.index()] += 1;
+        }
+    }
+
     /// Offered load and waiting are counted when a packet leaves, by when it arrived; what
     /// never leaves is counted at the end of the run.
     #[inline]
@@ -133,5 +140,10 @@ impl LinkMeter {
         if window.contains(start) {
             self.carried_bytes += u64::from(len);
         }
+    }
+
+    /// The transmission that was to end at `end` was cut off at `now`.
+    pub(crate) fn on_cut(&mut self, window: Window, now: Time, end: Time) {
+        self.busy = self.busy - window.overlap(now, end);
     }
 }

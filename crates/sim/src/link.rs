@@ -32,8 +32,10 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// The link of a plan. If it `fails`, packets leave its queue one by one, not ahead of time.
     pub(crate) fn new(
         plan: &LinkPlan,
+        fails: bool,
         flows: &Arc<[FlowKey]>,
         seed: u64,
         run: u32,
@@ -47,11 +49,11 @@ impl Link {
             .map(|_| QueueMeter::new(bits))
             .collect();
         let path = format!("links/{}", plan.name);
-        let port = match discipline.plain_fifo() {
+        let port = match discipline.plain_fifo().filter(|_| !fails) {
             Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, edge)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
-                Port::Queued(Box::new(QueuedPort::new(discipline, rng)))
+                Port::Queued(Box::new(QueuedPort::new(discipline, rng, fails)))
             }
         };
         Self {

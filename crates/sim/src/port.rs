@@ -132,15 +132,22 @@ pub(crate) struct QueuedPort {
     pub(crate) free_at: Time,
     /// When the port is to be woken, [`Time::MAX`] for not.
     pub(crate) wake: Time,
+    /// The link is down: nothing is queued.
+    pub(crate) down: bool,
+    /// Of a link that fails: the leaves of the packets in its pipe.
+    pub(crate) wire: Option<VecDeque<u16>>,
 }
 
 impl QueuedPort {
-    pub(crate) fn new(discipline: Discipline, rng: Rng) -> Self {
+    /// The port of a link that is up; `fails`: not for ever.
+    pub(crate) fn new(discipline: Discipline, rng: Rng, fails: bool) -> Self {
         Self {
             discipline,
             rng,
             free_at: Time::ZERO,
             wake: Time::MAX,
+            down: false,
+            wire: fails.then(VecDeque::new),
         }
     }
 

@@ -53,15 +53,19 @@ impl Window {
     }
 }
 
-/// How long after the window its packets may take to arrive: what the wires of the longest
-/// path of a flow take, and for the queues a tenth of the window or a second, whichever is longer.
+/// How long after the window its packets may take to arrive over `wires`: what these take, and for
+/// the queues a tenth of the window or a second, whichever is longer.
+pub(crate) fn grace_over(wires: Dur, plan: &WorldPlan) -> Dur {
+    wires + Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1))
+}
+
+/// The same for the wires of the longest path of a flow while every link is up.
 pub(crate) fn grace(plan: &WorldPlan) -> Dur {
-    let queues = Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1));
     let wires = plan.flows.iter().map(|flow| {
         let links = plan.routes[flow.route as usize].iter();
         links.fold(Dur::ZERO, |sum, &l| sum + plan.links[l as usize].delay)
     });
-    wires.max().unwrap_or(Dur::ZERO) + queues
+    grace_over(wires.max().unwrap_or(Dur::ZERO), plan)
 }
 
 #[cfg(test)]

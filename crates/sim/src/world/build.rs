@@ -11,7 +11,8 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
-use super::{ARRIVED, Counts, Edges, Slots, World, histogram_bits};
+use super::failures::{Failures, failing};
+use super::{ARRIVED, Counts, Edges, ROUTED, Slots, World, histogram_bits};
 use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
 use crate::link::Link;
 use crate::outcome::SeriesRecorder;
@@ -34,10 +35,12 @@ impl<S: EventSet> World<S> {
         let mut links: Vec<Link> = plan
             .links
             .iter()
-            .map(|l| Link::new(l, &keys, seed, run, queue_bits, window.start()))
+            .zip(failing(plan))
+            .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits, window.start()))
             .collect();
-        if !observe {
-            // An observer wants to see the queues as they are at an instant.
+        if !observe && plan.failures.is_empty() {
+            // An observer wants to see the queues as they are at an instant, and what is lost on a
+            // link must not have got further.
             paths.mark_solo(&mut links);
         }
         let pipes = cast.flows.len() as u32;
@@ -62,6 +65,7 @@ impl<S: EventSet> World<S> {
             segments: Segments::default(),
             flows: cast.flows,
             hops: paths.hops,
+            failures: Failures::new(plan, observer - 1).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),
@@ -94,6 +98,7 @@ impl<S: EventSet> World<S> {
                 Origin::Acknowledgments(_) => {}
             }
         }
+        world.plan_change();
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;
             world.events.schedule(observer, first, Rank::Observer);
@@ -279,11 +284,14 @@ fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, links: &[Link]) -> Vec<u64>
     };
     names.extend((0..links.len()).map(|i| link(i, "pipe")));
     names.extend(queued(links).map(|i| link(i as usize, "port")));
+    if !plan.failures.is_empty() {
+        names.push(hash_bytes(b"failures"));
+    }
     names.push(hash_bytes(b"observer"));
     names
 }
 
-/// The paths of the plan, one after the other.
+/// The paths of the plan, one after the other; where links fail, one word for each.
 struct Paths {
     hops: Vec<u32>,
     /// Where each path begins.
@@ -295,6 +303,10 @@ impl Paths {
         let (mut hops, mut begins) = (Vec::new(), Vec::new());
         for route in &plan.routes {
             begins.push(hops.len() as u32);
+            if !plan.failures.is_empty() {
+                hops.push(ROUTED);
+                continue;
+            }
             hops.extend_from_slice(route);
             hops.push(ARRIVED);
         }

@@ -2,6 +2,7 @@
 
 mod build;
 mod connections;
+mod failures;
 mod phases;
 mod sessions;
 mod traffic;
@@ -21,6 +22,7 @@ use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
+use failures::Failures;
 
 /// Why [`World::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +53,10 @@ pub struct World<S> {
     /// series.
     received: Vec<u64>,
     links: Vec<Link>,
-    /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins.
+    /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
+    /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
+    failures: Option<Box<Failures>>,
     window: Window,
     edges: Edges,
     /// Latest end: how long the packets of the window may take to leave.
@@ -71,6 +75,8 @@ pub struct World<S> {
 
 /// The end of a path.
 const ARRIVED: u32 = u32::MAX;
+/// The routes of the moment say where to go.
+const ROUTED: u32 = u32::MAX - 1;
 
 /// Where a run is between the edges of its window.
 struct Edges {
@@ -90,7 +96,8 @@ struct Counts {
     hops: u64,
 }
 
-/// Whose wake a slot of the event set is: flows come first, then pipes, ports, and the observer.
+/// Whose wake a slot of the event set is: flows come first, then pipes, ports, failures if there
+/// are any, and the observer.
 struct Slots {
     pipes: u32,
     ports: u32,
@@ -127,7 +134,10 @@ impl<S: EventSet> World<S> {
                 self.deliver((slot - self.slots.pipes) as usize);
             } else {
                 let port = (slot - self.slots.ports) as usize;
-                self.serve(self.slots.link_of_port[port] as usize);
+                match self.slots.link_of_port.get(port) {
+                    Some(link) => self.serve(*link as usize),
+                    None => self.change_links(),
+                }
             }
         }
         Stop::Paused

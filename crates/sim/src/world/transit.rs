@@ -3,7 +3,7 @@
 use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
-use super::{ARRIVED, World};
+use super::{ARRIVED, ROUTED, World};
 use crate::link::InFlight;
 use crate::port::Port;
 
@@ -27,14 +27,21 @@ impl<S: EventSet> World<S> {
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
             );
         }
-        self.forward(packet);
+        self.forward_from(Some(link), packet);
     }
 
-    /// A packet is at a node: it is received there or goes on.
+    /// A packet sets out from its source.
     #[inline]
-    pub(super) fn forward(&mut self, mut packet: Packet) {
+    pub(super) fn forward(&mut self, packet: Packet) {
+        self.forward_from(None, packet);
+    }
+
+    /// A packet is at a node, the far end of a link or its source: it is received there or goes on.
+    #[inline]
+    fn forward_from(&mut self, link: Option<usize>, mut packet: Packet) {
         match self.hops[(packet.handle >> 32) as usize] {
             ARRIVED => self.receive(&packet),
+            ROUTED => self.forward_by_routes(link, packet),
             link => {
                 packet.handle += 1 << 32;
                 self.offer(link as usize, packet, self.now);
@@ -44,7 +51,7 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
     /// one link only.
-    fn offer(&mut self, mut link: usize, mut packet: Packet, mut now: Time) {
+    pub(super) fn offer(&mut self, mut link: usize, mut packet: Packet, mut now: Time) {
         loop {
             let l = &mut self.links[link];
             packet.len = l.overhead.wire_len(packet.l3_len);
@@ -73,6 +80,11 @@ impl<S: EventSet> World<S> {
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
+        if port.down {
+            let why = DropReason::LinkDown;
+            port.discipline.refuse(now, packet, why, &mut self.drops);
+            return self.drain_drops(link);
+        }
         port.discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
         let idle = port.free_at <= now;
@@ -102,6 +114,9 @@ impl<S: EventSet> World<S> {
         if let Some(mut packet) = served {
             let end = now + l.rate.tx_time(packet.len);
             port.free_at = end;
+            if let Some(wire) = &mut port.wire {
+                wire.push_back(packet.leaf);
+            }
             let queue = &mut l.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now);
             if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {
@@ -152,7 +167,7 @@ impl<S: EventSet> World<S> {
         l.meter.on_transmit(self.window, start, end, packet.len);
         let due = end + l.delay;
         let next = self.hops[(packet.handle >> 32) as usize];
-        if next != ARRIVED && self.links[next as usize].solo {
+        if self.links.get(next as usize).is_some_and(|l| l.solo) {
             if due < self.window.end() {
                 self.counts.hops += 1;
                 self.counts.events += 1;
@@ -174,7 +189,7 @@ impl<S: EventSet> World<S> {
     }
 
     #[cold]
-    fn drain_drops(&mut self, link: usize) {
+    pub(super) fn drain_drops(&mut self, link: usize) {
         let now = self.now;
         let drops = std::mem::take(&mut self.drops);
         for lost in drops.as_slice() {
