@@ -3,17 +3,19 @@
 
 Every simulator runs a case as a whole process on one thread, one after the
 other and then again from the first, so that a slow minute of the machine
-meets all of them. CPU time is the operating system's account of the process;
-start-up (reading, building the network) is timed by a run of one millisecond
-and subtracted, because slow simulators get fewer simulated seconds, and would
-otherwise pay with more of it. Memory is the peak that the process reads of
-itself. The ratio is of CPU time for each delivered data packet, the median of
-the rounds.
+meets all of them. CPU time is the operating system's account of the process.
+Each process says how much of it went by between the first event and the last;
+the rest is start-up (reading, building the network), which is shown, but does
+not count: slow simulators get fewer simulated seconds, and would otherwise pay
+with more of it. Memory is the peak that the process reads of itself. The ratio
+is of CPU time for each delivered data packet, within a round; of the rounds the
+median.
 
     python3 bench/peers.py [--only WORD ...] [--repeats N] [--quick] [--check]
 
---check compares what was simulated (loss ratio, mean queue) instead of timing
-it. A simulator that is not installed is skipped, and said so:
+--check compares what was simulated (delivered packets, losses, the queue, shares
+of the flows) instead of timing it. A simulator that is not installed is skipped,
+and said so:
 
     ns-2   ns on the path (Debian package ns2)
     ns-3   headers and libraries where g++ finds them (Debian package libns3-dev)
@@ -36,6 +38,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ROOT / "bench" / "peers"
@@ -43,12 +46,10 @@ BUILT = ROOT / "target" / "peers"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 START_S = 0.001
 BINARY = TARGET / "release" / "spillgate-bench"
-CLI = ROOT / ".venv" / "bin" / "spillgate"
 NS3_MODULES = (
     "applications",
     "point-to-point",
     "traffic-control",
-    "nix-vector-routing",
     "internet",
     "network",
     "core",
@@ -72,74 +73,130 @@ class Case:
 
     title: str
     seconds: dict[str, float]
-    scenario: str | None = None
-    by_name: bool = False
+    scenario: str
+    queue: str = "bottleneck/fifo"
+    overrides: tuple[str, ...] = ()
+    tcp: bool = True
+    by_name: tuple[str, ...] = ()  # takes minutes with these, which are left out unless named
+
+    def length(self, peer: str, *, quick: bool) -> float | None:
+        """Seconds that a simulator simulates; none if it has no such case."""
+        seconds = self.seconds.get(peer.removesuffix(" local"))
+        if not seconds or not quick:
+            return seconds
+        # Connections begin within the first second; the queue should be full for a while.
+        return min(seconds, max(seconds / 10, 2 if self.tcp else 0))
 
 
-# Spillgate's files have one link, so that its hops are delivered packets.
 CASES = {
+    "d50": Case(
+        "D50: 50 NewReno flows, drop-tail",
+        {"Spillgate": 60, "ns-2": 60, "ns-3": 10},
+        "bench/cases/d50.yaml",
+    ),
+    "d50-red": Case(
+        "D50: 50 NewReno flows, RED",
+        {"Spillgate": 60, "ns-2": 60, "ns-3": 10},
+        "bench/cases/d50.yaml",
+        overrides=("topology.links.bottleneck.policy=RED",),
+    ),
+    "d1k": Case(
+        "D1k: 1,000 NewReno flows",
+        {"Spillgate": 10, "ns-2": 10, "ns-3": 1.5},
+        "bench/cases/d1k.yaml",
+    ),
+    # The Tcl of ns-2 takes a minute to build 20,000 hosts. ns-3 would take a quarter of an
+    # hour a simulated second: a packet passes one handler for each interface of a router.
+    "d10k": Case(
+        "D10k: 10,000 NewReno flows",
+        {"Spillgate": 3, "ns-2": 3},
+        "bench/cases/d10k.yaml",
+        by_name=("ns-2",),
+    ),
     "w": Case(
         "W: 100 Poisson flows, RED, load 0.98",
         {"Spillgate": 60, "ns-2": 60, "ns-3": 20, "ns.py": 10},
         "bench/cases/w.yaml",
+        tcp=False,
     ),
     "f": Case(
         "F: 1,000 Poisson flows, fair queue, load 1.2",
         {"Spillgate": 20, "ns-2": 5, "ns-3": 1, "ns.py": 0.2},
         "bench/cases/f.yaml",
+        queue="bottleneck/wfq",
+        tcp=False,
     ),
-    "d50": Case("D50: 50 NewReno flows, drop-tail", {"ns-2": 60, "ns-3": 10}),
-    "d50-red": Case("D50: 50 NewReno flows, RED", {"ns-2": 60, "ns-3": 10}),
-    "d1k": Case("D1k: 1,000 NewReno flows", {"ns-2": 5, "ns-3": 2}),
-    # The start-up of ns-2 grows with the square of the flows: minutes here.
-    "d10k": Case("D10k: 10,000 NewReno flows", {"ns-2": 1}, by_name=True),
 }
 
-# What one run needs: case, seconds, whether to watch the queue, seed.
-Command = Callable[[str, float, bool, int], list[str]]
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a case."""
+
+    case: str
+    seconds: float
+    watch: bool = False  # count at the bottleneck, which takes time
+    seed: int = 1
+
+
+Command = Callable[[Run], list[str]]
 
 
 def skip(name: str, why: str) -> None:
     """Say that a simulator is left out."""
-    print(f"SKIPPED: {name}: {why}", file=sys.stderr)
+    print(f"SKIPPED: {name}: {why}", file=sys.stderr, flush=True)
 
 
-def built(output: Path, sources: list[Path], command: list[str]) -> str | None:
-    """Run a build unless its output is newer than its sources; the error if it fails."""
-    if output.exists() and all(output.stat().st_mtime > s.stat().st_mtime for s in sources):
+def built(output: Path, sources: list[Path], commands: list[list[str]]) -> str | None:
+    """Build by the first command that works, unless the output is newer than its sources.
+
+    The answer is the error of the last command if none works.
+    """
+    wanted, stamp = json.dumps(commands), output.with_name(output.name + ".built")
+    if (
+        output.exists()
+        and stamp.exists()
+        and stamp.read_text() == wanted
+        and all(output.stat().st_mtime > s.stat().st_mtime for s in sources)
+    ):
         return None
     output.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except OSError as error:
-        return str(error)
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["failed"])[0]
-    return None
+    error = "nothing to run"
+    for command in commands:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as e:
+            return str(e)
+        if done.returncode == 0:
+            output.touch()
+            stamp.write_text(wanted)
+            return None
+        error = (done.stderr.strip().splitlines() or ["failed"])[0]
+    return error
 
 
 def ns2() -> Command | None:
     """ns-2 of the system."""
     if not shutil.which("ns"):
         return skip("ns-2", "no `ns` on the path; on Debian: apt install ns2")
-    return lambda case, seconds, watch, seed: [
+    return lambda run: [
         "ns",
         str(PEERS / "ns2.tcl"),
-        case,
-        f"{seconds:g}",
-        str(int(watch)),
-        str(seed),
+        run.case,
+        f"{run.seconds:g}",
+        str(int(run.watch)),
+        str(run.seed),
     ]
 
 
 def ns3_command(binary: Path) -> Command:
     """How a built ns-3 scenario is run."""
-    return lambda case, seconds, watch, seed: [
+    return lambda run: [
         str(binary),
-        f"--case={case}",
-        f"--seconds={seconds:g}",
-        f"--measure={int(watch)}",
-        f"--seed={seed}",
+        f"--case={run.case}",
+        f"--seconds={run.seconds:g}",
+        f"--measure={int(run.watch)}",
+        f"--seed={run.seed}",
     ]
 
 
@@ -154,13 +211,19 @@ def ns3() -> Command | None:
         return skip(
             "ns-3", "pkg-config does not know it; on Debian: apt install libns3-dev g++ pkg-config"
         )
-    binary, source = BUILT / "ns3", PEERS / "ns3.cc"
     # Debian's .pc files name every module, but also flags that no compiler takes.
-    flags = [f"-lns3-{m}" for m in NS3_MODULES]
-    error = built(
-        binary, [source], ["g++", "-std=c++17", "-O2", "-o", str(binary), str(source), *flags]
-    )
-    return skip("ns-3", error) if error else ns3_command(binary)
+    return ns3_built("ns3", "ns-3", [f"-lns3-{m}" for m in NS3_MODULES], [])
+
+
+def ns3_built(output: str, name: str, flags: list[str], sources: list[Path]) -> Command | None:
+    """Our scenarios with some ns-3; each of its versions demands another C++."""
+    binary, source = BUILT / output, PEERS / "ns3.cc"
+    commands = [
+        ["g++", f"-std={standard}", "-O2", "-o", str(binary), str(source), *flags]
+        for standard in ("c++17", "c++20", "c++23")
+    ]
+    error = built(binary, [source, *sources], commands)
+    return skip(name, error) if error else ns3_command(binary)
 
 
 def ns3_local() -> Command | None:
@@ -169,49 +232,35 @@ def ns3_local() -> Command | None:
     if not where:
         return skip("ns-3 local", "NS3_DIR is not set")
     build = Path(where).resolve() / "build"
-    flags = []
+    libraries = []
     for module in NS3_MODULES:
         pattern = re.compile(rf"libns3[\d.]*(-dev)?-{module}(-(optimized|release|default))?\.so")
         found = sorted(p for p in (build / "lib").glob("libns3*.so") if pattern.fullmatch(p.name))
         if not found:
             return skip("ns-3 local", f"no library of module {module} in {build / 'lib'}")
-        flags.append(str(found[0]))
-    binary, source = BUILT / "ns3-local", PEERS / "ns3.cc"
-    command = [
-        "g++",
-        "-std=c++17",
-        "-O2",
-        f"-I{build / 'include'}",
-        "-o",
-        str(binary),
-        str(source),
-    ]
-    command += [*flags, f"-Wl,-rpath,{build / 'lib'}"]
-    error = built(binary, [source, *map(Path, flags)], command)
-    return skip("ns-3 local", error) if error else ns3_command(binary)
+        libraries.append(found[0])
+    flags = [f"-I{build / 'include'}", *map(str, libraries), f"-Wl,-rpath,{build / 'lib'}"]
+    return ns3_built("ns3-local", "ns-3 local", flags, libraries)
 
 
 def nspy() -> Command | None:
     """ns.py in an environment of its own."""
     home, wanted = BUILT / "nspy", PEERS / "requirements.txt"
-    python, stamp = home / "bin" / "python", home / ".done"
-    for command, output in (
-        ([sys.executable, "-m", "venv", str(home)], python),
-        ([str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)], stamp),
-    ):
-        if output.exists() and (output != stamp or stamp.stat().st_mtime > wanted.stat().st_mtime):
-            continue
-        error = built(stamp, [wanted], command)
-        if error:
-            return skip("ns.py", error)
-    stamp.touch()
-    return lambda case, seconds, watch, seed: [
+    python = home / "bin" / "python"
+    error = built(python, [], [[sys.executable, "-m", "venv", str(home)]]) or built(
+        home / "installed",
+        [wanted],
+        [[str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)]],
+    )
+    if error:
+        return skip("ns.py", error)
+    return lambda run: [
         str(python),
         str(PEERS / "nspy.py"),
-        case,
-        f"{seconds:g}",
-        str(int(watch)),
-        str(seed),
+        run.case,
+        f"{run.seconds:g}",
+        str(int(run.watch)),
+        str(run.seed),
     ]
 
 
@@ -219,16 +268,39 @@ def spillgate() -> Command | None:
     """Spillgate's benchmark program."""
     if not BINARY.exists():
         sys.exit(f"{BINARY} is missing: cargo build --release --locked -p spillgate-bench")
-    return lambda case, seconds, _watch, seed: [
-        str(BINARY),
-        str(ROOT / (CASES[case].scenario or "")),
-        "--set",
-        f"measurement.duration={seconds:g} s",
-        "--set",
-        f"measurement.interval={seconds:g} s",
-        "--set",
-        f"runs.seed={seed}",
-    ]
+
+    def command(run: Run) -> list[str]:
+        case = CASES[run.case]
+        # What is delivered is counted within the measured period: all of the run.
+        settings = [
+            *case.overrides,
+            "measurement.warmup=0 s",
+            f"measurement.duration={run.seconds:g} s",
+            f"measurement.interval={run.seconds:g} s",
+            f"runs.seed={run.seed}",
+        ]
+        values = [path for path, tcp in watched(case).values() if case.tcp or not tcp]
+        return [
+            str(BINARY),
+            str(ROOT / case.scenario),
+            *(f"--set={s}" for s in settings),
+            *(f"--value={v}" for v in values if run.watch),
+        ]
+
+    return command
+
+
+def watched(case: Case) -> dict[str, tuple[str, bool]]:
+    """Where Spillgate's program has what the others count, and whether only TCP has it."""
+    return {
+        "arrivals": ("total/all/packets_sent", False),
+        "loss": ("total/all/loss_ratio", False),
+        "utilization": ("link/bottleneck/utilization", False),
+        "mean_queue": (f"queue/{case.queue}/backlog_packets_mean", False),
+        "jain": ("total/all/jain", True),
+        "retransmits": ("total/all/retransmits", True),
+        "timeouts": ("total/all/timeouts", True),
+    }
 
 
 @dataclass(frozen=True)
@@ -236,17 +308,17 @@ class Figures:
     """What one process cost and did."""
 
     cpu_s: float
-    start_s: float
+    run_s: float
     delivered: int
     peak_kb: int | None
 
     @property
     def us(self) -> float:
         """CPU microseconds for a delivered packet."""
-        return (self.cpu_s - self.start_s) / self.delivered * 1e6
+        return self.run_s / self.delivered * 1e6
 
 
-def once(args: list[str]) -> tuple[float, dict]:
+def once(args: list[str]) -> tuple[float, dict[str, Any]]:
     """Run a process; its CPU seconds and the object on the last line that it printed."""
     with subprocess.Popen(args, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -258,29 +330,31 @@ def once(args: list[str]) -> tuple[float, dict]:
     return usage.ru_utime + usage.ru_stime, json.loads(out.splitlines()[-1])
 
 
-def timed(start: list[str], args: list[str]) -> Figures:
-    """Run a process and account for it, and before it one that only starts up."""
-    start_s, _ = once(start)
+def timed(make: Command, name: str, seconds: float) -> Figures:
+    """Run a process and account for it."""
+    args = make(Run(name, seconds))
     cpu, did = once(args)
-    delivered = did.get("delivered", did.get("hops"))
-    if not delivered:
+    if not did["delivered"]:
         sys.exit(f"{' '.join(args)} delivered nothing")
-    if cpu <= start_s:
-        sys.exit(f"{' '.join(args)} is too short to be told from its start-up")
-    return Figures(cpu, start_s, delivered, did["peak_kb"])
+    run_s = did.get("run_s")
+    if run_s is None:
+        # The process could not tell: a run that only starts up can.
+        start_s, _ = once(make(Run(name, START_S)))
+        run_s = cpu - start_s
+        if run_s <= 0:
+            sys.exit(f"{' '.join(args)} is too short to be told from its start-up")
+    return Figures(cpu, run_s, did["delivered"], did["peak_kb"])
 
 
-def time_case(name: str, case: Case, who: dict[str, Command], repeats: int, scale: float) -> None:
+def time_case(
+    name: str, case: Case, who: dict[str, Command], repeats: int, *, quick: bool
+) -> None:
     """Run the rounds of one case and print its rows."""
-    commands = {
-        peer: (make(name, START_S, False, 1), make(name, seconds * scale, False, 1))
-        for peer, make in who.items()
-        if (seconds := case.seconds.get(peer.removesuffix(" local")))
-    }
-    rows: dict[str, list[Figures]] = {peer: [] for peer in commands}
+    seconds = {peer: s for peer in who if (s := case.length(peer, quick=quick))}
+    rows: dict[str, list[Figures]] = {peer: [] for peer in seconds}
     for _ in range(repeats):
-        for peer, (start, args) in commands.items():
-            rows[peer].append(timed(start, args))
+        for peer, s in seconds.items():
+            rows[peer].append(timed(who[peer], name, s))
     ours = rows.get("Spillgate")
     for peer, figures in rows.items():
         us = [f.us for f in figures]
@@ -290,44 +364,25 @@ def time_case(name: str, case: Case, who: dict[str, Command], repeats: int, scal
         )
         peaks = [f.peak_kb for f in figures if f.peak_kb is not None]
         print(
-            f"| {case.title} | {peer} | {case.seconds[peer.removesuffix(' local')] * scale:g} "
-            f"| {figures[0].delivered:,} | {statistics.median(f.cpu_s for f in figures):.2f} "
-            f"| {statistics.median(f.start_s for f in figures):.2f} "
-            f"| {1 / statistics.median(us):.3f} | {statistics.median(us):.2f} ({min(us):.2f} to {max(us):.2f}) "
+            f"| {case.title} | {peer} | {seconds[peer]:g} | {figures[0].delivered:,} "
+            f"| {statistics.median(f.run_s for f in figures):.2f} "
+            f"| {statistics.median(f.cpu_s - f.run_s for f in figures):.2f} "
+            f"| {1 / statistics.median(us):.3f} "
+            f"| {statistics.median(us):.2f} ({min(us):.2f} to {max(us):.2f}) "
             f"| {'-' if ratio is None else f'{ratio:.1f}'} "
             f"| {f'{max(peaks) / 1024:.1f}' if peaks else '-'} |",
             flush=True,
         )
 
 
-def simulated(peer: str, name: str, case: Case, make: Command, seconds: float, seed: int) -> dict:
-    """What a run says about the bottleneck."""
-    if peer != "Spillgate":
-        return once(make(name, seconds, True, seed))[1]
-    args = [
-        str(CLI),
-        "run",
-        str(ROOT / (case.scenario or "")),
-        "--format",
-        "json",
-        "--no-figures",
-        "--quiet",
-    ]
-    args += ["--seed", str(seed), "--set", f"measurement.duration={seconds:g} s"]
-    args += ["--out", str(BUILT / "check"), "--force"]
-    done = subprocess.run(args, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(args)} failed: {done.stderr}")
-    values = {
-        (row["scope"], row["metric"]): row["mean"] for row in json.loads(done.stdout)["summary"]
-    }
-    sent = values["total", "packets_sent"]
-    return {
-        "arrivals": sent,
-        "drops": sent * values["total", "loss_ratio"],
-        "utilization": values["link", "utilization"],
-        "mean_queue": values["queue", "backlog_packets_mean"],
-    }
+def simulated(peer: str, case: Case, make: Command, run: Run) -> dict[str, Any]:
+    """What a run says about the bottleneck and the flows."""
+    did = once(make(run))[1] | {"seconds": run.seconds}
+    if peer == "Spillgate":
+        for key, (path, _) in watched(case).items():
+            did[key] = did["values"].get(path)
+        did["drops"] = did["arrivals"] * did["loss"]
+    return did
 
 
 def interval(values: list[float]) -> str:
@@ -339,23 +394,40 @@ def interval(values: list[float]) -> str:
     return f"{mean:.4g} ± {half:.2g}"
 
 
-def check_case(name: str, case: Case, who: dict[str, Command], repeats: int, scale: float) -> None:
+def per_second(key: str) -> Callable[[dict[str, Any]], float | None]:
+    """How often something happened in a simulated second."""
+    return lambda run: None if run.get(key) is None else run[key] / run["seconds"]
+
+
+# Title, and the value from what a run says.
+CHECKED: dict[str, Callable[[dict[str, Any]], float | None]] = {
+    "delivered / s": per_second("delivered"),
+    "loss %": lambda run: 100 * run["drops"] / run["arrivals"],
+    "mean queue, packets": lambda run: run["mean_queue"],
+    "utilization %": lambda run: 100 * run["utilization"],
+    "Jain's index": lambda run: run.get("jain"),
+    "sent again / s": per_second("retransmits"),
+    "timeouts / s": per_second("timeouts"),
+}
+
+
+def check_case(
+    name: str, case: Case, who: dict[str, Command], repeats: int, *, quick: bool
+) -> None:
     """Compare what the simulators say about one case; seeds 1, 2, ..."""
     for peer, make in who.items():
-        seconds = case.seconds.get(peer.removesuffix(" local"))
+        seconds = case.length(peer, quick=quick)
         if not seconds:
             continue
         runs = [
-            simulated(peer, name, case, make, seconds * scale, seed)
+            simulated(peer, case, make, Run(name, seconds, watch=True, seed=seed))
             for seed in range(1, repeats + 1)
         ]
-        print(
-            f"| {case.title} | {peer} | {seconds * scale:g} "
-            f"| {interval([100 * r['drops'] / r['arrivals'] for r in runs])} "
-            f"| {interval([r['mean_queue'] for r in runs])} "
-            f"| {interval([100 * r['utilization'] for r in runs])} |",
-            flush=True,
-        )
+        cells = []
+        for value in CHECKED.values():
+            values = [v for run in runs if (v := value(run)) is not None]
+            cells.append(interval(values) if len(values) == len(runs) else "-")
+        print(f"| {case.title} | {peer} | {seconds:g} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> int:
@@ -380,30 +452,37 @@ def main() -> int:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(names.values())}")
     only = {names[w.lower()] for w in args.only}
     peers = [p for p in find if p in only] or list(find)
-    cases = [c for c in CASES if c in only] or [c for c in CASES if not CASES[c].by_name]
-    if args.check and "Spillgate" in peers and not CLI.exists():
-        skip("Spillgate", "--check needs the installed package: make demo")
-        peers.remove("Spillgate")
+    cases = [c for c in CASES if c in only] or list(CASES)
     who = {peer: command for peer in peers if (command := find[peer]())}
     print(
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; {args.repeats} rounds\n"
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}; {args.repeats} rounds\n"
     )
     if args.check:
-        print("| case | simulator | simulated s | loss % | mean queue, packets | utilization % |")
-        print("|---|---|---|---|---|---|")
+        columns = ["case", "simulator", "simulated s", *CHECKED]
     else:
-        print(
-            "| case | simulator | simulated s | delivered | CPU s | of it start-up | M packets / CPU s "
-            "| CPU us / packet (min to max) | times Spillgate | peak MB |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        columns = [
+            "case",
+            "simulator",
+            "simulated s",
+            "delivered",
+            "CPU s",
+            "start-up s",
+            "M packets / CPU s",
+            "CPU us / packet (min to max)",
+            "times Spillgate",
+            "peak MB",
+        ]
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for name in cases:
         case = CASES[name]
-        here = {p: c for p, c in who.items() if p != "Spillgate" or case.scenario}
-        if "Spillgate" in who and not case.scenario:
-            skip(f"Spillgate on {name}", "bench/cases has no such scenario")
+        here = dict(who)
+        for peer in case.by_name:
+            if peer in here and not (peer in only and name in only):
+                del here[peer]
+                skip(f"{peer} on {name}", f"takes minutes; name both: --only {name} {peer}")
         run = check_case if args.check else time_case
-        run(name, case, here, args.repeats, 0.1 if args.quick else 1.0)
+        run(name, case, here, args.repeats, quick=args.quick)
     return 0
 
 
