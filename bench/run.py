@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Time the benchmark cases as whole processes and print a table.
+"""Time the benchmark cases as whole processes and print tables.
 
 Every case is one run of one scenario on one thread. CPU time and peak
 resident memory are the operating system's account of the process, reading the
 scenario included; CPU time is the median of five processes after one that is
 not counted, memory the largest of the five.
+
+Two more tables follow: two runs on two threads beside the same on one
+(`parallel`), and what a connection takes of memory (`memory`).
 
     python3 bench/run.py [--repeats N] [--check] [CASE ...]
 
@@ -20,11 +23,17 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-BINARY = ROOT / "target" / "release" / "spillgate-bench"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+BINARY = TARGET / "release" / "spillgate-bench"
+KIB = 1024
+MAX_PARALLEL = 0.55
+MAX_FLOW_KB = 1.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,7 @@ class Case:
     scenario: str
     overrides: tuple[str, ...] = ()
     min_hops_per_s: float = 0.0
+    min_delivered_per_s: float = 0.0
     max_cpu_s: float = float("inf")
     max_mb: float = float("inf")
 
@@ -51,12 +61,15 @@ CASES = (
         )
         for policy in ("FIFO", "WFQ", "CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
     ),
-    Case("D50: 50 TCP flows, tail drop", "bench/cases/d50.yaml"),
+    Case("D50: 50 TCP flows, tail drop", "bench/cases/d50.yaml", min_delivered_per_s=3e6),
     Case(
         "D50: 50 TCP flows, RED",
         "bench/cases/d50.yaml",
         ("topology.links.bottleneck.policy=RED",),
+        min_delivered_per_s=3e6,
     ),
+    Case("D1k: 1,000 TCP flows", "bench/cases/d1k.yaml", min_delivered_per_s=1.5e6),
+    Case("D10k: 10,000 TCP flows", "bench/cases/d10k.yaml", min_delivered_per_s=1.2e6),
     Case("10,000 flows, FIFO", "bench/cases/flows10k.yaml", max_mb=50),
 )
 
@@ -67,80 +80,174 @@ class Figures:
 
     cpu_s: float
     peak_mb: float
-    packets: int
+    delivered: int
     hops: int
     events: int
     digest: str
 
 
-def once(case: Case) -> Figures:
-    """Run a case once and return the operating system's account of it."""
-    args = [str(BINARY), str(ROOT / case.scenario)]
-    for override in case.overrides:
-        args += ["--set", override]
-    with subprocess.Popen(args, stdout=subprocess.PIPE) as process:
+def run(args: list[str]) -> tuple[dict[str, Any], float]:
+    """Run Spillgate's program; what it says, and its CPU seconds."""
+    command = [str(BINARY), *args]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         out = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"{' '.join(args)} failed with status {process.returncode}")
-    did = json.loads(out)
+        sys.exit(f"{' '.join(command)} failed with status {process.returncode}")
+    return json.loads(out), usage.ru_utime + usage.ru_stime
+
+
+def once(case: Case) -> Figures:
+    """Run a case once and return the operating system's account of it."""
+    args = [str(ROOT / case.scenario), *(f"--set={o}" for o in case.overrides)]
+    did, cpu_s = run(args)
     return Figures(
-        usage.ru_utime + usage.ru_stime,
-        did["peak_kb"] / 1024,
-        did["packets"],
+        cpu_s,
+        (did["peak_kb"] or 0) / KIB,
+        did["delivered"],
         did["hops"],
         did["events"],
         did["digest"],
     )
 
 
-def main() -> int:
-    """Run the cases and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("cases", nargs="*", help="only cases whose name contains one of these")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
-    args = parser.parse_args()
-    print(
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores; median of {args.repeats} (min to max)\n"
-    )
-    print(
-        "| case | packets | hops | CPU s | M hops / CPU s | ns / event | peak MB | target | met |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+def spread(values: list[float], digits: int) -> str:
+    """The median, with the smallest and largest in parentheses."""
+    median = statistics.median(values)
+    return f"{median:.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def verdict(*, met: bool) -> str:
+    """A word for the table."""
+    return "yes" if met else "NO"
+
+
+def time_cases(words: list[str], repeats: int) -> int:
+    """Time every case that is asked for; how many miss their target."""
+    cases = [c for c in CASES if not words or any(word in c.name for word in words)]
+    if not cases:
+        return 0
+    columns = "case | delivered | hops | CPU s | M delivered / CPU s | M hops / CPU s | ns / event | peak MB | target | met"
+    print(f"| {columns} |\n|{'---|' * 10}")
     missed = 0
-    for case in CASES:
-        if args.cases and not any(word in case.name for word in args.cases):
-            continue
+    for case in cases:
         once(case)
-        figures = [once(case) for _ in range(args.repeats)]
+        figures = [once(case) for _ in range(repeats)]
         if len({f.digest for f in figures}) != 1:
             sys.exit(f"{case.name}: repeats differ")
         cpu = statistics.median(f.cpu_s for f in figures)
-        low, high = min(f.cpu_s for f in figures), max(f.cpu_s for f in figures)
         peak = max(f.peak_mb for f in figures)
         first = figures[0]
-        rate = first.hops / cpu
-        targets = []
-        met = True
-        if case.min_hops_per_s:
-            targets.append(f">= {case.min_hops_per_s / 1e6:g} M hops/s")
-            met &= rate >= case.min_hops_per_s
-        if case.max_cpu_s < float("inf"):
-            targets.append(f"< {case.max_cpu_s:g} s")
-            met &= cpu < case.max_cpu_s
-        if case.max_mb < float("inf"):
-            targets.append(f"< {case.max_mb:g} MB")
-            met &= peak < case.max_mb
+        reached = [
+            (first.hops / cpu, case.min_hops_per_s, "M hops/s"),
+            (first.delivered / cpu, case.min_delivered_per_s, "M delivered/s"),
+        ]
+        targets = [f">= {least / 1e6:g} {unit}" for _, least, unit in reached if least]
+        met = all(rate >= least for rate, least, _ in reached)
+        for value, most, unit in ((cpu, case.max_cpu_s, "s"), (peak, case.max_mb, "MB")):
+            if most < float("inf"):
+                targets.append(f"< {most:g} {unit}")
+                met &= value < most
         missed += not met
         print(
-            f"| {case.name} | {first.packets:,} | {first.hops:,} | {cpu:.3f} ({low:.3f} to {high:.3f}) "
-            f"| {rate / 1e6:.2f} | {cpu / first.events * 1e9:.0f} | {peak:.1f} "
-            f"| {', '.join(targets) or '-'} | {'yes' if met else 'NO'} |",
+            f"| {case.name} | {first.delivered:,} | {first.hops:,} "
+            f"| {spread([f.cpu_s for f in figures], 3)} | {first.delivered / cpu / 1e6:.2f} "
+            f"| {first.hops / cpu / 1e6:.2f} | {cpu / first.events * 1e9:.0f} | {peak:.1f} "
+            f"| {', '.join(targets) or '-'} | {verdict(met=met) if targets else '-'} |",
             flush=True,
         )
+    return missed
+
+
+def parallel(repeats: int) -> int:
+    """Time two runs on two threads beside two on one; 1 if that takes too long."""
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    digests = set()
+    for _ in range(repeats + 1):
+        for threads, wall in walls.items():
+            begin = time.perf_counter()
+            args = [str(ROOT / "bench/cases/d50.yaml"), "--runs=2", f"--threads={threads}"]
+            did, _cpu = run(args)
+            wall.append(time.perf_counter() - begin)
+            digests.add(tuple(did["digests"]))
+    if len(digests) != 1:
+        sys.exit("parallel: runs differ with the number of threads")
+    # The first round is not counted. Rounds are compared within themselves.
+    one, two = walls[1][1:], walls[2][1:]
+    ratios = [b / a for a, b in zip(one, two, strict=True)]
+    met = statistics.median(ratios) <= MAX_PARALLEL
+    columns = "two runs of D50 | one after the other, s | on two threads, s | ratio | target | met"
+    print(f"\n| {columns} |\n|{'---|' * 6}")
+    print(
+        f"| parallel | {spread(one, 3)} | {spread(two, 3)} | {spread(ratios, 3)} "
+        f"| <= {MAX_PARALLEL:g} | {verdict(met=met)} |",
+        flush=True,
+    )
+    return not met
+
+
+def memory() -> int:
+    """Measure what a connection takes; 1 if it is too much.
+
+    The network of D10k, with all connections between the same two hosts, is the same in the
+    first three runs: the difference of their peaks is due to the connections. With one segment
+    each, it is what a connection always has, its results included; without end, also its
+    packets in the queue and on the way. The fourth has hosts and links for each connection.
+    """
+    flows = 10_000
+    one, short = "traffic.0.flow.count=1", "traffic.0.flow.bytes=1000 B"
+    shared = [
+        *(f"topology.nodes.{group}.count=1" for group in (2, 3)),
+        *(f"topology.links.{name}.rate=100 Gb/s" for name in ("access", "egress")),
+    ]
+
+    def peak_kb(*overrides: str) -> int:
+        settings = ("measurement.duration=3 s", *overrides)
+        args = [str(ROOT / "bench/cases/d10k.yaml"), *(f"--set={s}" for s in settings)]
+        return run(args)[0]["peak_kb"] or 0
+
+    base = peak_kb(*shared, one, short)
+    state = (peak_kb(*shared, short) - base) / (flows - 1)
+    packets = (peak_kb(*shared) - base) / (flows - 1) - state
+    hosts = (peak_kb(one, short) - base) / (flows - 1)
+    met = state <= MAX_FLOW_KB
+    columns = "10,000 connections | KB a connection | its packets, KB | its two hosts and four links, KB | target | met"
+    print(f"\n| {columns} |\n|{'---|' * 6}")
+    print(
+        f"| memory | {state:.2f} | {packets:.2f} | {hosts:.2f} "
+        f"| <= {MAX_FLOW_KB:g} KB a connection | {verdict(met=met)} |"
+    )
+    return not met
+
+
+def main() -> int:
+    """Run what is asked for and print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "cases", nargs="*", help="only cases whose name contains one of these; parallel; memory"
+    )
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
+    args = parser.parse_args()
+    if args.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    known = [*(c.name for c in CASES), "parallel", "memory"]
+    for word in args.cases:
+        if not any(word in name for name in known):
+            parser.error(f"no case has {word!r} in its name; there are: {'; '.join(known)}")
+    if not BINARY.exists():
+        sys.exit(f"{BINARY} is missing: cargo build --release --locked -p spillgate-bench")
+    print(
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}; median of {args.repeats} (min to max)\n"
+    )
+    missed = time_cases(args.cases, args.repeats)
+    if not args.cases or "parallel" in args.cases:
+        missed += parallel(args.repeats)
+    if not args.cases or "memory" in args.cases:
+        missed += memory()
     return 1 if args.check and missed else 0
 
 
