@@ -68,16 +68,17 @@ docs: $(NATIVE) $(DEV_DEPS) ## Build the documentation into docs/_build/html.
 	@echo "docs/_build/html/index.html"
 
 .PHONY: bench
-bench: ## Time the benchmark cases and print a table.
+bench: ## Time the benchmark cases, then other simulators that are installed (QUICK=1: less of each).
 	cargo build --release --locked -p spillgate-bench
-	python3 bench/run.py
+	python3 bench/run.py $(if $(QUICK),--repeats 3)
+	python3 bench/peers.py $(if $(QUICK),--quick --repeats 3)
 
 .PHONY: callgrind
-callgrind: ## Count instructions and compare with those on record (needs valgrind).
+callgrind: ## Count instructions and compare with those on record, or record them with BLESS=1 (needs valgrind).
 	@if ! command -v valgrind >/dev/null; then \
 	  echo "SKIPPED: make callgrind needs valgrind" >&2; \
 	else \
-	  cargo build --release --locked -p spillgate-bench && python3 bench/callgrind.py; \
+	  cargo build --release --locked -p spillgate-bench && python3 bench/callgrind.py $(if $(BLESS),--bless); \
 	fi
 
 .PHONY: fuzz

@@ -11,7 +11,9 @@ passes, because a difference would say nothing about our change.
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -20,7 +22,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BINARY = ROOT / "target" / "release" / "spillgate-bench"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+BINARY = TARGET / "release" / "spillgate-bench"
 BASELINE = ROOT / "bench" / "callgrind.json"
 TOLERANCE = 0.05
 CASES = {
@@ -41,6 +44,12 @@ CASES = {
         "topology.links.wan.policy=CBWFQ-LLQ-WRED",
         "--set",
         "measurement.warmup=0.5 s",
+        "--set",
+        "measurement.duration=4 s",
+    ],
+    # Long enough for the slow starts, their losses and congestion avoidance.
+    "d50": [
+        "bench/cases/d50.yaml",
         "--set",
         "measurement.duration=4 s",
     ],
@@ -71,14 +80,21 @@ def count(args: list[str]) -> int:
 
 def main() -> int:
     """Compare the counts with the baseline."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument(
+        "--bless", action="store_true", help="make these counts the ones on record"
+    )
+    args = parser.parse_args()
     if not shutil.which("valgrind"):
         print("callgrind guard SKIPPED: valgrind is not installed")
         return 0
+    if not BINARY.exists():
+        sys.exit(f"{BINARY} is missing: cargo build --release --locked -p spillgate-bench")
     compiler = subprocess.run(
         ["rustc", "--version"], capture_output=True, text=True, check=True
     ).stdout.strip()
     counts = {name: count(args) for name, args in CASES.items()}
-    if "--bless" in sys.argv:
+    if args.bless:
         BASELINE.write_text(
             json.dumps({"compiler": compiler, "instructions": counts}, indent=2) + "\n"
         )
@@ -92,7 +108,11 @@ def main() -> int:
         )
     worse = False
     for name, now in counts.items():
-        before = baseline["instructions"][name]
+        before = baseline["instructions"].get(name)
+        if before is None:
+            print(f"callgrind {name}: {now:,} instructions, NONE ON RECORD; run with --bless")
+            worse |= comparable
+            continue
         change = now / before - 1
         bad = comparable and change > TOLERANCE
         worse |= bad
