@@ -71,10 +71,14 @@ impl EventSet for Heap4 {
     }
 
     fn schedule(&mut self, slot: u32, at: Time, rank: Rank) {
+        self.schedule_for(slot, at, rank, self.paths[slot as usize]);
+    }
+
+    fn schedule_for(&mut self, slot: u32, at: Time, rank: Rank, path: u64) {
         if self.current == Some(slot) {
             self.current = None;
         }
-        let key = Key::new(at, rank, self.paths[slot as usize], slot);
+        let key = Key::new(at, rank, path, slot);
         match self.position[slot as usize] {
             ABSENT => {
                 self.heap.push(key);

@@ -34,6 +34,10 @@ pub trait EventSet {
     /// Sets the only wake of `slot`, replacing an earlier one.
     fn schedule(&mut self, slot: u32, at: Time, rank: Rank);
 
+    /// The same for a slot that wakes on behalf of the component with path hash `path`: among the
+    /// wakes of an instant this one has its place.
+    fn schedule_for(&mut self, slot: u32, at: Time, rank: Rank, path: u64);
+
     /// Removes the wake of `slot`, if it has one.
     fn cancel(&mut self, slot: u32);
 

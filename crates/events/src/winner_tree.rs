@@ -49,10 +49,15 @@ impl EventSet for WinnerTree {
 
     #[inline]
     fn schedule(&mut self, slot: u32, at: Time, rank: Rank) {
+        self.schedule_for(slot, at, rank, self.paths[slot as usize]);
+    }
+
+    #[inline]
+    fn schedule_for(&mut self, slot: u32, at: Time, rank: Rank, path: u64) {
         if self.current == Some(slot) {
             self.current = None;
         }
-        self.set(slot, Key::new(at, rank, self.paths[slot as usize], slot));
+        self.set(slot, Key::new(at, rank, path, slot));
     }
 
     #[inline]

@@ -17,6 +17,7 @@ mod session;
 mod tcp;
 mod transfers;
 mod window;
+mod wires;
 mod world;
 
 pub use campaign::{Campaign, Finished, Progress, RunInfo};

@@ -1,17 +1,16 @@
 //! A link with the port that feeds it.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Packet, Rate, Rng, Time};
+use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Time};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{FifoPort, Port, QueuedPort};
 use crate::window::Window;
 
-/// A FIFO pipe of packets by value: only its head has a wake.
+/// A link: its port, what is measured of it, and where its packets fly.
 pub(crate) struct Link {
     pub(crate) rate: Rate,
     pub(crate) delay: Dur,
@@ -23,7 +22,10 @@ pub(crate) struct Link {
     /// Length and transmission time of the last packet: most are alike.
     last_tx: (u32, Dur),
     pub(crate) port: Port,
-    pub(crate) pipe: VecDeque<InFlight>,
+    /// Where its packets are while they are on the wire.
+    pub(crate) wire: u32,
+    /// Hash that places its deliveries among those of the same instant.
+    pub(crate) tie: u64,
     pub(crate) meter: LinkMeter,
     /// One for each queue of the port.
     pub(crate) queues: Vec<QueueMeter>,
@@ -64,7 +66,8 @@ impl Link {
             slot: u32::MAX,
             last_tx: (0, plan.rate.tx_time(0)),
             port,
-            pipe: VecDeque::new(),
+            wire: 0,
+            tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
             meter: LinkMeter::default(),
             queues,
             path: spillgate_core::rng::hash_bytes(path.as_bytes()),
@@ -104,52 +107,6 @@ impl Link {
             }
             Port::Queued(_) => Cow::Borrowed(&self.queues),
             Port::Fifo(fifo) => self.queues.iter().map(|q| q.with(fifo.through)).collect(),
-        }
-    }
-}
-
-/// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
-#[derive(Clone, Copy)]
-pub(crate) struct InFlight {
-    pub(crate) due: Time,
-    handle: u64,
-    sent: Time,
-    flow: u32,
-    seq: u32,
-    hash: u32,
-    l3_len: u16,
-    dscp: Dscp,
-    ecn: Ecn,
-}
-
-const _: () = assert!(size_of::<InFlight>() == 40);
-
-impl InFlight {
-    #[inline]
-    pub(crate) fn new(due: Time, p: &Packet) -> Self {
-        Self {
-            due,
-            handle: p.handle,
-            sent: p.sent,
-            flow: p.flow,
-            seq: p.seq,
-            hash: p.hash,
-            l3_len: p.l3_len,
-            dscp: p.dscp,
-            ecn: p.ecn,
-        }
-    }
-
-    /// The packet as it left the port before.
-    #[inline]
-    pub(crate) fn packet(&self) -> Packet {
-        Packet {
-            handle: self.handle,
-            sent: self.sent,
-            hash: self.hash,
-            dscp: self.dscp,
-            ecn: self.ecn,
-            ..Packet::new(self.flow, self.seq, self.l3_len)
         }
     }
 }

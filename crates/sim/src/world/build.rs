@@ -1,6 +1,7 @@
 //! The world at time 0.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
@@ -21,6 +22,7 @@ use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::{Window, grace};
+use crate::wires::Wires;
 
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
@@ -38,14 +40,17 @@ impl<S: EventSet> World<S> {
             .zip(failing(plan))
             .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits, window.start()))
             .collect();
-        if !observe && plan.failures.is_empty() {
-            // An observer wants to see the queues as they are at an instant, and what is lost on a
-            // link must not have got further.
-            paths.mark_solo(&mut links);
+        let feeders = paths.feeders(&links);
+        let wires = Wires::new(share_wires(&mut links, &feeders));
+        // An observer wants to see the queues as they are at an instant, and what is lost on a
+        // link must not have got further.
+        let ahead = !observe && plan.failures.is_empty();
+        for (link, feeder) in links.iter_mut().zip(feeders) {
+            link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
-        let pipes = cast.flows.len() as u32;
-        let ports = pipes + links.len() as u32;
-        let names = slot_names(plan, cast.names, &links);
+        let first_wire = cast.flows.len() as u32;
+        let ports = first_wire + wires.len() as u32;
+        let names = slot_names(plan, cast.names, wires.len(), &links);
         let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
         let mut world = Self {
@@ -64,6 +69,7 @@ impl<S: EventSet> World<S> {
             sources: cast.sources,
             segments: Segments::default(),
             flows: cast.flows,
+            wires,
             hops: paths.hops,
             failures: Failures::new(plan, observer - 1).map(Box::new),
             window,
@@ -78,7 +84,7 @@ impl<S: EventSet> World<S> {
             facts: Facts::default(),
             counts: Counts::default(),
             slots: Slots {
-                pipes,
+                wires: first_wire,
                 ports,
                 observer,
                 link_of_port: queued(&links).collect(),
@@ -278,11 +284,12 @@ fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
 }
 
 /// The hashed name of every slot of the event set, those of the flows first.
-fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, links: &[Link]) -> Vec<u64> {
+fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: usize, links: &[Link]) -> Vec<u64> {
     let link = |i: usize, part: &str| {
         hash_bytes(format!("links/{}/{part}", plan.links[i].name).as_bytes())
     };
-    names.extend((0..links.len()).map(|i| link(i, "pipe")));
+    // Wires wake for the links whose packets are on them.
+    names.extend((0..wires).map(|_| 0));
     names.extend(queued(links).map(|i| link(i as usize, "port")));
     if !plan.failures.is_empty() {
         names.push(hash_bytes(b"failures"));
@@ -318,32 +325,80 @@ impl Paths {
         self.begins[route as usize]
     }
 
-    /// Marks the computed ports whose packets all come over one link. Departures there follow
-    /// from those on the link before, so that a packet needs no wake in between.
-    fn mark_solo(&self, links: &mut [Link]) {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Feeder {
-            None,
-            Link(u32),
-            Several,
-        }
+    /// Where the packets of each link come from; for ports whose departures are not computed, and
+    /// where links fail, from anywhere.
+    fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
         let mut before = None;
         for &hop in &self.hops {
-            if hop == ARRIVED {
+            if hop == ARRIVED || hop == ROUTED {
                 before = None;
                 continue;
             }
+            let from = before.map_or(Feeder::Hosts, Feeder::Link);
             let feeder = &mut feeders[hop as usize];
-            *feeder = match (*feeder, before) {
-                (Feeder::None, Some(link)) => Feeder::Link(link),
-                (Feeder::Link(known), Some(link)) if known == link => *feeder,
+            *feeder = match *feeder {
+                Feeder::None => from,
+                known if known == from => known,
                 _ => Feeder::Several,
             };
             before = Some(hop);
         }
-        for (link, feeder) in links.iter_mut().zip(feeders) {
-            link.solo = matches!(feeder, Feeder::Link(_)) && matches!(link.port, Port::Fifo(_));
+        for (link, feeder) in links.iter().zip(&mut feeders) {
+            if matches!(link.port, Port::Queued(_)) {
+                *feeder = Feeder::Several;
+            }
         }
+        feeders
     }
+}
+
+/// Where the packets of a link come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feeder {
+    /// None come.
+    None,
+    /// From hosts at its sending end.
+    Hosts,
+    /// All over one link.
+    Link(u32),
+    Several,
+}
+
+/// Gives each link its wire; how many there are.
+///
+/// Links share one if what they carry departs in about the order in which it is sent, and is as
+/// long on the way: those that hosts feed, with one rate and delay, and those behind one link.
+fn share_wires(links: &mut [Link], feeders: &[Feeder]) -> usize {
+    let mut groups: BTreeMap<(u32, Dur, u64), Vec<usize>> = BTreeMap::new();
+    for (i, l) in links.iter().enumerate() {
+        let (root, delay) = match feeders[i] {
+            Feeder::Hosts => (u32::MAX, l.delay),
+            Feeder::Link(mut root) => {
+                let mut delay = l.delay;
+                // Links do not feed themselves: paths have no loops.
+                while let Feeder::Link(before) = feeders[root as usize] {
+                    delay = delay + links[root as usize].delay;
+                    root = before;
+                }
+                (root, delay + links[root as usize].delay)
+            }
+            Feeder::None | Feeder::Several => continue,
+        };
+        groups
+            .entry((root, delay, l.rate.bps()))
+            .or_default()
+            .push(i);
+    }
+    let mut wires = links.len();
+    for (i, link) in links.iter_mut().enumerate() {
+        link.wire = i as u32;
+    }
+    for members in groups.into_values().filter(|m| m.len() > 1) {
+        for i in members {
+            links[i].wire = wires as u32;
+        }
+        wires += 1;
+    }
+    wires
 }

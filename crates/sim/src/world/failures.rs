@@ -221,9 +221,9 @@ impl<S: EventSet> World<S> {
         }
         port.wake = Time::MAX;
         self.events.cancel(l.slot);
-        self.events.cancel(self.slots.pipes + link as u32);
+        self.events.cancel(self.slots.wires + link as u32);
         let place = l.path;
-        let pipe = std::mem::take(&mut l.pipe);
+        let pipe = self.wires.take(link);
         let leaves = port.wire.replace(VecDeque::new()).unwrap_or_default();
         for (head, leaf) in pipe.into_iter().zip(leaves) {
             let queue = &mut self.links[link].queues[usize::from(leaf)];

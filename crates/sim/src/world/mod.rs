@@ -22,6 +22,7 @@ use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
+use crate::wires::Wires;
 use failures::Failures;
 
 /// Why [`World::run`] returned.
@@ -53,6 +54,7 @@ pub struct World<S> {
     /// series.
     received: Vec<u64>,
     links: Vec<Link>,
+    wires: Wires,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
@@ -96,10 +98,10 @@ struct Counts {
     hops: u64,
 }
 
-/// Whose wake a slot of the event set is: flows come first, then pipes, ports, failures if there
+/// Whose wake a slot of the event set is: flows come first, then wires, ports, failures if there
 /// are any, and the observer.
 struct Slots {
-    pipes: u32,
+    wires: u32,
     ports: u32,
     observer: u32,
     /// The link of each slot that is a port's.
@@ -128,10 +130,10 @@ impl<S: EventSet> World<S> {
             }
             self.now = at;
             self.counts.events += 1;
-            if slot < self.slots.pipes {
+            if slot < self.slots.wires {
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
-                self.deliver((slot - self.slots.pipes) as usize);
+                self.deliver((slot - self.slots.wires) as usize);
             } else {
                 let port = (slot - self.slots.ports) as usize;
                 match self.slots.link_of_port.get(port) {

@@ -4,30 +4,36 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
-use crate::link::InFlight;
 use crate::port::Port;
+use crate::wires::InFlight;
 
 impl<S: EventSet> World<S> {
-    /// The head of the pipe of `link` reaches the far end.
-    pub(super) fn deliver(&mut self, link: usize) {
-        let l = &mut self.links[link];
-        let Some(head) = l.pipe.pop_front() else {
+    /// The first packet on a wire reaches the far end of its link.
+    pub(super) fn deliver(&mut self, wire: usize) {
+        let Some(first) = self.wires.pop(wire) else {
             return;
         };
-        if let Some(next) = l.pipe.front() {
-            self.events
-                .schedule(self.slots.pipes + link as u32, next.due, Rank::Delivery);
-        }
-        let place = l.path;
-        let packet = head.packet();
+        self.wake_wire(wire);
+        let packet = first.packet();
         if self.now < self.window.end() {
             self.counts.hops += 1;
             self.facts.fact(
-                self.now.as_ps() ^ place,
+                self.now.as_ps() ^ first.tie,
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
             );
         }
-        self.forward_from(Some(link), packet);
+        // Where it matters which link it was, wires are not shared.
+        self.forward_from(Some(wire), packet);
+    }
+
+    /// Sets the wake of a wire to its first packet.
+    #[inline]
+    fn wake_wire(&mut self, wire: usize) {
+        if let Some(first) = self.wires.first(wire) {
+            let slot = self.slots.wires + wire as u32;
+            self.events
+                .schedule_for(slot, first.due, Rank::Delivery, first.tie);
+        }
     }
 
     /// A packet sets out from its source.
@@ -172,19 +178,18 @@ impl<S: EventSet> World<S> {
                 self.counts.hops += 1;
                 self.counts.events += 1;
                 self.facts.fact(
-                    due.as_ps() ^ self.links[link].path,
+                    due.as_ps() ^ self.links[link].tie,
                     u64::from(packet.flow) << 32 | u64::from(packet.seq),
                 );
             }
             packet.handle += 1 << 32;
             return Some((next as usize, due));
         }
-        let l = &mut self.links[link];
-        if l.pipe.is_empty() {
-            self.events
-                .schedule(self.slots.pipes + link as u32, due, Rank::Delivery);
+        let l = &self.links[link];
+        let flight = InFlight::new(due, l.tie, packet);
+        if let Some(wire) = self.wires.push(l.wire, link, flight) {
+            self.wake_wire(wire);
         }
-        l.pipe.push_back(InFlight::new(due, packet));
         None
     }
 

@@ -1,0 +1,149 @@
+//! Packets on the wire, in order of their arrival.
+//!
+//! A link of constant delay is a queue of packets of which only the first needs a wake. Links whose
+//! departures follow each other in time and whose delays are alike can share one: the fewer there
+//! are, the fewer wakes are pending, and packets that arrive one after the other lie so in memory.
+
+use std::collections::VecDeque;
+
+use spillgate_core::{Dscp, Ecn, Packet, Time};
+use spillgate_events::{Key, Rank};
+
+/// Every link has a wire of its own, by its number; those that links share follow.
+pub(crate) struct Wires {
+    queues: Vec<VecDeque<InFlight>>,
+}
+
+/// How far from the end of a shared wire a place is looked for.
+const SEARCH: usize = 16;
+
+impl Wires {
+    pub(crate) fn new(number: usize) -> Self {
+        Self {
+            queues: (0..number).map(|_| VecDeque::new()).collect(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// What arrives next.
+    #[inline]
+    pub(crate) fn first(&self, wire: usize) -> Option<&InFlight> {
+        self.queues[wire].front()
+    }
+
+    /// Takes out what arrives next.
+    #[inline]
+    pub(crate) fn pop(&mut self, wire: usize) -> Option<InFlight> {
+        self.queues[wire].pop_front()
+    }
+
+    /// Takes out everything.
+    pub(crate) fn take(&mut self, wire: usize) -> VecDeque<InFlight> {
+        std::mem::take(&mut self.queues[wire])
+    }
+
+    /// Puts a packet of `link` on `wire`, or on its own one if it would have to go far ahead of
+    /// others; which wire has a new first packet then, if any.
+    #[inline]
+    pub(crate) fn push(&mut self, wire: u32, link: usize, p: InFlight) -> Option<usize> {
+        let wire = wire as usize;
+        let queue = &mut self.queues[wire];
+        match queue.back() {
+            None => {
+                queue.push_back(p);
+                Some(wire)
+            }
+            Some(last) if last.is_before(&p) => {
+                queue.push_back(p);
+                None
+            }
+            Some(_) if wire == link => {
+                // Only transmissions of no length could tie here.
+                queue.push_back(p);
+                None
+            }
+            Some(_) => self.insert(wire, link, p),
+        }
+    }
+
+    fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Option<usize> {
+        let queue = &mut self.queues[wire];
+        let end = queue.len();
+        let lowest = end.saturating_sub(SEARCH);
+        for at in (lowest..end).rev() {
+            if queue[at].is_before(&p) {
+                queue.insert(at + 1, p);
+                return None;
+            }
+        }
+        if lowest == 0 {
+            queue.push_front(p);
+            return Some(wire);
+        }
+        let own = &mut self.queues[link];
+        own.push_back(p);
+        (own.len() == 1).then_some(link)
+    }
+}
+
+/// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
+#[derive(Clone, Copy)]
+pub(crate) struct InFlight {
+    pub(crate) due: Time,
+    /// The tie of its link.
+    pub(crate) tie: u64,
+    handle: u64,
+    sent: Time,
+    flow: u32,
+    seq: u32,
+    hash: u32,
+    l3_len: u16,
+    dscp: Dscp,
+    ecn: Ecn,
+}
+
+const _: () = assert!(size_of::<InFlight>() == 48);
+
+impl InFlight {
+    /// Whether it arrives before `other`, at one instant in the order of deliveries.
+    #[inline]
+    fn is_before(&self, other: &Self) -> bool {
+        self.due < other.due || (self.due == other.due && self.key() <= other.key())
+    }
+
+    fn key(&self) -> Key {
+        Key::new(self.due, Rank::Delivery, self.tie, 0)
+    }
+
+    #[inline]
+    pub(crate) fn new(due: Time, tie: u64, p: &Packet) -> Self {
+        Self {
+            due,
+            tie,
+            handle: p.handle,
+            sent: p.sent,
+            flow: p.flow,
+            seq: p.seq,
+            hash: p.hash,
+            l3_len: p.l3_len,
+            dscp: p.dscp,
+            ecn: p.ecn,
+        }
+    }
+
+    /// The packet as it left the port before.
+    #[inline]
+    pub(crate) fn packet(&self) -> Packet {
+        Packet {
+            handle: self.handle,
+            sent: self.sent,
+            hash: self.hash,
+            dscp: self.dscp,
+            ecn: self.ecn,
+            ..Packet::new(self.flow, self.seq, self.l3_len)
+        }
+    }
+}
