@@ -204,10 +204,15 @@ impl Connection {
     }
 }
 
+/// A segment in a cache line of its own: it is read once, long after it was written.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Kept(Segment);
+
 /// The segments that are on the way, by number.
 #[derive(Default)]
 pub(crate) struct Segments {
-    all: Vec<Segment>,
+    all: Vec<Kept>,
     /// Taken in the order in which they became free: segments that leave one after the other
     /// lie one after the other, and mostly arrive so.
     free: VecDeque<u32>,
@@ -219,11 +224,11 @@ impl Segments {
     pub(crate) fn put(&mut self, segment: Segment) -> u32 {
         match self.free.pop_front() {
             Some(i) => {
-                self.all[i as usize] = segment;
+                self.all[i as usize] = Kept(segment);
                 i
             }
             None => {
-                self.all.push(segment);
+                self.all.push(Kept(segment));
                 self.all.len() as u32 - 1
             }
         }
@@ -233,6 +238,6 @@ impl Segments {
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Segment {
         self.free.push_back(number);
-        self.all[number as usize]
+        self.all[number as usize].0
     }
 }
