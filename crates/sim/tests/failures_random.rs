@@ -1,0 +1,264 @@
+//! Random networks whose links fail at random: every packet is accounted for, and nothing depends
+//! on how the run is driven.
+
+mod common;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::Plan;
+use spillgate_sim::{Outcome, Stop, World, layout};
+
+/// A link beside the ring, or of it.
+#[derive(Clone, Debug)]
+struct Link {
+    ends: (usize, usize),
+    rate_mbps: u32,
+    delay_us: u32,
+    policy: usize,
+    /// Times in units of 50 ms, so that several things happen at one instant.
+    down_up: Vec<u32>,
+    for_ever: bool,
+}
+
+const POLICIES: [&str; 8] = [
+    "{fifo: {limit: 20 packets}}",
+    "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
+    "{wfq: {}}",
+    "{flow-wfq: {}}",
+    "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}}, {name: class-default, fair_queue: {}}]}}",
+    "{class-based: {classes: [{name: class-default, shape: {rate: 50 %}, queue_limit: 20 packets}]}}",
+    "{class-based: {classes: [{name: s, match: {dscp: ef}, bandwidth: 30 %, shape: {rate: 20 %}, policy: INNER}]}}",
+    "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 50 %, aqm: {wred: {}}}]}}",
+];
+
+const TRAFFIC: [&str; 5] = [
+    "source: {cbr: {rate: 3 Mb/s, packet: 1500 B, phase: 0 s}}",
+    "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
+    "source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
+    "bytes: 300 kB, tcp: {profile: linux}",
+    "dscp: ef, bytes: 1 MB, tcp: {profile: ns2, cc: {newreno: {}}}",
+];
+
+#[derive(Clone, Debug)]
+struct Net {
+    nodes: usize,
+    links: Vec<Link>,
+    flows: Vec<(usize, usize, usize)>,
+    reroute_ms: u32,
+}
+
+fn net(kinds: usize) -> impl Strategy<Value = Net> {
+    let link = (
+        (0_usize..6, 0_usize..6),
+        prop_oneof![Just(1_u32), Just(10), Just(100)],
+        prop_oneof![Just(0_u32), 1_u32..30_000],
+        0..POLICIES.len(),
+        prop::collection::btree_set(0_u32..30, 0..6),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(ends, rate_mbps, delay_us, policy, times, for_ever)| Link {
+                ends,
+                rate_mbps,
+                delay_us,
+                policy,
+                down_up: times.into_iter().collect(),
+                for_ever,
+            },
+        );
+    (
+        3_usize..6,
+        prop::collection::vec(link, 6..12),
+        prop::collection::vec((0_usize..6, 0_usize..6, 0..kinds), 1..7),
+        prop_oneof![Just(0_u32), Just(50), 1_u32..400],
+    )
+        .prop_map(|(nodes, links, flows, reroute_ms)| Net {
+            nodes,
+            links,
+            flows,
+            reroute_ms,
+        })
+}
+
+impl Net {
+    /// The first links make a ring, so that every node reaches every other while all are up.
+    fn yaml(&self) -> String {
+        let n = self.nodes;
+        let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
+        (0..n).for_each(|i| write!(out, "n{i},").unwrap());
+        out += "]\n  links:\n";
+        let mut failures = String::new();
+        for (i, l) in self.links.iter().enumerate() {
+            let (from, to) = if i < n {
+                (i, (i + 1) % n)
+            } else {
+                (l.ends.0 % n, l.ends.1 % n)
+            };
+            if from == to {
+                continue;
+            }
+            writeln!(
+                out,
+                "    l{i}: {{from: n{from}, to: n{to}, rate: {} Mb/s, delay: {} us, policy: P{}, duplex: true}}",
+                l.rate_mbps, l.delay_us, l.policy
+            )
+            .unwrap();
+            for times in l.down_up.chunks(2) {
+                let repair = match times {
+                    [_, up] => format!(", repair: {} ms", 50 * up),
+                    _ if l.for_ever => String::new(),
+                    _ => continue,
+                };
+                let at = 50 * times[0];
+                writeln!(failures, "    - {{link: l{i}, at: {at} ms{repair}}}").unwrap();
+            }
+        }
+        if !failures.is_empty() {
+            write!(out, "  failures:\n{failures}").unwrap();
+        }
+        let reroute = self.reroute_ms;
+        write!(out, "  routing: {{convergence: {reroute} ms}}\npolicies:\n  INNER: {{class-based: {{classes: [{{name: y, match: {{dscp: ef}}, bandwidth: 10 %}}]}}}}\n").unwrap();
+        let used = |i| {
+            let mut links = self.links.iter().enumerate();
+            links.any(|(j, l)| l.policy == i && (j < n || l.ends.0 % n != l.ends.1 % n))
+        };
+        for (i, policy) in POLICIES.iter().enumerate().filter(|(i, _)| used(*i)) {
+            writeln!(out, "  P{i}: {policy}").unwrap();
+        }
+        out += "traffic:\n";
+        for (i, (from, to, kind)) in self.flows.iter().enumerate() {
+            let (from, to) = (from % n, to % n);
+            let to = if from == to { (to + 1) % n } else { to };
+            // The rest of the run is for what waits: some seconds at most.
+            let stop = if *kind < 3 { "stop: 2 s, " } else { "" };
+            let what = TRAFFIC[*kind];
+            writeln!(
+                out,
+                "  - flow: {{name: f{i}, from: n{from}, to: n{to}, {stop}{what}}}"
+            )
+            .unwrap();
+        }
+        out += "measurement: {warmup: 0 s, duration: 30 s, interval: 50 ms}\nruns: {count: 1, seed: 3}\n";
+        out
+    }
+
+    fn plan(&self) -> Arc<Plan> {
+        common::plan(&self.yaml())
+    }
+}
+
+fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
+    while world.run(budget) != Stop::Done {}
+    world.outcome()
+}
+
+/// The sum over all things of a scope.
+fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
+    let layout = layout(&plan.variants[0].world);
+    let keys = layout.keys.iter().zip(&of.values);
+    keys.filter(|(k, _)| k.scope == scope && k.metric == metric)
+        .map(|(_, v)| v)
+        .sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Sent is received plus lost, for every flow; what flows lose at links that are down is what
+    /// the queues of these say.
+    #[test]
+    fn every_packet_is_accounted_for(net in net(3)) {
+        let plan = net.plan();
+        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let layout = layout(&plan.variants[0].world);
+        for f in &plan.variants[0].world.flows {
+            let value = |metric| {
+                let mut keys = layout.keys.iter().zip(&of.values);
+                let found = keys.find(|(k, _)| {
+                    k.scope == Scope::Flow && k.metric == metric && layout.name(k) == f.name
+                });
+                *found.expect("a value").1
+            };
+            let lost: f64 = spillgate_core::DropReason::ALL.iter().map(|r| value(Metric::drops(*r))).sum();
+            prop_assert_eq!(value(Metric::Unresolved), 0.0);
+            prop_assert_eq!(value(Metric::PacketsSent), value(Metric::PacketsReceived) + lost);
+        }
+        // Nothing is sent or fails near the end of the period, so both tables see the same.
+        prop_assert_eq!(
+            sum(&plan, &of, Scope::Flow, Metric::DropsLinkDown),
+            sum(&plan, &of, Scope::Queue, Metric::DropsLinkDown)
+        );
+        for (key, value) in layout.keys.iter().zip(&of.values) {
+            if key.metric == Metric::Utilization {
+                prop_assert!((0.0..=1.0).contains(value), "{} {}", layout.name(key), value);
+            }
+        }
+    }
+
+    /// Connections too: they end or give up, and every segment arrives or is lost.
+    #[test]
+    fn event_sets_pauses_and_observers_change_nothing(net in net(TRAFFIC.len())) {
+        let plan = net.plan();
+        let reference = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        prop_assert_eq!(sum(&plan, &reference, Scope::Flow, Metric::Unresolved), 0.0);
+        let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        for (other, what) in [
+            (outcome::<Heap4>(&plan, false, u64::MAX), "event set"),
+            (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
+            (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
+        ] {
+            prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
+            prop_assert_eq!(other.packets, reference.packets, "{}", what);
+            prop_assert_eq!(bits(&other), bits(&reference), "{}", what);
+        }
+    }
+}
+
+/// Failures that never happen within the run change nothing: looking up where to go, and queues
+/// that are asked packet by packet, give the run of compiled paths and computed departures.
+#[test]
+fn a_world_that_could_fail_runs_like_one_that_cannot() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    for _ in 0..40 {
+        let tree = net(TRAFFIC.len()).new_tree(&mut runner).expect("a net");
+        let mut net = proptest::strategy::ValueTree::current(&tree);
+        net.links.iter_mut().for_each(|l| l.down_up.clear());
+        let never = net.plan();
+        net.links.iter_mut().take(net.nodes).for_each(|l| {
+            // In 50 ms: after the 30 s of the run.
+            l.down_up = vec![1000, 1001];
+        });
+        let later = net.plan();
+        let [never, later] = [&never, &later].map(|p| outcome::<WinnerTree>(p, false, u64::MAX));
+        assert_eq!(never.digest, later.digest, "{net:?}");
+        let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&never), bits(&later), "{net:?}");
+    }
+}
+
+/// The networks above lose packets on the wire, in queues, at links that are down and at nodes
+/// without a route; else the properties would say little.
+#[test]
+fn random_networks_reach_every_fate() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut fates = [0.0; 3];
+    for _ in 0..40 {
+        let tree = net(3).new_tree(&mut runner).expect("a net");
+        let plan = proptest::strategy::ValueTree::current(&tree).plan();
+        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let metrics = [
+            Metric::PacketsReceived,
+            Metric::DropsLinkDown,
+            Metric::DropsUnroutable,
+        ];
+        for (fate, metric) in fates.iter_mut().zip(metrics) {
+            *fate += sum(&plan, &of, Scope::Flow, metric);
+        }
+    }
+    assert!(fates.iter().all(|n| *n > 1000.0), "{fates:?}");
+}
