@@ -276,8 +276,8 @@ impl<S: EventSet> World<S> {
     }
 }
 
-/// What [`Routes`] has said since the last change: a direct-mapped cache, so that neither its size
-/// nor the time of a look-up grows with nodes times destinations.
+/// What [`Routes`] has said since the last change: a cache of two places for each key, so that
+/// neither its size nor the time of a look-up grows with nodes times destinations.
 struct NextHops {
     /// Key and link, or [`NO_PATH`].
     cells: Vec<(u64, u32)>,
@@ -293,7 +293,7 @@ const MAX_CELLS: usize = 1 << 20;
 impl NextHops {
     /// For about so many pairs of a node and a destination in use.
     fn new(pairs: usize) -> Self {
-        let cells = pairs.saturating_mul(4).clamp(64, MAX_CELLS);
+        let cells = pairs.saturating_mul(8).clamp(64, MAX_CELLS);
         let bits = cells.next_power_of_two().trailing_zeros();
         Self {
             cells: vec![(VACANT, NO_PATH); 1 << bits],
@@ -306,20 +306,27 @@ impl NextHops {
         u64::from(node) << 32 | u64::from(dest)
     }
 
-    /// Fibonacci hashing: the upper bits of a product.
+    /// Fibonacci hashing of both parts: the upper bits of products, which spread small numbers.
     #[inline]
     fn cell(&self, key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+        let node = (key >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let dest = (key as u32 as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        (node.wrapping_add(dest) >> self.shift) as usize
     }
 
     #[inline]
     fn get(&self, key: u64) -> Option<Option<u32>> {
-        let (found, link) = self.cells[self.cell(key)];
+        let cell = self.cell(key);
+        let (mut found, mut link) = self.cells[cell];
+        if found != key {
+            (found, link) = self.cells[cell ^ 1];
+        }
         (found == key).then_some((link != NO_PATH).then_some(link))
     }
 
     fn put(&mut self, key: u64, link: Option<u32>) {
         let cell = self.cell(key);
+        self.cells[cell ^ 1] = self.cells[cell];
         self.cells[cell] = (key, link.unwrap_or(NO_PATH));
     }
 
@@ -347,7 +354,7 @@ mod tests {
             .zip(&keys)
             .filter_map(|(i, k)| Some((i, table.get(*k)?)));
         let held: Vec<_> = held.collect();
-        assert!(held.len() <= 64 && held.len() > 20, "{}", held.len());
+        assert!(held.len() <= 64 && held.len() > 32, "{}", held.len());
         assert!(
             held.iter()
                 .all(|(i, link)| *link == (i % 3 > 0).then_some(*i))
