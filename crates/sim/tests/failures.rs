@@ -288,6 +288,20 @@ fn failures_of_several_links_overlap() {
     assert_eq!(ran.carried("ad", 8.0), 1000.0);
 }
 
+/// A run waits for packets whose detour is longer than anything it had at its beginning.
+#[test]
+fn no_packet_is_cut_off_because_its_detour_is_long() {
+    let topology = format!(
+        "{}
+  failures: [{{link: short, at: 0.5005 s}}]",
+        DETOUR.replace("delay: 10 ms", "delay: 60 s")
+    );
+    let ran = Ran::new(&topology, &cbr("12 Mb/s", "stop: 1 s, "), "1 s");
+    assert_eq!(ran.fates(), [1000.0, 995.0, 5.0, 0.0]);
+    let longest = ran.flow(Metric::OwdMax);
+    assert!((longest - 120.00024).abs() < 1e-9, "{longest}");
+}
+
 /// The same link three times: each costs what the first did.
 #[test]
 fn three_failures_in_a_row_cost_three_times_as_much() {
