@@ -126,6 +126,36 @@ fn what_is_on_the_wire_and_what_waits_is_lost() {
     }
 }
 
+/// The queues of one port account for their own packets, on the wire too. Packet k comes at k ms,
+/// in turn of two classes, takes 1 ms and is there 4 ms later.
+#[test]
+fn each_queue_counts_what_it_lost() {
+    let topology = "  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 12 Mb/s, delay: 4 ms, policy: P}}
+  failures: [{link: l, at: 20.25 ms, repair: 24.25 ms}]
+  routing: {detection: 1 s}";
+    let policy = "{P: {class-based: {classes: [
+    {name: even, match: {dscp: ef}, priority: {limit: 9 packets}},
+    {name: odd, match: {dscp: af11}, bandwidth: 10 %}]}}}";
+    let flow = |name, dscp, phase| {
+        format!(
+            "  - flow: {{name: {name}, from: a, to: b, dscp: {dscp}, source: {{cbr: {{rate: 6 Mb/s, packet: 1500 B, phase: {phase}}}}}}}\n"
+        )
+    };
+    let traffic = flow("even", "ef", "0 s") + &flow("odd", "af11", "1 ms");
+    let ran = Ran::with(topology, policy, &traffic, "100 ms");
+    for (name, lost) in [
+        // On the wire 16, 18, 20; while it is down 22, 24.
+        ("even", 5.0),
+        // 17, 19; 21, 23.
+        ("odd", 4.0),
+    ] {
+        assert_eq!(ran.of(Scope::Flow, name, Metric::DropsLinkDown), lost);
+        let queue = format!("l/{name}");
+        assert_eq!(ran.of(Scope::Queue, &queue, Metric::DropsLinkDown), lost);
+    }
+}
+
 /// At one instant: what is due at the far end arrives, then the link fails or is repaired, then
 /// sources send.
 #[test]
