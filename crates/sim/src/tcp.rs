@@ -4,7 +4,6 @@
 //! addresses, packets and wake. A packet carries the number of its segment in a slab, which
 //! grows to the largest number of packets on the way and stays.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use spillgate_core::{Ecn, Time};
@@ -213,16 +212,15 @@ struct Kept(Segment);
 #[derive(Default)]
 pub(crate) struct Segments {
     all: Vec<Kept>,
-    /// Taken in the order in which they became free: segments that leave one after the other
-    /// lie one after the other, and mostly arrive so.
-    free: VecDeque<u32>,
+    /// The last to become free is the next to be taken: it is still in the cache.
+    free: Vec<u32>,
 }
 
 impl Segments {
     /// Keeps a segment; its number.
     #[inline]
     pub(crate) fn put(&mut self, segment: Segment) -> u32 {
-        match self.free.pop_front() {
+        match self.free.pop() {
             Some(i) => {
                 self.all[i as usize] = Kept(segment);
                 i
@@ -237,7 +235,7 @@ impl Segments {
     /// Takes a segment out.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Segment {
-        self.free.push_back(number);
+        self.free.push(number);
         self.all[number as usize].0
     }
 }
