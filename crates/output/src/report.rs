@@ -1,13 +1,16 @@
 //! A campaign's results as rows.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::Serialize;
-use spillgate_core::Dur;
+use spillgate_core::{Dur, Time};
 use spillgate_measure::sla::{Verdict, further_runs, judge};
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Layout, Metric, Scope, summarize};
-use spillgate_scenario::plan::{Plan, SlaPlan, Unmodelled, WorldPlan};
+use spillgate_measure::table::{Layout, Metric, Scope, summarize, summarize_each};
+use spillgate_scenario::plan::{
+    ArrivalSpec, FlowPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
+};
 use spillgate_scenario::schema::SlaMetric;
 use spillgate_sim::{Finished, QUANTILES, layout, quantile_error};
 
@@ -32,8 +35,16 @@ pub struct Description {
     pub links: Vec<LinkDescription>,
     /// Policy of each link (by position) in each variant.
     pub policies: Vec<Vec<String>>,
-    /// Number of flows.
+    /// Number of flows, workloads of sessions included.
     pub flows: usize,
+    /// How many of them are TCP connections.
+    pub connections: usize,
+    /// The workloads of sessions of the first variant.
+    pub sessions: Vec<SessionsDescription>,
+    /// What fails in the first variant, by time.
+    pub failures: Vec<FailureDescription>,
+    /// Seconds from a failure or repair until routes follow.
+    pub reroute: f64,
     /// What the user should know first.
     pub warnings: Vec<String>,
     /// Configuration lines without effect.
@@ -61,6 +72,36 @@ pub struct LinkDescription {
     pub delay: f64,
     /// Name of its policy.
     pub policy: String,
+}
+
+/// A workload of sessions, in the words of the scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionsDescription {
+    /// Its name.
+    pub name: String,
+    /// Class of service.
+    pub class: String,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// When sessions begin.
+    pub arrivals: ArrivalSpec,
+    /// What one of them does.
+    pub session: SessionSpec,
+    /// Most sessions at a time.
+    pub active: u32,
+}
+
+/// Links that fail together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailureDescription {
+    /// The links.
+    pub links: Vec<String>,
+    /// Seconds from the start of the run to the failure.
+    pub at: f64,
+    /// Seconds from the start of the run to the repair; null for none.
+    pub repair: Option<f64>,
 }
 
 /// Times of measurement in seconds.
@@ -241,10 +282,35 @@ impl Report {
 
     /// Every value with its interval.
     pub fn summary(&self) -> Vec<SummaryRow> {
+        self.summary_of(|_| true)
+    }
+
+    /// The values of some scopes with their intervals.
+    pub fn summary_of(&self, wanted: impl Fn(Scope) -> bool) -> Vec<SummaryRow> {
         let mut rows = Vec::new();
+        let never = self.each_summary_row(wanted, |row| -> Result<(), Infallible> {
+            rows.push(row);
+            Ok(())
+        });
+        match never {
+            Ok(()) => rows,
+        }
+    }
+
+    /// Gives the values of some scopes to `take`, one after the other: of thousands of flows,
+    /// all rows at once take much more memory than the values.
+    ///
+    /// # Errors
+    /// The first that `take` returns.
+    pub fn each_summary_row<E>(
+        &self,
+        wanted: impl Fn(Scope) -> bool,
+        mut take: impl FnMut(SummaryRow) -> Result<(), E>,
+    ) -> Result<(), E> {
         for (variant, layout) in self.layouts.iter().enumerate() {
-            for (key, i) in layout.keys.iter().zip(self.intervals(variant)) {
-                rows.push(SummaryRow {
+            let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
+            for (key, i) in summarize_each(layout, &runs, |key| wanted(key.scope)) {
+                take(SummaryRow {
                     variant: self.variant_name(variant),
                     scope: key.scope.as_str(),
                     name: layout.name(key).to_owned(),
@@ -254,17 +320,19 @@ impl Report {
                     low: i.low,
                     high: i.high,
                     n: i.n,
-                });
+                })?;
             }
         }
-        rows
+        Ok(())
     }
 
     /// Every requirement judged in every variant.
     ///
     /// What is not known is not passed: if packets of the class had neither arrived nor been
     /// lost when a run ended, their delays and losses are missing from the interval, and only
-    /// a throughput (to which they do not count) can pass.
+    /// a throughput or goodput (to which they do not count) can pass. The times of transfers
+    /// that did not complete are missing too: a percentile of the times cannot pass if, in some
+    /// run, they are a larger share than the percentile leaves above it.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut rows = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
@@ -282,8 +350,7 @@ impl Report {
                     } else {
                         (None, Some(bound))
                     };
-                    let complete =
-                        metric == Metric::Throughput || self.resolved(variant, &sla.class);
+                    let complete = self.complete(variant, &sla.class, metric);
                     let judged = judge(i, max, min);
                     let verdict = match judged {
                         Verdict::Pass if !complete => Verdict::Undecided,
@@ -312,11 +379,37 @@ impl Report {
         rows
     }
 
-    /// Whether every packet of the class had arrived or been lost at the end of every run.
-    fn resolved(&self, variant: usize, class: &str) -> bool {
-        self.layouts[variant]
-            .position(Scope::Class, class, Metric::Unresolved)
-            .is_none_or(|at| self.of(variant).all(|f| f.outcome.values[at] == 0.0))
+    /// Whether what is missing from the metric of a class leaves its meaning in every run.
+    fn complete(&self, variant: usize, class: &str, metric: Metric) -> bool {
+        let above = match metric {
+            Metric::FctP50 => 0.5,
+            Metric::FctP95 => 0.05,
+            Metric::FctP99 => 0.01,
+            Metric::Throughput
+            | Metric::Goodput
+            | Metric::TransfersFailed
+            | Metric::TransfersRefused => return true,
+            _ => {
+                return self
+                    .of_class(variant, class, Metric::Unresolved)
+                    .all(|n| n == 0.0);
+            }
+        };
+        self.of_class(variant, class, Metric::TransfersBegun)
+            .zip(self.of_class(variant, class, Metric::TransfersDone))
+            .all(|(begun, done)| begun - done <= above * begun)
+    }
+
+    /// The values that the runs of a variant have for a metric of a class.
+    fn of_class(
+        &self,
+        variant: usize,
+        class: &str,
+        metric: Metric,
+    ) -> impl Iterator<Item = f64> + '_ {
+        let at = self.layouts[variant].position(Scope::Class, class, metric);
+        self.of(variant)
+            .filter_map(move |f| at.map(|at| f.outcome.values[at]))
     }
 
     /// The finished runs.
@@ -400,6 +493,13 @@ pub fn describe(plan: &Plan) -> Description {
             .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
             .collect(),
         flows: first.map_or(0, |w| w.flows.len()),
+        connections: first.map_or(0, |w| {
+            let is_one = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
+            w.flows.iter().filter(is_one).count()
+        }),
+        sessions: first.map(sessions_of).unwrap_or_default(),
+        failures: first.map(failures_of).unwrap_or_default(),
+        reroute: secs(|w| w.reroute),
         warnings: plan.warnings.clone(),
         unmodelled: plan.unmodelled.clone(),
         measurement: Measurement {
@@ -427,6 +527,46 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
         .collect()
 }
 
+fn sessions_of(world: &WorldPlan) -> Vec<SessionsDescription> {
+    let of = |f: &FlowPlan| match &f.traffic {
+        Traffic::Sessions(s) => Some(SessionsDescription {
+            name: f.name.clone(),
+            class: world.classes[usize::from(f.class)].clone(),
+            from: world.nodes[f.from as usize].clone(),
+            to: world.nodes[f.to as usize].clone(),
+            arrivals: s.arrivals.clone(),
+            session: s.session.clone(),
+            active: s.active,
+        }),
+        _ => None,
+    };
+    world.flows.iter().filter_map(of).collect()
+}
+
+fn failures_of(world: &WorldPlan) -> Vec<FailureDescription> {
+    let seconds = |t: Time| t.since(Time::ZERO).as_secs_f64();
+    let mut all: Vec<FailureDescription> = Vec::new();
+    for f in &world.failures {
+        let link = world.links[f.link as usize].name.clone();
+        let (at, repair) = (seconds(f.down), Some(f.up).filter(|t| *t < Time::MAX));
+        let repair = repair.map(seconds);
+        match all
+            .iter_mut()
+            .rev()
+            .take_while(|g| g.at == at)
+            .find(|g| g.repair == repair)
+        {
+            Some(group) => group.links.push(link),
+            None => all.push(FailureDescription {
+                links: vec![link],
+                at,
+                repair,
+            }),
+        }
+    }
+    all
+}
+
 fn sla_row(sla: &SlaPlan) -> SlaRow {
     let metric = metric_of(sla.metric);
     SlaRow {
@@ -450,5 +590,11 @@ fn metric_of(metric: SlaMetric) -> Metric {
         SlaMetric::Pdv => Metric::Pdv,
         SlaMetric::LossRatio => Metric::LossRatio,
         SlaMetric::Throughput => Metric::Throughput,
+        SlaMetric::Goodput => Metric::Goodput,
+        SlaMetric::FctP50 => Metric::FctP50,
+        SlaMetric::FctP95 => Metric::FctP95,
+        SlaMetric::FctP99 => Metric::FctP99,
+        SlaMetric::TransfersFailed => Metric::TransfersFailed,
+        SlaMetric::TransfersRefused => Metric::TransfersRefused,
     }
 }
