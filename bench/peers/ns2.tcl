@@ -26,12 +26,14 @@ Agent/TCP set window_ 60000
 Agent/TCP set overhead_ 0
 Agent/UDP set packetSize_ 1000
 
-proc red {q} {
+# `bytes` is a packet on the wire, by which idle time counts.
+proc red {q bytes} {
     foreach {key value} {
         thresh_ 25 maxthresh_ 75 q_weight_ 0.002 linterm_ 10 gentle_ true
-        bytes_ false queue_in_bytes_ false mean_pktsize_ 1000
+        bytes_ false queue_in_bytes_ false
         wait_ false setbit_ false adaptive_ 0 cautious_ 0 drop_tail_ true
     } { $q set $key $value }
+    $q set mean_pktsize_ $bytes
 }
 
 # Of each link the simulator keeps a list for its animator, which it searches
@@ -112,7 +114,7 @@ proc dumbbell {flows mbps limit kind} {
     $ns simplex-link $right $left ${mbps}Mb 10ms DropTail
     $ns queue-limit $left $right $limit
     $ns queue-limit $right $left 100000
-    if {$kind eq "RED"} { red [[$ns link $left $right] queue] }
+    if {$kind eq "RED"} { red [[$ns link $left $right] queue] 1040 }
     route $left $right
     route $right $left
     watch $left $right
@@ -168,7 +170,7 @@ proc poisson {flows mbps load limit kind} {
     $ns simplex-link $right $left ${mbps}Mb 10ms DropTail
     set q [[$ns link $left $right] queue]
     $ns queue-limit $left $right $limit
-    if {$kind eq "RED"} { red $q }
+    if {$kind eq "RED"} { red $q 1000 }
     if {$kind eq "DRR"} {
         # The bucket is a hash of the source address alone, not of the port.
         $q set buckets_ 16384

@@ -12,7 +12,19 @@ import spillgate
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 EXPECTED = CORPUS / "expected.json"
-SHOWN = ("offered", "throughput", "loss_ratio", "owd_mean", "owd_p99", "jitter", "marks_ce")
+SHOWN = (
+    "offered",
+    "throughput",
+    "loss_ratio",
+    "owd_mean",
+    "owd_p99",
+    "jitter",
+    "marks_ce",
+    "goodput",
+    "retransmits",
+    "transfers_done",
+    "fct_mean",
+)
 
 
 def fingerprint(results: spillgate.Results) -> dict[str, object]:

@@ -189,7 +189,7 @@ mod tests {
         for (i, m) in Metric::ALL.iter().enumerate() {
             assert_eq!(*m as usize, i);
             assert_eq!(Metric::from_name(m.name()), Some(*m));
-            assert!(["s", "b/s", "B", "packets", "events", "1"].contains(&m.unit()));
+            assert!(["s", "b/s", "B", "packets", "events", "transfers", "1"].contains(&m.unit()));
             assert!(!m.summary().ends_with('.'));
         }
         for r in DropReason::ALL {

@@ -35,12 +35,14 @@ const POLICIES: [&str; 8] = [
     "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 50 %, aqm: {wred: {}}}]}}",
 ];
 
-const TRAFFIC: [&str; 5] = [
+const TRAFFIC: [&str; 7] = [
     "source: {cbr: {rate: 3 Mb/s, packet: 1500 B, phase: 0 s}}",
     "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
     "source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
     "bytes: 300 kB, tcp: {profile: linux}",
     "dscp: ef, bytes: 1 MB, tcp: {profile: ns2, cc: {newreno: {}}}",
+    "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
+    "dscp: ef, arrivals: {fixed: {gap: 100 ms, count: 15}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}",
 ];
 
 #[derive(Clone, Debug)]
@@ -134,11 +136,16 @@ impl Net {
             let (from, to) = (from % n, to % n);
             let to = if from == to { (to + 1) % n } else { to };
             // The rest of the run is for what waits: some seconds at most.
-            let stop = if *kind < 3 { "stop: 2 s, " } else { "" };
+            let stop = if [3, 4].contains(kind) {
+                ""
+            } else {
+                "stop: 2 s, "
+            };
+            let entry = if *kind < 5 { "flow" } else { "sessions" };
             let what = TRAFFIC[*kind];
             writeln!(
                 out,
-                "  - flow: {{name: f{i}, from: n{from}, to: n{to}, {stop}{what}}}"
+                "  - {entry}: {{name: f{i}, from: n{from}, to: n{to}, {stop}{what}}}"
             )
             .unwrap();
         }
