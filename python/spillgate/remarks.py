@@ -23,6 +23,12 @@ _SAID = (
         "transfers_begun",
         "of {}",
     ),
+    (
+        "incomplete",
+        "transfers were under way when a run ended, and their times are missing",
+        "transfers_begun",
+        "of {}",
+    ),
     ("drops_link_down", "packets were lost because a link was down", "packets_sent", "of {}"),
     (
         "drops_unroutable",
@@ -41,6 +47,8 @@ _SAID = (
     ),
 )
 
+_MISSED = 0.05
+
 
 def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
     """One line for each oddity.
@@ -56,6 +64,7 @@ def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
         ('TCP gave transfers up after too many timeouts: in each run web 2 of 50',)
     """
     by = {(r.name, r.metric, r.variant): r.mean or 0.0 for r in rows}
+    by |= _incomplete(by)
     classes = list(dict.fromkeys(name for name, _, _ in by))
     lines = []
     for metric, text, whole, part in _SAID:
@@ -70,6 +79,25 @@ def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
         if counts:
             lines.append(f"{text}: in each run {', '.join(counts)}")
     return tuple(lines)
+
+
+Counts = dict[tuple[str, str, str], float]
+
+
+def _incomplete(by: Counts) -> Counts:
+    """Transfers that neither completed nor failed, where they are so many that percentiles lack.
+
+    Some always begin just before the end. Connections that are meant to be endless are not
+    missed: a class of them completes nothing.
+    """
+    found: Counts = {}
+    for (name, metric, variant), done in by.items():
+        if metric == "transfers_done" and done > 0.0:
+            begun = by.get((name, "transfers_begun", variant), 0.0)
+            left = begun - done - by.get((name, "transfers_failed", variant), 0.0)
+            if left > _MISSED * begun:
+                found[name, "incomplete", variant] = left
+    return found
 
 
 def _number(n: float) -> str:

@@ -95,6 +95,19 @@ def test_what_tcp_did_is_shown_and_oddities_are_said(cli, overload, tmp_path):
     assert all(v >= 500 for s in windows for v in s.v if v is not None)
 
 
+def test_transfers_under_way_at_the_end_are_said(tmp_path):
+    scenario = tmp_path / "tcp.yaml"
+    # The file that begins in the last tenth of a second cannot be there in time; 1 of 3 is.
+    late = "{name: late, class: files, from: a, to: b, start: 10900 ms, bytes: 9 MB, tcp: {}}"
+    text = SCENARIO.replace("measurement:", f"  - flow: {late}\nmeasurement:")
+    scenario.write_text(text, encoding="utf-8")
+    (said,) = spillgate.run(scenario).remarks
+    assert said.startswith("transfers were under way when a run ended")
+    assert said.endswith("in each run files 1 of 3")
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    assert spillgate.run(scenario).remarks == ()
+
+
 def test_without_tcp_nothing_is_said_of_it(cli, first):
     done = cli("run", first, "--runs", 2, "--set", "measurement.duration=1 s", "--out", "out")
     assert "goodput" not in done.stdout

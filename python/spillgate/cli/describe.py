@@ -177,7 +177,7 @@ def words(value: object) -> str:
 
     Example:
         >>> words({"transfer": {"size": {"pareto": {"mean": "12 kB", "shape": 1.2}}}})
-        'transfer (size pareto (mean 12 kB, shape 1.2))'
+        'transfer size pareto (mean 12 kB, shape 1.2)'
     """
     if isinstance(value, Mapping):
         parts = []
