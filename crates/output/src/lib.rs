@@ -3,13 +3,15 @@
 //! front ends say the same.
 #![forbid(unsafe_code)]
 
+mod describe;
 mod json;
 mod report;
 mod tidy;
 
-pub use json::write_json;
-pub use report::{
-    DelayCurve, Description, FailureDescription, Report, RunRow, SeriesRow, SessionsDescription,
-    SummaryRow, VerdictRow, describe,
+pub use describe::{
+    Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
+    describe,
 };
+pub use json::write_json;
+pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use tidy::write_parquet;
