@@ -13,10 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PLACES = {"README.md": "ce-node", "docs/tutorial.md": "first"}
+PLACES = {"README.md": "ce-node", "docs/tutorial.md": "first", "docs/howto/tcp.md": "tcp"}
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
-IMAGES = ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data")
+IMAGES = {
+    "ce-node": ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data"),
+    "tcp": ("tcp-queue", "tcp-windows"),
+}
+"""Which of an example's figures are copied to `docs/img`."""
 
 _BLOCK = re.compile(r"(?<=<!-- output -->\n```text\n).*?(?=```\n<!-- end -->)", re.DOTALL)
 
@@ -56,6 +60,10 @@ def excerpt(text, verdicts):
     head = next(i for i, line in enumerate(lines) if " requirement " in line)
     end = next(i for i, line in enumerate(lines) if re.search(r" of \d+ requirements$", line))
     tables = [x for x in lines[:start] if not re.match(r"seed \d+, |.* M events in ", x)]
+    tcp = [i for i, line in enumerate(lines) if line.startswith("goodput: each byte")]
+    if tcp:
+        tables += lines[lines.index("", start) : tcp[0]]
+        tables.append("")
     shown = lines[head : min(head + 1 + verdicts, end)]
     more = ["[...]"] if head + 1 + verdicts < end else []
     return "\n".join([*tables, *shown, *more, lines[end]]) + "\n"
@@ -82,7 +90,7 @@ def main():
                 _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
                 encoding="utf-8",
             )
-            for name in IMAGES if example == "ce-node" else ():
+            for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
 
 

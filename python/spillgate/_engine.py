@@ -85,9 +85,18 @@ class Outcome:
         self._native = native
 
     def part(self, name: str) -> list[dict[str, Any]]:
-        """One of `summary`, `verdicts`, `runs`, `series`, `distributions`."""
+        """One of `verdicts`, `runs`, `series`, `distributions`."""
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
+
+    def summary(self, *scopes: str) -> list[dict[str, Any]]:
+        """Every value with its interval; of some scopes, if any are given."""
+        parsed: list[dict[str, Any]] = json.loads(self._native.summary(*scopes))
+        return parsed
+
+    def write_json(self, path: str, head: dict[str, Any]) -> None:
+        """Writes everything but single flows, after the entries of `head`."""
+        self._native.write_json(path, json.dumps(head, ensure_ascii=False))
 
     def write_parquet(self, path: str) -> None:
         """Writes every value of every run as a tidy table."""

@@ -7,13 +7,14 @@ import json
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spillgate import _engine
 from spillgate.errors import InputError, MissingDependencyError
+from spillgate.remarks import remarks
 from spillgate.rows import (
     VERDICT_MARKS,
     Distribution,
@@ -35,8 +36,55 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of `results.json`."""
 
-PARTS = ("summary", "verdicts", "runs", "series", "distributions")
-"""The parts of results, as the core names them."""
+PARTS = ("verdicts", "runs", "series", "distributions")
+"""The parts of results beside the summary, as the core names them."""
+
+SCOPES = ("total", "class", "dscp", "queue", "link")
+"""What the rows of a summary are about, single flows left out."""
+
+
+class Values(Protocol):
+    """Where results come from: the core, or a file."""
+
+    def part(self, name: str) -> list[dict[str, Any]]:
+        """The records of one of `PARTS`."""
+
+    def summary(self, *scopes: str) -> list[dict[str, Any]]:
+        """The records of the rows of these scopes, or of all."""
+
+    def write_json(self, path: str, head: dict[str, Any]) -> None:
+        """Writes `results.json`, which begins with `head`."""
+
+    def write_parquet(self, path: str) -> None:
+        """Writes `results.parquet`."""
+
+
+class Saved:
+    """The values that a run directory holds."""
+
+    def __init__(self, data: Mapping[str, Any], parquet: Path) -> None:
+        """Takes the content of `results.json` and the path of `results.parquet`."""
+        self._data = data
+        self._parquet = parquet
+
+    def part(self, name: str) -> list[dict[str, Any]]:
+        """The records of one of `PARTS`."""
+        found: list[dict[str, Any]] = self._data[name]
+        return found
+
+    def summary(self, *scopes: str) -> list[dict[str, Any]]:
+        """The records of the rows of these scopes, or of all."""
+        return [r for r in self._data["summary"] if not scopes or r["scope"] in scopes]
+
+    def write_json(self, path: str, head: dict[str, Any]) -> None:
+        """Writes `results.json`, which begins with `head`."""
+        rows = self.summary(*SCOPES)
+        parts = {name: self._data[name] for name in PARTS}
+        _write_json(Path(path), {**head, "summary": rows, **parts})
+
+    def write_parquet(self, path: str) -> None:
+        """Copies `results.parquet`."""
+        shutil.copyfile(self._parquet, path)
 
 
 class Results:
@@ -52,8 +100,7 @@ class Results:
     def __init__(
         self,
         description: Description,
-        part: Callable[[str], list[dict[str, Any]]],
-        write_parquet: Callable[[str], None],
+        values: Values,
         *,
         scenario_path: Path,
         interrupted: bool = False,
@@ -64,21 +111,21 @@ class Results:
         self.interrupted = interrupted
         self.wall_s = wall_s
         self.scenario_path = scenario_path
-        self._part = part
-        self._write_parquet = write_parquet
+        self._values = values
         self._parsed: dict[str, Any] = {}
-        self._raw: dict[str, list[dict[str, Any]]] = {}
-
-    def _records_of(self, name: str) -> list[dict[str, Any]]:
-        if name not in self._raw:
-            self._raw[name] = self._part(name)
-        return self._raw[name]
+        self._rows: dict[str | None, tuple[Row, ...]] = {}
 
     def _objects(self, name: str, kind: type[T]) -> tuple[T, ...]:
         if name not in self._parsed:
-            self._parsed[name] = records(kind, self._records_of(name))
+            self._parsed[name] = records(kind, self._values.part(name))
         parsed: tuple[T, ...] = self._parsed[name]
         return parsed
+
+    def _summary(self, scope: str | None) -> tuple[Row, ...]:
+        # All rows are many where flows are many: they are made only when they are asked for.
+        if scope not in self._rows:
+            self._rows[scope] = records(Row, self._values.summary(*([scope] if scope else ())))
+        return self._rows[scope]
 
     def table(
         self,
@@ -96,11 +143,10 @@ class Results:
             >>> [r.name for r in results.table(scope="class", metric="owd_mean")]
             ['voice', 'data', 'voice', 'data']
         """
-        rows = self._objects("summary", Row)
+        rows = self._summary(scope)
         wanted = [
             (key, value)
             for key, value in (
-                ("scope", scope),
                 ("name", name),
                 ("metric", metric),
                 ("variant", variant),
@@ -148,11 +194,20 @@ class Results:
         """Delay distributions by variant and class."""
         return self._objects("distributions", Distribution)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know before believing the numbers: overload, failures, losses without a path."""
+        return remarks(self.classes(), self.description.variants)
+
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""
-        parts = {name: self._records_of(name) for name in PARTS}
-        if not flows:
-            parts["summary"] = [r for r in parts["summary"] if r["scope"] != "flow"]
+        return {
+            **self._head(),
+            "summary": self._values.summary(*(() if flows else SCOPES)),
+            **{name: self._values.part(name) for name in PARTS},
+        }
+
+    def _head(self) -> dict[str, Any]:
         described = asdict(self.description)
         described["measurement"] = {
             k: described.pop(k) for k in ("warmup", "duration", "interval")
@@ -162,7 +217,6 @@ class Results:
             "version": _engine.VERSION,
             "interrupted": self.interrupted,
             "scenario": described,
-            **parts,
         }
 
     def manifest(self, argv: Sequence[str] | None = None) -> dict[str, Any]:
@@ -187,7 +241,7 @@ class Results:
             "platform": platform.platform(),
             "python": platform.python_version(),
             "argv": list(sys.argv if argv is None else argv),
-            "warnings": list(d.warnings),
+            "warnings": [*d.warnings, *self.remarks],
             "unmodelled": [asdict(u) for u in d.unmodelled],
         }
 
@@ -199,8 +253,8 @@ class Results:
         """
         where = Path(directory)
         _write_json(where / MANIFEST, self.manifest(argv))
-        _write_json(where / "results.json", self.to_dict())
-        self._write_parquet(str(where / "results.parquet"))
+        self._values.write_json(str(where / "results.json"), self._head())
+        self._values.write_parquet(str(where / "results.parquet"))
         for file in (self.scenario_path.name, *self.description.files):
             source, target = self.scenario_path.parent / file, where / file
             if source.is_file() and target.resolve().is_relative_to(where.resolve()):
@@ -235,7 +289,7 @@ class Results:
             import pandas as pd
         except ImportError as error:
             raise _missing("pandas") from error
-        return pd.DataFrame(self._records_of("summary"), columns=_columns())
+        return pd.DataFrame(self._values.summary(), columns=_columns())
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a polars data frame, one line a row.
@@ -249,9 +303,7 @@ class Results:
             raise _missing("polars") from error
         schema = {f.name: pl.String() for f in fields(Row)}
         values = dict.fromkeys(("mean", "low", "high"), pl.Float64())
-        return pl.DataFrame(
-            self._records_of("summary"), schema={**schema, **values, "n": pl.Int64()}
-        )
+        return pl.DataFrame(self._values.summary(), schema={**schema, **values, "n": pl.Int64()})
 
     def _repr_html_(self) -> str:
         """Verdicts and classes for notebooks."""
@@ -298,13 +350,9 @@ def load(directory: str | Path) -> Results:
         msg = f"error: {where} has format {data.get('format')}; this version reads {FORMAT}"
         raise InputError(msg)
 
-    def copy_parquet(target: str) -> None:
-        shutil.copyfile(where / "results.parquet", target)
-
     return Results(
         Description.from_json(data["scenario"]),
-        lambda name: data[name],
-        copy_parquet,
+        Saved(data, where / "results.parquet"),
         scenario_path=where / manifest["scenario"],
         interrupted=data["interrupted"],
         wall_s=manifest["wall_s"],

@@ -95,8 +95,7 @@ class Simulation:
         outcome = self._job.outcome()
         results = Results(
             self.description,
-            outcome.part,
-            outcome.write_parquet,
+            outcome,
             scenario_path=self.path,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,

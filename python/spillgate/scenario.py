@@ -47,7 +47,12 @@ class Description:
         links: One record a link: name, from, to, rate (b/s), delay (s), policy; those of the
             first variant.
         policies: Policy of each link by position, for each variant.
-        flows: Number of flows.
+        flows: Number of flows, workloads of sessions included.
+        connections: How many of them are TCP connections.
+        sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
+            active.
+        failures: One record for links that fail together: links, at (s), repair (s or none).
+        reroute: Seconds from a failure or repair until routes follow.
         warnings: What to know before believing the result.
         unmodelled: Configuration lines without effect.
         memory_bytes: Upper estimate of the memory that the runs need.
@@ -68,6 +73,10 @@ class Description:
     links: tuple[dict[str, Any], ...]
     policies: tuple[tuple[str, ...], ...]
     flows: int
+    connections: int
+    sessions: tuple[dict[str, Any], ...]
+    failures: tuple[dict[str, Any], ...]
+    reroute: float
     warnings: tuple[str, ...]
     unmodelled: tuple[Unmodelled, ...]
     memory_bytes: int
@@ -92,6 +101,10 @@ class Description:
             links=tuple(record["links"]),
             policies=tuple(tuple(p) for p in record["policies"]),
             flows=record["flows"],
+            connections=record.get("connections", 0),
+            sessions=tuple(record.get("sessions", ())),
+            failures=tuple(record.get("failures", ())),
+            reroute=record.get("reroute", 0.0),
             warnings=tuple(record["warnings"]),
             unmodelled=tuple(Unmodelled(**u) for u in record["unmodelled"]),
             memory_bytes=record["memory_bytes"],

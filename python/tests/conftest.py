@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spillgate.result import Results
+from spillgate.result import Results, Saved
 from spillgate.scenario import Description
 
 VARIANTS = ("FIFO", "LLQ")
@@ -124,12 +124,22 @@ def parts(verdicts=("fail", "pass")):
     }
 
 
+class Made(Saved):
+    """Values as they would be loaded, without a table."""
+
+    def __init__(self, data):
+        super().__init__(data, None)
+        self.data = data
+
+    def write_parquet(self, path):
+        Path(path).write_bytes(b"PAR1")
+
+
 def make_results(verdicts=("fail", "pass"), **changes):
     data = parts(verdicts)
     return Results(
         described(**changes),
-        data.__getitem__,
-        lambda path: Path(path).write_bytes(b"PAR1"),
+        Made(data),
         scenario_path=Path("examples/first/scenario.yaml"),
         wall_s=1.0,
     )

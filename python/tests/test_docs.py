@@ -134,7 +134,7 @@ def test_exit_statuses_agree(root):
     assert described == readme
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/howto/tcp.md"])
 def test_shown_output_is_real(root, page, tmp_path):
     spec = importlib.util.spec_from_file_location("refresh", root / "docs/refresh.py")
     refresh = importlib.util.module_from_spec(spec)

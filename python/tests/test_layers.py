@@ -43,11 +43,12 @@ RANK = {
     "rundir": 2,
     "scenario": 2,
     "rows": 3,
-    "result": 4,
-    "run": 5,
-    "plot": 6,
-    "cli": 7,
-    "__main__": 8,
+    "remarks": 4,
+    "result": 5,
+    "run": 6,
+    "plot": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 
 

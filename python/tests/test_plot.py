@@ -79,7 +79,7 @@ def test_a_figure_that_cannot_be_drawn_does_not_hide_the_others(made, tmp_path):
 
 def test_undefined_values_leave_a_gap():
     results = make_results()
-    for record in results._records_of("summary"):
+    for record in results._values.data["summary"]:
         if record["name"] == "voice":
             record.update(mean=None, low=None, high=None, n=0)
     plot.bars(results, "owd_mean")

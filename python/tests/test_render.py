@@ -71,7 +71,7 @@ def test_markup_in_names_is_text():
 def test_a_single_variant_needs_no_column():
     results = make_results()
     for part in ("summary", "verdicts"):
-        records = results._records_of(part)
+        records = results._values.data[part]
         records[:] = [r for r in records if r["variant"] == "FIFO"]
     for draw in (render.class_table, render.verdict_table):
         text = shown(lambda out, draw=draw: draw(out, results))
@@ -82,7 +82,7 @@ def test_a_single_variant_needs_no_column():
 
 def test_markup_in_class_names_is_text():
     results = make_results()
-    for record in results._records_of("summary"):
+    for record in results._values.data["summary"]:
         record["name"] = f"[bold]{record['name']}[/bold]"
     assert "[bold]voice[/bold]" in shown(lambda out: render.class_table(out, results))
 

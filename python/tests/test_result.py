@@ -94,7 +94,7 @@ def test_a_failed_write_leaves_nothing(made, tmp_path):
     def full(_path):
         raise OSError(28, "No space left on device")
 
-    made._write_parquet = full
+    made._values.write_parquet = full
     with pytest.raises(OutputError, match="No space left"):
         made.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -137,14 +137,28 @@ pub fn summarize(layout: &Layout, runs: &[&[f64]]) -> Vec<Interval> {
     intervals(layout, runs, Interval::LEVEL)
 }
 
+/// Like [`summarize`], of the keys that `wanted` chooses, one after the other.
+pub fn summarize_each<'a>(
+    layout: &'a Layout,
+    runs: &'a [&'a [f64]],
+    wanted: impl Fn(&Key) -> bool + 'a,
+) -> impl Iterator<Item = (&'a Key, Interval)> + 'a {
+    let mut t = TQuantiles::new(Interval::LEVEL);
+    let keys = layout.keys.iter().enumerate();
+    keys.filter(move |(_, key)| wanted(key))
+        .map(move |(i, key)| (key, interval_at(i, runs, Interval::LEVEL, &mut t)))
+}
+
 fn intervals(layout: &Layout, runs: &[&[f64]], level: f64) -> Vec<Interval> {
     let mut t = TQuantiles::new(level);
     (0..layout.keys.len())
-        .map(|i| {
-            let column = runs.iter().map(|r| r.get(i).copied().unwrap_or(f64::NAN));
-            Interval::collect(column, level, &mut t)
-        })
+        .map(|i| interval_at(i, runs, level, &mut t))
         .collect()
+}
+
+fn interval_at(i: usize, runs: &[&[f64]], level: f64, t: &mut TQuantiles) -> Interval {
+    let column = runs.iter().map(|r| r.get(i).copied().unwrap_or(f64::NAN));
+    Interval::collect(column, level, t)
 }
 
 #[cfg(test)]
@@ -165,6 +179,9 @@ mod tests {
         ];
         let s = Summary::new(Arc::new(layout), &runs, 0.95);
         assert_eq!(summarize(&s.layout, &runs).len(), 3);
+        let of_links: Vec<_> =
+            summarize_each(&s.layout, &runs, |k| k.scope == Scope::Link).collect();
+        assert_eq!(of_links, [(&s.layout.keys[2], s.intervals[2])]);
         let owd = s.get(Scope::Class, "voice", Metric::OwdMean).unwrap();
         assert_eq!(*owd, Interval::of(&[1.0, 2.0, 3.0, 6.0], 0.95));
         let loss = s.get(Scope::Class, "voice", Metric::LossRatio).unwrap();

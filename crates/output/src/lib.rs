@@ -1,12 +1,17 @@
-//! Results as tables (summaries with intervals, verdicts, series) and as
-//! Parquet. What a front end prints or writes comes from here, so that all
+//! Results as tables (summaries with intervals, verdicts, series), as JSON and
+//! as Parquet. What a front end prints or writes comes from here, so that all
 //! front ends say the same.
 #![forbid(unsafe_code)]
 
+mod describe;
+mod json;
 mod report;
 mod tidy;
 
-pub use report::{
-    DelayCurve, Description, Report, RunRow, SeriesRow, SummaryRow, VerdictRow, describe,
+pub use describe::{
+    Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
+    describe,
 };
+pub use json::write_json;
+pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use tidy::write_parquet;

@@ -1,93 +1,15 @@
 //! A campaign's results as rows.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::Serialize;
-use spillgate_core::Dur;
 use spillgate_measure::sla::{Verdict, further_runs, judge};
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Layout, Metric, Scope, summarize};
-use spillgate_scenario::plan::{Plan, SlaPlan, Unmodelled, WorldPlan};
+use spillgate_measure::table::{Layout, Metric, Scope, summarize, summarize_each};
+use spillgate_scenario::plan::Plan;
 use spillgate_scenario::schema::SlaMetric;
-use spillgate_sim::{Finished, QUANTILES, layout, quantile_error};
-
-/// What a plan is about, before it runs.
-#[derive(Clone, Debug, Serialize)]
-pub struct Description {
-    /// The scenario's title.
-    pub name: String,
-    /// Hash of the scenario and its files.
-    pub hash: String,
-    /// The files that the scenario refers to, as written there.
-    pub files: Vec<String>,
-    /// Master seed.
-    pub seed: u64,
-    /// Runs of each variant.
-    pub runs: u32,
-    /// Names of the variants.
-    pub variants: Vec<String>,
-    /// Classes of service.
-    pub classes: Vec<String>,
-    /// Links of the first variant.
-    pub links: Vec<LinkDescription>,
-    /// Policy of each link (by position) in each variant.
-    pub policies: Vec<Vec<String>>,
-    /// Number of flows.
-    pub flows: usize,
-    /// What the user should know first.
-    pub warnings: Vec<String>,
-    /// Configuration lines without effect.
-    pub unmodelled: Vec<Unmodelled>,
-    /// When is measured, in seconds.
-    pub measurement: Measurement,
-    /// The requirements.
-    pub sla: Vec<SlaRow>,
-    /// Largest relative error of the quantiles, which come from histograms.
-    pub quantile_error: f64,
-}
-
-/// A link, in base units.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkDescription {
-    /// Its name.
-    pub name: String,
-    /// Sending node.
-    pub from: String,
-    /// Receiving node.
-    pub to: String,
-    /// Rate in bits per second.
-    pub rate: u64,
-    /// Propagation delay in seconds.
-    pub delay: f64,
-    /// Name of its policy.
-    pub policy: String,
-}
-
-/// Times of measurement in seconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Measurement {
-    /// Packets sent before this time are not counted.
-    pub warmup: f64,
-    /// Length of the measured period.
-    pub duration: f64,
-    /// Period of the time series.
-    pub interval: f64,
-}
-
-/// A requirement, in base units.
-#[derive(Clone, Debug, Serialize)]
-pub struct SlaRow {
-    /// Class of service.
-    pub class: String,
-    /// Metric.
-    pub metric: &'static str,
-    /// The metric's unit.
-    pub unit: &'static str,
-    /// Upper bound.
-    pub max: Option<f64>,
-    /// Lower bound.
-    pub min: Option<f64>,
-}
+use spillgate_sim::{Finished, QUANTILES, layout};
 
 /// One value with its interval over the runs.
 #[derive(Clone, Debug, Serialize)]
@@ -241,10 +163,35 @@ impl Report {
 
     /// Every value with its interval.
     pub fn summary(&self) -> Vec<SummaryRow> {
+        self.summary_of(|_| true)
+    }
+
+    /// The values of some scopes with their intervals.
+    pub fn summary_of(&self, wanted: impl Fn(Scope) -> bool) -> Vec<SummaryRow> {
         let mut rows = Vec::new();
+        let never = self.each_summary_row(wanted, |row| -> Result<(), Infallible> {
+            rows.push(row);
+            Ok(())
+        });
+        match never {
+            Ok(()) => rows,
+        }
+    }
+
+    /// Gives the values of some scopes to `take`, one after the other: of thousands of flows,
+    /// all rows at once take much more memory than the values.
+    ///
+    /// # Errors
+    /// The first that `take` returns.
+    pub fn each_summary_row<E>(
+        &self,
+        wanted: impl Fn(Scope) -> bool,
+        mut take: impl FnMut(SummaryRow) -> Result<(), E>,
+    ) -> Result<(), E> {
         for (variant, layout) in self.layouts.iter().enumerate() {
-            for (key, i) in layout.keys.iter().zip(self.intervals(variant)) {
-                rows.push(SummaryRow {
+            let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
+            for (key, i) in summarize_each(layout, &runs, |key| wanted(key.scope)) {
+                take(SummaryRow {
                     variant: self.variant_name(variant),
                     scope: key.scope.as_str(),
                     name: layout.name(key).to_owned(),
@@ -254,17 +201,19 @@ impl Report {
                     low: i.low,
                     high: i.high,
                     n: i.n,
-                });
+                })?;
             }
         }
-        rows
+        Ok(())
     }
 
     /// Every requirement judged in every variant.
     ///
     /// What is not known is not passed: if packets of the class had neither arrived nor been
     /// lost when a run ended, their delays and losses are missing from the interval, and only
-    /// a throughput (to which they do not count) can pass.
+    /// a throughput or goodput (to which they do not count) can pass. The times of transfers
+    /// that did not complete are missing too: a percentile of the times cannot pass if, in some
+    /// run, they are a larger share than the percentile leaves above it.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut rows = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
@@ -282,8 +231,7 @@ impl Report {
                     } else {
                         (None, Some(bound))
                     };
-                    let complete =
-                        metric == Metric::Throughput || self.resolved(variant, &sla.class);
+                    let complete = self.complete(variant, &sla.class, metric);
                     let judged = judge(i, max, min);
                     let verdict = match judged {
                         Verdict::Pass if !complete => Verdict::Undecided,
@@ -312,11 +260,37 @@ impl Report {
         rows
     }
 
-    /// Whether every packet of the class had arrived or been lost at the end of every run.
-    fn resolved(&self, variant: usize, class: &str) -> bool {
-        self.layouts[variant]
-            .position(Scope::Class, class, Metric::Unresolved)
-            .is_none_or(|at| self.of(variant).all(|f| f.outcome.values[at] == 0.0))
+    /// Whether what is missing from the metric of a class leaves its meaning in every run.
+    fn complete(&self, variant: usize, class: &str, metric: Metric) -> bool {
+        let above = match metric {
+            Metric::FctP50 => 0.5,
+            Metric::FctP95 => 0.05,
+            Metric::FctP99 => 0.01,
+            Metric::Throughput
+            | Metric::Goodput
+            | Metric::TransfersFailed
+            | Metric::TransfersRefused => return true,
+            _ => {
+                return self
+                    .of_class(variant, class, Metric::Unresolved)
+                    .all(|n| n == 0.0);
+            }
+        };
+        self.of_class(variant, class, Metric::TransfersBegun)
+            .zip(self.of_class(variant, class, Metric::TransfersDone))
+            .all(|(begun, done)| begun - done <= above * begun)
+    }
+
+    /// The values that the runs of a variant have for a metric of a class.
+    fn of_class(
+        &self,
+        variant: usize,
+        class: &str,
+        metric: Metric,
+    ) -> impl Iterator<Item = f64> + '_ {
+        let at = self.layouts[variant].position(Scope::Class, class, metric);
+        self.of(variant)
+            .filter_map(move |f| at.map(|at| f.outcome.values[at]))
     }
 
     /// The finished runs.
@@ -381,64 +355,8 @@ impl Report {
     }
 }
 
-/// What a plan is about.
-pub fn describe(plan: &Plan) -> Description {
-    let first = plan.variants.first().map(|v| &*v.world);
-    let secs = |d: fn(&WorldPlan) -> Dur| first.map_or(0.0, |w| d(w).as_secs_f64());
-    Description {
-        name: plan.name.clone(),
-        hash: plan.hash.clone(),
-        files: plan.files.clone(),
-        seed: plan.seed,
-        runs: plan.runs,
-        variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
-        classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
-        links: first.map(links_of).unwrap_or_default(),
-        policies: plan
-            .variants
-            .iter()
-            .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
-            .collect(),
-        flows: first.map_or(0, |w| w.flows.len()),
-        warnings: plan.warnings.clone(),
-        unmodelled: plan.unmodelled.clone(),
-        measurement: Measurement {
-            warmup: secs(|w| w.warmup),
-            duration: secs(|w| w.duration),
-            interval: secs(|w| w.interval),
-        },
-        sla: plan.sla.iter().map(sla_row).collect(),
-        quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
-    }
-}
-
-fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
-    world
-        .links
-        .iter()
-        .map(|l| LinkDescription {
-            name: l.name.clone(),
-            from: world.nodes[l.from as usize].clone(),
-            to: world.nodes[l.to as usize].clone(),
-            rate: l.rate.bps(),
-            delay: l.delay.as_secs_f64(),
-            policy: l.policy.clone(),
-        })
-        .collect()
-}
-
-fn sla_row(sla: &SlaPlan) -> SlaRow {
-    let metric = metric_of(sla.metric);
-    SlaRow {
-        class: sla.class.clone(),
-        metric: metric.name(),
-        unit: metric.unit(),
-        max: sla.max,
-        min: sla.min,
-    }
-}
-
-fn metric_of(metric: SlaMetric) -> Metric {
+/// The metric that a requirement is about.
+pub(crate) fn metric_of(metric: SlaMetric) -> Metric {
     match metric {
         SlaMetric::OwdMean => Metric::OwdMean,
         SlaMetric::OwdP50 => Metric::OwdP50,
@@ -450,5 +368,11 @@ fn metric_of(metric: SlaMetric) -> Metric {
         SlaMetric::Pdv => Metric::Pdv,
         SlaMetric::LossRatio => Metric::LossRatio,
         SlaMetric::Throughput => Metric::Throughput,
+        SlaMetric::Goodput => Metric::Goodput,
+        SlaMetric::FctP50 => Metric::FctP50,
+        SlaMetric::FctP95 => Metric::FctP95,
+        SlaMetric::FctP99 => Metric::FctP99,
+        SlaMetric::TransfersFailed => Metric::TransfersFailed,
+        SlaMetric::TransfersRefused => Metric::TransfersRefused,
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
-use spillgate_output::{Report, describe, write_parquet};
+use spillgate_measure::table::Scope;
+use spillgate_output::{Report, describe, write_json, write_parquet};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::Campaign;
@@ -298,5 +299,125 @@ fn packets_that_never_arrive_let_nothing_pass() {
             ("FIFO", "loss_ratio", "undecided", None),
             ("FIFO", "owd_mean", "undecided", None),
         ]
+    );
+}
+
+/// Endless and short connections, and a workload whose link fails.
+const CONNECTIONS: &str = "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms, duplex: true, policy: Q}}
+  failures: [{link: l, at: 3 s, repair: 3500 ms}]
+policies: {Q: {fifo: {limit: 40 packets}}}
+traffic:
+  - flow: {name: bulk, from: a, to: b, tcp: {}}
+  - flow: {name: file, count: 20, class: files, from: a, to: b, start: 1 s, start_spread: 1 s, bytes: 10 kB, tcp: {}}
+  - sessions: {name: web, from: a, to: b, arrivals: {fixed: {gap: 100 ms}}, session: {transfer: {size: {fixed: 10 kB}}}, tcp: {}, active: 2}
+measurement: {warmup: 1 s, duration: 4 s, interval: 500 ms}
+runs: {count: 2, seed: 1}
+sla:
+  - {class: files, metric: fct_p95, max: 1 min}
+  - {class: files, metric: goodput, min: 100 kb/s}
+  - {class: files, metric: transfers_failed, max: 0 transfers}
+  - {class: bulk, metric: fct_p50, max: 1 min}
+  - {class: web, metric: transfers_refused, max: 0 transfers}
+";
+
+#[test]
+fn requirements_on_connections_are_judged() {
+    let plan = plan_of(CONNECTIONS);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).expect("threads");
+    let report = Report::new(plan, campaign.finished());
+    let rows = report.verdicts();
+    let said: Vec<_> = rows.iter().map(|v| (v.metric, v.verdict)).collect();
+    assert_eq!(
+        said,
+        [
+            ("fct_p95", "pass"),
+            // 20 files of 10 kB in 4 s.
+            ("goodput", "pass"),
+            ("transfers_failed", "pass"),
+            // An endless transfer never completes.
+            ("fct_p50", "undecided"),
+            // Two places, and half a second without a link: at least three of five are refused.
+            ("transfers_refused", "fail"),
+        ]
+    );
+    assert_eq!(rows[1].mean, 20.0 * 10e3 * 8.0 / 4.0);
+}
+
+/// If half of the files begin too late to complete, none of the times can pass.
+#[test]
+fn transfers_that_do_not_complete_let_no_percentile_pass() {
+    let yaml = CONNECTIONS
+        .replace("start_spread: 1 s", "start_spread: 6 s")
+        .replace("repair: 3500 ms", "repair: 1 h");
+    let plan = plan_of(&yaml);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).expect("threads");
+    let rows = Report::new(plan, campaign.finished()).verdicts();
+    assert_eq!((rows[0].metric, rows[0].verdict), ("fct_p95", "undecided"));
+    assert!(rows[0].high < 60.0);
+}
+
+#[test]
+fn connections_and_workloads_are_described_and_sampled() {
+    let plan = plan_of(CONNECTIONS);
+    let d = describe(&plan);
+    assert_eq!((d.flows, d.connections, d.sessions.len()), (22, 21, 1));
+    assert_eq!(
+        (d.sessions[0].name.as_str(), d.sessions[0].active),
+        ("web", 2)
+    );
+    assert_eq!(d.failures.len(), 1);
+    assert_eq!(d.failures[0].links, ["l", "l.reverse"]);
+    assert_eq!((d.failures[0].at, d.failures[0].repair), (3.0, Some(3.5)));
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(1).expect("threads");
+    let series = Report::new(plan, campaign.finished()).series();
+    let of = |metric: &'static str| series.iter().filter(move |s| s.metric == metric);
+    // 21 connections, of which the first 20 are watched.
+    assert_eq!((of("cwnd").count(), of("srtt").count()), (20, 20));
+    let bulk = of("cwnd").next().unwrap();
+    assert_eq!((bulk.place.as_str(), bulk.unit), ("flow bulk", "B"));
+    // Ten samples in 5 s; the window is never below a segment.
+    assert_eq!(bulk.v.len(), 10);
+    assert!(bulk.v.iter().all(|w| *w >= 500.0));
+    // A round trip takes 10 ms at least.
+    let srtt = of("srtt").next().unwrap();
+    assert!(srtt.v.iter().all(|s| (0.01..1.0).contains(s)));
+    // A file has no window before its start in the second second, and none when it is over.
+    let file = of("cwnd").nth(1).unwrap();
+    assert!(file.v[0].is_nan() && file.v[9].is_nan());
+    let web = of("sessions_open").next().unwrap();
+    assert_eq!((web.place.as_str(), web.unit), ("sessions web", "sessions"));
+    assert!(web.v.iter().all(|n| (0.0..=2.0).contains(n)));
+    // While the link is down nobody leaves.
+    assert_eq!(web.v[6], 2.0);
+}
+
+#[test]
+fn the_document_is_what_the_parts_say() {
+    let report = report();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.json");
+    let head = serde_json::json!({"format": 1, "name": "\"x\""});
+    write_json(&report, head.as_object().unwrap(), &path).expect("a writable folder");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let summary = report.summary_of(|scope| scope != Scope::Flow);
+    assert!(!summary.is_empty() && summary.len() < report.summary().len());
+    assert_eq!(
+        read,
+        serde_json::json!({
+            "format": 1,
+            "name": "\"x\"",
+            "summary": summary,
+            "verdicts": report.verdicts(),
+            "runs": report.runs(),
+            "series": report.series(),
+            "distributions": report.distributions(),
+        })
     );
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use spillgate_import::IosImporter;
-use spillgate_output::{Report, describe, write_parquet};
+use spillgate_measure::table::Scope;
+use spillgate_output::{Report, describe, write_json, write_parquet};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{Diagnostics, Options, load};
 use spillgate_sim::Campaign;
@@ -183,9 +184,11 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// Every value with its 95 % interval, as a JSON list.
-    fn summary(&self) -> PyResult<String> {
-        self.json(Report::summary)
+    /// Every value with its 95 % interval, as a JSON list; of some scopes, if any are given.
+    #[pyo3(signature = (*scopes))]
+    fn summary(&self, scopes: Vec<String>) -> PyResult<String> {
+        let wanted = |s: Scope| scopes.is_empty() || scopes.iter().any(|name| s.as_str() == name);
+        self.json(|report| report.summary_of(wanted))
     }
 
     /// Every requirement judged, as a JSON list.
@@ -206,6 +209,14 @@ impl Results {
     /// Delay distributions by class, pooled over the runs, as a JSON list.
     fn distributions(&self) -> PyResult<String> {
         self.json(Report::distributions)
+    }
+
+    /// Writes everything but single flows as one JSON document, after the entries of `head`.
+    fn write_json(&self, py: Python<'_>, path: PathBuf, head: &str) -> PyResult<()> {
+        let head =
+            serde_json::from_str(head).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        py.detach(|| write_json(&self.report, &head, Path::new(&path)))
+            .map_err(|e| PyOSError::new_err(e.to_string()))
     }
 
     /// Writes the values of every run as a tidy Parquet table.

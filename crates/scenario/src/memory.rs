@@ -67,6 +67,8 @@ const PER_PLAIN_METER: u64 = 16 * 1024;
 const PER_LINK: u64 = 2048;
 /// What stays of one flow, or one queue, or one link, in the results of a run.
 const KEPT: u64 = 512;
+/// Connections and workloads that have time series, at most.
+const WATCHED: u64 = 20;
 /// One sample of a time series.
 const PER_POINT: u64 = 16;
 
@@ -83,7 +85,15 @@ impl WorldPlan {
 
     fn points(&self) -> u64 {
         let (with, without) = self.queues();
-        let series = with + without + (self.links.len() + self.classes.len()) as u64;
+        let (mut connections, mut workloads) = (0_u64, 0_u64);
+        for f in &self.flows {
+            connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
+            workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
+        }
+        let series = 2 * (with + without)
+            + (self.links.len() + self.classes.len()) as u64
+            + 2 * connections.min(WATCHED)
+            + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.
         let period = (self.warmup + self.duration).as_ps();
         let per_series = period / self.interval.as_ps().max(1) + 1;

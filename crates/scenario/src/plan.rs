@@ -7,7 +7,7 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::TcpConfig;
-use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
+pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
 
 use crate::routes::{Edge, Routes};

@@ -127,7 +127,7 @@ pub struct SlaSpec {
     pub class: String,
     /// What is bounded.
     pub metric: SlaMetric,
-    /// Upper bound, in the metric's unit: a time, a percentage or a rate.
+    /// Upper bound, in the metric's unit: a time, a percentage, a rate or a number of transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bound>,
     /// Lower bound.
@@ -168,6 +168,33 @@ pub enum SlaMetric {
     LossRatio,
     /// Rate of IP packets that arrived.
     Throughput,
+    /// Rate of TCP payload delivered in order, each byte once.
+    Goodput,
+    /// Median of the times that TCP transfers and requests took.
+    FctP50,
+    /// 95th percentile of these times.
+    FctP95,
+    /// 99th percentile of these times.
+    FctP99,
+    /// TCP transfers that were given up, such as `0 transfers`.
+    TransfersFailed,
+    /// Sessions that did not begin because too many were open, such as `0 transfers`.
+    TransfersRefused,
+}
+
+impl SlaMetric {
+    /// Whether only TCP has it.
+    pub const fn is_of_tcp(self) -> bool {
+        matches!(
+            self,
+            Self::Goodput
+                | Self::FctP50
+                | Self::FctP95
+                | Self::FctP99
+                | Self::TransfersFailed
+                | Self::TransfersRefused
+        )
+    }
 }
 
 /// Runs and their seed.

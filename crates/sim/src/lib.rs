@@ -13,6 +13,7 @@ mod gauge;
 mod link;
 mod outcome;
 mod port;
+mod recorder;
 mod session;
 mod tcp;
 mod transfers;

@@ -3,12 +3,12 @@
 
 use spillgate_core::{DropReason, Dscp, Dur, Facts, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, Series, jain};
+use spillgate_measure::{FlowMeter, Histogram, jain};
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use crate::gauge::QueueMeter;
 use crate::link::Link;
-use crate::port::Port;
+use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
 use crate::window::Window;
 
@@ -285,102 +285,4 @@ fn queue_values(out: &mut Vec<f64>, q: &QueueMeter, window: Window) {
         q.max_bytes as f64,
     ]);
     out.extend(q.lost.iter().map(|n| *n as f64));
-}
-
-/// Samples backlogs and rates at a fixed period.
-pub(crate) struct SeriesRecorder {
-    series: Series,
-    /// What each column is: place, metric's name, unit.
-    columns: Vec<(String, &'static str, &'static str)>,
-    class_of_flow: Vec<u16>,
-    last: Time,
-    /// Bytes begun on each link, then bytes received in each class, at the previous sample.
-    before: Vec<u64>,
-    row: Vec<f64>,
-}
-
-impl SeriesRecorder {
-    pub(crate) fn new(plan: &WorldPlan) -> Self {
-        let mut columns = Vec::new();
-        for link in &plan.links {
-            for leaf in link.discipline.leaf_names() {
-                let place = format!("{}/{leaf}", link.name);
-                columns.push((place.clone(), "backlog_packets", "packets"));
-                columns.push((place, "backlog_bytes", "B"));
-            }
-        }
-        for link in &plan.links {
-            columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
-        }
-        for class in &plan.classes {
-            columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
-        }
-        let names = columns.iter().map(|c| c.0.clone()).collect();
-        Self {
-            series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
-            class_of_flow: plan.flows.iter().map(|f| f.class).collect(),
-            last: Time::ZERO,
-            before: vec![0; plan.links.len() + plan.classes.len()],
-            row: Vec::with_capacity(columns.len()),
-            columns,
-        }
-    }
-
-    /// When the last sample was taken, the start of the run if there is none.
-    pub(crate) fn last(&self) -> Time {
-        self.last
-    }
-
-    pub(crate) fn sample(&mut self, now: Time, links: &mut [Link], received: &[u64]) {
-        let step = now.since(self.last).as_secs_f64();
-        self.last = now;
-        self.row.clear();
-        for link in links.iter_mut() {
-            match &mut link.port {
-                Port::Fifo(fifo) => {
-                    fifo.advance(now);
-                    let (packets, bytes) = fifo.backlog();
-                    self.row.extend([f64::from(packets), bytes as f64]);
-                }
-                Port::Queued(port) => {
-                    for leaf in 0..port.discipline.leaves().len() {
-                        let g = port.discipline.gauges(leaf);
-                        self.row
-                            .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
-                    }
-                }
-            }
-        }
-        let mut bytes = vec![0; self.before.len()];
-        let (of_links, of_classes) = bytes.split_at_mut(links.len());
-        for (total, link) in of_links.iter_mut().zip(links.iter()) {
-            *total = link.begun_bytes();
-        }
-        for (class, received) in self.class_of_flow.iter().zip(received) {
-            of_classes[usize::from(*class)] += received;
-        }
-        let rates = bytes
-            .iter()
-            .zip(&self.before)
-            .map(|(now, before)| (now - before) as f64 * 8.0 / step);
-        self.row.extend(rates);
-        self.before = bytes;
-        self.series.push(self.row.iter().copied());
-    }
-
-    fn curves(&self) -> Vec<Curve> {
-        let t: Vec<f64> = self.series.times().map(Time::as_secs_f64).collect();
-        let values = self.series.columns().map(|(_, v)| v.to_vec());
-        self.columns
-            .iter()
-            .zip(values)
-            .map(|((place, metric, unit), v)| Curve {
-                place: place.clone(),
-                metric,
-                unit,
-                t: t.clone(),
-                v,
-            })
-            .collect()
-    }
 }

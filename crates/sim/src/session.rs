@@ -56,6 +56,11 @@ impl Workload {
         }
     }
 
+    /// Sessions that are open, or whose last segments are still on the way.
+    pub(crate) fn open(&self) -> usize {
+        self.plan.active as usize - self.free.len() - self.leaving.len()
+    }
+
     /// A free place at `now`, if there is one.
     pub(crate) fn take_place(&mut self, now: Time) -> Option<u32> {
         let free = &mut self.free;

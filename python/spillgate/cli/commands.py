@@ -6,7 +6,7 @@ import argparse
 import csv
 import json
 import sys
-from dataclasses import astuple, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,20 +125,20 @@ def _save(
 def write_csv(results: Results) -> None:
     """Writes the table (without single flows) as CSV to standard output."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([f.name for f in fields(Row)])
-    for row in results.table():
-        if row.scope != "flow":
-            writer.writerow(["" if v is None else v for v in astuple(row)])
+    names = [f.name for f in fields(Row)]
+    writer.writerow(names)
+    for record in results.to_dict()["summary"]:
+        writer.writerow(["" if record[name] is None else record[name] for name in names])
 
 
 def check(options: argparse.Namespace) -> int:
     """`spillgate check`."""
-    from spillgate.cli import render
+    from spillgate.cli.describe import description
 
     described = scenario.check(
         options.scenario, seed=options.seed, runs=options.runs, set=options.set
     )
-    render.description(described)
+    description(described)
     return 0
 
 
@@ -150,7 +150,7 @@ def print_schema(_options: argparse.Namespace) -> int:
 
 def print_catalog(options: argparse.Namespace) -> int:
     """`spillgate list`."""
-    from spillgate.cli import render
+    from spillgate.cli.describe import catalog
 
     families = scenario.catalog()
     if options.family is not None:
@@ -158,7 +158,7 @@ def print_catalog(options: argparse.Namespace) -> int:
             msg = f"error: there is no family {options.family!r}; there are {', '.join(families)}"
             raise InputError(msg)
         families = {options.family: families[options.family]}
-    render.catalog(families)
+    catalog(families)
     return 0
 
 

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
 from spillgate.metrics import scale_for
@@ -195,14 +197,20 @@ def timeline(
             for s in (s for s in series if s.variant == variant):
                 values = [math.nan if v is None else v * scale.factor for v in s.v]
                 panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
+            _mark_failures(panel, results)
             panel.set_title(variant, fontsize=8, pad=3)
         for panel, top in zip(panels, tops, strict=True):
             highest = (max(tops) if alike else top) * scale.factor
             panel.set_ylim(0, 1.08 * highest or 1)
         panels[-1].set_xlabel("time (s)")
         figure.supylabel(f"{label_of(metric)} ({scale.unit})", fontsize=9)
-        handles = {line.get_label(): line for panel in panels for line in panel.get_lines()}
+        handles: dict[object, Artist] = {
+            line.get_label(): line for panel in panels for line in panel.get_lines()
+        }
         shown = [p for p in places if p in handles]
+        if results.description.failures:
+            handles[_DOWN] = Patch(color=_DOWN_COLOR)
+            shown.append(_DOWN)
         figure.legend(
             [handles[p] for p in shown],
             shown,
@@ -215,6 +223,18 @@ def timeline(
             y = 1.0 + 0.05 / figure.get_figheight()
             figure.suptitle(title, x=0.02, y=y, ha="left", va="bottom", fontsize=10)
     return figure
+
+
+_DOWN = "a link is down"
+_DOWN_COLOR = "#dddddd"
+
+
+def _mark_failures(panel: Axes, results: Results) -> None:
+    end = results.description.warmup + results.description.duration
+    for failure in results.description.failures:
+        repair = end if failure["repair"] is None else min(end, failure["repair"])
+        if failure["at"] < repair:
+            panel.axvspan(failure["at"], repair, color=_DOWN_COLOR, linewidth=0, zorder=0)
 
 
 def ccdf(

@@ -150,6 +150,23 @@ def default_figures(results: Results) -> list[FigureSpec]:
                 "backlog", kind="timeline", metric="backlog_packets", title="Backlog by queue"
             )
         )
+    sampled = {s.metric for s in results.series() if any(s.v)}
+    if "cwnd" in sampled:
+        specs.append(
+            FigureSpec("window", kind="timeline", metric="cwnd", title="Congestion windows")
+        )
+    if "sessions_open" in sampled:
+        specs.append(
+            FigureSpec("sessions", kind="timeline", metric="sessions_open", title="Open sessions")
+        )
+    for file, metric, title in (
+        ("goodput", "goodput", "Goodput by class"),
+        ("transfers", "fct_p95", "Times of transfers"),
+    ):
+        # Classes whose transfers never end would leave gaps.
+        names = dict.fromkeys(r.name for r in results.classes(metric=metric) if r.mean)
+        if names:
+            specs.append(FigureSpec(file, metric=metric, names=tuple(names), title=title))
     return specs
 
 

@@ -27,6 +27,15 @@ _LABELS = {
     "offered": "offered load",
     "backlog_packets": "backlog",
     "backlog_bytes": "backlog",
+    "goodput": "goodput",
+    "retransmits": "segments sent again",
+    "fct_mean": "mean time of transfers",
+    "fct_p50": "median time of transfers",
+    "fct_p95": "95th percentile of times of transfers",
+    "fct_p99": "99th percentile of times of transfers",
+    "cwnd": "congestion window",
+    "srtt": "smoothed RTT",
+    "sessions_open": "open sessions",
 }
 
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_core::units::{UnitError, parse_dur, parse_percent, parse_rate};
+use spillgate_core::units::{UnitError, parse_dur, parse_percent, parse_rate, split_number};
 
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{SlaPlan, VariantPlan};
+use crate::plan::{SlaPlan, VariantPlan, WorldPlan};
 use crate::schema::{Bound, Scenario, SlaMetric};
 use crate::suggest::{did_you_mean, list};
 
@@ -39,6 +39,15 @@ pub(crate) fn sla(
                 ctx.error(d, root, &steps!["sla", i, "class"]);
                 break;
             }
+            if s.metric.is_of_tcp() && !has_tcp(&plan.world, &s.class) {
+                let d = Diagnostic::error(
+                    codes::BAD_BOUND,
+                    format!("class `{}` has no TCP traffic", s.class),
+                )
+                .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class");
+                ctx.error(d, root, &steps!["sla", i, "metric"]);
+                break;
+            }
         }
         if !seen.insert((&s.class, s.metric)) {
             let d = Diagnostic::error(
@@ -59,7 +68,7 @@ pub(crate) fn sla(
                 format!("{which}: a requirement has one bound"),
             )
             .found(which)
-            .hint("write `max` for delays, jitter and losses, `min` for a throughput");
+            .hint("write `max` for delays, jitter and losses, `min` for a throughput or goodput");
             ctx.error(d, root, &steps!["sla", i]);
             continue;
         }
@@ -87,18 +96,42 @@ pub(crate) fn sla(
     out
 }
 
-/// Seconds for delays, a ratio for losses, bits per second for rates.
+/// Whether some flow of the class is a connection or a workload of them.
+fn has_tcp(world: &WorldPlan, class: &str) -> bool {
+    world
+        .flows
+        .iter()
+        .any(|f| f.traffic.is_closed_loop() && world.classes[usize::from(f.class)] == class)
+}
+
+/// Seconds for times, a ratio for losses, bits per second for rates, a number of transfers.
 fn in_base_unit(metric: SlaMetric, text: &str) -> Result<f64, UnitError> {
     use SlaMetric::{
-        Jitter, LossRatio, OwdMax, OwdMean, OwdP50, OwdP95, OwdP99, OwdP999, Pdv, Throughput,
+        FctP50, FctP95, FctP99, Goodput, Jitter, LossRatio, OwdMax, OwdMean, OwdP50, OwdP95,
+        OwdP99, OwdP999, Pdv, Throughput, TransfersFailed, TransfersRefused,
     };
     match metric {
-        OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv => {
-            parse_dur(text).map(|d| d.as_secs_f64())
-        }
+        OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | FctP50 | FctP95
+        | FctP99 => parse_dur(text).map(|d| d.as_secs_f64()),
         LossRatio => parse_percent(text),
-        Throughput => parse_rate(text).map(|r| r.bps() as f64),
+        Throughput | Goodput => parse_rate(text).map(|r| r.bps() as f64),
+        TransfersFailed | TransfersRefused => parse_transfers(text),
     }
+}
+
+fn parse_transfers(text: &str) -> Result<f64, UnitError> {
+    let problem = match split_number(text) {
+        Err(problem) => problem,
+        Ok((_, "")) => "the unit is missing".to_owned(),
+        Ok((n, "transfers" | "transfer")) if n >= 0.0 && n.fract() == 0.0 => return Ok(n),
+        Ok((_, "transfers" | "transfer")) => "it is no whole number from 0".to_owned(),
+        Ok((_, unit)) => format!("`{unit}` is not a unit that fits here"),
+    };
+    Err(UnitError {
+        found: text.to_owned(),
+        problem,
+        hint: "write a whole number of transfers such as 0 transfers".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -112,5 +145,13 @@ mod tests {
         assert_eq!(in_base_unit(SlaMetric::Throughput, "1.5 Mb/s"), Ok(1.5e6));
         assert!(in_base_unit(SlaMetric::Jitter, "1 %").is_err());
         assert!(in_base_unit(SlaMetric::LossRatio, "0.1").is_err());
+        assert_eq!(in_base_unit(SlaMetric::FctP95, "2 s"), Ok(2.0));
+        assert_eq!(in_base_unit(SlaMetric::Goodput, "5 Mb/s"), Ok(5e6));
+        let transfers = |text| in_base_unit(SlaMetric::TransfersFailed, text);
+        assert_eq!(transfers("0 transfers"), Ok(0.0));
+        assert_eq!(transfers("1 transfer"), Ok(1.0));
+        for wrong in ["0", "1.5 transfers", "-1 transfers", "1 %", "x"] {
+            assert!(transfers(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -17,7 +17,8 @@ use spillgate_scenario::plan::WorldPlan;
 
 use crate::flow::{Flow, OpenLoop};
 use crate::link::Link;
-use crate::outcome::{Outcome, SeriesRecorder};
+use crate::outcome::Outcome;
+use crate::recorder::SeriesRecorder;
 use crate::session::{Session, Workload};
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;

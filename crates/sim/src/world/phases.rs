@@ -73,7 +73,13 @@ impl<S: EventSet> World<S> {
     pub(super) fn observe(&mut self) {
         let (now, interval) = (self.now, self.plan.interval);
         if let Some(series) = &mut self.series {
-            series.sample(now, &mut self.links, &self.received);
+            series.sample(
+                now,
+                &mut self.links,
+                &self.received,
+                &self.tcp,
+                &self.workloads,
+            );
             if now + interval <= self.window.end() {
                 self.events
                     .schedule(self.slots.observer, now + interval, Rank::Observer);

@@ -1,0 +1,230 @@
+//! What a plan is about, for people to check before it runs.
+
+use serde::Serialize;
+use spillgate_core::{Dur, Time};
+use spillgate_scenario::plan::{
+    ArrivalSpec, FlowPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
+};
+use spillgate_sim::quantile_error;
+
+use crate::report::metric_of;
+
+/// What a plan is about, before it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// The scenario's title.
+    pub name: String,
+    /// Hash of the scenario and its files.
+    pub hash: String,
+    /// The files that the scenario refers to, as written there.
+    pub files: Vec<String>,
+    /// Master seed.
+    pub seed: u64,
+    /// Runs of each variant.
+    pub runs: u32,
+    /// Names of the variants.
+    pub variants: Vec<String>,
+    /// Classes of service.
+    pub classes: Vec<String>,
+    /// Links of the first variant.
+    pub links: Vec<LinkDescription>,
+    /// Policy of each link (by position) in each variant.
+    pub policies: Vec<Vec<String>>,
+    /// Number of flows, workloads of sessions included.
+    pub flows: usize,
+    /// How many of them are TCP connections.
+    pub connections: usize,
+    /// The workloads of sessions of the first variant.
+    pub sessions: Vec<SessionsDescription>,
+    /// What fails in the first variant, by time.
+    pub failures: Vec<FailureDescription>,
+    /// Seconds from a failure or repair until routes follow.
+    pub reroute: f64,
+    /// What the user should know first.
+    pub warnings: Vec<String>,
+    /// Configuration lines without effect.
+    pub unmodelled: Vec<Unmodelled>,
+    /// When is measured, in seconds.
+    pub measurement: Measurement,
+    /// The requirements.
+    pub sla: Vec<SlaRow>,
+    /// Largest relative error of the quantiles, which come from histograms.
+    pub quantile_error: f64,
+}
+
+/// A link, in base units.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkDescription {
+    /// Its name.
+    pub name: String,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// Rate in bits per second.
+    pub rate: u64,
+    /// Propagation delay in seconds.
+    pub delay: f64,
+    /// Name of its policy.
+    pub policy: String,
+}
+
+/// A workload of sessions, in the words of the scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionsDescription {
+    /// Its name.
+    pub name: String,
+    /// Class of service.
+    pub class: String,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// When sessions begin.
+    pub arrivals: ArrivalSpec,
+    /// What one of them does.
+    pub session: SessionSpec,
+    /// Most sessions at a time.
+    pub active: u32,
+}
+
+/// Links that fail together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FailureDescription {
+    /// The links.
+    pub links: Vec<String>,
+    /// Seconds from the start of the run to the failure.
+    pub at: f64,
+    /// Seconds from the start of the run to the repair; null for none.
+    pub repair: Option<f64>,
+}
+
+/// Times of measurement in seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Measurement {
+    /// Packets sent before this time are not counted.
+    pub warmup: f64,
+    /// Length of the measured period.
+    pub duration: f64,
+    /// Period of the time series.
+    pub interval: f64,
+}
+
+/// A requirement, in base units.
+#[derive(Clone, Debug, Serialize)]
+pub struct SlaRow {
+    /// Class of service.
+    pub class: String,
+    /// Metric.
+    pub metric: &'static str,
+    /// The metric's unit.
+    pub unit: &'static str,
+    /// Upper bound.
+    pub max: Option<f64>,
+    /// Lower bound.
+    pub min: Option<f64>,
+}
+
+/// What a plan is about.
+pub fn describe(plan: &Plan) -> Description {
+    let first = plan.variants.first().map(|v| &*v.world);
+    let secs = |d: fn(&WorldPlan) -> Dur| first.map_or(0.0, |w| d(w).as_secs_f64());
+    Description {
+        name: plan.name.clone(),
+        hash: plan.hash.clone(),
+        files: plan.files.clone(),
+        seed: plan.seed,
+        runs: plan.runs,
+        variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
+        classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
+        links: first.map(links_of).unwrap_or_default(),
+        policies: plan
+            .variants
+            .iter()
+            .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
+            .collect(),
+        flows: first.map_or(0, |w| w.flows.len()),
+        connections: first.map_or(0, |w| {
+            let is_one = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
+            w.flows.iter().filter(is_one).count()
+        }),
+        sessions: first.map(sessions_of).unwrap_or_default(),
+        failures: first.map(failures_of).unwrap_or_default(),
+        reroute: secs(|w| w.reroute),
+        warnings: plan.warnings.clone(),
+        unmodelled: plan.unmodelled.clone(),
+        measurement: Measurement {
+            warmup: secs(|w| w.warmup),
+            duration: secs(|w| w.duration),
+            interval: secs(|w| w.interval),
+        },
+        sla: plan.sla.iter().map(sla_row).collect(),
+        quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
+    }
+}
+
+fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
+    world
+        .links
+        .iter()
+        .map(|l| LinkDescription {
+            name: l.name.clone(),
+            from: world.nodes[l.from as usize].clone(),
+            to: world.nodes[l.to as usize].clone(),
+            rate: l.rate.bps(),
+            delay: l.delay.as_secs_f64(),
+            policy: l.policy.clone(),
+        })
+        .collect()
+}
+
+fn sessions_of(world: &WorldPlan) -> Vec<SessionsDescription> {
+    let of = |f: &FlowPlan| match &f.traffic {
+        Traffic::Sessions(s) => Some(SessionsDescription {
+            name: f.name.clone(),
+            class: world.classes[usize::from(f.class)].clone(),
+            from: world.nodes[f.from as usize].clone(),
+            to: world.nodes[f.to as usize].clone(),
+            arrivals: s.arrivals.clone(),
+            session: s.session.clone(),
+            active: s.active,
+        }),
+        _ => None,
+    };
+    world.flows.iter().filter_map(of).collect()
+}
+
+fn failures_of(world: &WorldPlan) -> Vec<FailureDescription> {
+    let seconds = |t: Time| t.since(Time::ZERO).as_secs_f64();
+    let mut all: Vec<FailureDescription> = Vec::new();
+    for f in &world.failures {
+        let link = world.links[f.link as usize].name.clone();
+        let (at, repair) = (seconds(f.down), Some(f.up).filter(|t| *t < Time::MAX));
+        let repair = repair.map(seconds);
+        match all
+            .iter_mut()
+            .rev()
+            .take_while(|g| g.at == at)
+            .find(|g| g.repair == repair)
+        {
+            Some(group) => group.links.push(link),
+            None => all.push(FailureDescription {
+                links: vec![link],
+                at,
+                repair,
+            }),
+        }
+    }
+    all
+}
+
+fn sla_row(sla: &SlaPlan) -> SlaRow {
+    let metric = metric_of(sla.metric);
+    SlaRow {
+        class: sla.class.clone(),
+        metric: metric.name(),
+        unit: metric.unit(),
+        max: sla.max,
+        min: sla.min,
+    }
+}

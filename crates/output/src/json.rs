@@ -1,0 +1,54 @@
+//! Results as one JSON document, written row by row.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use spillgate_measure::table::Scope;
+
+use crate::report::Report;
+
+/// Writes the report's parts, one row a line, after the entries of `head`: `summary` without
+/// single flows, `verdicts`, `runs`, `series`, `distributions`. Memory does not grow with their
+/// number.
+///
+/// # Errors
+/// What the file system says.
+pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> std::io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    out.write_all(b"{")?;
+    for (key, value) in head {
+        serde_json::to_writer(&mut out, key)?;
+        out.write_all(b": ")?;
+        serde_json::to_writer(&mut out, value)?;
+        out.write_all(b",\n")?;
+    }
+    out.write_all(b"\"summary\": [")?;
+    let mut first = true;
+    report.each_summary_row(
+        |scope| scope != Scope::Flow,
+        |row| {
+            out.write_all(if first { b"\n" } else { b",\n" })?;
+            first = false;
+            serde_json::to_writer(&mut out, &row).map_err(std::io::Error::from)
+        },
+    )?;
+    out.write_all(b"\n]")?;
+    rows(&mut out, "verdicts", &report.verdicts())?;
+    rows(&mut out, "runs", &report.runs())?;
+    rows(&mut out, "series", &report.series())?;
+    rows(&mut out, "distributions", &report.distributions())?;
+    out.write_all(b"\n}\n")?;
+    out.into_inner().map_err(|e| e.into_error())?.flush()
+}
+
+fn rows<T: Serialize>(out: &mut impl Write, name: &str, rows: &[T]) -> std::io::Result<()> {
+    write!(out, ",\n\"{name}\": [")?;
+    for (i, row) in rows.iter().enumerate() {
+        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, row)?;
+    }
+    out.write_all(b"\n]")
+}

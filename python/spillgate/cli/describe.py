@@ -1,0 +1,228 @@
+"""What `spillgate check` and `spillgate list` say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from spillgate.cli.render import notes
+from spillgate.cli.text import console, count, show, table
+from spillgate.metrics import format_value
+from spillgate.scenario import Description
+
+UNITS = {"1": "ratio"}
+"""Units whose sign says little."""
+
+
+def description(d: Description) -> None:
+    """Everything that `spillgate check` says."""
+    out = console()
+    out.print(Text(d.name or "(no name)", "bold"))
+    out.print(
+        Text(
+            f"{count(d.flows, 'flow')}{_kinds(d)} in "
+            f"{count(len(d.classes), 'class', 'classes')}: "
+            f"{', '.join(d.classes)}"
+        ),
+        overflow="fold",
+    )
+    out.print(
+        f"{format_value(d.duration, 's')} measured after {format_value(d.warmup, 's')} of "
+        f"warm-up, series every {format_value(d.interval, 's')}"
+    )
+    out.print(
+        f"{count(len(d.variants), 'variant')} × {count(d.runs, 'run')}, seed {d.seed}, "
+        f"at most about {format_value(float(d.memory_bytes), 'B')} of memory"
+    )
+    out.print(Text(f"scenario {d.hash}"))
+    out.print()
+    _links(out, d)
+    if d.sessions:
+        _sessions(out, d)
+    if d.failures:
+        _failures(out, d)
+    if d.sla:
+        made = table()
+        made.add_column("class")
+        made.add_column("requirement")
+        for record in d.sla:
+            made.add_row(Text(str(record["class"])), Text(requirement(record)))
+        show(out, made)
+        out.print()
+    notes(out, d)
+    out.print("The scenario is valid.")
+
+
+def _kinds(d: Description) -> str:
+    kinds = []
+    if d.connections:
+        kinds.append(count(d.connections, "TCP connection"))
+    if d.sessions:
+        kinds.append(count(len(d.sessions), "workload of sessions", "workloads of sessions"))
+    return f" ({', '.join(kinds)})" if kinds else ""
+
+
+def _links(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("link", "from → to", "rate", "delay", "policy"):
+        made.add_column(heading, no_wrap=heading != "policy")
+    rows = []
+    for i, link in enumerate(d.links):
+        names = [p[i] for p in d.policies if i < len(p)]
+        policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
+        rows.append((link, (link["rate"], policy)))
+    for members, (rate, policy) in families(rows):
+        delays = [link["delay"] for link in members]
+        ends = [format_value(x, "s") for x in (min(delays), max(delays))]
+        made.add_row(
+            Text(_span([str(link["name"]) for link in members])),
+            Text(" → ".join(_span([str(link[k]) for link in members]) for k in ("from", "to"))),
+            format_value(rate, "b/s"),
+            " to ".join(dict.fromkeys(ends)),
+            Text(policy),
+        )
+    show(out, made)
+    out.print()
+
+
+def _sessions(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("sessions", "class", "from → to", "begin", "do", "at most"):
+        made.add_column(heading)
+    rows = [
+        (s, (s["class"], words(s["arrivals"]), words(s["session"]), s["active"]))
+        for s in d.sessions
+    ]
+    for members, (cls, begin, do, active) in families(rows):
+        made.add_row(
+            Text(_span([s["name"] for s in members])),
+            Text(cls),
+            Text(" → ".join(_span([s[k] for s in members]) for k in ("from", "to"))),
+            Text(begin),
+            Text(do),
+            str(active),
+        )
+    show(out, made)
+    out.print()
+
+
+def _failures(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("fails", "at", "until"):
+        made.add_column(heading)
+    for failure in d.failures:
+        repair = failure["repair"]
+        made.add_row(
+            Text(", ".join(_shortened(failure["links"]))),
+            format_value(failure["at"], "s"),
+            "the end" if repair is None else format_value(repair, "s"),
+        )
+    show(out, made)
+    when = f"{format_value(d.reroute, 's')} later" if d.reroute else "at once"
+    out.print(f"routes follow {when}")
+    out.print()
+
+
+_MEMBER = re.compile(r"^(.*-)(\d+)((?:\.reverse)?)$")
+_FEW = 4
+
+
+def families(
+    rows: Iterable[tuple[dict[str, Any], tuple[Any, ...]]],
+) -> list[tuple[list[dict[str, Any]], tuple[Any, ...]]]:
+    """Puts the members of groups together: what is called alike and is alike.
+
+    Fewer than four stay alone.
+
+    Args:
+        rows: Records with name, from and to, each with what must be equal in a family.
+
+    Example:
+        >>> row = lambda i: ({"name": f"access-{i}", "from": f"s-{i}", "to": "r"}, (1e6,))
+        >>> [(len(members), alike) for members, alike in families(map(row, range(1000)))]
+        [(1000, (1000000.0,))]
+    """
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for record, alike in rows:
+        stems = tuple(_MEMBER.sub(r"\1\3", str(record[k])) for k in ("name", "from", "to"))
+        found.setdefault((stems, alike), []).append(record)
+    out: list[tuple[list[dict[str, Any]], tuple[Any, ...]]] = []
+    for (_, alike), members in found.items():
+        if len(members) < _FEW:
+            out += [([one], alike) for one in members]
+        else:
+            out.append((members, alike))
+    return out
+
+
+def _span(names: Sequence[str]) -> str:
+    first, last = names[0], names[-1]
+    return first if first == last else f"{first} … {last}"
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    rows = [({"name": n, "from": "", "to": ""}, ()) for n in names]
+    return [
+        _span([m["name"] for m in members]) + (f" ({len(members)} links)" if members[1:] else "")
+        for members, _ in families(rows)
+    ]
+
+
+def words(value: object) -> str:
+    """A part of a scenario as text in one line.
+
+    Example:
+        >>> words({"transfer": {"size": {"pareto": {"mean": "12 kB", "shape": 1.2}}}})
+        'transfer size pareto (mean 12 kB, shape 1.2)'
+    """
+    if isinstance(value, Mapping):
+        parts = []
+        for key, inner in value.items():
+            if inner is None:
+                continue
+            text = words(inner)
+            deep = isinstance(inner, Mapping) and not (
+                len(inner) == 1 and isinstance(next(iter(inner.values())), Mapping | str)
+            )
+            parts.append(f"{key} ({text})" if deep else f"{key} {text}")
+        return ", ".join(parts)
+    if isinstance(value, list):
+        return f"of {count(len(value), 'point')}"
+    return str(value)
+
+
+def requirement(record: Mapping[str, Any]) -> str:
+    """A requirement of a description as text.
+
+    Example:
+        >>> requirement({"metric": "jitter", "unit": "s", "max": 0.03, "min": None})
+        'jitter ≤ 30 ms'
+    """
+    bounds = [
+        f"{sign} {format_value(record[side], record['unit'])}"
+        for side, sign in (("min", "≥"), ("max", "≤"))
+        if record.get(side) is not None
+    ]
+    return f"{record['metric']} {' and '.join(bounds)}"
+
+
+def catalog(families: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Everything that `spillgate list` says."""
+    out = console()
+    for number, (family, entries) in enumerate(families.items()):
+        if number:
+            out.print()
+        out.print(Text(family, "bold"))
+        made = table()
+        made.add_column()
+        made.add_column()
+        made.show_header = False
+        for entry in entries:
+            name = str(entry.get("kind") or entry.get("name"))
+            unit = f" ({UNITS.get(entry['unit'], entry['unit'])})" if "unit" in entry else ""
+            made.add_row(Text(f"  {name}"), Text(f"{entry['summary']}{unit}"))
+        show(out, made)

@@ -1,0 +1,235 @@
+"""The tables that `spillgate run` prints: classes, TCP in classes, verdicts."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from spillgate.cli.text import count, show, table
+from spillgate.metrics import column_decimals, format_cell, scale_for
+from spillgate.result import Results
+from spillgate.rows import VERDICT_MARKS, Row, measured
+
+COLUMNS = (
+    ("offered", "offered"),
+    ("throughput", "throughput"),
+    ("loss", "loss_ratio"),
+    ("delay", "owd_mean"),
+    ("p99", "owd_p99"),
+    ("jitter", "jitter"),
+    ("pdv", "pdv"),
+)
+"""Columns of the class table: heading and metric."""
+
+TCP_COLUMNS = (
+    ("goodput", "goodput"),
+    ("retransmits", "retransmits"),
+    ("timeouts", "timeouts"),
+    ("begun", "transfers_begun"),
+    ("done", "transfers_done"),
+    ("failed", "transfers_failed"),
+    ("refused", "transfers_refused"),
+    ("fct", "fct_mean"),
+    ("p50", "fct_p50"),
+    ("p95", "fct_p95"),
+    ("p99", "fct_p99"),
+)
+"""Columns of the table of classes with TCP: heading and metric."""
+
+UNITS = {"packets": "", "events": "", "transfers": ""}
+"""Units that the heading says already."""
+
+_COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much the class table shows; tried in turn until it fits."""
+
+    intervals: frozenset[str]
+    hidden: frozenset[str] = frozenset()
+
+
+_ALL = frozenset(metric for _, metric in COLUMNS)
+_TIMES = frozenset({"fct_mean", "fct_p50", "fct_p95", "fct_p99"})
+_TCP = _TIMES | {"goodput"}
+_COUNTS = frozenset({"transfers_begun", "transfers_done"})
+DETAILS = (
+    Detail(_ALL),
+    Detail(_ALL - {"offered"}),
+    Detail(_ALL - {"offered", "throughput", "jitter", "pdv"}),
+    Detail(frozenset({"owd_mean", "loss_ratio"})),
+    Detail(frozenset({"owd_mean"})),
+    Detail(frozenset()),
+    Detail(frozenset(), frozenset({"pdv"})),
+    Detail(frozenset(), frozenset({"pdv", "jitter"})),
+    Detail(frozenset(), frozenset({"pdv", "jitter", "offered"})),
+    Detail(frozenset(), frozenset({"pdv", "jitter", "offered", "throughput"})),
+)
+TCP_DETAILS = (
+    Detail(_TCP),
+    Detail(_TCP - {"fct_p50", "fct_p99"}),
+    Detail(frozenset({"goodput", "fct_p95"})),
+    Detail(frozenset()),
+    Detail(frozenset(), frozenset({"timeouts"})),
+    Detail(frozenset(), frozenset({"timeouts", "fct_p50"})),
+    Detail(frozenset(), frozenset({"timeouts", "fct_p50", "fct_p99"}) | _COUNTS),
+    Detail(frozenset(), frozenset({"timeouts", "fct_p50", "fct_p99", "retransmits"}) | _COUNTS),
+)
+
+Columns = Sequence[tuple[str, str]]
+Cells = Mapping[tuple[str, str], Mapping[str, Row]]
+
+
+def class_table(out: Console, found: Results) -> None:
+    """Means with half-widths of 95 % intervals by variant and class."""
+    rows = _cells(found)
+    detail = _fitting(out, rows, COLUMNS, DETAILS)
+    alone = all(r.low is None for cells in rows.values() for r in cells.values())
+    legend = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
+    if detail.hidden:
+        legend += _hidden(COLUMNS, detail)
+    elif detail.intervals < _ALL - {"offered"} and not alone:
+        legend += "; more of them in a wider terminal"
+    _legend(out, f"delay: one-way, mean; pdv: 99.9 % − minimum; {legend}")
+
+
+def tcp_table(out: Console, found: Results) -> None:
+    """What TCP did, by variant and class; nothing where there is none."""
+    rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
+    if not rows:
+        return
+    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for _, m in TCP_COLUMNS}
+    # Endless connections alone have nothing to say about transfers.
+    idle = {"timeouts", "transfers_failed", "transfers_refused"}
+    if not any(values["transfers_done"]):
+        idle |= _TIMES | _COUNTS
+    columns = [(h, m) for h, m in TCP_COLUMNS if m not in idle or any(values[m])]
+    if any(values["transfers_failed"]):
+        columns = [(h, m) for h, m in TCP_COLUMNS if m in _COUNTS or (h, m) in columns]
+    detail = _fitting(out, rows, columns, TCP_DETAILS)
+    parts = ["goodput: each byte once; retransmits: segments sent again"]
+    shown = {m for _, m in columns} - detail.hidden
+    if shown & _COUNTS:
+        parts.append("begun, done: transfers")
+    if shown & _TIMES:
+        parts.append("fct: time of those that completed, mean and percentiles")
+    text = "; ".join(parts) + _hidden(columns, detail)
+    if not detail.hidden and detail.intervals < _TCP:
+        text += "; intervals in a wider terminal"
+    _legend(out, text)
+
+
+def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:
+    rows: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in found.classes():
+        rows.setdefault((row.variant, row.name), {})[row.metric] = row
+    return rows
+
+
+def _hidden(columns: Columns, detail: Detail) -> str:
+    missing = [heading for heading, metric in columns if metric in detail.hidden]
+    return f"; more columns ({', '.join(missing)}) in a wider terminal" if missing else ""
+
+
+def _legend(out: Console, text: str) -> None:
+    for line in textwrap.wrap(text, out.width):
+        out.print(Text(line, "dim"))
+    out.print()
+
+
+def _fitting(out: Console, rows: Cells, columns: Columns, details: Sequence[Detail]) -> Detail:
+    """Shows the first of `details` that fits the width, or the last; which one."""
+    for detail in details:
+        shown = _class_table(rows, [(h, m) for h, m in columns if m not in detail.hidden], detail)
+        if _width(out, shown) <= out.width:
+            break
+    show(out, shown)
+    return detail
+
+
+def _width(out: Console, shown: Table) -> int:
+    # Measured without the console's limit, or everything would seem to fit.
+    return Measurement.get(out, out.options.update(width=1000), shown).maximum
+
+
+def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
+    made = table()
+    # A scenario without variants has one, which is called like the scenario.
+    several = len({variant for variant, _ in rows}) > 1
+    if several:
+        made.add_column("variant", no_wrap=True)
+    made.add_column("class", no_wrap=True)
+    scales, decimals = {}, {}
+    for heading, metric in shown:
+        # Times of transfers are compared with each other.
+        alike = _TIMES if metric in _TIMES else {metric}
+        found = [c[m] for c in rows.values() for m in alike if m in c]
+        unit = found[0].unit if found else ""
+        scales[metric] = scale_for(unit, [v.mean for v in found])
+        means = [c[metric].mean for c in rows.values() if metric in c]
+        decimals[metric] = column_decimals(scales[metric], means)
+        shown_unit = UNITS.get(unit, scales[metric].unit)
+        made.add_column(f"{heading}\n{shown_unit}", justify="right", no_wrap=True)
+    last = None
+    for (variant, cls), cells in rows.items():
+        if last is not None and variant != last:
+            made.add_row()
+        texts = [
+            format_cell(
+                cells[m].mean,
+                cells[m].half,
+                scales[m],
+                decimals[m],
+                interval=m in detail.intervals,
+            )
+            if m in cells
+            else "–"
+            for _, m in shown
+        ]
+        names = [Text(variant if variant != last else "")] if several else []
+        made.add_row(*names, Text(cls), *texts)
+        last = variant
+    return made
+
+
+def verdict_table(out: Console, found: Results) -> None:
+    """The requirements, judged."""
+    if not found.verdicts:
+        if found.runs:
+            out.print("No requirements stated (sla).")
+        return
+    made = table()
+    further = any(v.verdict == "undecided" for v in found.verdicts)
+    several = len({v.variant for v in found.verdicts}) > 1
+    if several:
+        made.add_column("variant")
+    for heading in ("class", "requirement", "measured", "verdict"):
+        made.add_column(heading, justify="right" if heading == "measured" else "left")
+    if further:
+        made.add_column("further runs", justify="right")
+    last = None
+    for v in found.verdicts:
+        if last is not None and v.variant != last:
+            made.add_row()
+        more = "" if v.verdict != "undecided" else str(v.further_runs or "out of reach")
+        made.add_row(
+            *([Text(v.variant if v.variant != last else "")] if several else []),
+            Text(v.cls),
+            Text(v.requirement),
+            Text(measured(v)),
+            Text(VERDICT_MARKS[v.verdict], _COLORS[v.verdict]),
+            *([more] if further else []),
+        )
+        last = v.variant
+    show(out, made)
+    said = {k: sum(v.verdict == k for v in found.verdicts) for k in VERDICT_MARKS}
+    parts = [f"{n} {k}" for k, n in said.items() if n]
+    out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
+    out.print()

@@ -1,0 +1,65 @@
+"""What all text for people is made of: the console, tables without frames, entries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # Rich would end the program with status 1, which means "a requirement is not met".
+        raise BrokenPipeError
+
+
+def console() -> Console:
+    """Standard output; 100 columns where no terminal says otherwise."""
+    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 100)
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size((100, 40)).columns
+    return _Console(width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False)
+
+
+def table() -> Table:
+    """A table without frames."""
+    return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+
+
+def show(out: Console, shown: Table) -> None:
+    """Prints a table without the blanks that fill its last column."""
+    with out.capture() as captured:
+        out.print(shown)
+    text = "\n".join(line.rstrip() for line in captured.get().splitlines())
+    out.out(text, highlight=False)
+
+
+def item(out: Console, text: str) -> None:
+    """Prints an indented entry whose further lines hang below its first word."""
+    for number, line in enumerate(text.splitlines() or [""]):
+        first = "  " if number == 0 else "    "
+        wrapped = textwrap.wrap(
+            line,
+            out.width,
+            initial_indent=first,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for piece in wrapped:
+            out.print(Text(piece), overflow="fold")
+
+
+def count(n: int, what: str, plural: str = "") -> str:
+    """A number of things.
+
+    Example:
+        >>> count(1, "flow"), count(2, "class", "classes")
+        ('1 flow', '2 classes')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {plural or what + 's'}"

@@ -1,0 +1,104 @@
+"""What a reader should know of the runs before believing their numbers, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from spillgate.rows import Row
+
+# Metric, what to say, and what it is a part of.
+_SAID = (
+    (
+        "transfers_refused",
+        (
+            "sessions did not begin because as many as `active` allows were open; the load is too "
+            "high, and the results depend on `active`"
+        ),
+        "transfers_begun",
+        "for {} that began",
+    ),
+    (
+        "transfers_failed",
+        "TCP gave transfers up after too many timeouts",
+        "transfers_begun",
+        "of {}",
+    ),
+    (
+        "incomplete",
+        "transfers were under way when a run ended, and their times are missing",
+        "transfers_begun",
+        "of {}",
+    ),
+    ("drops_link_down", "packets were lost because a link was down", "packets_sent", "of {}"),
+    (
+        "drops_unroutable",
+        "packets were lost without a route to their destination",
+        "packets_sent",
+        "of {}",
+    ),
+    (
+        "unresolved",
+        (
+            "packets had neither arrived nor been lost when a run ended, and are missing "
+            "from losses and delays"
+        ),
+        "packets_sent",
+        "of {}",
+    ),
+)
+
+_MISSED = 0.05
+
+
+def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
+    """One line for each oddity.
+
+    Args:
+        rows: The rows about classes.
+        variants: All variants; where there are several, the one with the most is shown.
+
+    Example:
+        >>> def row(metric, mean):
+        ...     return Row("a", "class", "web", metric, "transfers", mean, None, None, 1)
+        >>> remarks([row("transfers_failed", 2.0), row("transfers_begun", 50.0)], ["a"])
+        ('TCP gave transfers up after too many timeouts: in each run web 2 of 50',)
+    """
+    by = {(r.name, r.metric, r.variant): r.mean or 0.0 for r in rows}
+    by |= _incomplete(by)
+    classes = list(dict.fromkeys(name for name, _, _ in by))
+    lines = []
+    for metric, text, whole, part in _SAID:
+        counts = []
+        for name in classes:
+            worst = max(variants, key=lambda v: by.get((name, metric, v), 0.0))
+            count = by.get((name, metric, worst), 0.0)
+            if count > 0.0:
+                of = part.format(_number(by.get((name, whole, worst), 0.0)))
+                where = f" ({worst})" if len(variants) > 1 else ""
+                counts.append(f"{name} {_number(count)} {of}{where}")
+        if counts:
+            lines.append(f"{text}: in each run {', '.join(counts)}")
+    return tuple(lines)
+
+
+Counts = dict[tuple[str, str, str], float]
+
+
+def _incomplete(by: Counts) -> Counts:
+    """Transfers that neither completed nor failed, where they are so many that percentiles lack.
+
+    Some always begin just before the end. Connections that are meant to be endless are not
+    missed: a class of them completes nothing.
+    """
+    found: Counts = {}
+    for (name, metric, variant), done in by.items():
+        if metric == "transfers_done" and done > 0.0:
+            begun = by.get((name, "transfers_begun", variant), 0.0)
+            left = begun - done - by.get((name, "transfers_failed", variant), 0.0)
+            if left > _MISSED * begun:
+                found[name, "incomplete", variant] = left
+    return found
+
+
+def _number(n: float) -> str:
+    return f"{n:.0f}" if n >= 10 else f"{n:.2g}"
