@@ -382,16 +382,21 @@ def simulated(peer: str, case: Case, make: Command, run: Run) -> dict[str, Any]:
         for key, (path, _) in watched(case).items():
             did[key] = did["values"].get(path)
         did["drops"] = did["arrivals"] * did["loss"]
+    if not case.tcp:
+        did["jain"] = None
     return did
 
 
 def interval(values: list[float]) -> str:
-    """Mean with the half width of its 95 % interval (Student)."""
+    """Mean with the half width of its 95 % interval (Student), to two digits of that."""
     mean = statistics.mean(values)
     if len(values) not in T_975:
-        return f"{mean:.4g}"
+        return f"{mean:,.4g}"
     half = T_975[len(values)] * statistics.stdev(values) / math.sqrt(len(values))
-    return f"{mean:.4g} ± {half:.2g}"
+    digits = 1 - math.floor(math.log10(half)) if half > 0 else 3
+    # More than three decimals say nothing here.
+    digits = min(max(digits, 0), 3)
+    return f"{mean:,.{digits}f} ± {half:.{digits}f}"
 
 
 def per_second(key: str) -> Callable[[dict[str, Any]], float | None]:
