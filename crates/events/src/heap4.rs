@@ -60,7 +60,7 @@ impl Heap4 {
 }
 
 impl EventSet for Heap4 {
-    fn new(paths: Vec<u64>) -> Self {
+    fn new(paths: Vec<u64>, _busy_from: u32) -> Self {
         let n = paths.len();
         Self {
             heap: Vec::with_capacity(n),

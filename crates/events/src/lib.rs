@@ -28,8 +28,10 @@ use spillgate_core::Time;
 /// `next` returned is being handled it may be scheduled again; if it is not,
 /// it is idle from the following `next` on.
 pub trait EventSet {
-    /// A set for the components with these path hashes; slot i is the i-th.
-    fn new(paths: Vec<u64>) -> Self;
+    /// A set for the components with these path hashes; slot i is the i-th. Those from `busy_from`
+    /// on are expected to be set much more often than those below; the order of wakes does not
+    /// depend on it.
+    fn new(paths: Vec<u64>, busy_from: u32) -> Self;
 
     /// Sets the only wake of `slot`, replacing an earlier one.
     fn schedule(&mut self, slot: u32, at: Time, rank: Rank);
@@ -67,7 +69,7 @@ mod tests {
 
     /// Drives a set with random reschedules and cancels; returns the order of wakes.
     fn trace<S: EventSet>(slots: u32, steps: u32, seed: u64) -> Vec<(Time, u32)> {
-        let mut set = S::new(paths(slots));
+        let mut set = S::new(paths(slots), slots / 3);
         let mut rng = Rng::from_key(seed);
         let mut out = Vec::new();
         let schedule = |set: &mut S, rng: &mut Rng, slot: u32, now: u64| {
@@ -107,7 +109,7 @@ mod tests {
 
     #[test]
     fn ranks_order_one_instant() {
-        let mut set = WinnerTree::new(paths(5));
+        let mut set = WinnerTree::new(paths(5), 2);
         let t = Time::from_ps(5);
         for (slot, rank) in [
             (0, Rank::Observer),
@@ -125,7 +127,7 @@ mod tests {
     /// At a tie each of two components goes first about equally often over many instants.
     #[test]
     fn ties_favor_nobody() {
-        let mut set = WinnerTree::new(paths(2));
+        let mut set = WinnerTree::new(paths(2), 1);
         let first = (0..10_000)
             .filter(|&i| {
                 let t = Time::from_ps(i * 1_000);

@@ -8,21 +8,27 @@ use spillgate_core::Time;
 
 use crate::{EventSet, Key, Rank};
 
-/// An [`EventSet`] as a winner tree.
+/// A complete tree of matches.
 #[derive(Clone, Debug)]
-pub struct WinnerTree {
-    /// Complete binary tree in heap layout: node i has children 2i and 2i + 1,
-    /// leaf s is `leaves + s`, each node holds the smaller key of its children.
+struct Tree {
+    /// In heap layout: node i has children 2i and 2i + 1, leaf s is `leaves + s`, each node holds
+    /// the smaller key of its children.
     nodes: Vec<Key>,
     leaves: usize,
-    paths: Vec<u64>,
-    current: Option<u32>,
 }
 
-impl WinnerTree {
+impl Tree {
+    fn new(slots: usize) -> Self {
+        let leaves = slots.next_power_of_two().max(2);
+        Self {
+            nodes: vec![Key::IDLE; 2 * leaves],
+            leaves,
+        }
+    }
+
     #[inline]
-    fn set(&mut self, slot: u32, key: Key) {
-        let mut i = self.leaves + slot as usize;
+    fn set(&mut self, leaf: usize, key: Key) {
+        let mut i = self.leaves + leaf;
         self.nodes[i] = key;
         while i > 1 {
             let winner = self.nodes[i].min(self.nodes[i ^ 1]);
@@ -34,14 +40,42 @@ impl WinnerTree {
             self.nodes[i] = winner;
         }
     }
+
+    #[inline]
+    fn winner(&self) -> Key {
+        self.nodes[1]
+    }
+}
+
+/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones,
+/// and a final. What is set all the time has a short way.
+#[derive(Clone, Debug)]
+pub struct WinnerTree {
+    quiet: Tree,
+    busy: Tree,
+    /// The first busy slot.
+    busy_from: u32,
+    paths: Vec<u64>,
+    current: Option<u32>,
+}
+
+impl WinnerTree {
+    #[inline]
+    fn set(&mut self, slot: u32, key: Key) {
+        match slot.checked_sub(self.busy_from) {
+            Some(leaf) => self.busy.set(leaf as usize, key),
+            None => self.quiet.set(slot as usize, key),
+        }
+    }
 }
 
 impl EventSet for WinnerTree {
-    fn new(paths: Vec<u64>) -> Self {
-        let leaves = paths.len().next_power_of_two().max(2);
+    fn new(paths: Vec<u64>, busy_from: u32) -> Self {
+        let quiet = (busy_from as usize).min(paths.len());
         Self {
-            nodes: vec![Key::IDLE; 2 * leaves],
-            leaves,
+            quiet: Tree::new(quiet),
+            busy: Tree::new(paths.len() - quiet),
+            busy_from: quiet as u32,
             paths,
             current: None,
         }
@@ -70,7 +104,7 @@ impl EventSet for WinnerTree {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);
         }
-        let first = self.nodes[1];
+        let first = self.quiet.winner().min(self.busy.winner());
         if first == Key::IDLE {
             return None;
         }

@@ -24,10 +24,6 @@ impl Wires {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.queues.len()
-    }
-
     /// What arrives next.
     #[inline]
     pub(crate) fn first(&self, wire: usize) -> Option<&InFlight> {

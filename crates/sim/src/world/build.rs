@@ -41,7 +41,14 @@ impl<S: EventSet> World<S> {
             .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits, window.start()))
             .collect();
         let feeders = paths.feeders(&links);
-        let wires = Wires::new(share_wires(&mut links, &feeders));
+        for (link, own) in links.iter_mut().zip(0..) {
+            link.wire = own;
+        }
+        let own_wires = links.len() as u32;
+        let mut wires = own_wires;
+        if plan.failures.is_empty() {
+            wires = share_wires(&mut links, &feeders) as u32;
+        }
         // An observer wants to see the queues as they are at an instant, and what is lost on a
         // link must not have got further.
         let ahead = !observe && plan.failures.is_empty();
@@ -49,12 +56,17 @@ impl<S: EventSet> World<S> {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
         let first_wire = cast.flows.len() as u32;
-        let ports = first_wire + wires.len() as u32;
-        let names = slot_names(plan, cast.names, wires.len(), &links);
+        let ports = first_wire + wires;
+        let names = slot_names(plan, cast.names, wires, &links);
+        // Timers, and wires that are only for what others have no place for, wake seldom.
+        let busy_from = match plan.failures.is_empty() {
+            true => first_wire + own_wires,
+            false => first_wire,
+        };
         let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
         let mut world = Self {
-            events: S::new(names),
+            events: S::new(names, busy_from),
             now: Time::ZERO,
             meters: plan.flows.iter().map(|_| FlowMeter::new(bits)).collect(),
             received: if observe {
@@ -69,7 +81,7 @@ impl<S: EventSet> World<S> {
             sources: cast.sources,
             segments: Segments::default(),
             flows: cast.flows,
-            wires,
+            wires: Wires::new(wires as usize),
             hops: paths.hops,
             failures: Failures::new(plan, observer - 1).map(Box::new),
             window,
@@ -284,7 +296,7 @@ fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
 }
 
 /// The hashed name of every slot of the event set, those of the flows first.
-fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: usize, links: &[Link]) -> Vec<u64> {
+fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link]) -> Vec<u64> {
     let link = |i: usize, part: &str| {
         hash_bytes(format!("links/{}/{part}", plan.links[i].name).as_bytes())
     };
@@ -354,7 +366,7 @@ impl Paths {
 }
 
 /// Where the packets of a link come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Feeder {
     /// None come.
     None,
@@ -369,11 +381,14 @@ enum Feeder {
 ///
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
 /// long on the way: those that hosts feed, with one rate and delay, and those behind one link.
+/// Every link keeps a wire of its own number for what does not fit in there.
 fn share_wires(links: &mut [Link], feeders: &[Feeder]) -> usize {
-    let mut groups: BTreeMap<(u32, Dur, u64), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Feeder, Dur, u64), Vec<usize>> = BTreeMap::new();
     for (i, l) in links.iter().enumerate() {
-        let (root, delay) = match feeders[i] {
-            Feeder::Hosts => (u32::MAX, l.delay),
+        let (from, delay) = match feeders[i] {
+            Feeder::None => continue,
+            Feeder::Hosts => (Feeder::Hosts, l.delay),
+            Feeder::Several => (Feeder::Link(i as u32), Dur::ZERO),
             Feeder::Link(mut root) => {
                 let mut delay = l.delay;
                 // Links do not feed themselves: paths have no loops.
@@ -381,20 +396,18 @@ fn share_wires(links: &mut [Link], feeders: &[Feeder]) -> usize {
                     delay = delay + links[root as usize].delay;
                     root = before;
                 }
-                (root, delay + links[root as usize].delay)
+                // Longer than that of the link `root` itself, by a picosecond at least.
+                let delay = delay + links[root as usize].delay + Dur::from_ps(1);
+                (Feeder::Link(root), delay)
             }
-            Feeder::None | Feeder::Several => continue,
         };
         groups
-            .entry((root, delay, l.rate.bps()))
+            .entry((from, delay, l.rate.bps()))
             .or_default()
             .push(i);
     }
     let mut wires = links.len();
-    for (i, link) in links.iter_mut().enumerate() {
-        link.wire = i as u32;
-    }
-    for members in groups.into_values().filter(|m| m.len() > 1) {
+    for members in groups.into_values() {
         for i in members {
             links[i].wire = wires as u32;
         }
