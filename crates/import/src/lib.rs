@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use spillgate_import::IosImporter;
-//! use spillgate_scenario::Importer as _;
+//! use spillgate_scenario::{Importer as _, Platform};
 //!
 //! let config = b"class-map voice
 //!  match dscp ef
@@ -17,7 +17,7 @@
 //!  bandwidth 2048
 //!  service-policy output WAN
 //! ";
-//! let imported = IosImporter.ios("ce.cfg", config)?;
+//! let imported = IosImporter.ios("ce.cfg", config, Platform::Ios)?;
 //! assert!(imported.policies.contains_key("WAN"));
 //! assert_eq!(imported.interfaces["Serial0/0"].output_policy, Some(("WAN".to_owned(), 8)));
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())
@@ -51,4 +51,7 @@
 
 mod ios;
 
-pub use ios::{IosImporter, LineCounts};
+pub use ios::{
+    Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyTree,
+    QueueFacts, Understood, WrittenLine, platforms,
+};

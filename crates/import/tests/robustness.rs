@@ -4,7 +4,7 @@ mod common;
 
 use proptest::prelude::*;
 use spillgate_import::IosImporter;
-use spillgate_scenario::Severity;
+use spillgate_scenario::{Platform, Severity};
 
 const CE_NODE: &str = include_str!("configs/ce-node.cfg");
 const BRANCH: &str = include_str!("configs/branch.cfg");
@@ -13,7 +13,7 @@ const BRANCH: &str = include_str!("configs/branch.cfg");
 fn read(bytes: &[u8]) -> bool {
     let lines = bytes.split(|b| *b == b'\n').count() as u32;
     let located = |line: Option<u32>| line.is_some_and(|l| (1..=lines).contains(&l));
-    match IosImporter.read("in.cfg", bytes) {
+    match IosImporter.read("in.cfg", bytes, Platform::Ios) {
         Ok((imported, counts)) => {
             assert_eq!(counts.total, counts.blank + counts.queueing + counts.other);
             assert_eq!(counts.total, lines);
@@ -87,7 +87,7 @@ fn nothing_vanishes_in_silence() {
         let mut changed = lines.clone();
         let misspelt = line.replacen(body, &format!("zz{body}"), 1);
         changed[i] = &misspelt;
-        match IosImporter.read("in.cfg", changed.join("\n").as_bytes()) {
+        match IosImporter.read("in.cfg", changed.join("\n").as_bytes(), Platform::Ios) {
             Ok((imported, _)) => assert!(
                 imported.unmodelled.iter().any(|u| u.line as usize == i + 1),
                 "line {}: {misspelt}",
@@ -102,7 +102,9 @@ fn nothing_vanishes_in_silence() {
 #[test]
 fn a_large_configuration_is_read_whole() {
     let (text, written) = common::configuration(1000);
-    let (imported, counts) = IosImporter.read("large.cfg", text.as_bytes()).unwrap();
+    let (imported, counts) = IosImporter
+        .read("large.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap();
     assert_eq!(counts.total, written.lines);
     assert_eq!(counts.other, written.other);
     assert_eq!(imported.policies.len(), written.policies);
@@ -121,7 +123,9 @@ fn expansion_is_bounded() {
             text += &format!(" match class-map L{}\n", level - 1);
         }
     }
-    let errors = IosImporter.read("in.cfg", text.as_bytes()).unwrap_err();
+    let errors = IosImporter
+        .read("in.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap_err();
     assert!(errors.0.iter().all(|e| e.code == "E0702"), "{errors}");
 
     let mut text = String::from("class-map match-any L0\n match dscp 1\n");
@@ -141,7 +145,9 @@ fn long_chains_of_policies_are_walked_without_recursion() {
         let next = (level + 1) % 20_000;
         text += &format!("policy-map P{level}\n class class-default\n  service-policy P{next}\n");
     }
-    let errors = IosImporter.read("in.cfg", text.as_bytes()).unwrap_err();
+    let errors = IosImporter
+        .read("in.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap_err();
     assert_eq!(errors.0.len(), 1);
     assert_eq!(errors.0[0].code, "E0712");
 }

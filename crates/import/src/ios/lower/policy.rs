@@ -1,24 +1,77 @@
 //! Policy-maps as class-based disciplines.
 
-use spillgate_core::{Percent, RateOrPercent};
+use spillgate_core::{Limit, Percent, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
 use spillgate_queueing::spec::{
-    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PrioritySpec, ShapeSpec,
+    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PolicingWhen,
+    PrioritySpec, ShapeSpec,
 };
 use spillgate_scenario::Imported;
 
 use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
+use super::super::platform::{DefaultLimit, FairDefaults, Profile};
 use super::super::report::Report;
 use super::matching::{Classes, show_cycle};
+use super::rates::Rates;
 use super::{Names, graph};
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
 
+/// What fills in where a class says nothing.
+pub(super) struct Defaults<'c, 'a> {
+    pub(super) profile: &'c Profile,
+    /// Rates that policy-maps divide, where they are known.
+    pub(super) rates: &'c Rates<'a>,
+}
+
+impl Defaults<'_, '_> {
+    /// The limit of a queue in `policy`; none: the engine's own.
+    fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
+        match default {
+            DefaultLimit::Engine => None,
+            DefaultLimit::Fixed(limit) => Some(limit),
+            DefaultLimit::Enclosing { time, least } => {
+                let bytes = self.rates.get(policy).map_or(0, |r| r.bytes_in(time));
+                let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
+                Some(Limit::Packets(packets.max(least)))
+            }
+        }
+    }
+
+    /// Fills in the queue of a class of `policy` that has one.
+    fn queue(&self, spec: &mut ClassSpec, policy: &str, queues: Option<u16>, own: Option<u16>) {
+        if spec.queue_limit.is_none() {
+            spec.queue_limit = match spec.fair_queue {
+                // Its limits are those of the conversations.
+                Some(_) if matches!(self.profile.fair, FairDefaults::Conversations { .. }) => None,
+                Some(_) => self
+                    .limit(self.profile.queue_limit, policy)
+                    .or(Some(Limit::Packets(64))),
+                None => self.limit(self.profile.queue_limit, policy),
+            };
+        }
+        let Some(fair) = &mut spec.fair_queue else {
+            return;
+        };
+        match self.profile.fair {
+            FairDefaults::Conversations { queues: n } => fair.queues = queues.unwrap_or(n),
+            FairDefaults::QuarterOfLimit { queues: n } => {
+                fair.queues = queues.unwrap_or(n);
+                if let (None, Some(Limit::Packets(limit))) = (own, spec.queue_limit) {
+                    fair.threshold = u16::try_from(limit / 4).unwrap_or(4096).clamp(1, 4096);
+                    fair.hold_queue = limit.max(1);
+                }
+            }
+        }
+    }
+}
+
 /// Lowers all policy-maps.
 pub(super) fn lower<'a>(
     config: &Config<'a>,
+    defaults: &Defaults<'_, 'a>,
     classes: &mut Classes<'a>,
     report: &mut Report<'_>,
     names: &mut Names,
@@ -28,6 +81,7 @@ pub(super) fn lower<'a>(
     for (name, map) in &config.policy_maps {
         let mut lowering = Lowering {
             config,
+            defaults,
             classes,
             report,
             names,
@@ -74,6 +128,7 @@ fn check_nesting(config: &Config<'_>, report: &mut Report<'_>) {
 
 struct Lowering<'c, 'a, 'r, 'f> {
     config: &'c Config<'a>,
+    defaults: &'c Defaults<'c, 'a>,
     classes: &'r mut Classes<'a>,
     report: &'r mut Report<'f>,
     names: &'r mut Names,
@@ -86,7 +141,7 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         let mut default = None;
         for class in &map.classes {
             let path = format!("policy-map.{name}.class.{}", class.name);
-            let spec = self.class(class, &path);
+            let spec = self.class(class, name, &path);
             if class.name == DEFAULT {
                 default = Some(spec);
             } else {
@@ -119,7 +174,7 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         check_sum(name, "bandwidth remaining", remaining, self.report);
     }
 
-    fn class(&mut self, class: &Class<'a>, path: &str) -> ClassSpec {
+    fn class(&mut self, class: &Class<'a>, policy: &str, path: &str) -> ClassSpec {
         self.check_conflicts(class, path);
         let mut spec = ClassSpec {
             // Results show nested classes as `PARENT/CHILD`.
@@ -173,12 +228,19 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
             // A queue-limit bounds the priority queue of the class.
             Some(p) => {
                 let defaults = PrioritySpec::default();
+                let profile = self.defaults.profile;
+                let default = self.defaults.limit(profile.priority_limit, policy);
+                let police = if profile.always_polices {
+                    PolicingWhen::Always
+                } else {
+                    defaults.police
+                };
                 spec.priority = Some(PrioritySpec {
                     level: p.level,
                     rate: p.rate,
                     burst: p.burst,
-                    limit: limit.unwrap_or(defaults.limit),
-                    ..defaults
+                    police,
+                    limit: limit.or(default).unwrap_or(defaults.limit),
                 });
             }
             None => spec.queue_limit = limit,
@@ -199,6 +261,20 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         spec.aqm = wred(&class.wred, self.report);
         spec.policy = class.policy.and_then(|p| self.nested(&p, path));
         self.reconcile_nesting(class, &mut spec);
+        // Classes without a queue of their own share that of class-default.
+        let queued = spec.name == DEFAULT
+            || spec.bandwidth.is_some()
+            || spec.bandwidth_remaining.is_some()
+            || spec.bandwidth_remaining_ratio.is_some()
+            || spec.shape.is_some()
+            || spec.queue_limit.is_some()
+            || spec.aqm.is_some()
+            || spec.fair_queue.is_some();
+        if queued && spec.priority.is_none() && spec.policy.is_none() {
+            let fair = class.fair_queue.map(|f| f.value).unwrap_or_default();
+            self.defaults
+                .queue(&mut spec, policy, fair.queues, fair.threshold);
+        }
         spec
     }
 

@@ -1,0 +1,411 @@
+//! What was understood of a configuration, for people and programs.
+
+use serde::Serialize;
+use spillgate_core::{Limit, Rate};
+use spillgate_queueing::Division;
+use spillgate_queueing::aqm::AqmSpec;
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, PolicingWhen};
+use spillgate_scenario::plan::Unmodelled;
+use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
+
+use super::args::nearest;
+use super::ast::{ClassMap, Config, Test};
+use super::condition_text::{action, condition};
+use super::fault::code;
+use super::interface_words::canonical;
+use super::lower::rates::{Source, reference};
+use super::platform::{Profile, Reference};
+
+/// Policies nested deeper than the queueing engine takes are not shown.
+const MAX_DEPTH: usize = 8;
+
+/// What was understood of a configuration. Rates are in b/s, bursts in bytes.
+#[derive(Debug, Serialize)]
+pub struct Understood {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Whose meaning the commands were given.
+    pub platform: PlatformFacts,
+    /// Interfaces with an output policy; with `interface`, that one only.
+    pub interfaces: Vec<InterfaceTree>,
+    /// Lines without effect on the simulation, or with less than on the router.
+    pub unmodelled: Vec<Unmodelled>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A platform's semantics, and where they are from.
+#[derive(Debug, Serialize)]
+pub struct PlatformFacts {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// In a few words.
+    pub summary: &'static str,
+    /// One line a fact or assumption.
+    pub sources: &'static [&'static str],
+}
+
+/// An interface and what queues on it.
+#[derive(Debug, Serialize)]
+pub struct InterfaceTree {
+    /// Its full name.
+    pub name: String,
+    /// Line of its `interface` command, from 1.
+    pub line: u32,
+    /// What percentages of its policy are of, in b/s, if it is known.
+    pub rate: Option<u64>,
+    /// Where that is from.
+    pub rate_from: &'static str,
+    /// Bytes that the platform's rates count beside each IP packet, where it says.
+    pub counted_bytes: Option<u16>,
+    /// Its output policy; none if it has none that is modelled.
+    pub policy: Option<PolicyTree>,
+}
+
+/// A policy at the rate that it divides.
+#[derive(Debug, Serialize)]
+pub struct PolicyTree {
+    /// Its name.
+    pub name: String,
+    /// Line where it is defined, from 1.
+    pub line: u32,
+    /// `class-based`, `fifo` or `flow-wfq`.
+    pub kind: &'static str,
+    /// What it divides, in b/s, if it is known.
+    pub rate: Option<u64>,
+    /// Its classes in the order in which they are tried; none unless it is class-based.
+    pub classes: Vec<ClassTree>,
+    /// Its queue, unless it is class-based.
+    pub queue: Option<QueueFacts>,
+}
+
+/// A class of a policy.
+#[derive(Debug, Serialize)]
+pub struct ClassTree {
+    /// Its name.
+    pub name: String,
+    /// The `match` lines of its class-map, as written.
+    pub criteria: Vec<WrittenLine>,
+    /// Whether one of them is enough.
+    pub any: bool,
+    /// The packets that belong to it, as understood.
+    pub condition: String,
+    /// Whether it has a queue of its own; else it waits with `class-default`.
+    pub queued: bool,
+    /// What it asked for, such as `bandwidth 30 %`; empty if nothing.
+    pub asked: String,
+    /// Priority level, 1 first.
+    pub priority: Option<u8>,
+    /// What it may send while all classes are backlogged; of a priority class what it may send
+    /// while anything waits. None if unknown or unbounded.
+    pub guaranteed: Option<u64>,
+    /// The policer of its priority.
+    pub priority_policer: Option<Bucket>,
+    /// Its policer.
+    pub police: Option<Bucket>,
+    /// Its shaper.
+    pub shape: Option<Bucket>,
+    /// The DSCP that its packets get.
+    pub set_dscp: Option<String>,
+    /// Its queue; none if it has none or holds a policy.
+    pub queue: Option<QueueFacts>,
+    /// The policy inside it.
+    pub policy: Option<Box<PolicyTree>>,
+}
+
+/// A line of the configuration.
+#[derive(Debug, Serialize)]
+pub struct WrittenLine {
+    /// Line number, from 1.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+    /// Whether the simulation has what it tests.
+    pub modelled: bool,
+}
+
+/// A token bucket.
+#[derive(Debug, Serialize)]
+pub struct Bucket {
+    /// Its rate in b/s, if known.
+    pub rate: Option<u64>,
+    /// Its rate as written.
+    pub asked: String,
+    /// Its depth in bytes, if known.
+    pub burst: Option<u64>,
+    /// What it does, for policers.
+    pub does: String,
+}
+
+/// A queue.
+#[derive(Debug, Serialize)]
+pub struct QueueFacts {
+    /// How much may wait; empty where only the fair queue's limits hold.
+    pub limit: String,
+    /// The fair queue inside it.
+    pub fair_queue: Option<FairQueueSpec>,
+    /// Its active queue management, with all parameters.
+    pub aqm: Option<AqmSpec>,
+}
+
+/// Builds the explanation, of `interface` only if one is given.
+pub(super) fn explain(
+    file: &str,
+    config: &Config<'_>,
+    profile: &Profile,
+    imported: Imported,
+    interface: Option<&str>,
+) -> Result<Understood, Diagnostics> {
+    let chosen = match interface {
+        None => None,
+        Some(asked) => Some(choose(file, config, asked)?),
+    };
+    let shown = imported.interfaces.iter().filter(|(name, i)| {
+        chosen
+            .as_ref()
+            .map_or_else(|| i.output_policy.is_some(), |c| c == *name)
+    });
+    let interfaces = shown
+        .map(|(name, i)| {
+            let index = config.interface_index.get(name);
+            let written = index.and_then(|i| config.interfaces.get(*i));
+            let known = written.and_then(|w| reference(config, w, profile));
+            let rate = known.map(|(r, _)| r);
+            let policy = i.output_policy.as_ref();
+            InterfaceTree {
+                name: name.clone(),
+                line: i.line,
+                rate: rate.map(Rate::bps),
+                rate_from: from(known.map(|(_, s)| s), profile),
+                counted_bytes: i.counted.map(|c| c.per_packet),
+                policy: policy.map(|(p, _)| policy_tree(config, &imported, p, rate, 0)),
+            }
+        })
+        .collect();
+    Ok(Understood {
+        file: file.to_owned(),
+        platform: PlatformFacts {
+            name: profile.platform.name(),
+            summary: profile.summary,
+            sources: profile.sources,
+        },
+        interfaces,
+        unmodelled: imported.unmodelled,
+        warnings: imported.warnings,
+    })
+}
+
+/// The full name of the interface that the user means.
+fn choose(file: &str, config: &Config<'_>, asked: &str) -> Result<String, Diagnostics> {
+    let name = canonical(asked);
+    if config.interface_index.contains_key(&name) {
+        return Ok(name);
+    }
+    let all = || config.interface_index.keys().map(String::as_str);
+    let with_policy = all().filter(|n| {
+        let index = config.interface_index.get(*n);
+        let interface = index.and_then(|i| config.interfaces.get(*i));
+        interface.is_some_and(|i| i.output_policy.is_some())
+    });
+    let listed: Vec<&str> = with_policy.take(20).collect();
+    let hint = match nearest(&name, all()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if listed.is_empty() => "no interface has an output service-policy".to_owned(),
+        None => format!(
+            "interfaces with an output service-policy: {}",
+            listed.join(", ")
+        ),
+    };
+    let d = Diagnostic::error(
+        code::NO_INTERFACE,
+        format!("there is no interface `{name}`"),
+    );
+    Err(d.in_file(file).found(asked).hint(hint).into())
+}
+
+fn from(source: Option<Source>, profile: &Profile) -> &'static str {
+    match source {
+        Some(Source::Bandwidth) => "its bandwidth command",
+        Some(Source::Parent) => "the bandwidth command of the main interface",
+        Some(Source::Type) if profile.reference == Reference::Line => "the line rate of its type",
+        Some(Source::Type) => "no bandwidth command; the default of its type",
+        None => "no bandwidth command, and its type has no default",
+    }
+}
+
+fn policy_tree(
+    config: &Config<'_>,
+    imported: &Imported,
+    name: &str,
+    rate: Option<Rate>,
+    depth: usize,
+) -> PolicyTree {
+    let mut tree = PolicyTree {
+        name: name.to_owned(),
+        line: imported.policy_lines.get(name).copied().unwrap_or(0),
+        kind: "",
+        rate: rate.map(Rate::bps),
+        classes: Vec::new(),
+        queue: None,
+    };
+    let Some(spec) = imported.policies.get(name) else {
+        return tree;
+    };
+    tree.kind = spec.kind();
+    match spec {
+        DisciplineSpec::ClassBased(spec) => {
+            // What is relative stays unknown without a rate.
+            let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
+                return tree;
+            };
+            let known = spec.divide(nominal);
+            let added = ClassSpec {
+                name: "class-default".to_owned(),
+                ..ClassSpec::default()
+            };
+            let classes = spec.classes.iter().chain([&added]).zip(known);
+            tree.classes = classes
+                .map(|(class, division)| {
+                    class_tree(config, imported, class, &division, rate.is_some(), depth)
+                })
+                .collect();
+        }
+        DisciplineSpec::Fifo(fifo) => {
+            tree.queue = Some(QueueFacts {
+                limit: fifo.limit.to_string(),
+                fair_queue: None,
+                aqm: fifo.aqm.clone(),
+            });
+        }
+        DisciplineSpec::FlowWfq(fair) => {
+            tree.queue = Some(QueueFacts {
+                limit: String::new(),
+                fair_queue: Some(fair.clone()),
+                aqm: None,
+            });
+        }
+        _ => {}
+    }
+    tree
+}
+
+fn class_tree(
+    config: &Config<'_>,
+    imported: &Imported,
+    class: &ClassSpec,
+    division: &Division,
+    known: bool,
+    depth: usize,
+) -> ClassTree {
+    // `/` of a class's name is `_` in the specification.
+    let written = config
+        .class_maps
+        .iter()
+        .find(|(n, _)| n.replace('/', "_") == class.name)
+        .map(|(_, m)| m);
+    let bucket = |asked: String, b: Option<(Rate, u64)>, does: String| {
+        let b = b.filter(|_| known);
+        Bucket {
+            rate: b.map(|(r, _)| r.bps()),
+            asked,
+            burst: b.map(|(_, n)| n),
+            does,
+        }
+    };
+    let inner = class.policy.as_ref().filter(|_| depth < MAX_DEPTH);
+    let queue = (division.queued && class.policy.is_none()).then(|| queue(class));
+    let unnamed = class.name == "class-default";
+    ClassTree {
+        name: class.name.clone(),
+        criteria: written
+            .filter(|_| !unnamed)
+            .map(criteria)
+            .unwrap_or_default(),
+        any: written.is_some_and(|m| m.any),
+        condition: match &class.matching {
+            _ if unnamed => "everything else".to_owned(),
+            Some(m) => condition(m),
+            None => condition(&MatchSpec::default()),
+        },
+        queued: division.queued,
+        asked: asked(class),
+        priority: class.priority.as_ref().map(|p| p.level),
+        guaranteed: division.guaranteed.filter(|_| known).map(Rate::bps),
+        priority_policer: class.priority.as_ref().and_then(|p| {
+            let when = match p.police {
+                PolicingWhen::Conditional => "drops what exceeds it while anything waits",
+                PolicingWhen::Always => "drops what exceeds it",
+            };
+            Some(bucket(
+                p.rate?.to_string(),
+                division.priority,
+                when.to_owned(),
+            ))
+        }),
+        police: class.police.as_ref().map(|p| {
+            let does = format!("conform {}, exceed {}", action(p.conform), action(p.exceed));
+            bucket(p.rate.to_string(), division.police, does)
+        }),
+        shape: class
+            .shape
+            .as_ref()
+            .map(|s| bucket(s.rate.to_string(), division.shape, String::new())),
+        set_dscp: class.set_dscp.map(|d| d.to_string()),
+        queue,
+        policy: inner.map(|name| {
+            let rate = known.then_some(division.inner).or_else(|| absolute(class));
+            Box::new(policy_tree(config, imported, name, rate, depth + 1))
+        }),
+    }
+}
+
+/// A shaped rate that does not depend on what is around it.
+fn absolute(class: &ClassSpec) -> Option<Rate> {
+    match class.shape.as_ref()?.rate {
+        spillgate_core::RateOrPercent::Rate(r) => Some(r),
+        spillgate_core::RateOrPercent::Percent(_) => None,
+    }
+}
+
+fn criteria(map: &ClassMap<'_>) -> Vec<WrittenLine> {
+    let lines = map.criteria.iter();
+    lines
+        .map(|c| WrittenLine {
+            line: c.origin.line,
+            text: c.origin.text.to_owned(),
+            modelled: c.value.test != Test::Unmodelled,
+        })
+        .collect()
+}
+
+fn asked(class: &ClassSpec) -> String {
+    if let Some(p) = &class.priority {
+        return match p.rate {
+            Some(r) => format!("priority {r}"),
+            None => "priority".to_owned(),
+        };
+    }
+    if let Some(b) = class.bandwidth {
+        return format!("bandwidth {b}");
+    }
+    if let Some(p) = class.bandwidth_remaining {
+        return format!("{p} of the rest");
+    }
+    match class.bandwidth_remaining_ratio {
+        Some(n) => format!("{n} parts of the rest"),
+        None => String::new(),
+    }
+}
+
+fn queue(class: &ClassSpec) -> QueueFacts {
+    let own = class.priority.as_ref().map(|p| p.limit);
+    let limit = own.or(class.queue_limit).or(match class.fair_queue {
+        Some(_) => None,
+        None => Some(Limit::Packets(64)),
+    });
+    QueueFacts {
+        limit: limit.map_or_else(String::new, |l| l.to_string()),
+        fair_queue: class.fair_queue.clone(),
+        aqm: class.aqm.clone(),
+    }
+}
