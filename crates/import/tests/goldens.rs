@@ -29,6 +29,15 @@ fn configs(folder: &str) -> Vec<PathBuf> {
     all
 }
 
+/// The platform that the name of a configuration says: `edge.ios-xr.cfg`.
+fn platform(path: &Path) -> Platform {
+    let stem = path.file_stem().unwrap().to_str().unwrap();
+    let said = stem
+        .rsplit_once('.')
+        .and_then(|(_, p)| Platform::by_name(p));
+    said.unwrap_or_default()
+}
+
 fn file_name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
@@ -149,7 +158,7 @@ fn show_diagnostic(d: &Diagnostic) -> String {
 fn good_configurations_become_policies() {
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
-        match IosImporter.read(file_name(&path), &bytes, Platform::Ios) {
+        match IosImporter.read(file_name(&path), &bytes, platform(&path)) {
             Ok((imported, counts)) => check(&path, "expected", &show(&imported, counts)),
             Err(e) => panic!("{e}"),
         }
@@ -236,7 +245,7 @@ fn imported_policies_can_be_built() {
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
         let imported = IosImporter
-            .ios(file_name(&path), &bytes, Platform::Ios)
+            .ios(file_name(&path), &bytes, platform(&path))
             .unwrap();
         for name in imported.policies.keys() {
             if let Err(e) = Recipe::resolve(name, &imported.policies, rate) {

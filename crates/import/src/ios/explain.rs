@@ -392,6 +392,7 @@ fn asked(class: &ClassSpec) -> String {
         return format!("{p} of the rest");
     }
     match class.bandwidth_remaining_ratio {
+        Some(1) => "1 part of the rest".to_owned(),
         Some(n) => format!("{n} parts of the rest"),
         None => String::new(),
     }
