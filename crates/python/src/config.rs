@@ -1,11 +1,11 @@
 //! Router configurations without a scenario.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use spillgate_import::{IosImporter, Understood, platforms};
-use spillgate_scenario::{Diagnostic, Diagnostics, Files as _, Platform};
+use spillgate_import::{IosImporter, Understood, platform_by_name};
+use spillgate_scenario::{Diagnostic, Diagnostics, Files as _};
 
 use crate::files::Disk;
 use crate::job::input_error;
@@ -25,22 +25,11 @@ pub(crate) fn understand(
     serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-fn read(
-    path: &PathBuf,
-    platform: &str,
-    interface: Option<&str>,
-) -> Result<Understood, Diagnostics> {
-    let Some(known) = Platform::by_name(platform) else {
-        let names: Vec<_> = platforms().map(|(name, _)| name).collect();
-        return Err(
-            Diagnostic::error("E0717", format!("there is no platform `{platform}`"))
-                .hint(format!("platforms: {}", names.join(", ")))
-                .into(),
-        );
-    };
+fn read(path: &Path, platform: &str, interface: Option<&str>) -> Result<Understood, Diagnostics> {
+    let known = platform_by_name(platform)?;
     let file = path.display().to_string();
     let bytes = Disk.read(path).map_err(|e| {
-        let d = Diagnostic::error("E0718", format!("cannot read it: {e}"));
+        let d = Diagnostic::error("E0101", format!("cannot read it: {e}"));
         Diagnostics::from(d.in_file(&file).hint("name a text file"))
     })?;
     IosImporter.understand(&file, &bytes, known, interface)

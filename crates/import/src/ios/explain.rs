@@ -1,5 +1,7 @@
 //! What was understood of a configuration, for people and programs.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Division;
@@ -28,10 +30,21 @@ pub struct Understood {
     pub platform: PlatformFacts,
     /// Interfaces with an output policy; with `interface`, that one only.
     pub interfaces: Vec<InterfaceTree>,
+    /// Policies that no interface has, neither directly nor inside another.
+    pub unattached: Vec<PolicyName>,
     /// Lines without effect on the simulation, or with less than on the router.
     pub unmodelled: Vec<Unmodelled>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// A policy by name.
+#[derive(Debug, Serialize)]
+pub struct PolicyName {
+    /// Its name.
+    pub name: String,
+    /// Line where it is defined, from 1.
+    pub line: u32,
 }
 
 /// A platform's semantics, and where they are from.
@@ -182,6 +195,24 @@ pub(super) fn explain(
             }
         })
         .collect();
+    let attached = imported.interfaces.values();
+    let mut used: BTreeSet<&str> = attached
+        .filter_map(|i| i.output_policy.as_ref().map(|(p, _)| p.as_str()))
+        .collect();
+    for spec in imported.policies.values() {
+        if let DisciplineSpec::ClassBased(spec) = spec {
+            used.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
+        }
+    }
+    let unattached = imported
+        .policy_lines
+        .iter()
+        .filter(|(name, _)| !used.contains(name.as_str()))
+        .map(|(name, line)| PolicyName {
+            name: name.clone(),
+            line: *line,
+        })
+        .collect();
     Ok(Understood {
         file: file.to_owned(),
         platform: PlatformFacts {
@@ -190,6 +221,7 @@ pub(super) fn explain(
             sources: profile.sources,
         },
         interfaces,
+        unattached,
         unmodelled: imported.unmodelled,
         warnings: imported.warnings,
     })

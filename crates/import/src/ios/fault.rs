@@ -34,6 +34,8 @@ pub(crate) mod code {
     pub(crate) const AMBIGUOUS: &str = "E0715";
     /// The interface that was asked for does not exist.
     pub(crate) const NO_INTERFACE: &str = "E0716";
+    /// The platform that was asked for does not exist.
+    pub(crate) const NO_PLATFORM: &str = "E0717";
     /// The file is not UTF-8.
     pub(crate) const LATIN1: &str = "W0701";
     /// A class matches nothing.

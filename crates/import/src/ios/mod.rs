@@ -38,10 +38,10 @@ use platform::Profile;
 use report::Report;
 
 pub use explain::{
-    Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts, Understood,
-    WrittenLine,
+    Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
+    Understood, WrittenLine,
 };
-pub use platform::platforms;
+pub use platform::{platform_by_name, platforms};
 pub use report::LineCounts;
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,

@@ -4,7 +4,9 @@
 //! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
 
 use spillgate_core::{Dur, Limit, Overhead};
-use spillgate_scenario::Platform;
+use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
+
+use super::fault::code;
 
 /// What percentages of a policy on an interface are of. Inside a shaped class they are of the
 /// shaped rate everywhere.
@@ -186,6 +188,19 @@ const PROFILES: [Profile; 5] = [
 /// Every platform with what it is in a few words.
 pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROFILES.iter().map(|p| (p.platform.name(), p.summary))
+}
+
+/// The platform of a name.
+///
+/// # Errors
+/// A name that is none of [`platforms`].
+pub fn platform_by_name(name: &str) -> Result<Platform, Diagnostics> {
+    Platform::by_name(name).ok_or_else(|| {
+        let names: Vec<_> = platforms().map(|(name, _)| name).collect();
+        Diagnostic::error(code::NO_PLATFORM, format!("there is no platform `{name}`"))
+            .hint(format!("platforms: {}", names.join(", ")))
+            .into()
+    })
 }
 
 impl Profile {
