@@ -12,5 +12,6 @@ fuzz_target!(|data: &[u8]| {
             assert!(errors.0.iter().all(|e| e.line.is_some()));
             let _ = errors.to_string();
         }
+        let _ = IosImporter.understand("fuzz.cfg", data, platform, Some("Gi0/0"));
     }
 });

@@ -184,7 +184,8 @@ def understand(
     Args:
         config: Path of the configuration (Cisco IOS, IOS XE, IOS XR).
         platform: Whose meaning its commands have; `catalog()["platforms"]` lists them.
-        interface: Only this interface, in any spelling that the router takes.
+        interface: The interface to show with the classes of its policy, in any spelling that the
+            router takes; None for all that have a policy, without them.
 
     Returns:
         A record: `file`, `platform`, `interfaces` (each with its policy as a tree, rates in b/s,

@@ -94,7 +94,7 @@ fn explanations_of_broken_configurations_end_well() {
     for (platform, text) in ALL {
         for end in (0..=text.len()).step_by(7) {
             let bytes = &text.as_bytes()[..end];
-            if let Ok(u) = IosImporter.understand("in.cfg", bytes, platform, None) {
+            if let Ok(u) = IosImporter.understand("in.cfg", bytes, platform, Some("Gi0/0/0")) {
                 assert!(serde_json::to_string(&u).is_ok());
             }
         }

@@ -79,6 +79,7 @@ fn without_an_interface_those_with_a_policy_are_listed() {
     let all = u["interfaces"].as_array().unwrap();
     let names: Vec<&str> = all.iter().map(|i| i["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["GigabitEthernet0/1.20", "Serial0/0"]);
+    assert_eq!(at(&all[0], "/policy/classes").as_array().unwrap().len(), 0);
     assert_eq!(at(&all[1], "/policy/queue/limit"), "200 packets");
 }
 
@@ -98,6 +99,39 @@ fn an_unknown_interface_is_an_error_with_the_names() {
     );
     let none = understood(Platform::Ios, Some("GigabitEthernet0/2"));
     assert_eq!(at(&none, "/interfaces/0/policy"), &Value::Null);
+}
+
+/// Ten classes that each hold ten that each hold ten ...: what is shown is bounded.
+#[test]
+fn policies_that_multiply_are_refused() {
+    let mut text: String = (0..10)
+        .map(|c| format!("class-map C{c}\n match dscp {c}\n"))
+        .collect();
+    for level in 0..8 {
+        text += &format!("policy-map P{level}\n");
+        for c in 0..10 {
+            text += &format!(" class C{c}\n  shape average 1000000\n");
+            if level < 7 {
+                text += &format!("  service-policy P{}\n", level + 1);
+            }
+        }
+    }
+    text += "interface Gi0/0\n bandwidth 1000\n service-policy output P0\n";
+    let understand =
+        |interface| IosImporter.understand("r.cfg", text.as_bytes(), Platform::Ios, interface);
+    assert_eq!(understand(Some("Gi0/0")).unwrap_err().0[0].code, "E0702");
+    assert!(understand(None).is_ok());
+}
+
+/// An access list that permits nothing is said, with the line that names it.
+#[test]
+fn access_lists_without_a_permit_are_warned_of() {
+    let text = "class-map A\n match access-group name L\nip access-list extended L\n deny ip any any\npolicy-map P\n class A\n";
+    let (imported, _) = IosImporter
+        .read("r.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap();
+    let w = &imported.warnings[0];
+    assert_eq!((w.code, w.line, w.column), ("W0702", Some(2), Some(26)));
 }
 
 /// Queue limits and policers by platform, each from the sources that the table names.

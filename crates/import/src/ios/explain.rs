@@ -20,6 +20,8 @@ use super::platform::{Profile, Reference};
 
 /// Policies nested deeper than the queueing engine takes are not shown.
 const MAX_DEPTH: usize = 8;
+/// Classes of an interface's policy with all that is nested in it; the queueing engine takes no more.
+const MAX_CLASSES: usize = 4096;
 
 /// What was understood of a configuration. Rates are in b/s, bursts in bytes.
 #[derive(Debug, Serialize)]
@@ -28,7 +30,8 @@ pub struct Understood {
     pub file: String,
     /// Whose meaning the commands were given.
     pub platform: PlatformFacts,
-    /// Interfaces with an output policy; with `interface`, that one only.
+    /// Interfaces with an output policy, the policies without their classes; or the one that was
+    /// asked for, with them.
     pub interfaces: Vec<InterfaceTree>,
     /// Policies that no interface has, neither directly nor inside another.
     pub unattached: Vec<PolicyName>,
@@ -86,7 +89,8 @@ pub struct PolicyTree {
     pub kind: &'static str,
     /// What it divides, in b/s, if it is known.
     pub rate: Option<u64>,
-    /// Its classes in the order in which they are tried; none unless it is class-based.
+    /// Its classes in the order in which they are tried; none unless it is class-based and its
+    /// interface was asked for.
     pub classes: Vec<ClassTree>,
     /// Its queue, unless it is class-based.
     pub queue: Option<QueueFacts>,
@@ -178,6 +182,11 @@ pub(super) fn explain(
             .as_ref()
             .map_or_else(|| i.output_policy.is_some(), |c| c == *name)
     });
+    let mut trees = Trees {
+        config,
+        imported: &imported,
+        left: chosen.as_ref().map(|_| MAX_CLASSES + 1),
+    };
     let interfaces = shown
         .map(|(name, i)| {
             let index = config.interface_index.get(name);
@@ -191,10 +200,16 @@ pub(super) fn explain(
                 rate: rate.map(Rate::bps),
                 rate_from: from(known.map(|(_, s)| s), profile),
                 counted_bytes: i.counted.map(|c| c.per_packet),
-                policy: policy.map(|(p, _)| policy_tree(config, &imported, p, rate, 0)),
+                policy: policy.map(|(p, _)| trees.policy(p, rate, 0)),
             }
         })
         .collect();
+    if trees.left == Some(0) {
+        let message =
+            format!("the policy has more than {MAX_CLASSES} classes with those nested in it");
+        let d = Diagnostic::error(code::TOO_LARGE, message);
+        return Err(d.in_file(file).hint("nest fewer policies").into());
+    }
     let attached = imported.interfaces.values();
     let mut used: BTreeSet<&str> = attached
         .filter_map(|i| i.output_policy.as_ref().map(|(p, _)| p.as_str()))
@@ -265,129 +280,135 @@ fn from(source: Option<Source>, profile: &Profile) -> &'static str {
     }
 }
 
-fn policy_tree(
-    config: &Config<'_>,
-    imported: &Imported,
-    name: &str,
-    rate: Option<Rate>,
-    depth: usize,
-) -> PolicyTree {
-    let mut tree = PolicyTree {
-        name: name.to_owned(),
-        line: imported.policy_lines.get(name).copied().unwrap_or(0),
-        kind: "",
-        rate: rate.map(Rate::bps),
-        classes: Vec::new(),
-        queue: None,
-    };
-    let Some(spec) = imported.policies.get(name) else {
-        return tree;
-    };
-    tree.kind = spec.kind();
-    match spec {
-        DisciplineSpec::ClassBased(spec) => {
-            // What is relative stays unknown without a rate.
-            let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
-                return tree;
-            };
-            let known = spec.divide(nominal);
-            let added = ClassSpec {
-                name: "class-default".to_owned(),
-                ..ClassSpec::default()
-            };
-            let classes = spec.classes.iter().chain([&added]).zip(known);
-            tree.classes = classes
-                .map(|(class, division)| {
-                    class_tree(config, imported, class, &division, rate.is_some(), depth)
-                })
-                .collect();
-        }
-        DisciplineSpec::Fifo(fifo) => {
-            tree.queue = Some(QueueFacts {
-                limit: fifo.limit.to_string(),
-                fair_queue: None,
-                aqm: fifo.aqm.clone(),
-            });
-        }
-        DisciplineSpec::FlowWfq(fair) => {
-            tree.queue = Some(QueueFacts {
-                limit: String::new(),
-                fair_queue: Some(fair.clone()),
-                aqm: None,
-            });
-        }
-        _ => {}
-    }
-    tree
+/// Policies as trees.
+struct Trees<'t, 'a> {
+    config: &'t Config<'a>,
+    imported: &'t Imported,
+    /// Classes that may still be shown; none: policies are shown without.
+    left: Option<usize>,
 }
 
-fn class_tree(
-    config: &Config<'_>,
-    imported: &Imported,
-    class: &ClassSpec,
-    division: &Division,
-    known: bool,
-    depth: usize,
-) -> ClassTree {
-    // `/` of a class's name is `_` in the specification.
-    let written = config
-        .class_maps
-        .iter()
-        .find(|(n, _)| n.replace('/', "_") == class.name)
-        .map(|(_, m)| m);
-    let bucket = |asked: String, b: Option<(Rate, u64)>, does: String| {
-        let b = b.filter(|_| known);
-        Bucket {
-            rate: b.map(|(r, _)| r.bps()),
-            asked,
-            burst: b.map(|(_, n)| n),
-            does,
+impl Trees<'_, '_> {
+    fn policy(&mut self, name: &str, rate: Option<Rate>, depth: usize) -> PolicyTree {
+        let mut tree = PolicyTree {
+            name: name.to_owned(),
+            line: self.imported.policy_lines.get(name).copied().unwrap_or(0),
+            kind: "",
+            rate: rate.map(Rate::bps),
+            classes: Vec::new(),
+            queue: None,
+        };
+        let Some(spec) = self.imported.policies.get(name) else {
+            return tree;
+        };
+        tree.kind = spec.kind();
+        match spec {
+            DisciplineSpec::ClassBased(spec) if self.left.is_some() => {
+                // What is relative stays unknown without a rate.
+                let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
+                    return tree;
+                };
+                let added = ClassSpec {
+                    name: "class-default".to_owned(),
+                    ..ClassSpec::default()
+                };
+                let classes = spec.classes.iter().chain([&added]);
+                for (class, division) in classes.zip(spec.divide(nominal)) {
+                    self.left = self.left.map(|n| n.saturating_sub(1));
+                    if self.left == Some(0) {
+                        break;
+                    }
+                    tree.classes
+                        .push(self.class(class, &division, rate.is_some(), depth));
+                }
+            }
+            DisciplineSpec::Fifo(fifo) => {
+                tree.queue = Some(QueueFacts {
+                    limit: fifo.limit.to_string(),
+                    fair_queue: None,
+                    aqm: fifo.aqm.clone(),
+                });
+            }
+            DisciplineSpec::FlowWfq(fair) => {
+                tree.queue = Some(QueueFacts {
+                    limit: String::new(),
+                    fair_queue: Some(fair.clone()),
+                    aqm: None,
+                });
+            }
+            _ => {}
         }
-    };
-    let inner = class.policy.as_ref().filter(|_| depth < MAX_DEPTH);
-    let queue = (division.queued && class.policy.is_none()).then(|| queue(class));
-    let unnamed = class.name == "class-default";
-    ClassTree {
-        name: class.name.clone(),
-        criteria: written
-            .filter(|_| !unnamed)
-            .map(criteria)
-            .unwrap_or_default(),
-        any: written.is_some_and(|m| m.any),
-        condition: match &class.matching {
-            _ if unnamed => "everything else".to_owned(),
-            Some(m) => condition(m),
-            None => condition(&MatchSpec::default()),
-        },
-        queued: division.queued,
-        asked: asked(class),
-        priority: class.priority.as_ref().map(|p| p.level),
-        guaranteed: division.guaranteed.filter(|_| known).map(Rate::bps),
-        priority_policer: class.priority.as_ref().and_then(|p| {
-            let when = match p.police {
-                PolicingWhen::Conditional => "drops what exceeds it while anything waits",
-                PolicingWhen::Always => "drops what exceeds it",
-            };
-            Some(bucket(
-                p.rate?.to_string(),
-                division.priority,
-                when.to_owned(),
-            ))
-        }),
-        police: class.police.as_ref().map(|p| {
-            let does = format!("conform {}, exceed {}", action(p.conform), action(p.exceed));
-            bucket(p.rate.to_string(), division.police, does)
-        }),
-        shape: class
-            .shape
-            .as_ref()
-            .map(|s| bucket(s.rate.to_string(), division.shape, String::new())),
-        set_dscp: class.set_dscp.map(|d| d.to_string()),
-        queue,
-        policy: inner.map(|name| {
-            let rate = known.then_some(division.inner).or_else(|| absolute(class));
-            Box::new(policy_tree(config, imported, name, rate, depth + 1))
-        }),
+        tree
+    }
+
+    fn class(
+        &mut self,
+        class: &ClassSpec,
+        division: &Division,
+        known: bool,
+        depth: usize,
+    ) -> ClassTree {
+        // `/` of a class's name is `_` in the specification.
+        let written = self
+            .config
+            .class_maps
+            .iter()
+            .find(|(n, _)| n.replace('/', "_") == class.name)
+            .map(|(_, m)| m);
+        let bucket = |asked: String, b: Option<(Rate, u64)>, does: String| {
+            let b = b.filter(|_| known);
+            Bucket {
+                rate: b.map(|(r, _)| r.bps()),
+                asked,
+                burst: b.map(|(_, n)| n),
+                does,
+            }
+        };
+        let inner = class.policy.as_ref().filter(|_| depth < MAX_DEPTH);
+        let queue = (division.queued && class.policy.is_none()).then(|| queue(class));
+        let unnamed = class.name == "class-default";
+        ClassTree {
+            name: class.name.clone(),
+            criteria: written
+                .filter(|_| !unnamed)
+                .map(criteria)
+                .unwrap_or_default(),
+            any: written.is_some_and(|m| m.any),
+            condition: match &class.matching {
+                _ if unnamed => "everything else".to_owned(),
+                Some(m) => condition(m),
+                None => condition(&MatchSpec::default()),
+            },
+            queued: division.queued,
+            asked: asked(class),
+            priority: class.priority.as_ref().map(|p| p.level),
+            guaranteed: division.guaranteed.filter(|_| known).map(Rate::bps),
+            priority_policer: class.priority.as_ref().and_then(|p| {
+                let when = match p.police {
+                    PolicingWhen::Conditional => "drops what exceeds it while anything waits",
+                    PolicingWhen::Always => "drops what exceeds it",
+                };
+                Some(bucket(
+                    p.rate?.to_string(),
+                    division.priority,
+                    when.to_owned(),
+                ))
+            }),
+            police: class.police.as_ref().map(|p| {
+                let does = format!("conform {}, exceed {}", action(p.conform), action(p.exceed));
+                bucket(p.rate.to_string(), division.police, does)
+            }),
+            shape: class
+                .shape
+                .as_ref()
+                .map(|s| bucket(s.rate.to_string(), division.shape, String::new())),
+            set_dscp: class.set_dscp.map(|d| d.to_string()),
+            queue,
+            policy: inner.map(|name| {
+                let rate = known.then_some(division.inner).or_else(|| absolute(class));
+                Box::new(self.policy(name, rate, depth + 1))
+            }),
+        }
     }
 }
 
