@@ -74,7 +74,9 @@ def test_without_an_interface_those_with_a_policy_are_listed(cli, config):
 
 
 def test_json_is_alone_on_standard_output_and_the_same_from_python(cli, config, monkeypatch):
-    done = cli("import", config.name, "--interface", "Gi0/1", "--format", "json", "--platform", "ios-xe")
+    done = cli(
+        "import", config.name, "--interface", "Gi0/1", "--format", "json", "--platform", "ios-xe"
+    )
     found = json.loads(done.stdout)
     monkeypatch.chdir(config.parent)
     assert found == spillgate.understand(config.name, platform="ios-xe", interface="Gi0/1")
