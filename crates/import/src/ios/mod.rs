@@ -28,6 +28,7 @@ mod policy_map;
 mod protocols;
 mod queue;
 mod report;
+mod understood;
 mod wred;
 
 use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
@@ -37,12 +38,12 @@ use parse::Parser;
 use platform::Profile;
 use report::Report;
 
-pub use explain::{
+pub use platform::{platform_by_name, platforms};
+pub use report::LineCounts;
+pub use understood::{
     Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
     Understood, WrittenLine,
 };
-pub use platform::{platform_by_name, platforms};
-pub use report::LineCounts;
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,
 /// `service-policy`, access lists that classes name, and the `bandwidth` and

@@ -10,7 +10,9 @@ use spillgate_core::units::parse_rate;
 use spillgate_core::{Limit, Overhead, Percent, RateOrPercent};
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, FifoSpec, MatchSpec};
 use spillgate_scenario::plan::Unmodelled;
-use spillgate_scenario::{Diagnostic, Diagnostics, Imported, ImportedInterface, Importer, Platform};
+use spillgate_scenario::{
+    Diagnostic, Diagnostics, Imported, ImportedInterface, Importer, Platform,
+};
 
 /// Reads lines `policy NAME fifo N`, `policy NAME percent P`, `interface NAME [bandwidth RATE]`,
 /// `output POLICY`, `ignored TEXT`; anything else is an error.

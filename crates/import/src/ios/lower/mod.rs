@@ -2,6 +2,7 @@
 //! class checked against each other, everything as the scenario's types.
 
 mod condition;
+mod defaults;
 mod graph;
 mod interface;
 mod matching;
@@ -22,7 +23,7 @@ pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<
     let mut names = Names { left: 200 };
     let mut classes = matching::lower(config, report, &mut names);
     let rates = rates::enclosing(config, profile);
-    let defaults = policy::Defaults {
+    let defaults = defaults::Defaults {
         profile,
         rates: &rates,
     };

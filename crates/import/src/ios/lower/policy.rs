@@ -1,6 +1,6 @@
 //! Policy-maps as class-based disciplines.
 
-use spillgate_core::{Limit, Percent, RateOrPercent};
+use spillgate_core::{Percent, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
 use spillgate_queueing::spec::{
     ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PolicingWhen,
@@ -10,63 +10,13 @@ use spillgate_scenario::Imported;
 
 use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
-use super::super::platform::{DefaultLimit, FairDefaults, Profile};
 use super::super::report::Report;
+use super::defaults::Defaults;
 use super::matching::{Classes, show_cycle};
-use super::rates::Rates;
 use super::{Names, graph};
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
-
-/// What fills in where a class says nothing.
-pub(super) struct Defaults<'c, 'a> {
-    pub(super) profile: &'c Profile,
-    /// Rates that policy-maps divide, where they are known.
-    pub(super) rates: &'c Rates<'a>,
-}
-
-impl Defaults<'_, '_> {
-    /// The limit of a queue in `policy`; none: the engine's own.
-    fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
-        match default {
-            DefaultLimit::Engine => None,
-            DefaultLimit::Fixed(limit) => Some(limit),
-            DefaultLimit::Enclosing { time, least } => {
-                let bytes = self.rates.get(policy).map_or(0, |r| r.bytes_in(time));
-                let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
-                Some(Limit::Packets(packets.max(least)))
-            }
-        }
-    }
-
-    /// Fills in the queue of a class of `policy` that has one.
-    fn queue(&self, spec: &mut ClassSpec, policy: &str, queues: Option<u16>, own: Option<u16>) {
-        if spec.queue_limit.is_none() {
-            spec.queue_limit = match spec.fair_queue {
-                // Its limits are those of the conversations.
-                Some(_) if matches!(self.profile.fair, FairDefaults::Conversations { .. }) => None,
-                Some(_) => self
-                    .limit(self.profile.queue_limit, policy)
-                    .or(Some(Limit::Packets(64))),
-                None => self.limit(self.profile.queue_limit, policy),
-            };
-        }
-        let Some(fair) = &mut spec.fair_queue else {
-            return;
-        };
-        match self.profile.fair {
-            FairDefaults::Conversations { queues: n } => fair.queues = queues.unwrap_or(n),
-            FairDefaults::QuarterOfLimit { queues: n } => {
-                fair.queues = queues.unwrap_or(n);
-                if let (None, Some(Limit::Packets(limit))) = (own, spec.queue_limit) {
-                    fair.threshold = u16::try_from(limit / 4).unwrap_or(4096).clamp(1, 4096);
-                    fair.hold_queue = limit.max(1);
-                }
-            }
-        }
-    }
-}
 
 /// Lowers all policy-maps.
 pub(super) fn lower<'a>(
