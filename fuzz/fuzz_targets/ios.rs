@@ -3,12 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use spillgate_import::IosImporter;
-use spillgate_scenario::Importer as _;
+use spillgate_scenario::{Importer as _, Platform};
 
 fuzz_target!(|data: &[u8]| {
-    if let Err(errors) = IosImporter.ios("fuzz.cfg", data) {
-        assert!(errors.has_errors());
-        assert!(errors.0.iter().all(|e| e.line.is_some()));
-        let _ = errors.to_string();
+    for platform in Platform::ALL {
+        if let Err(errors) = IosImporter.ios("fuzz.cfg", data, platform) {
+            assert!(errors.has_errors());
+            assert!(errors.0.iter().all(|e| e.line.is_some()));
+            let _ = errors.to_string();
+        }
+        let _ = IosImporter.understand("fuzz.cfg", data, platform, Some("Gi0/0"));
     }
 });

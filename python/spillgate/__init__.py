@@ -20,7 +20,7 @@ from spillgate.metrics import Metric, metrics
 from spillgate.result import Results, load
 from spillgate.rows import Distribution, Row, Run, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
-from spillgate.scenario import Description, Unmodelled, catalog, check, schema
+from spillgate.scenario import Description, Unmodelled, catalog, check, schema, understand
 
 __version__: str = _engine.VERSION
 __commit__: str = _engine.COMMIT
@@ -51,4 +51,5 @@ __all__ = [
     "metrics",
     "run",
     "schema",
+    "understand",
 ]

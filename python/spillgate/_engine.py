@@ -30,6 +30,13 @@ def catalog() -> dict[str, list[dict[str, Any]]]:
     return parsed
 
 
+def understand(path: str, platform: str, interface: str | None) -> dict[str, Any]:
+    """What the core understood of a router configuration; raises `InputError`."""
+    with _translated():
+        parsed: dict[str, Any] = json.loads(_native.understand(path, platform, interface))
+    return parsed
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:

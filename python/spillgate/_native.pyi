@@ -1,5 +1,6 @@
 # The compiled core. Only `spillgate._engine` imports it; a test compares this with the module.
 
+from os import PathLike
 from typing import Final, final
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "__version__",
     "catalog",
     "schema",
+    "understand",
 ]
 
 __version__: Final[str]
@@ -17,6 +19,9 @@ __commit__: Final[str]
 
 def schema() -> str: ...
 def catalog() -> str: ...
+def understand(
+    path: PathLike[str] | str, platform: str = "ios", interface: str | None = None
+) -> str: ...
 
 class InputError(Exception):
     diagnostics: str

@@ -189,6 +189,34 @@ def check(
     )
 
 
+def understand(
+    config: str | Path, *, platform: str = "ios", interface: str | None = None
+) -> dict[str, Any]:
+    """What is understood of a router configuration, without a scenario.
+
+    Args:
+        config: Path of the configuration (Cisco IOS, IOS XE, IOS XR).
+        platform: Whose meaning its commands have; `catalog()["platforms"]` lists them.
+        interface: The interface to show with the classes of its policy, in any spelling that the
+            router takes; None for all that have a policy, without them.
+
+    Returns:
+        A record: `file`, `platform`, `interfaces` (each with its policy as a tree, rates in b/s,
+        bursts in bytes), `unattached` policies, `unmodelled`,
+        `warnings`.
+
+    Raises:
+        InputError: If the configuration is wrong or the interface does not exist; says where.
+
+    Example:
+        >>> import spillgate
+        >>> found = spillgate.understand("examples/ce-node/policies.cfg")
+        >>> [policy["name"] for policy in found["unattached"]]
+        ['CBWFQ', 'CBWFQ-LLQ', 'CBWFQ-LLQ-WRED', 'FIFO', 'WFQ']
+    """
+    return _engine.understand(str(config), platform, interface)
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema of the scenario file, for editors and other tools.
 

@@ -6,6 +6,7 @@
 mod common;
 
 use spillgate_import::IosImporter;
+use spillgate_scenario::Platform;
 
 fn main() {
     let lines: usize = std::env::args()
@@ -17,7 +18,7 @@ fn main() {
     for _ in 0..10 {
         #[expect(clippy::disallowed_methods, reason = "this measures the host")]
         let start = std::time::Instant::now();
-        let read = IosImporter.read("large.cfg", text.as_bytes());
+        let read = IosImporter.read("large.cfg", text.as_bytes(), Platform::Ios);
         best = best.min(start.elapsed().as_secs_f64());
         assert!(read.is_ok());
     }

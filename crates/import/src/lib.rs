@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use spillgate_import::IosImporter;
-//! use spillgate_scenario::Importer as _;
+//! use spillgate_scenario::{Importer as _, Platform};
 //!
 //! let config = b"class-map voice
 //!  match dscp ef
@@ -17,7 +17,7 @@
 //!  bandwidth 2048
 //!  service-policy output WAN
 //! ";
-//! let imported = IosImporter.ios("ce.cfg", config)?;
+//! let imported = IosImporter.ios("ce.cfg", config, Platform::Ios)?;
 //! assert!(imported.policies.contains_key("WAN"));
 //! assert_eq!(imported.interfaces["Serial0/0"].output_policy, Some(("WAN".to_owned(), 8)));
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())
@@ -36,13 +36,14 @@
 //!   flags, ICMP types, fragments or times of day are left out.
 //! - A policer has one rate and two colors. With a `violate-action` of its own,
 //!   all that exceeds the committed burst meets that; with a peak rate, the
-//!   `exceed-action`. Its default burst is CIR/32 bytes, at least 1500
+//!   `exceed-action`. A burst in ms of a percentage is left out. Its default burst is CIR/32 bytes, at least 1500
 //!   (recalled), which is 250 ms at the committed rate.
 //! - A shaper's bucket holds Bc + Be, Be being Bc unless given, as the byte
 //!   limit in `show policy-map interface` has it.
 //! - `fair-queue` in a class has the limits of flow-based WFQ before HQF, 64
-//!   packets a conversation; HQF holds a conversation to a quarter of the
-//!   class's `queue-limit` (recalled).
+//!   packets a conversation, unless the [`Platform`](spillgate_scenario::Platform)
+//!   says otherwise; HQF holds a conversation to a quarter of the class's
+//!   `queue-limit` (recalled).
 //! - An interface without a service-policy that says `fair-queue`,
 //!   `no fair-queue`, `hold-queue ... out` or `random-detect` gets a policy of
 //!   the name `INTERFACE-DEFAULT:` and its own. One that says nothing gets
@@ -51,4 +52,7 @@
 
 mod ios;
 
-pub use ios::{IosImporter, LineCounts};
+pub use ios::{
+    Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyName,
+    PolicyTree, QueueFacts, Understood, WrittenLine, platform_by_name, platforms,
+};

@@ -13,7 +13,7 @@ use spillgate_import::{IosImporter, LineCounts};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::aqm::WredSpec;
 use spillgate_queueing::spec::{FairQueueSpec, FifoSpec, PrioritySpec};
-use spillgate_scenario::{Diagnostic, Imported, Importer as _};
+use spillgate_scenario::{Diagnostic, Imported, Importer as _, Platform};
 
 fn configs(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -27,6 +27,15 @@ fn configs(folder: &str) -> Vec<PathBuf> {
     all.sort();
     assert!(!all.is_empty());
     all
+}
+
+/// The platform that the name of a configuration says: `edge.ios-xr.cfg`.
+fn platform(path: &Path) -> Platform {
+    let stem = path.file_stem().unwrap().to_str().unwrap();
+    let said = stem
+        .rsplit_once('.')
+        .and_then(|(_, p)| Platform::by_name(p));
+    said.unwrap_or_default()
 }
 
 fn file_name(path: &Path) -> &str {
@@ -149,7 +158,7 @@ fn show_diagnostic(d: &Diagnostic) -> String {
 fn good_configurations_become_policies() {
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
-        match IosImporter.read(file_name(&path), &bytes) {
+        match IosImporter.read(file_name(&path), &bytes, platform(&path)) {
             Ok((imported, counts)) => check(&path, "expected", &show(&imported, counts)),
             Err(e) => panic!("{e}"),
         }
@@ -160,7 +169,9 @@ fn good_configurations_become_policies() {
 fn errors_are_all_reported_with_their_place() {
     for path in configs("errors") {
         let bytes = fs::read(&path).unwrap();
-        let errors = IosImporter.ios(file_name(&path), &bytes).unwrap_err();
+        let errors = IosImporter
+            .ios(file_name(&path), &bytes, Platform::Ios)
+            .unwrap_err();
         let got: String = errors.0.iter().map(show_diagnostic).collect();
         check(&path, "expected", &got);
     }
@@ -171,7 +182,11 @@ fn errors_are_all_reported_with_their_place() {
 fn layout_does_not_change_the_meaning() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configs/ce-node.cfg");
     let text = fs::read_to_string(path).unwrap();
-    let read = |text: &str| IosImporter.ios("f", text.as_bytes()).unwrap();
+    let read = |text: &str| {
+        IosImporter
+            .ios("f", text.as_bytes(), Platform::Ios)
+            .unwrap()
+    };
     let plain = read(&text);
     let flat: String = text
         .lines()
@@ -205,7 +220,7 @@ fn layout_does_not_change_the_meaning() {
 fn latin1_is_read_and_said_once() {
     let text =
         b"! caf\xE9\npolicy-map P\n description na\xEFve\n class class-default\n  bandwidth 10\n";
-    let imported = IosImporter.ios("l1.cfg", text).unwrap();
+    let imported = IosImporter.ios("l1.cfg", text, Platform::Ios).unwrap();
     assert_eq!(imported.policies.len(), 1);
     assert_eq!(imported.warnings.len(), 1);
     assert_eq!(
@@ -217,7 +232,7 @@ fn latin1_is_read_and_said_once() {
 #[test]
 fn binary_input_is_an_error_with_a_place() {
     let errors = IosImporter
-        .ios("b.cfg", b"policy-map P\n\xFF\xFE\0x")
+        .ios("b.cfg", b"policy-map P\n\xFF\xFE\0x", Platform::Ios)
         .unwrap_err();
     let d = &errors.0[0];
     assert_eq!((d.code, d.line, d.column), ("E0701", Some(2), Some(3)));
@@ -229,7 +244,9 @@ fn imported_policies_can_be_built() {
     let rate = Rate::from_bps(100_000_000).unwrap();
     for path in configs("configs") {
         let bytes = fs::read(&path).unwrap();
-        let imported = IosImporter.ios(file_name(&path), &bytes).unwrap();
+        let imported = IosImporter
+            .ios(file_name(&path), &bytes, platform(&path))
+            .unwrap();
         for name in imported.policies.keys() {
             if let Err(e) = Recipe::resolve(name, &imported.policies, rate) {
                 panic!("{}: {name}: {e:?}", path.display());

@@ -4,16 +4,32 @@ mod common;
 
 use proptest::prelude::*;
 use spillgate_import::IosImporter;
-use spillgate_scenario::Severity;
+use spillgate_scenario::{Platform, Severity};
 
 const CE_NODE: &str = include_str!("configs/ce-node.cfg");
 const BRANCH: &str = include_str!("configs/branch.cfg");
 
+/// Configurations of five flavors, each with the platform that it is for.
+const ALL: [(Platform, &str); 5] = [
+    (Platform::Ios, CE_NODE),
+    (Platform::IosHqf, BRANCH),
+    (Platform::IosXe, include_str!("configs/hub.ios-xe.cfg")),
+    (Platform::IosXr, include_str!("configs/edge.ios-xr.cfg")),
+    (
+        Platform::IosPreHqf,
+        include_str!("configs/spoke.ios-pre-hqf.cfg"),
+    ),
+];
+
 /// Reads and checks what holds for every input; whether it was taken.
 fn read(bytes: &[u8]) -> bool {
+    read_as(Platform::Ios, bytes)
+}
+
+fn read_as(platform: Platform, bytes: &[u8]) -> bool {
     let lines = bytes.split(|b| *b == b'\n').count() as u32;
     let located = |line: Option<u32>| line.is_some_and(|l| (1..=lines).contains(&l));
-    match IosImporter.read("in.cfg", bytes) {
+    match IosImporter.read("in.cfg", bytes, platform) {
         Ok((imported, counts)) => {
             assert_eq!(counts.total, counts.blank + counts.queueing + counts.other);
             assert_eq!(counts.total, lines);
@@ -46,28 +62,41 @@ fn read(bytes: &[u8]) -> bool {
 
 #[test]
 fn every_truncation_ends_well() {
-    for text in [CE_NODE, BRANCH] {
+    for (platform, text) in ALL {
         for end in 0..=text.len() {
-            read(&text.as_bytes()[..end]);
+            read_as(platform, &text.as_bytes()[..end]);
         }
-        assert!(read(text.as_bytes()));
+        assert!(read_as(platform, text.as_bytes()));
     }
 }
 
 #[test]
 fn every_corrupted_character_ends_well() {
-    for text in [CE_NODE, BRANCH] {
+    for (platform, text) in ALL {
         let mut bytes = text.as_bytes().to_vec();
         for i in 0..bytes.len() {
             let original = bytes[i];
             for other in [b'x', b'9', b' ', b'\n', b'"', b'!', 0xE9, 0] {
                 bytes[i] = other;
-                assert!(!read(&bytes) || other != 0);
+                assert!(!read_as(platform, &bytes) || other != 0);
             }
             bytes[i] = original;
             let mut shorter = bytes.clone();
             shorter.remove(i);
-            read(&shorter);
+            read_as(platform, &shorter);
+        }
+    }
+}
+
+/// What is understood of a broken configuration can be said, too.
+#[test]
+fn explanations_of_broken_configurations_end_well() {
+    for (platform, text) in ALL {
+        for end in (0..=text.len()).step_by(7) {
+            let bytes = &text.as_bytes()[..end];
+            if let Ok(u) = IosImporter.understand("in.cfg", bytes, platform, Some("Gi0/0/0")) {
+                assert!(serde_json::to_string(&u).is_ok());
+            }
         }
     }
 }
@@ -87,7 +116,7 @@ fn nothing_vanishes_in_silence() {
         let mut changed = lines.clone();
         let misspelt = line.replacen(body, &format!("zz{body}"), 1);
         changed[i] = &misspelt;
-        match IosImporter.read("in.cfg", changed.join("\n").as_bytes()) {
+        match IosImporter.read("in.cfg", changed.join("\n").as_bytes(), Platform::Ios) {
             Ok((imported, _)) => assert!(
                 imported.unmodelled.iter().any(|u| u.line as usize == i + 1),
                 "line {}: {misspelt}",
@@ -102,7 +131,9 @@ fn nothing_vanishes_in_silence() {
 #[test]
 fn a_large_configuration_is_read_whole() {
     let (text, written) = common::configuration(1000);
-    let (imported, counts) = IosImporter.read("large.cfg", text.as_bytes()).unwrap();
+    let (imported, counts) = IosImporter
+        .read("large.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap();
     assert_eq!(counts.total, written.lines);
     assert_eq!(counts.other, written.other);
     assert_eq!(imported.policies.len(), written.policies);
@@ -121,7 +152,9 @@ fn expansion_is_bounded() {
             text += &format!(" match class-map L{}\n", level - 1);
         }
     }
-    let errors = IosImporter.read("in.cfg", text.as_bytes()).unwrap_err();
+    let errors = IosImporter
+        .read("in.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap_err();
     assert!(errors.0.iter().all(|e| e.code == "E0702"), "{errors}");
 
     let mut text = String::from("class-map match-any L0\n match dscp 1\n");
@@ -141,7 +174,9 @@ fn long_chains_of_policies_are_walked_without_recursion() {
         let next = (level + 1) % 20_000;
         text += &format!("policy-map P{level}\n class class-default\n  service-policy P{next}\n");
     }
-    let errors = IosImporter.read("in.cfg", text.as_bytes()).unwrap_err();
+    let errors = IosImporter
+        .read("in.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap_err();
     assert_eq!(errors.0.len(), 1);
     assert_eq!(errors.0[0].code, "E0712");
 }

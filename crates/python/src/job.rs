@@ -23,7 +23,7 @@ pyo3::create_exception!(
     "Bad input. `diagnostics` holds a JSON list of what is wrong and where."
 );
 
-fn input_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
+pub(crate) fn input_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     let error = InputError::new_err(diagnostics.to_string());
     let json = serde_json::to_string(&diagnostics.0).unwrap_or_default();
     match error.value(py).setattr("diagnostics", json) {

@@ -4,6 +4,7 @@
 //! calls release the interpreter.
 #![forbid(unsafe_code)]
 
+mod config;
 mod files;
 mod job;
 mod memory;
@@ -41,6 +42,10 @@ fn catalog() -> String {
         "congestion-control".to_owned(),
         list(&mut control.iter().copied()).into(),
     );
+    families.insert(
+        "platforms".to_owned(),
+        list(&mut spillgate_import::platforms()).into(),
+    );
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
@@ -59,5 +64,6 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Results>()?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
+    m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     Ok(())
 }

@@ -23,3 +23,4 @@ pub use discipline::Discipline;
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use stats::{LeafGauges, LeafStats};
+pub use tree::Division;

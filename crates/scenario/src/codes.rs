@@ -73,6 +73,7 @@ codes! {
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
     W_NO_POLICY = "W0403", "An interface that is mapped to a link but has no output policy.";
     W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
+    W_COUNTED = "W0405", "A link that counts other bytes than the router does.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";

@@ -11,7 +11,7 @@ use spillgate_core::rng::hash_bytes;
 use crate::codes;
 use crate::de::MAX_ERRORS;
 use crate::error::{Diagnostic, Diagnostics};
-use crate::import::{Files, Imported, Importer};
+use crate::import::{Files, Imported, Importer, Platform};
 use crate::node::{Node, Step, Value};
 use crate::plan::Unmodelled;
 use crate::text::Texts;
@@ -38,7 +38,7 @@ pub(crate) struct Ctx<'a> {
     unmodelled: Vec<Unmodelled>,
     /// By path as written; none if it could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
-    imported: BTreeMap<String, Option<Arc<Imported>>>,
+    imported: BTreeMap<(String, Platform), Option<Arc<Imported>>>,
 }
 
 impl<'a> Ctx<'a> {
@@ -147,14 +147,16 @@ impl<'a> Ctx<'a> {
     pub(crate) fn import(
         &mut self,
         file: &str,
+        platform: Platform,
         root: &Node,
         path: &[Step],
     ) -> Option<Arc<Imported>> {
-        if let Some(known) = self.imported.get(file) {
+        let key = (file.to_owned(), platform);
+        if let Some(known) = self.imported.get(&key) {
             return known.clone();
         }
         let result = self.open(file, root, path).and_then(|opened| {
-            match self.importer.ios(&opened.name, &opened.bytes) {
+            match self.importer.ios(&opened.name, &opened.bytes, platform) {
                 Ok(mut imported) => {
                     self.warnings.append(&mut imported.warnings);
                     self.unmodelled.append(&mut imported.unmodelled);
@@ -166,7 +168,7 @@ impl<'a> Ctx<'a> {
                 }
             }
         });
-        self.imported.insert(file.to_owned(), result.clone());
+        self.imported.insert(key, result.clone());
         result
     }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use spillgate_core::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::error::{Diagnostic, Diagnostics};
@@ -28,13 +30,60 @@ impl Files for BTreeMap<std::path::PathBuf, Vec<u8>> {
     }
 }
 
+/// Whose meaning the commands of a router configuration have, where platforms differ.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Platform {
+    /// Cisco IOS as its command references describe it, whatever the release.
+    #[default]
+    Ios,
+    /// Cisco IOS before the hierarchical queueing framework, that is before 12.4(20)T.
+    IosPreHqf,
+    /// Cisco IOS with the hierarchical queueing framework: 12.4(20)T and later, 15.x.
+    IosHqf,
+    /// Cisco IOS XE on ASR 1000, ISR 4000 and their kin.
+    IosXe,
+    /// Cisco IOS XR.
+    IosXr,
+}
+
+impl Platform {
+    /// Every platform.
+    pub const ALL: [Self; 5] = [
+        Self::Ios,
+        Self::IosPreHqf,
+        Self::IosHqf,
+        Self::IosXe,
+        Self::IosXr,
+    ];
+
+    /// The name under which scenarios and the command line know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ios => "ios",
+            Self::IosPreHqf => "ios-pre-hqf",
+            Self::IosHqf => "ios-hqf",
+            Self::IosXe => "ios-xe",
+            Self::IosXr => "ios-xr",
+        }
+    }
+
+    /// The platform of a name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|p| p.name() == name)
+    }
+}
+
 /// Turns router configurations into policies.
 pub trait Importer {
-    /// Reads a Cisco IOS configuration; `file` is its name for diagnostics.
+    /// Reads a Cisco IOS configuration with the meaning that `platform` gives it; `file` is its
+    /// name for diagnostics.
     ///
     /// # Errors
     /// Everything in the configuration that is wrong, with file, line and column.
-    fn ios(&self, file: &str, bytes: &[u8]) -> Result<Imported, Diagnostics>;
+    fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics>;
 }
 
 /// What a router configuration says about queueing.
@@ -61,6 +110,8 @@ pub struct ImportedInterface {
     pub bandwidth: Option<Rate>,
     /// The policy of its `service-policy output`, and that command's line.
     pub output_policy: Option<(String, u32)>,
+    /// What the platform's rates count beside the IP packet; none if nothing is known of it.
+    pub counted: Option<Overhead>,
 }
 
 /// An importer that refuses every configuration: for scenarios without any.
@@ -68,11 +119,26 @@ pub struct ImportedInterface {
 pub struct NoImporter;
 
 impl Importer for NoImporter {
-    fn ios(&self, file: &str, _: &[u8]) -> Result<Imported, Diagnostics> {
+    fn ios(&self, file: &str, _: &[u8], _: Platform) -> Result<Imported, Diagnostics> {
         Err(
             Diagnostic::error("E0407", "router configurations cannot be read here")
                 .in_file(file)
                 .into(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_have_the_names_that_scenarios_write() {
+        for platform in Platform::ALL {
+            let written = serde_json::to_value(platform).unwrap();
+            assert_eq!(written, platform.name());
+            assert_eq!(Platform::by_name(platform.name()), Some(platform));
+        }
+        assert_eq!(Platform::by_name("junos"), None);
     }
 }

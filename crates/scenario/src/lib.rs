@@ -43,7 +43,7 @@ mod text;
 mod yaml;
 
 pub use error::{Diagnostic, Diagnostics, Severity};
-pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter};
+pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter, Platform};
 pub use load::{Loaded, Options, load};
 pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};

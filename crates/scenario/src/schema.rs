@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::Dur;
 use spillgate_queueing::spec::DisciplineSpec;
 
+use crate::import::Platform;
+
 /// Takes texts, and numbers as their text: that a unit is missing is said later and better.
 macro_rules! lenient_text {
     ($type:ident, $what:literal) => {
@@ -92,9 +94,16 @@ pub struct Scenario {
 pub struct ConfigSpec {
     /// Path of the configuration, relative to the scenario file.
     pub ios: String,
+    /// Whose meaning its commands have where platforms differ. Default `ios`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub platform: Platform,
     /// Interfaces whose output service-policy and bandwidth go to a link: interface name -> link name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<String, String>,
+}
+
+fn is_default(platform: &Platform) -> bool {
+    *platform == Platform::default()
 }
 
 /// What is measured, and when.

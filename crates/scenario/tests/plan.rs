@@ -228,6 +228,25 @@ fn router_policies_join_and_warn() {
 }
 
 #[test]
+fn the_platform_goes_to_the_importer_and_says_what_it_counts() {
+    let config = "policy LLQ fifo 40\ninterface Gi0/0 bandwidth 10Mb/s\noutput LLQ\n";
+    let warnings = |platform: &str| {
+        let text = SMALL.replace(", policy: Q", "").replace(
+            "policies:",
+            &format!("configs: [{{ios: r.cfg, {platform}interfaces: {{Gi0/0: wan}}}}]\npolicies:"),
+        );
+        plan_with(&text, &[("dir/r.cfg", config)], &Options::default()).map(|p| p.warnings)
+    };
+    assert_eq!(warnings("").unwrap_or_else(|e| panic!("{e}")), [""; 0]);
+    let counted = warnings("platform: ios-xe, ").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(counted.len(), 1, "{counted:?}");
+    let start = "dir/s.yaml:6: rates of platform ios-xe count 14 B beside each IP packet of interface Gi0/0, link `wan` counts none";
+    assert!(counted[0].starts_with(start), "{counted:?}");
+    let e = warnings("platform: junos, ").unwrap_err();
+    assert!(e.to_string().contains("ios-pre-hqf"), "{e}");
+}
+
+#[test]
 fn memory_is_estimated_before_anything_runs() {
     let p = plan(SMALL);
     let one = p.memory_bytes(1);

@@ -142,6 +142,21 @@ def check(options: argparse.Namespace) -> int:
     return 0
 
 
+def import_config(options: argparse.Namespace) -> int:
+    """`spillgate import`."""
+    found = scenario.understand(
+        options.config, platform=options.platform, interface=options.interface
+    )
+    if options.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        print()
+    else:
+        from spillgate.cli import config
+
+        config.understood(found, whole=options.interface is not None)
+    return 0
+
+
 def print_schema(_options: argparse.Namespace) -> int:
     """`spillgate schema`."""
     print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
@@ -162,5 +177,11 @@ def print_catalog(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"run": run, "check": check, "schema": print_schema, "list": print_catalog}
+COMMANDS = {
+    "run": run,
+    "check": check,
+    "import": import_config,
+    "schema": print_schema,
+    "list": print_catalog,
+}
 """The commands by name."""

@@ -80,6 +80,28 @@ def build_parser() -> argparse.ArgumentParser:
     _scenario(check)
     _numbers(check)
 
+    reading = _command(commands, "import", "say what is understood of a router configuration")
+    reading.add_argument(
+        "config", type=Path, metavar="FILE", help="configuration (Cisco IOS, IOS XE or IOS XR)"
+    )
+    reading.add_argument(
+        "--interface",
+        metavar="NAME",
+        help="show what queues on this interface; default lists those with a policy",
+    )
+    reading.add_argument(
+        "--platform",
+        default="ios",
+        metavar="P",
+        help="whose meaning the commands have; 'spillgate list platforms' names them; default ios",
+    )
+    reading.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="what goes to standard output; default text",
+    )
+
     _command(commands, "schema", "print the JSON Schema of the scenario file")
 
     listing = _command(commands, "list", "list what can be named in a scenario")

@@ -89,7 +89,7 @@ fn one<T>(value: Option<T>) -> Option<OneOrMany<T>> {
     value.map(|v| OneOrMany(vec![v]))
 }
 
-/// `any`, `host A` or `A WILDCARD`; none for any.
+/// `any`, `host A`, `A WILDCARD` or, as IOS XR writes it, `A/LENGTH`; none for any.
 fn address(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
     const GROUPS: [(&str, ()); 2] = [("object-group", ()), ("addrgroup", ())];
     if args.try_keyword(&GROUPS).is_some() {
@@ -100,6 +100,14 @@ fn address(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
     }
     if args.take("host") {
         return Ok(host(args.address(HOST)?));
+    }
+    let prefix = args
+        .peek()
+        .filter(|w| w.text.contains('/'))
+        .and_then(|w| w.text.parse::<NetSpec>().ok());
+    if let Some(prefix) = prefix {
+        args.next();
+        return Ok((prefix.0 != Ipv4Net::new(Ipv4Addr::UNSPECIFIED, 0)).then_some(prefix));
     }
     let a = args.address("any, host and an address, or an address and a wildcard mask")?;
     Ok(net(a, args.address(WILDCARD)?))
@@ -248,9 +256,11 @@ fn extended(args: &mut Args<'_>) -> Result<(MatchSpec, Option<&'static str>), Re
         .peek()
         .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
     let any_protocol = !numeric
-        && args
-            .peek()
-            .is_some_and(|w| w.text.eq_ignore_ascii_case("ip"));
+        && args.peek().is_some_and(|w| {
+            ["ip", "ipv4"]
+                .iter()
+                .any(|ip| w.text.eq_ignore_ascii_case(ip))
+        });
     let protocol = if numeric {
         args.number("a protocol number", 0..=255)? as u8
     } else {

@@ -70,6 +70,7 @@ impl<'a> Parser<'a, '_, '_> {
                 Some(kind) => kind,
                 None => return self.other(c, Mode::Global),
             },
+            Some(Global::Ipv4) => AclKind::Extended,
             Some(Global::Ipv6) => AclKind::Foreign("IPv6"),
             _ => {
                 c.args.take("extended");

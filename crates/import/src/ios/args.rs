@@ -119,6 +119,18 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// One of the keywords of `table` in full, if one comes next; else nothing is read.
+    pub(crate) fn try_exact<T: Copy + PartialEq>(&mut self, table: &Table<T>) -> Option<T> {
+        let mut ahead = self.words;
+        match find(table, ahead.next()?.text) {
+            Found::Exact(t) => {
+                self.words = ahead;
+                Some(t)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether `name` (in full or abbreviated) comes next; it is read then.
     pub(crate) fn take(&mut self, name: &'static str) -> bool {
         self.try_keyword(&[(name, ())]).is_some()
@@ -154,7 +166,8 @@ impl<'a> Args<'a> {
         Ok(Percent(p as f64 / 100.0))
     }
 
-    /// A rate in bit/s; `k`, `m` or `g` behind the number scale it by powers of 1000.
+    /// A rate in bit/s; `k`, `m` or `g` behind the number scale it by powers of 1000, as does
+    /// the unit that IOS XR writes behind it.
     pub(crate) fn bits_per_second(&mut self) -> Result<Rate, Refusal> {
         const WHAT: &str = "a rate in bit/s";
         let word = self.word(WHAT)?;
@@ -163,7 +176,7 @@ impl<'a> Args<'a> {
         let last = word.text.chars().last().map(|c| c.to_ascii_lowercase());
         let scale = scales.iter().find(|(c, _)| Some(*c) == last);
         let bps = match scale {
-            None => number(word, WHAT, 1..=MAX_BPS)?,
+            None => self.scaled(word, WHAT, 1)?,
             Some((_, scale)) => {
                 let digits = &word.text[..word.text.len() - 1];
                 let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -185,8 +198,20 @@ impl<'a> Args<'a> {
     pub(crate) fn kilobits_per_second(&mut self) -> Result<Rate, Refusal> {
         const WHAT: &str = "a rate in kbit/s";
         let word = self.word(WHAT)?;
-        let kbps = number(word, WHAT, 1..=MAX_BPS / 1000)?;
-        Rate::from_bps(kbps * 1000).ok_or_else(|| unexpected(word, WHAT))
+        let bps = self.scaled(word, WHAT, 1000)?;
+        Rate::from_bps(bps).ok_or_else(|| unexpected(word, WHAT))
+    }
+
+    /// The number `word` in bit/s, in the unit that follows or else in `unit`.
+    fn scaled(&mut self, word: Word<'_>, what: &str, unit: u64) -> Result<u64, Refusal> {
+        const UNITS: [(&str, u64); 4] = [
+            ("bps", 1),
+            ("kbps", 1000),
+            ("mbps", 1_000_000),
+            ("gbps", 1_000_000_000),
+        ];
+        let unit = self.try_exact(&UNITS).unwrap_or(unit);
+        Ok(number(word, what, 1..=MAX_BPS / unit)? * unit)
     }
 
     /// A DSCP by name or number.

@@ -220,11 +220,23 @@ pub(crate) struct AclLine<'a> {
 pub(crate) struct Interface<'a> {
     pub(crate) name: String,
     pub(crate) origin: Origin<'a>,
-    pub(crate) bandwidth: Option<At<'a, Rate>>,
+    /// `bandwidth`.
+    pub(crate) own_bandwidth: Option<At<'a, Rate>>,
+    /// `bandwidth qos-reference`.
+    pub(crate) qos_reference: Option<At<'a, Rate>>,
+    /// `max-reserved-bandwidth`, in percent.
+    pub(crate) max_reserved: Option<At<'a, u32>>,
     pub(crate) output_policy: Option<At<'a, &'a str>>,
     pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
     pub(crate) hold_queue: Option<At<'a, u32>>,
     pub(crate) wred: Wred<'a>,
+}
+
+impl<'a> Interface<'a> {
+    /// What percentages of its policy are of, if it says so.
+    pub(crate) fn bandwidth(&self) -> Option<At<'a, Rate>> {
+        self.qos_reference.or(self.own_bandwidth)
+    }
 }
 
 /// Queueing of an interface without a policy-map.

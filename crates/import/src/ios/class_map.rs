@@ -122,7 +122,10 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             }
         }
         Kind::AccessGroup => {
-            args.take("name");
+            if !args.take("name") && args.words().nth(1).is_some() {
+                // IOS XR names the family before the list.
+                args.try_exact(&FAMILIES);
+            }
             let name = args.name("the name or number of an access list")?;
             column = name.column;
             Test::Acl(name.text)
@@ -160,7 +163,11 @@ fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<Kind, Refusal> {
     }
 }
 
+/// Address families that IOS XR writes before values.
+const FAMILIES: [(&str, ()); 2] = [("ipv4", ()), ("ipv6", ())];
+
 fn dscp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    args.try_exact(&FAMILIES);
     let mut values = vec![args.dscp()?];
     while args.peek().is_some() {
         values.push(args.dscp()?);
@@ -169,6 +176,7 @@ fn dscp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
 }
 
 fn precedence<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    args.try_exact(&FAMILIES);
     let mut values = vec![args.precedence()?];
     while args.peek().is_some() {
         values.push(args.precedence()?);
@@ -203,7 +211,10 @@ mod tests {
 
     #[test]
     fn every_form_of_match() {
-        let table: [(&str, bool, Test<'_>); 17] = [
+        let table: [(&str, bool, Test<'_>); 20] = [
+            ("dscp ipv4 ef", false, dscps(&["ef"])),
+            ("access-group ipv4 VOICE", false, Test::Acl("VOICE")),
+            ("access-group ipv4", false, Test::Acl("ipv4")),
             ("any", false, Test::Any),
             ("dscp ef", false, dscps(&["46"])),
             (

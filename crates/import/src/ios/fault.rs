@@ -32,6 +32,10 @@ pub(crate) mod code {
     pub(crate) const ATTACHED_TWICE: &str = "E0714";
     /// An abbreviation stands for several keywords.
     pub(crate) const AMBIGUOUS: &str = "E0715";
+    /// The interface that was asked for does not exist.
+    pub(crate) const NO_INTERFACE: &str = "E0716";
+    /// The platform that was asked for does not exist.
+    pub(crate) const NO_PLATFORM: &str = "E0717";
     /// The file is not UTF-8.
     pub(crate) const LATIN1: &str = "W0701";
     /// A class matches nothing.
@@ -42,6 +46,10 @@ pub(crate) mod code {
     pub(crate) const NOTHING_FOUND: &str = "W0704";
     /// A class has another name in results.
     pub(crate) const RENAMED: &str = "W0705";
+    /// Percentages on an interface without a bandwidth.
+    pub(crate) const NO_BANDWIDTH: &str = "W0706";
+    /// Classes reserve more than there is.
+    pub(crate) const OVERBOOKED: &str = "W0707";
 }
 
 /// Something wrong at a column of a line.

@@ -10,6 +10,8 @@ pub(crate) enum Global {
     AccessList,
     /// `ip access-list`, or something else of IP.
     Ip,
+    /// `ipv4 access-list` of IOS XR.
+    Ipv4,
     Ipv6,
     Mac,
     Banner,
@@ -74,6 +76,7 @@ pub(crate) const GLOBALS: &[(&str, Global)] = &[
     ("interface", Global::Interface),
     ("ip", Global::Ip),
     ("ipc", Block),
+    ("ipv4", Global::Ipv4),
     ("ipv6", Global::Ipv6),
     ("isdn", Other),
     ("isis", Block),

@@ -53,7 +53,9 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
             p.config.interfaces.push(Interface {
                 name: name.clone(),
                 origin: Origin::new(c.line, first.column),
-                bandwidth: None,
+                own_bandwidth: None,
+                qos_reference: None,
+                max_reserved: None,
                 output_policy: None,
                 queueing: None,
                 hold_queue: None,
@@ -187,6 +189,7 @@ pub(crate) fn command<'a>(
         Verb::Bandwidth => bandwidth(p, c, index),
         Verb::ServicePolicy => service_policy(p, c, index),
         Verb::HoldQueue => hold_queue(p, c, index),
+        Verb::MaxReserved => max_reserved(p, c, index),
         Verb::FairQueue => fair_queue(p, c, index),
         Verb::RandomDetect => {
             let mut args = c.args;
@@ -214,13 +217,13 @@ fn is_service_instance(c: &Command<'_>) -> bool {
             .is_some_and(|w| abbreviates(w.text, "instance", 3))
 }
 
-/// `bandwidth KBPS`.
+/// `bandwidth [qos-reference] KBPS`.
 fn bandwidth<'a>(
     p: &mut Parser<'a, '_, '_>,
     mut c: Command<'a>,
     index: usize,
 ) -> Result<(), Refusal> {
-    const OTHERS: [(&str, &str); 3] = [
+    const OTHERS: [(&str, &str); 2] = [
         (
             "inherit",
             "an inherited bandwidth is not modelled; write it on the interface",
@@ -229,22 +232,43 @@ fn bandwidth<'a>(
             "receive",
             "a bandwidth of the other direction does not queue packets",
         ),
-        (
-            "qos-reference",
-            "a separate reference for percentages is not modelled; write it as `bandwidth`",
-        ),
     ];
     if let Some(reason) = c.args.try_keyword(&OTHERS) {
         return Err(Refusal::Unmodelled(reason.to_owned()));
     }
     let interface = &mut p.config.interfaces[index];
+    let bandwidth = if c.args.take("qos-reference") {
+        &mut interface.qos_reference
+    } else {
+        &mut interface.own_bandwidth
+    };
     if c.negated {
-        interface.bandwidth = None;
+        *bandwidth = None;
         return Ok(());
     }
     let value = c.args.kilobits_per_second()?;
     c.args.finish()?;
-    interface.bandwidth = Some(At {
+    *bandwidth = Some(At {
+        value,
+        origin: c.origin(),
+    });
+    Ok(())
+}
+
+/// `max-reserved-bandwidth PERCENT`.
+fn max_reserved<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    index: usize,
+) -> Result<(), Refusal> {
+    let interface = &mut p.config.interfaces[index];
+    if c.negated {
+        interface.max_reserved = None;
+        return Ok(());
+    }
+    let value = c.args.number("a percentage", 1..=100)? as u32;
+    c.args.finish()?;
+    interface.max_reserved = Some(At {
         value,
         origin: c.origin(),
     });

@@ -1,5 +1,7 @@
 //! The words of an interface's block, and the names of interfaces.
 
+use spillgate_core::Rate;
+
 use super::keyword::{Table, abbreviates};
 
 #[derive(Clone, Copy, PartialEq)]
@@ -7,6 +9,7 @@ pub(crate) enum Verb {
     Bandwidth,
     ServicePolicy,
     HoldQueue,
+    MaxReserved,
     FairQueue,
     RandomDetect,
     Ip,
@@ -84,13 +87,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("mac", Skip),
     ("mac-address", Skip),
     ("map-group", Skip),
-    (
-        "max-reserved-bandwidth",
-        Foreign(
-            "",
-            "all of the link may be reserved; above 75 % there is a warning",
-        ),
-    ),
+    ("max-reserved-bandwidth", Verb::MaxReserved),
     ("mdix", Skip),
     ("media-type", Skip),
     ("mls", Foreign("qos", SWITCH)),
@@ -211,9 +208,51 @@ pub(crate) fn canonical(name: &str) -> String {
     }
 }
 
+/// The interface that a sub-interface belongs to: GigabitEthernet0/1 for GigabitEthernet0/1.20.
+pub(crate) fn parent(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(parent, _)| parent)
+}
+
+/// The `bandwidth` of an interface that has no such command, by its type, in kbit/s: the nominal
+/// rate of Ethernet, 1544 of serial lines, 100 of tunnels (recalled). None for types whose rate depends on what is bundled or dialed.
+pub(crate) fn default_bandwidth(name: &str) -> Option<Rate> {
+    const KBPS: [(&str, u64); 15] = [
+        ("GigabitEthernet", 1_000_000),
+        ("FastEthernet", 100_000),
+        ("TenGigabitEthernet", 10_000_000),
+        ("TenGigE", 10_000_000),
+        ("TwoGigabitEthernet", 2_500_000),
+        ("FiveGigabitEthernet", 5_000_000),
+        ("TwentyFiveGigE", 25_000_000),
+        ("FortyGigabitEthernet", 40_000_000),
+        ("FortyGigE", 40_000_000),
+        ("HundredGigE", 100_000_000),
+        ("Ethernet", 10_000),
+        ("Serial", 1544),
+        ("Tunnel", 100),
+        ("Vlan", 1_000_000),
+        ("POS", 155_000),
+    ];
+    let kind = &name[..name
+        .find(|c: char| c.is_ascii_digit())
+        .unwrap_or(name.len())];
+    let (_, kbps) = KBPS.iter().find(|(n, _)| *n == kind)?;
+    Rate::from_bps(kbps * 1000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_have_a_bandwidth_and_sub_interfaces_a_parent() {
+        let kbps = |name| default_bandwidth(name).map(|r| r.bps() / 1000);
+        assert_eq!(kbps("GigabitEthernet0/0.7"), Some(1_000_000));
+        assert_eq!(kbps("Serial0/0/0:23"), Some(1544));
+        assert_eq!(kbps("Dialer1"), None);
+        assert_eq!(parent("Serial0/0.100"), Some("Serial0/0"));
+        assert_eq!(parent("Serial0/0"), None);
+    }
 
     #[test]
     fn interface_names_are_spelled_out() {

@@ -11,6 +11,8 @@ mod args;
 mod ast;
 mod class;
 mod class_map;
+mod condition_text;
+mod explain;
 mod fault;
 mod globals;
 mod heads;
@@ -20,20 +22,28 @@ mod keyword;
 mod lexer;
 mod lower;
 mod parse;
+mod platform;
 mod police;
 mod policy_map;
 mod protocols;
 mod queue;
 mod report;
+mod understood;
 mod wred;
 
-use spillgate_scenario::{Diagnostics, Imported, Importer};
+use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
 
 use fault::{Fault, code};
 use parse::Parser;
+use platform::Profile;
 use report::Report;
 
+pub use platform::{platform_by_name, platforms};
 pub use report::LineCounts;
+pub use understood::{
+    Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
+    Understood, WrittenLine,
+};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,
 /// `service-policy`, access lists that classes name, and the `bandwidth` and
@@ -52,14 +62,53 @@ pub use report::LineCounts;
 pub struct IosImporter;
 
 impl IosImporter {
-    /// Reads a configuration and counts its lines; `file` is its name for diagnostics.
+    /// Reads a configuration as `platform` would and counts its lines; `file` is its name for
+    /// diagnostics.
     ///
     /// # Errors
     /// Everything that is wrong in it, in the order of the lines: a file that is no text; missing, unknown or out-of-range
     /// arguments; class-maps, policy-maps or access lists that are named and
     /// not defined, or contain themselves; percentages above 100; `priority`
     /// beside `bandwidth`; two output policies on an interface.
-    pub fn read(self, file: &str, bytes: &[u8]) -> Result<(Imported, LineCounts), Diagnostics> {
+    pub fn read(
+        self,
+        file: &str,
+        bytes: &[u8],
+        platform: Platform,
+    ) -> Result<(Imported, LineCounts), Diagnostics> {
+        let (imported, counts, ()) =
+            self.with_config(file, bytes, platform, |_, imported| Ok((imported, ())))?;
+        Ok((imported, counts))
+    }
+
+    /// Reads a configuration as `platform` would and says what was understood of it: the output
+    /// policies of its interfaces, or of `interface` only (any spelling that the router takes).
+    ///
+    /// # Errors
+    /// Those of [`Self::read`], and an interface that does not exist.
+    pub fn understand(
+        self,
+        file: &str,
+        bytes: &[u8],
+        platform: Platform,
+        interface: Option<&str>,
+    ) -> Result<Understood, Diagnostics> {
+        let (_, _, understood) = self.with_config(file, bytes, platform, |config, imported| {
+            let profile = Profile::of(platform);
+            let understood = explain::explain(file, config, profile, imported, interface)?;
+            Ok((Imported::default(), understood))
+        })?;
+        Ok(understood)
+    }
+
+    /// Reads and lowers; `then` sees both what was written and what it became.
+    fn with_config<T>(
+        self,
+        file: &str,
+        bytes: &[u8],
+        platform: Platform,
+        then: impl FnOnce(&ast::Config<'_>, Imported) -> Result<(Imported, T), Diagnostics>,
+    ) -> Result<(Imported, LineCounts, T), Diagnostics> {
         let mut report = Report::new(file);
         let decoded = match lexer::decode(bytes) {
             Ok(decoded) => decoded,
@@ -77,16 +126,18 @@ impl IosImporter {
             parser.line(line);
         }
         let config = parser.finish();
-        let mut imported = lower::lower(&config, &mut report);
+        let mut imported = lower::lower(&config, Profile::of(platform), &mut report);
         let (unmodelled, warnings, counts) = report.finish(&decoded.text)?;
         imported.unmodelled = unmodelled;
         imported.warnings = warnings;
-        Ok((imported, counts))
+        let (imported, result) = then(&config, imported)?;
+        Ok((imported, counts, result))
     }
 }
 
 impl Importer for IosImporter {
-    fn ios(&self, file: &str, bytes: &[u8]) -> Result<Imported, Diagnostics> {
-        self.read(file, bytes).map(|(imported, _)| imported)
+    fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics> {
+        self.read(file, bytes, platform)
+            .map(|(imported, _)| imported)
     }
 }

@@ -136,6 +136,12 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             self.enter(Mode::Global, c.line);
             return Kind::Other;
         }
+        // IOS XR closes blocks so.
+        let closes = ["end-policy-map", "end-class-map"];
+        if closes.iter().any(|w| c.word.text.eq_ignore_ascii_case(w)) {
+            self.enter(Mode::Global, c.line);
+            return Kind::Queueing;
+        }
         if !c.negated && abbreviates(c.word.text, "exit", 2) {
             return self.exit();
         }
@@ -237,7 +243,9 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Some(Global::PolicyMap) => heads::policy_map(self, c),
             Some(Global::Interface) => interface::header(self, c),
             Some(Global::AccessList) => self.numbered_acl(c),
-            Some(Global::Ip | Global::Ipv6 | Global::Mac) => self.named_acl(c, found),
+            Some(Global::Ip | Global::Ipv4 | Global::Ipv6 | Global::Mac) => {
+                self.named_acl(c, found)
+            }
             Some(Global::Banner) => {
                 c.args.try_keyword(&BANNERS);
                 self.open_text(c)

@@ -7,7 +7,7 @@
 //! stays empty (RFC 2697 section 2: it fills only while the first is full);
 //! with a peak rate, it meets the *exceed* action.
 
-use spillgate_core::{RateOrPercent, Size};
+use spillgate_core::{Dur, RateOrPercent, Size};
 use spillgate_queueing::spec::PoliceAction;
 
 use super::args::Args;
@@ -93,31 +93,28 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
         violate: None,
     };
     // Classic form: burst and excess burst without keywords.
-    if let Some(bytes) = burst(args, in_percent, &mut lost)? {
+    if let Some(bytes) = burst(args, rate, &mut lost)? {
         police.burst = Some(bytes);
     }
     let mut excess = args
         .try_number("an excess burst in bytes", BURST)?
         .is_some();
     if excess {
-        args.take("ms");
+        args.try_exact(&BURST_UNITS);
     }
     let mut opens_mode = true;
     while args.peek().is_some() {
         let what = "bc, be, pir, conform-action, exceed-action or violate-action";
         match args.keyword(&OPTIONS, what)? {
             Part::Bc => {
-                if let Some(bytes) = burst(args, in_percent, &mut lost)? {
+                if let Some(bytes) = burst(args, rate, &mut lost)? {
                     police.burst = Some(bytes);
                 }
-                args.take("bytes");
             }
             Part::Be | Part::PeakBurst => {
                 args.number("an excess burst", BURST)?;
                 excess = true;
-                if !args.take("bytes") {
-                    args.take("ms");
-                }
+                args.try_exact(&BURST_UNITS);
             }
             Part::Pir | Part::PeakRate => {
                 if args.take("percent") {
@@ -143,21 +140,53 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
     })
 }
 
-/// A burst in bytes; in ms for a rate in percent, which is not modelled.
+/// What follows the number of a burst.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    /// So many bytes.
+    Bytes(u64),
+    Time(Dur),
+}
+
+/// Units of a burst; those of IOS XR by powers of 1000 (recalled).
+const BURST_UNITS: [(&str, Unit); 6] = [
+    ("bytes", Unit::Bytes(1)),
+    ("kbytes", Unit::Bytes(1000)),
+    ("mbytes", Unit::Bytes(1_000_000)),
+    ("gbytes", Unit::Bytes(1_000_000_000)),
+    ("ms", Unit::Time(Dur::from_ms(1))),
+    ("us", Unit::Time(Dur::from_us(1))),
+];
+
+/// A burst in bytes, or in time at the rate; the latter is not modelled for a rate in percent.
 fn burst(
     args: &mut Args<'_>,
-    in_percent: bool,
+    rate: RateOrPercent,
     lost: &mut Vec<String>,
 ) -> Result<Option<Size>, Refusal> {
     let n = args.try_number("a burst in bytes", BURST)?;
     let Some(n) = n else { return Ok(None) };
-    if args.take("ms") || in_percent {
-        args.take("us");
-        lost.push("bursts in ms of a percentage are not modelled; the default burst holds".into());
-        return Ok(None);
-    }
-    args.take("bytes");
-    Ok(Some(Size(n)))
+    let unit = args.try_exact(&BURST_UNITS);
+    let most = *BURST.end();
+    Ok(match (unit, rate) {
+        (Some(Unit::Bytes(scale)), _) => Some(Size(n.saturating_mul(scale).min(most))),
+        (None, RateOrPercent::Rate(_)) => Some(Size(n)),
+        (Some(Unit::Time(unit)), RateOrPercent::Rate(rate)) => {
+            // An hour is longer than any burst, and within what a duration holds.
+            let time = Dur::from_ps(
+                unit.as_ps()
+                    .saturating_mul(n)
+                    .min(Dur::from_secs(3600).as_ps()),
+            );
+            Some(Size(rate.bytes_in(time).clamp(1, most)))
+        }
+        (_, RateOrPercent::Percent(_)) => {
+            lost.push(
+                "bursts in ms of a percentage are not modelled; the default burst holds".into(),
+            );
+            None
+        }
+    })
 }
 
 /// Reads the action that follows `conform-action` or its kin.
@@ -270,6 +299,23 @@ mod tests {
                 Transmit,
                 Drop,
                 false,
+            ),
+            (
+                "rate 1 mbps burst 2 kbytes",
+                bps(1_000_000),
+                Some(2000),
+                Transmit,
+                Drop,
+                true,
+            ),
+            // 100 ms at 1 Mb/s.
+            (
+                "cir 1m bc 100 ms",
+                bps(1_000_000),
+                Some(12_500),
+                Transmit,
+                Drop,
+                true,
             ),
             (
                 "cir 15000000 bc 468750",

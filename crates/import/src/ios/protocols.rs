@@ -135,7 +135,7 @@ const KNOWN: &[Known] = &[
 ];
 
 /// IP protocols by their access-list names (IANA protocol numbers); `ip` is 0 here and means any.
-pub(crate) const ACL_PROTOCOLS: [(&str, u8); 15] = [
+pub(crate) const ACL_PROTOCOLS: [(&str, u8); 16] = [
     ("ahp", 51),
     ("eigrp", 88),
     ("esp", 50),
@@ -143,6 +143,7 @@ pub(crate) const ACL_PROTOCOLS: [(&str, u8); 15] = [
     ("icmp", 1),
     ("igmp", 2),
     ("ip", 0),
+    ("ipv4", 0),
     ("ipinip", 4),
     ("nos", 94),
     ("ospf", 89),

@@ -8,7 +8,10 @@ use super::class::{Parsed, account};
 use super::fault::{Fault, Refusal, code, unmodelled};
 use super::lexer::Word;
 
-/// `shape average {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
+/// `shape {average | peak} {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
+///
+/// `peak` sends Bc + Be an interval where `average` sends Bc: its rate is BPS (1 + Be / Bc)
+/// (Cisco IOS QoS command reference, `shape`).
 ///
 /// The bucket holds Bc + Be, and Be equals Bc unless it is given: `show
 /// policy-map interface` prints a byte limit of (Bc + Be) / 8, with equal
@@ -17,14 +20,12 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
     enum Kind {
         Average,
+        Peak,
         Foreign(&'static str),
     }
     const KINDS: [(&str, Kind); 6] = [
         ("average", Kind::Average),
-        (
-            "peak",
-            Kind::Foreign("shaping to a peak rate is not modelled; `shape average` is"),
-        ),
+        ("peak", Kind::Peak),
         (
             "adaptive",
             Kind::Foreign("adaptation to BECN is not modelled"),
@@ -45,12 +46,15 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     // Switches take the rate without a keyword.
     let kind = match args.peek() {
         Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => Kind::Average,
-        _ => args.keyword(&KINDS, "average and a rate in bit/s")?,
+        _ => args.keyword(&KINDS, "average or peak and a rate in bit/s")?,
     };
     if let Kind::Foreign(reason) = kind {
         return unmodelled(reason);
     }
     if args.take("percent") {
+        if kind == Kind::Peak {
+            return unmodelled("a peak rate in percent is not modelled; one in bit/s is");
+        }
         let rate = RateOrPercent::Percent(args.percent()?);
         let burst = args.try_number("a burst in ms", 1..=10_000)?;
         args.take("ms");
@@ -67,7 +71,7 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         let value = Shape { rate, burst: None };
         return Ok(Parsed { value, lost });
     }
-    let rate = args.bits_per_second()?;
+    let mut rate = args.bits_per_second()?;
     const BITS: std::ops::RangeInclusive<u64> = 8..=1_000_000_000_000;
     let bc = args.try_number("a burst in bits", BITS)?;
     let be = match bc {
@@ -76,6 +80,11 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     };
     let lost = account(args)?;
     let burst = bc.map(|bc| Size((bc + be.unwrap_or(bc)) / 8));
+    if kind == Kind::Peak {
+        // Be is Bc unless it is given.
+        let excess = bc.map_or(1.0, |bc| be.unwrap_or(bc) as f64 / bc as f64);
+        rate = rate.scaled(1.0 + excess);
+    }
     let value = Shape {
         rate: RateOrPercent::Rate(rate),
         burst,
@@ -83,18 +92,20 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     Ok(Parsed { value, lost })
 }
 
-/// `queue-limit N [packets | bytes | ms | us]`.
+/// `queue-limit N [packets | bytes | kbytes | mbytes | ms | us]`.
 pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
     enum Unit {
         Packets,
-        Bytes,
+        Bytes(u64),
         Ms,
         Us,
     }
-    const UNITS: [(&str, Unit); 4] = [
+    const UNITS: [(&str, Unit); 6] = [
         ("packets", Unit::Packets),
-        ("bytes", Unit::Bytes),
+        ("bytes", Unit::Bytes(1)),
+        ("kbytes", Unit::Bytes(1000)),
+        ("mbytes", Unit::Bytes(1_000_000)),
         ("ms", Unit::Ms),
         ("us", Unit::Us),
     ];
@@ -121,14 +132,14 @@ pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     args.finish()?;
     let most: u64 = match unit {
         Unit::Packets | Unit::Ms | Unit::Us => 10_000_000,
-        Unit::Bytes => 1_000_000_000,
+        Unit::Bytes(scale) => 1_000_000_000 / scale,
     };
     if let Some(word) = word.filter(|_| n > most) {
         return Err(out_of_range(word, WHAT, 1..=most));
     }
     Ok(match unit {
         Unit::Packets => Limit::Packets(n as u32),
-        Unit::Bytes => Limit::Bytes(n),
+        Unit::Bytes(scale) => Limit::Bytes(n * scale),
         Unit::Ms => Limit::Time(Dur::from_ms(n)),
         Unit::Us => Limit::Time(Dur::from_us(n)),
     })
@@ -246,6 +257,9 @@ mod tests {
             ("average 512000 12800", bps(512_000), Some(3200)),
             ("average 512000 12800 12800", bps(512_000), Some(3200)),
             ("average 512000 12800 0", bps(512_000), Some(1600)),
+            ("peak 512000", bps(1_024_000), None),
+            ("peak 512000 12800 6400", bps(768_000), Some(2400)),
+            ("average 10 mbps", bps(10_000_000), None),
             ("average percent 50", percent(50.0), None),
         ];
         for (text, rate, burst) in table {
@@ -264,7 +278,7 @@ mod tests {
                 .lost
                 .is_some()
         );
-        listed(shape(&mut args("peak 512000")));
+        listed(shape(&mut args("peak percent 20")));
         listed(shape(&mut args("max-buffers 1000")));
         assert_eq!(
             wrong(shape(&mut args("average 0"))).1,
@@ -290,6 +304,7 @@ mod tests {
             ("64", Limit::Packets(64)),
             ("64 packets", Limit::Packets(64)),
             ("96000 bytes", Limit::Bytes(96_000)),
+            ("96 kbytes", Limit::Bytes(96_000)),
             ("20 ms", Limit::Time(Dur::from_ms(20))),
             ("500 us", Limit::Time(Dur::from_us(500))),
         ];

@@ -22,7 +22,7 @@ enum Kind {
 const LAYER2: &str = "simulated packets have no layer-2 header fields";
 const INTERNAL: &str = "router-internal markings are not simulated";
 
-const KINDS: [(&str, Kind); 16] = [
+const KINDS: [(&str, Kind); 17] = [
     (
         "aggregate",
         Kind::Foreign("profiles for groups of values are not modelled"),
@@ -31,6 +31,10 @@ const KINDS: [(&str, Kind); 16] = [
     ("clp", Kind::Foreign(LAYER2)),
     ("cos", Kind::Foreign(LAYER2)),
     ("cos-based", Kind::Foreign(LAYER2)),
+    (
+        "default",
+        Kind::Foreign("the default profile of IOS XR is not modelled"),
+    ),
     ("discard-class", Kind::Foreign(INTERNAL)),
     ("discard-class-based", Kind::Foreign(INTERNAL)),
     ("dscp", Kind::Dscp),
@@ -57,6 +61,12 @@ pub(crate) fn random_detect<'a>(
         wred.by = Some(WredBy::Precedence);
         wred.origin.get_or_insert(origin);
         return Ok(());
+    }
+    if args
+        .peek()
+        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        return unmodelled("one profile for all packets of a class is not modelled");
     }
     match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
         Kind::By(by) => {

@@ -23,6 +23,7 @@
 //! is less than keeping them sorted.
 
 mod check;
+mod divide;
 mod parts;
 mod resolve;
 mod shares;
@@ -37,6 +38,7 @@ use crate::discipline::{Schedule, refuse_at};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
 
+pub use divide::Division;
 pub(crate) use resolve::resolve;
 
 /// V is brought back towards 0 above this.

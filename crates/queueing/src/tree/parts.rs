@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Dur, Limit, Rate, RateOrPercent};
+use spillgate_core::{Limit, Rate, RateOrPercent};
 
 use super::shares::Want;
 use crate::BuildError;
@@ -11,6 +11,23 @@ use crate::condition::{Policer, PriorityPolicer, Step, TokenBucket};
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+
+/// Bursts where none is given, in bytes; the specifications say where they are from.
+pub(super) mod default_burst {
+    use spillgate_core::{Dur, Rate};
+
+    pub(crate) fn shape(rate: Rate) -> u64 {
+        rate.bytes_in(Dur::from_ms(4)).max(1600)
+    }
+
+    pub(crate) fn police(rate: Rate) -> u64 {
+        rate.bytes_in(Dur::from_ms(250)).max(1500)
+    }
+
+    pub(crate) fn priority(rate: Rate) -> u64 {
+        rate.bytes_in(Dur::from_ms(200)).max(1)
+    }
+}
 
 /// Whether a class has a queue of its own.
 pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
@@ -79,7 +96,7 @@ pub(super) fn shaper(
     }
     let burst = match s.burst {
         Some(b) => b.0,
-        None => shaped.bytes_in(Dur::from_ms(4)).max(1600),
+        None => default_burst::shape(shaped),
     };
     at.check(
         burst > 0,
@@ -143,7 +160,7 @@ pub(super) fn steps(
         let cir = positive(p.rate, rate, "police.rate", at)?;
         let burst = match p.burst {
             Some(b) => b.0,
-            None => cir.bytes_in(Dur::from_ms(250)).max(1500),
+            None => default_burst::police(cir),
         };
         at.check(
             burst > 0,
@@ -162,7 +179,7 @@ pub(super) fn steps(
         let r = positive(policed, rate, "priority.rate", at)?;
         let burst = match p.burst {
             Some(b) => b.0,
-            None => r.bytes_in(Dur::from_ms(200)).max(1),
+            None => default_burst::priority(r),
         };
         at.check(
             burst > 0,

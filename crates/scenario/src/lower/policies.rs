@@ -42,7 +42,7 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
     };
     for (i, config) in scenario.configs.iter().enumerate() {
         let path = steps!["configs", i, "ios"];
-        let Some(imported) = ctx.import(&config.ios, root, &path) else {
+        let Some(imported) = ctx.import(&config.ios, config.platform, root, &path) else {
             continue;
         };
         let file = ctx.file_name(&config.ios);
@@ -140,6 +140,18 @@ pub(super) fn attach(
                     ),
                 )
                 .hint("percentages are taken of the link's rate; IOS takes them of the interface's bandwidth");
+                ctx.warn(d, root, &path);
+            }
+            if let Some(counted) = interface.counted.filter(|c| *c != link.overhead) {
+                let d = Diagnostic::warning(
+                    codes::W_COUNTED,
+                    format!(
+                        "rates of platform {} count {counted} beside each IP packet of interface {name}, link `{target}` counts {}",
+                        config.platform.name(),
+                        link.overhead
+                    ),
+                )
+                .hint(format!("write `overhead: {counted}` on the link to count as the router does"));
                 ctx.warn(d, root, &path);
             }
             let Some((policy, line)) = &interface.output_policy else {

@@ -7,17 +7,19 @@ pub(crate) mod json_schema;
 use std::collections::BTreeMap;
 
 use spillgate_core::units::parse_rate;
-use spillgate_core::{Limit, Percent, RateOrPercent};
+use spillgate_core::{Limit, Overhead, Percent, RateOrPercent};
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, FifoSpec, MatchSpec};
 use spillgate_scenario::plan::Unmodelled;
-use spillgate_scenario::{Diagnostic, Diagnostics, Imported, ImportedInterface, Importer};
+use spillgate_scenario::{
+    Diagnostic, Diagnostics, Imported, ImportedInterface, Importer, Platform,
+};
 
 /// Reads lines `policy NAME fifo N`, `policy NAME percent P`, `interface NAME [bandwidth RATE]`,
 /// `output POLICY`, `ignored TEXT`; anything else is an error.
 pub(crate) struct Router;
 
 impl Importer for Router {
-    fn ios(&self, file: &str, bytes: &[u8]) -> Result<Imported, Diagnostics> {
+    fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics> {
         let mut out = Imported::default();
         let mut interface = String::new();
         for (i, line) in String::from_utf8_lossy(bytes).lines().enumerate() {
@@ -32,6 +34,10 @@ impl Importer for Router {
                         line: number,
                         bandwidth: words.get(3).map(|r| parse_rate(r).unwrap()),
                         output_policy: None,
+                        counted: (platform != Platform::Ios).then_some(Overhead {
+                            per_packet: 14,
+                            min: 0,
+                        }),
                     };
                     out.interfaces.insert(interface.clone(), entry);
                     continue;

@@ -1,18 +1,22 @@
 //! Interfaces: what their output policy is, also without a policy-map.
 
-use spillgate_core::{Limit, Rate};
+use spillgate_core::{Limit, Rate, RateOrPercent};
 use spillgate_queueing::spec::{DisciplineSpec, FairQueueSpec, FifoSpec};
 use spillgate_scenario::{Imported, ImportedInterface};
 
 use super::super::ast::{At, Config, Interface, InterfaceQueueing, Origin};
+use super::super::fault::{Fault, code};
 use super::super::interface::dynamic_queues;
+use super::super::platform::{Profile, Reference};
 use super::super::report::Report;
 use super::Names;
 use super::policy::{undefined_policy, wred};
+use super::rates::{Source, reference};
 
 /// Lowers all interfaces, in the order of their names.
 pub(super) fn lower(
     config: &Config<'_>,
+    profile: &Profile,
     report: &mut Report<'_>,
     names: &mut Names,
     imported: &mut Imported,
@@ -21,10 +25,11 @@ pub(super) fn lower(
         let Some(interface) = config.interfaces.get(*index) else {
             continue;
         };
-        let bandwidth = interface.bandwidth.map(|b| b.value);
+        let bandwidth = bandwidth(interface, profile, report);
         let output_policy = match interface.output_policy {
             Some(policy) => {
                 beside_policy(interface, report);
+                without_bandwidth(config, interface, &policy, profile, report);
                 attached(config, name, &policy, report, names)
             }
             None => default_discipline(interface, bandwidth, report).map(|(spec, line)| {
@@ -43,9 +48,79 @@ pub(super) fn lower(
                 line: interface.origin.line,
                 bandwidth,
                 output_policy,
+                counted: profile.counted.and_then(|c| c.on(name)),
             },
         );
     }
+}
+
+/// What percentages of the interface's policy are of, if it says so.
+fn bandwidth(
+    interface: &Interface<'_>,
+    profile: &Profile,
+    report: &mut Report<'_>,
+) -> Option<Rate> {
+    if let Some(at) = interface
+        .max_reserved
+        .filter(|_| profile.reservable.is_none())
+    {
+        let reason = "all of the link may be reserved; above 75 % there is a warning";
+        report.unmodelled(at.origin, reason);
+    }
+    let stated = [interface.own_bandwidth, interface.qos_reference];
+    if profile.reference == Reference::Line {
+        for at in stated.into_iter().flatten() {
+            let reason = "percentages are of the line's rate on this platform, not of `bandwidth`";
+            report.unmodelled(at.origin, reason);
+        }
+        return None;
+    }
+    interface.bandwidth().map(|b| b.value)
+}
+
+/// Warns that percentages are of a rate that the configuration does not say.
+fn without_bandwidth(
+    config: &Config<'_>,
+    interface: &Interface<'_>,
+    policy: &At<'_, &str>,
+    profile: &Profile,
+    report: &mut Report<'_>,
+) {
+    let Some(map) = config.policy_maps.get(policy.value) else {
+        return;
+    };
+    let percent = |r: RateOrPercent| matches!(r, RateOrPercent::Percent(_));
+    let relative = map.classes.iter().any(|c| {
+        c.bandwidth.is_some_and(|b| percent(b.value))
+            || c.priority
+                .is_some_and(|p| p.value.rate.is_some_and(percent))
+            || c.shape.is_some_and(|s| percent(s.value.rate))
+            || c.police.is_some_and(|p| percent(p.value.rate))
+    });
+    let known = reference(config, interface, profile);
+    if !relative || known.is_some_and(|(_, source)| source != Source::Type) {
+        return;
+    }
+    // The rate of the line needs no command.
+    if profile.reference == Reference::Line && known.is_some() {
+        return;
+    }
+    let on_router = match known {
+        Some((rate, _)) => format!("the router takes them of {rate}, what its type has"),
+        None => "the router takes them of what its type has".to_owned(),
+    };
+    let message = format!(
+        "interface {} has no `bandwidth`: percentages in `{}` are of the link's rate; {on_router}",
+        interface.name, policy.value
+    );
+    let fault = Fault::new(code::NO_BANDWIDTH, policy.origin.column, message)
+        .found(policy.value)
+        .hint("write `bandwidth` and kbit/s on the interface");
+    report.warn(
+        policy.origin.line,
+        format!("interface.{}", interface.name),
+        fault,
+    );
 }
 
 fn attached(

@@ -309,6 +309,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 }
             }
         }
+        if !entries.iter().any(|e| e.permit) {
+            let message =
+                format!("access list `{name}` permits nothing: the criterion matches nothing");
+            let fault = Fault::new(code::MATCHES_NOTHING, origin.column, message).found(name);
+            let hint = "add a `permit` line; an access list ends with an implicit `deny`";
+            self.report.warn(origin.line, path, fault.hint(hint));
+        }
         Some(entries)
     }
 }

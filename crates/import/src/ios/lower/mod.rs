@@ -2,25 +2,41 @@
 //! class checked against each other, everything as the scenario's types.
 
 mod condition;
+mod defaults;
 mod graph;
 mod interface;
 mod matching;
 mod policy;
+pub(crate) mod rates;
 
 use spillgate_scenario::Imported;
 
 use super::args::nearest;
 use super::ast::Config;
 use super::fault::{Fault, code};
+use super::platform::Profile;
 use super::report::Report;
 
 /// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
-pub(crate) fn lower(config: &Config<'_>, report: &mut Report<'_>) -> Imported {
+pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<'_>) -> Imported {
     let mut imported = Imported::default();
     let mut names = Names { left: 200 };
     let mut classes = matching::lower(config, report, &mut names);
-    policy::lower(config, &mut classes, report, &mut names, &mut imported);
-    interface::lower(config, report, &mut names, &mut imported);
+    let rates = rates::enclosing(config, profile);
+    let defaults = defaults::Defaults {
+        profile,
+        rates: &rates,
+    };
+    policy::lower(
+        config,
+        &defaults,
+        &mut classes,
+        report,
+        &mut names,
+        &mut imported,
+    );
+    interface::lower(config, profile, report, &mut names, &mut imported);
+    rates::check_reserved(config, &rates, profile, report);
     if imported.policies.is_empty() {
         let fault = Fault::new(
             code::NOTHING_FOUND,

@@ -3,13 +3,15 @@
 use spillgate_core::{Percent, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
 use spillgate_queueing::spec::{
-    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PrioritySpec, ShapeSpec,
+    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PolicingWhen,
+    PrioritySpec, ShapeSpec,
 };
 use spillgate_scenario::Imported;
 
 use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
 use super::super::report::Report;
+use super::defaults::Defaults;
 use super::matching::{Classes, show_cycle};
 use super::{Names, graph};
 
@@ -19,6 +21,7 @@ const DEFAULT: &str = "class-default";
 /// Lowers all policy-maps.
 pub(super) fn lower<'a>(
     config: &Config<'a>,
+    defaults: &Defaults<'_, 'a>,
     classes: &mut Classes<'a>,
     report: &mut Report<'_>,
     names: &mut Names,
@@ -28,6 +31,7 @@ pub(super) fn lower<'a>(
     for (name, map) in &config.policy_maps {
         let mut lowering = Lowering {
             config,
+            defaults,
             classes,
             report,
             names,
@@ -74,6 +78,7 @@ fn check_nesting(config: &Config<'_>, report: &mut Report<'_>) {
 
 struct Lowering<'c, 'a, 'r, 'f> {
     config: &'c Config<'a>,
+    defaults: &'c Defaults<'c, 'a>,
     classes: &'r mut Classes<'a>,
     report: &'r mut Report<'f>,
     names: &'r mut Names,
@@ -86,7 +91,7 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         let mut default = None;
         for class in &map.classes {
             let path = format!("policy-map.{name}.class.{}", class.name);
-            let spec = self.class(class, &path);
+            let spec = self.class(class, name, &path);
             if class.name == DEFAULT {
                 default = Some(spec);
             } else {
@@ -119,7 +124,7 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         check_sum(name, "bandwidth remaining", remaining, self.report);
     }
 
-    fn class(&mut self, class: &Class<'a>, path: &str) -> ClassSpec {
+    fn class(&mut self, class: &Class<'a>, policy: &str, path: &str) -> ClassSpec {
         self.check_conflicts(class, path);
         let mut spec = ClassSpec {
             // Results show nested classes as `PARENT/CHILD`.
@@ -173,12 +178,19 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
             // A queue-limit bounds the priority queue of the class.
             Some(p) => {
                 let defaults = PrioritySpec::default();
+                let profile = self.defaults.profile;
+                let default = self.defaults.limit(profile.priority_limit, policy);
+                let police = if profile.always_polices {
+                    PolicingWhen::Always
+                } else {
+                    defaults.police
+                };
                 spec.priority = Some(PrioritySpec {
                     level: p.level,
                     rate: p.rate,
                     burst: p.burst,
-                    limit: limit.unwrap_or(defaults.limit),
-                    ..defaults
+                    police,
+                    limit: limit.or(default).unwrap_or(defaults.limit),
                 });
             }
             None => spec.queue_limit = limit,
@@ -199,6 +211,20 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
         spec.aqm = wred(&class.wred, self.report);
         spec.policy = class.policy.and_then(|p| self.nested(&p, path));
         self.reconcile_nesting(class, &mut spec);
+        // Classes without a queue of their own share that of class-default.
+        let queued = spec.name == DEFAULT
+            || spec.bandwidth.is_some()
+            || spec.bandwidth_remaining.is_some()
+            || spec.bandwidth_remaining_ratio.is_some()
+            || spec.shape.is_some()
+            || spec.queue_limit.is_some()
+            || spec.aqm.is_some()
+            || spec.fair_queue.is_some();
+        if queued && spec.priority.is_none() && spec.policy.is_none() {
+            let fair = class.fair_queue.map(|f| f.value).unwrap_or_default();
+            self.defaults
+                .queue(&mut spec, policy, fair.queues, fair.threshold);
+        }
         spec
     }
 

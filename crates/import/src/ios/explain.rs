@@ -1,0 +1,324 @@
+//! From a configuration and what it became to what was understood.
+
+use std::collections::BTreeSet;
+
+use spillgate_core::{Limit, Rate};
+use spillgate_queueing::Division;
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, PolicingWhen};
+use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
+
+use super::args::nearest;
+use super::ast::{ClassMap, Config, Test};
+use super::condition_text::{action, condition};
+use super::fault::code;
+use super::interface_words::canonical;
+use super::lower::rates::{Source, reference};
+use super::platform::{Profile, Reference};
+use super::understood::{
+    Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
+    Understood, WrittenLine,
+};
+
+/// Policies nested deeper than the queueing engine takes are not shown.
+const MAX_DEPTH: usize = 8;
+/// Classes of an interface's policy with all that is nested in it; the queueing engine takes no more.
+const MAX_CLASSES: usize = 4096;
+
+/// Builds the explanation, of `interface` only if one is given.
+pub(super) fn explain(
+    file: &str,
+    config: &Config<'_>,
+    profile: &Profile,
+    imported: Imported,
+    interface: Option<&str>,
+) -> Result<Understood, Diagnostics> {
+    let chosen = match interface {
+        None => None,
+        Some(asked) => Some(choose(file, config, asked)?),
+    };
+    let shown = imported.interfaces.iter().filter(|(name, i)| {
+        chosen
+            .as_ref()
+            .map_or_else(|| i.output_policy.is_some(), |c| c == *name)
+    });
+    let mut trees = Trees {
+        config,
+        imported: &imported,
+        left: chosen.as_ref().map(|_| MAX_CLASSES + 1),
+    };
+    let interfaces = shown
+        .map(|(name, i)| {
+            let index = config.interface_index.get(name);
+            let written = index.and_then(|i| config.interfaces.get(*i));
+            let known = written.and_then(|w| reference(config, w, profile));
+            let rate = known.map(|(r, _)| r);
+            let policy = i.output_policy.as_ref();
+            InterfaceTree {
+                name: name.clone(),
+                line: i.line,
+                rate: rate.map(Rate::bps),
+                rate_from: from(known.map(|(_, s)| s), profile),
+                counted_bytes: i.counted.map(|c| c.per_packet),
+                policy: policy.map(|(p, _)| trees.policy(p, rate, 0)),
+            }
+        })
+        .collect();
+    if trees.left == Some(0) {
+        let message =
+            format!("the policy has more than {MAX_CLASSES} classes with those nested in it");
+        let d = Diagnostic::error(code::TOO_LARGE, message);
+        return Err(d.in_file(file).hint("nest fewer policies").into());
+    }
+    let attached = imported.interfaces.values();
+    let mut used: BTreeSet<&str> = attached
+        .filter_map(|i| i.output_policy.as_ref().map(|(p, _)| p.as_str()))
+        .collect();
+    for spec in imported.policies.values() {
+        if let DisciplineSpec::ClassBased(spec) = spec {
+            used.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
+        }
+    }
+    let unattached = imported
+        .policy_lines
+        .iter()
+        .filter(|(name, _)| !used.contains(name.as_str()))
+        .map(|(name, line)| PolicyName {
+            name: name.clone(),
+            line: *line,
+        })
+        .collect();
+    Ok(Understood {
+        file: file.to_owned(),
+        platform: PlatformFacts {
+            name: profile.platform.name(),
+            summary: profile.summary,
+            sources: profile.sources,
+        },
+        interfaces,
+        unattached,
+        unmodelled: imported.unmodelled,
+        warnings: imported.warnings,
+    })
+}
+
+/// The full name of the interface that the user means.
+fn choose(file: &str, config: &Config<'_>, asked: &str) -> Result<String, Diagnostics> {
+    let name = canonical(asked);
+    if config.interface_index.contains_key(&name) {
+        return Ok(name);
+    }
+    let all = || config.interface_index.keys().map(String::as_str);
+    let with_policy = all().filter(|n| {
+        let index = config.interface_index.get(*n);
+        let interface = index.and_then(|i| config.interfaces.get(*i));
+        interface.is_some_and(|i| i.output_policy.is_some())
+    });
+    let listed: Vec<&str> = with_policy.take(20).collect();
+    let hint = match nearest(&name, all()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if listed.is_empty() => "no interface has an output service-policy".to_owned(),
+        None => format!(
+            "interfaces with an output service-policy: {}",
+            listed.join(", ")
+        ),
+    };
+    let d = Diagnostic::error(
+        code::NO_INTERFACE,
+        format!("there is no interface `{name}`"),
+    );
+    Err(d.in_file(file).found(asked).hint(hint).into())
+}
+
+fn from(source: Option<Source>, profile: &Profile) -> &'static str {
+    match source {
+        Some(Source::Bandwidth) => "its bandwidth command",
+        Some(Source::Parent) => "the bandwidth command of the main interface",
+        Some(Source::Type) if profile.reference == Reference::Line => "the line rate of its type",
+        Some(Source::Type) => "no bandwidth command; the default of its type",
+        None => "no bandwidth command, and its type has no default",
+    }
+}
+
+/// Policies as trees.
+struct Trees<'t, 'a> {
+    config: &'t Config<'a>,
+    imported: &'t Imported,
+    /// Classes that may still be shown; none: policies are shown without.
+    left: Option<usize>,
+}
+
+impl Trees<'_, '_> {
+    fn policy(&mut self, name: &str, rate: Option<Rate>, depth: usize) -> PolicyTree {
+        let mut tree = PolicyTree {
+            name: name.to_owned(),
+            line: self.imported.policy_lines.get(name).copied().unwrap_or(0),
+            kind: "",
+            rate: rate.map(Rate::bps),
+            classes: Vec::new(),
+            queue: None,
+        };
+        let Some(spec) = self.imported.policies.get(name) else {
+            return tree;
+        };
+        tree.kind = spec.kind();
+        match spec {
+            DisciplineSpec::ClassBased(spec) if self.left.is_some() => {
+                // What is relative stays unknown without a rate.
+                let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
+                    return tree;
+                };
+                let added = ClassSpec {
+                    name: "class-default".to_owned(),
+                    ..ClassSpec::default()
+                };
+                let classes = spec.classes.iter().chain([&added]);
+                for (class, division) in classes.zip(spec.divide(nominal)) {
+                    self.left = self.left.map(|n| n.saturating_sub(1));
+                    if self.left == Some(0) {
+                        break;
+                    }
+                    tree.classes
+                        .push(self.class(class, &division, rate.is_some(), depth));
+                }
+            }
+            DisciplineSpec::Fifo(fifo) => {
+                tree.queue = Some(QueueFacts {
+                    limit: fifo.limit.to_string(),
+                    fair_queue: None,
+                    aqm: fifo.aqm.clone(),
+                });
+            }
+            DisciplineSpec::FlowWfq(fair) => {
+                tree.queue = Some(QueueFacts {
+                    limit: String::new(),
+                    fair_queue: Some(fair.clone()),
+                    aqm: None,
+                });
+            }
+            _ => {}
+        }
+        tree
+    }
+
+    fn class(
+        &mut self,
+        class: &ClassSpec,
+        division: &Division,
+        known: bool,
+        depth: usize,
+    ) -> ClassTree {
+        // `/` of a class's name is `_` in the specification.
+        let written = self
+            .config
+            .class_maps
+            .iter()
+            .find(|(n, _)| n.replace('/', "_") == class.name)
+            .map(|(_, m)| m);
+        let bucket = |asked: String, b: Option<(Rate, u64)>, does: String| {
+            let b = b.filter(|_| known);
+            Bucket {
+                rate: b.map(|(r, _)| r.bps()),
+                asked,
+                burst: b.map(|(_, n)| n),
+                does,
+            }
+        };
+        let inner = class.policy.as_ref().filter(|_| depth < MAX_DEPTH);
+        let queue = (division.queued && class.policy.is_none()).then(|| queue(class));
+        let unnamed = class.name == "class-default";
+        ClassTree {
+            name: class.name.clone(),
+            criteria: written
+                .filter(|_| !unnamed)
+                .map(criteria)
+                .unwrap_or_default(),
+            any: written.is_some_and(|m| m.any),
+            condition: match &class.matching {
+                _ if unnamed => "everything else".to_owned(),
+                Some(m) => condition(m),
+                None => condition(&MatchSpec::default()),
+            },
+            queued: division.queued,
+            asked: asked(class),
+            priority: class.priority.as_ref().map(|p| p.level),
+            guaranteed: division.guaranteed.filter(|_| known).map(Rate::bps),
+            priority_policer: class.priority.as_ref().and_then(|p| {
+                let when = match p.police {
+                    PolicingWhen::Conditional => "drops what exceeds it while anything waits",
+                    PolicingWhen::Always => "drops what exceeds it",
+                };
+                Some(bucket(
+                    p.rate?.to_string(),
+                    division.priority,
+                    when.to_owned(),
+                ))
+            }),
+            police: class.police.as_ref().map(|p| {
+                let does = format!("conform {}, exceed {}", action(p.conform), action(p.exceed));
+                bucket(p.rate.to_string(), division.police, does)
+            }),
+            shape: class
+                .shape
+                .as_ref()
+                .map(|s| bucket(s.rate.to_string(), division.shape, String::new())),
+            set_dscp: class.set_dscp.map(|d| d.to_string()),
+            queue,
+            policy: inner.map(|name| {
+                let rate = known.then_some(division.inner).or_else(|| absolute(class));
+                Box::new(self.policy(name, rate, depth + 1))
+            }),
+        }
+    }
+}
+
+/// A shaped rate that does not depend on what is around it.
+fn absolute(class: &ClassSpec) -> Option<Rate> {
+    match class.shape.as_ref()?.rate {
+        spillgate_core::RateOrPercent::Rate(r) => Some(r),
+        spillgate_core::RateOrPercent::Percent(_) => None,
+    }
+}
+
+fn criteria(map: &ClassMap<'_>) -> Vec<WrittenLine> {
+    let lines = map.criteria.iter();
+    lines
+        .map(|c| WrittenLine {
+            line: c.origin.line,
+            text: c.origin.text.to_owned(),
+            modelled: c.value.test != Test::Unmodelled,
+        })
+        .collect()
+}
+
+fn asked(class: &ClassSpec) -> String {
+    if let Some(p) = &class.priority {
+        return match p.rate {
+            Some(r) => format!("priority {r}"),
+            None => "priority".to_owned(),
+        };
+    }
+    if let Some(b) = class.bandwidth {
+        return format!("bandwidth {b}");
+    }
+    if let Some(p) = class.bandwidth_remaining {
+        return format!("{p} of the rest");
+    }
+    match class.bandwidth_remaining_ratio {
+        Some(1) => "1 part of the rest".to_owned(),
+        Some(n) => format!("{n} parts of the rest"),
+        None => String::new(),
+    }
+}
+
+fn queue(class: &ClassSpec) -> QueueFacts {
+    let own = class.priority.as_ref().map(|p| p.limit);
+    let limit = own.or(class.queue_limit).or(match class.fair_queue {
+        Some(_) => None,
+        None => Some(Limit::Packets(64)),
+    });
+    QueueFacts {
+        limit: limit.map_or_else(String::new, |l| l.to_string()),
+        fair_queue: class.fair_queue.clone(),
+        aqm: class.aqm.clone(),
+    }
+}

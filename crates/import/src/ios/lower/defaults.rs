@@ -1,0 +1,62 @@
+//! What a queue is where its class says nothing, by platform.
+
+use spillgate_core::Limit;
+use spillgate_queueing::spec::ClassSpec;
+
+use super::super::platform::{DefaultLimit, FairDefaults, Profile};
+use super::rates::Rates;
+
+/// What fills in where a class says nothing.
+pub(super) struct Defaults<'c, 'a> {
+    pub(super) profile: &'c Profile,
+    /// Rates that policy-maps divide, where they are known.
+    pub(super) rates: &'c Rates<'a>,
+}
+
+impl Defaults<'_, '_> {
+    /// The limit of a queue in `policy`; none: the engine's own.
+    pub(super) fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
+        match default {
+            DefaultLimit::Engine => None,
+            DefaultLimit::Fixed(limit) => Some(limit),
+            DefaultLimit::Enclosing { time, least } => {
+                let bytes = self.rates.get(policy).map_or(0, |r| r.bytes_in(time));
+                let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
+                Some(Limit::Packets(packets.max(least)))
+            }
+        }
+    }
+
+    /// Fills in the queue of a class of `policy` that has one.
+    pub(super) fn queue(
+        &self,
+        spec: &mut ClassSpec,
+        policy: &str,
+        queues: Option<u16>,
+        own: Option<u16>,
+    ) {
+        if spec.queue_limit.is_none() {
+            spec.queue_limit = match spec.fair_queue {
+                // Its limits are those of the conversations.
+                Some(_) if matches!(self.profile.fair, FairDefaults::Conversations { .. }) => None,
+                Some(_) => self
+                    .limit(self.profile.queue_limit, policy)
+                    .or(Some(Limit::Packets(64))),
+                None => self.limit(self.profile.queue_limit, policy),
+            };
+        }
+        let Some(fair) = &mut spec.fair_queue else {
+            return;
+        };
+        match self.profile.fair {
+            FairDefaults::Conversations { queues: n } => fair.queues = queues.unwrap_or(n),
+            FairDefaults::QuarterOfLimit { queues: n } => {
+                fair.queues = queues.unwrap_or(n);
+                if let (None, Some(Limit::Packets(limit))) = (own, spec.queue_limit) {
+                    fair.threshold = u16::try_from(limit / 4).unwrap_or(4096).clamp(1, 4096);
+                    fair.hold_queue = limit.max(1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Where platforms give the same command different meanings: one table.
+//!
+//! Each value says where it is from. What is marked *recalled* is from memory
+//! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
+
+use spillgate_core::{Dur, Limit, Overhead};
+use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
+
+use super::fault::code;
+
+/// What percentages of a policy on an interface are of. Inside a shaped class they are of the
+/// shaped rate everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// The interface's `bandwidth`.
+    Bandwidth,
+    /// The rate of the line; `bandwidth` is for routing protocols only.
+    Line,
+}
+
+/// How much waits in a queue whose class has no `queue-limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefaultLimit {
+    /// What the queueing engine has: 64 packets.
+    Engine,
+    /// So much.
+    Fixed(Limit),
+    /// Packets of 1500 B that the enclosing rate sends in this time, `least` at least.
+    Enclosing { time: Dur, least: u32 },
+}
+
+/// What `fair-queue` in a class is without arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FairDefaults {
+    /// Flow-based WFQ: this many conversations, 64 packets each.
+    Conversations { queues: u16 },
+    /// Flows share the class's `queue-limit`; each may hold a quarter of it.
+    QuarterOfLimit { queues: u16 },
+}
+
+/// What one platform makes of the commands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profile {
+    pub(crate) platform: Platform,
+    /// The platform in a few words.
+    pub(crate) summary: &'static str,
+    pub(crate) reference: Reference,
+    /// Percent of the interface that `bandwidth` and `priority` may reserve, where
+    /// `max-reserved-bandwidth` still counts; none where all may be.
+    pub(crate) reservable: Option<u32>,
+    /// What rates count beside the IP packet on Ethernet and on serial lines; none: what the link
+    /// of the scenario counts.
+    pub(crate) counted: Option<Counted>,
+    pub(crate) queue_limit: DefaultLimit,
+    pub(crate) priority_limit: DefaultLimit,
+    /// Whether the policer of `priority` drops without congestion, too.
+    pub(crate) always_polices: bool,
+    pub(crate) fair: FairDefaults,
+    /// Where the values are from; one line each, for `spillgate import`.
+    pub(crate) sources: &'static [&'static str],
+}
+
+/// Bytes that rates count beside the IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// On Ethernet, without a VLAN tag.
+    pub(crate) ethernet: u16,
+    /// On serial lines (HDLC, PPP).
+    pub(crate) serial: u16,
+}
+
+impl Counted {
+    /// What is counted on an interface of this name; none if its framing does not follow from the name.
+    pub(crate) fn on(self, interface: &str) -> Option<Overhead> {
+        let per_packet = if interface.contains("Ethernet") || interface.contains("GigE") {
+            // A sub-interface sends tagged frames.
+            self.ethernet + if interface.contains('.') { 4 } else { 0 }
+        } else if interface.starts_with("Serial") || interface.starts_with("Multilink") {
+            self.serial
+        } else {
+            return None;
+        };
+        Some(Overhead { per_packet, min: 0 })
+    }
+}
+
+/// Layer-2 headers count, preamble, gap and check sequence do not: 14 B of Ethernet, 4 B of HDLC or PPP.
+const LAYER_2: Counted = Counted {
+    ethernet: 14,
+    serial: 4,
+};
+
+/// The table.
+const PROFILES: [Profile; 5] = [
+    Profile {
+        platform: Platform::Ios,
+        summary: "Cisco IOS by its command references, whatever the release",
+        reference: Reference::Bandwidth,
+        reservable: None,
+        counted: None,
+        queue_limit: DefaultLimit::Engine,
+        priority_limit: DefaultLimit::Engine,
+        always_polices: false,
+        fair: FairDefaults::Conversations { queues: 256 },
+        sources: &[
+            "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
+            "all of the interface may be reserved: as since 12.4(20)T",
+            "256 conversations of 64 packets: Cisco IOS configuration guide, flow-based WFQ",
+        ],
+    },
+    Profile {
+        platform: Platform::IosPreHqf,
+        summary: "Cisco IOS before hierarchical queueing, 12.4 and earlier",
+        reference: Reference::Bandwidth,
+        reservable: Some(75),
+        counted: Some(LAYER_2),
+        queue_limit: DefaultLimit::Engine,
+        priority_limit: DefaultLimit::Engine,
+        always_polices: false,
+        fair: FairDefaults::Conversations { queues: 256 },
+        sources: &[
+            "75 % of the interface may be reserved unless `max-reserved-bandwidth` says otherwise: Cisco IOS QoS command reference",
+            "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
+            "256 conversations of 64 packets: Cisco IOS configuration guide, flow-based WFQ",
+            "layer-2 headers count, the check sequence does not: recalled",
+        ],
+    },
+    Profile {
+        platform: Platform::IosHqf,
+        summary: "Cisco IOS with hierarchical queueing, 12.4(20)T and later, 15.x",
+        reference: Reference::Bandwidth,
+        reservable: None,
+        counted: Some(LAYER_2),
+        queue_limit: DefaultLimit::Engine,
+        priority_limit: DefaultLimit::Engine,
+        always_polices: false,
+        fair: FairDefaults::QuarterOfLimit { queues: 256 },
+        sources: &[
+            "`max-reserved-bandwidth` has no effect, all may be reserved: recalled",
+            "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
+            "a flow of `fair-queue` may hold a quarter of the queue limit: \"per-flow queue limit\" of `show policy-map interface`",
+            "256 flow queues: guess",
+            "layer-2 headers count, the check sequence does not: recalled",
+        ],
+    },
+    Profile {
+        platform: Platform::IosXe,
+        summary: "Cisco IOS XE on ASR 1000, ISR 4000 and their kin",
+        reference: Reference::Bandwidth,
+        reservable: None,
+        counted: Some(LAYER_2),
+        queue_limit: DefaultLimit::Enclosing {
+            time: Dur::from_ms(50),
+            least: 64,
+        },
+        priority_limit: DefaultLimit::Fixed(Limit::Packets(512)),
+        always_polices: false,
+        fair: FairDefaults::QuarterOfLimit { queues: 16 },
+        sources: &[
+            "queue limit of 50 ms of 1500-byte packets, 64 at least; 512 packets for priority classes: QoS Congestion Management Configuration Guide, IOS XE 16, \"Queue depth\"",
+            "the 50 ms are at the interface's or the shaper's rate: guess",
+            "layer-2 headers count, preamble, gap and check sequence do not: Cisco ASR 1000 QoS FAQ, table 1",
+            "policing of `priority` under congestion, a quarter of the queue limit for a flow: recalled",
+            "16 flow queues: guess",
+        ],
+    },
+    Profile {
+        platform: Platform::IosXr,
+        summary: "Cisco IOS XR",
+        reference: Reference::Line,
+        reservable: None,
+        counted: Some(LAYER_2),
+        queue_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(100))),
+        priority_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(10))),
+        always_polices: true,
+        fair: FairDefaults::Conversations { queues: 256 },
+        sources: &[
+            "queue limit of 100 ms at the guaranteed rate; 10 ms at the interface's rate for priority level 1: IOS XR QoS Command Reference for the CRS Router, release 4.0, `queue-limit`",
+            "10 ms for other priority levels, too: guess",
+            "percentages are of the line's rate, `bandwidth` of an interface is for routing: recalled",
+            "priority classes are policed by `police`, congested or not: recalled",
+            "layer-2 headers count, the check sequence does not: guess",
+            "`fair-queue` is not a command there; taken as on IOS: guess",
+        ],
+    },
+];
+
+/// Every platform with what it is in a few words.
+pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PROFILES.iter().map(|p| (p.platform.name(), p.summary))
+}
+
+/// The platform of a name.
+///
+/// # Errors
+/// A name that is none of [`platforms`].
+pub fn platform_by_name(name: &str) -> Result<Platform, Diagnostics> {
+    Platform::by_name(name).ok_or_else(|| {
+        let names: Vec<_> = platforms().map(|(name, _)| name).collect();
+        Diagnostic::error(code::NO_PLATFORM, format!("there is no platform `{name}`"))
+            .hint(format!("platforms: {}", names.join(", ")))
+            .into()
+    })
+}
+
+impl Profile {
+    /// The profile of a platform.
+    pub(crate) fn of(platform: Platform) -> &'static Self {
+        // Every platform is in the table, which a test checks.
+        PROFILES
+            .iter()
+            .find(|p| p.platform == platform)
+            .unwrap_or(&PROFILES[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_platform_has_one_profile_with_sources() {
+        for platform in Platform::ALL {
+            assert_eq!(Profile::of(platform).platform, platform);
+            assert!(!Profile::of(platform).sources.is_empty());
+        }
+        assert_eq!(PROFILES.len(), Platform::ALL.len());
+    }
+
+    #[test]
+    fn counted_bytes_follow_the_kind_of_interface() {
+        let on = |name| LAYER_2.on(name).map(|o| o.per_packet);
+        assert_eq!(on("GigabitEthernet0/0"), Some(14));
+        assert_eq!(on("TenGigabitEthernet0/0.7"), Some(18));
+        assert_eq!(on("HundredGigE0/0/0/1"), Some(14));
+        assert_eq!(on("Serial0/0/0"), Some(4));
+        assert_eq!(on("Tunnel1"), None);
+    }
+}

@@ -1,0 +1,216 @@
+//! What the importer says it understood, and what platforms make of one configuration.
+
+use serde_json::Value;
+use spillgate_import::IosImporter;
+use spillgate_scenario::Platform;
+
+const CONFIG: &str = "\
+class-map match-any VOICE
+ match ip dscp ef
+ match cos 5
+class-map match-all WEB
+ match protocol http
+policy-map CHILD
+ class VOICE
+  priority percent 20
+ class WEB
+  bandwidth percent 30
+  police cir 1000000
+ class class-default
+  fair-queue
+policy-map PARENT
+ class class-default
+  shape average 50000000
+  service-policy CHILD
+interface GigabitEthernet0/1
+ bandwidth 100000
+ max-reserved-bandwidth 90
+interface GigabitEthernet0/1.20
+ service-policy output PARENT
+interface Serial0/0
+ bandwidth 2000
+ hold-queue 200 out
+interface GigabitEthernet0/2
+";
+
+fn understood(platform: Platform, interface: Option<&str>) -> Value {
+    let u = IosImporter
+        .understand("r.cfg", CONFIG.as_bytes(), platform, interface)
+        .unwrap_or_else(|e| panic!("{e}"));
+    serde_json::to_value(u).unwrap()
+}
+
+fn at<'v>(v: &'v Value, path: &str) -> &'v Value {
+    v.pointer(path)
+        .unwrap_or_else(|| panic!("no {path} in {v}"))
+}
+
+#[test]
+fn the_tree_of_an_interface_has_rates_in_bits_per_second() {
+    let u = understood(Platform::Ios, Some("gi0/1.20"));
+    let interface = at(&u, "/interfaces/0");
+    assert_eq!(interface["name"], "GigabitEthernet0/1.20");
+    assert_eq!(interface["rate"], 100_000_000);
+    assert_eq!(
+        interface["rate_from"],
+        "the bandwidth command of the main interface"
+    );
+    let shaped = at(interface, "/policy/classes/0");
+    assert_eq!(at(shaped, "/shape/rate"), 50_000_000);
+    let classes = at(shaped, "/policy/classes");
+    // Of the shaped 50 Mb/s: 20 %, 30 %, and the half that is left.
+    for (i, mbps) in [(0, 10), (1, 15), (2, 25)] {
+        assert_eq!(classes[i]["guaranteed"], mbps * 1_000_000, "{}", classes[i]);
+    }
+    let voice = &classes[0];
+    assert_eq!(voice["condition"], "dscp ef");
+    assert_eq!(at(voice, "/criteria/1/modelled"), false);
+    assert_eq!(at(voice, "/criteria/1/line"), 3);
+    // 200 ms at 10 Mb/s.
+    assert_eq!(at(voice, "/priority_policer/burst"), 250_000);
+    // 250 ms at 1 Mb/s.
+    assert_eq!(at(&classes[1], "/police/burst"), 31_250);
+    assert_eq!(at(&u, "/unmodelled/0/line"), 3);
+}
+
+#[test]
+fn without_an_interface_those_with_a_policy_are_listed() {
+    let u = understood(Platform::Ios, None);
+    let all = u["interfaces"].as_array().unwrap();
+    let names: Vec<&str> = all.iter().map(|i| i["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["GigabitEthernet0/1.20", "Serial0/0"]);
+    assert_eq!(at(&all[0], "/policy/classes").as_array().unwrap().len(), 0);
+    assert_eq!(at(&all[1], "/policy/queue/limit"), "200 packets");
+}
+
+#[test]
+fn an_unknown_interface_is_an_error_with_the_names() {
+    let read = |name| {
+        IosImporter
+            .understand("r.cfg", CONFIG.as_bytes(), Platform::Ios, Some(name))
+            .unwrap_err()
+    };
+    let e = &read("Gi0/9").0[0];
+    assert_eq!((e.code, e.file.as_str()), ("E0716", "r.cfg"));
+    assert!(
+        e.hint
+            .as_deref()
+            .is_some_and(|h| h.contains("GigabitEthernet0/"))
+    );
+    let none = understood(Platform::Ios, Some("GigabitEthernet0/2"));
+    assert_eq!(at(&none, "/interfaces/0/policy"), &Value::Null);
+}
+
+/// Ten classes that each hold ten that each hold ten ...: what is shown is bounded.
+#[test]
+fn policies_that_multiply_are_refused() {
+    let mut text: String = (0..10)
+        .map(|c| format!("class-map C{c}\n match dscp {c}\n"))
+        .collect();
+    for level in 0..8 {
+        text += &format!("policy-map P{level}\n");
+        for c in 0..10 {
+            text += &format!(" class C{c}\n  shape average 1000000\n");
+            if level < 7 {
+                text += &format!("  service-policy P{}\n", level + 1);
+            }
+        }
+    }
+    text += "interface Gi0/0\n bandwidth 1000\n service-policy output P0\n";
+    let understand =
+        |interface| IosImporter.understand("r.cfg", text.as_bytes(), Platform::Ios, interface);
+    assert_eq!(understand(Some("Gi0/0")).unwrap_err().0[0].code, "E0702");
+    assert!(understand(None).is_ok());
+}
+
+/// An access list that permits nothing is said, with the line that names it.
+#[test]
+fn access_lists_without_a_permit_are_warned_of() {
+    let text = "class-map A\n match access-group name L\nip access-list extended L\n deny ip any any\npolicy-map P\n class A\n";
+    let (imported, _) = IosImporter
+        .read("r.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap();
+    let w = &imported.warnings[0];
+    assert_eq!((w.code, w.line, w.column), ("W0702", Some(2), Some(26)));
+}
+
+/// Queue limits and policers by platform, each from the sources that the table names.
+#[test]
+fn platforms_differ_where_the_table_says() {
+    let child = |platform| {
+        let u = understood(platform, Some("GigabitEthernet0/1.20"));
+        at(&u, "/interfaces/0/policy/classes/0/policy/classes").clone()
+    };
+    let limit = |c: &Value| at(c, "/queue/limit").as_str().unwrap().to_owned();
+    let fair = |c: &Value, key: &str| at(c, &format!("/queue/fair_queue/{key}")).clone();
+
+    let ios = child(Platform::Ios);
+    assert_eq!(
+        [limit(&ios[0]), limit(&ios[1])],
+        ["64 packets", "64 packets"]
+    );
+    assert_eq!(
+        (limit(&ios[2]), fair(&ios[2], "threshold")),
+        (String::new(), 64.into())
+    );
+
+    let hqf = child(Platform::IosHqf);
+    assert_eq!(
+        (limit(&hqf[2]), fair(&hqf[2], "threshold")),
+        ("64 packets".into(), 16.into())
+    );
+
+    // 50 ms at the shaped 50 Mb/s are 312500 B, 208 packets of 1500 B; a quarter is 52.
+    let xe = child(Platform::IosXe);
+    assert_eq!(
+        [limit(&xe[0]), limit(&xe[1])],
+        ["512 packets", "208 packets"]
+    );
+    assert_eq!(fair(&xe[2], "threshold"), 52);
+    assert_eq!(fair(&xe[2], "queues"), 16);
+
+    let xr = child(Platform::IosXr);
+    assert_eq!([limit(&xr[0]), limit(&xr[1])], ["10 ms", "100 ms"]);
+    assert_eq!(
+        at(&xr[0], "/priority_policer/does"),
+        "drops what exceeds it"
+    );
+    let whole = understood(Platform::IosXr, Some("GigabitEthernet0/1.20"));
+    assert_eq!(at(&whole, "/interfaces/0/rate"), 1_000_000_000);
+    assert_eq!(at(&whole, "/interfaces/0/counted_bytes"), 18);
+}
+
+/// What may be reserved, before and after hierarchical queueing.
+#[test]
+fn reservations_above_what_the_platform_takes_are_warned_of() {
+    let text = |percent: u32, max: &str| {
+        format!(
+            "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth percent {percent}\ninterface Serial0/0\n bandwidth 2000\n{max} service-policy output P\n"
+        )
+    };
+    let warned = |platform, percent, max| {
+        let text = text(percent, max);
+        let (imported, _) = IosImporter
+            .read("r.cfg", text.as_bytes(), platform)
+            .unwrap();
+        let found = imported.warnings.iter().filter(|w| w.code == "W0707");
+        found.map(|w| (w.line, w.column)).collect::<Vec<_>>()
+    };
+    assert_eq!(warned(Platform::IosPreHqf, 75, ""), []);
+    assert_eq!(warned(Platform::IosPreHqf, 76, ""), [(Some(8), Some(24))]);
+    assert_eq!(
+        warned(Platform::IosPreHqf, 90, " max-reserved-bandwidth 90\n"),
+        []
+    );
+    assert_eq!(warned(Platform::IosHqf, 100, ""), []);
+    let kbps = "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth 2500\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n";
+    let (imported, _) = IosImporter
+        .read("r.cfg", kbps.as_bytes(), Platform::Ios)
+        .unwrap();
+    assert_eq!(imported.warnings[0].line, Some(5));
+    assert!(
+        imported.warnings[0].message.contains("reserve 2.5 Mb/s"),
+        "{:?}",
+        imported.warnings
+    );
+}

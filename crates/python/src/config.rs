@@ -1,0 +1,36 @@
+//! Router configurations without a scenario.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use spillgate_import::{IosImporter, Understood, platform_by_name};
+use spillgate_scenario::{Diagnostic, Diagnostics, Files as _};
+
+use crate::files::Disk;
+use crate::job::input_error;
+
+/// What was understood of a Cisco IOS configuration, as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, platform = "ios", interface = None))]
+pub(crate) fn understand(
+    py: Python<'_>,
+    path: PathBuf,
+    platform: &str,
+    interface: Option<&str>,
+) -> PyResult<String> {
+    let understood = py
+        .detach(|| read(&path, platform, interface))
+        .map_err(|e| input_error(py, &e))?;
+    serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+fn read(path: &Path, platform: &str, interface: Option<&str>) -> Result<Understood, Diagnostics> {
+    let known = platform_by_name(platform)?;
+    let file = path.display().to_string();
+    let bytes = Disk.read(path).map_err(|e| {
+        let d = Diagnostic::error("E0101", format!("cannot read it: {e}"));
+        Diagnostics::from(d.in_file(&file).hint("name a text file"))
+    })?;
+    IosImporter.understand(&file, &bytes, known, interface)
+}

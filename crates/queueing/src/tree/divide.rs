@@ -1,0 +1,144 @@
+//! What the classes of a policy come to at a rate, for whoever explains a policy.
+
+use spillgate_core::Rate;
+
+use super::parts::{asks_for_queue, default_burst, want};
+use super::resolve::DEFAULT;
+use super::shares::{Want, shares};
+use crate::spec::{ClassBasedSpec, ClassSpec};
+
+/// What a class gets of the rate that its policy divides; bursts in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// Whether it has a queue of its own; else it waits with `class-default`.
+    pub queued: bool,
+    /// What it may send while all classes are backlogged; of a priority class what it may send
+    /// while anything waits, none if that is not bounded. None without a queue.
+    pub guaranteed: Option<Rate>,
+    /// Rate and burst of its shaper.
+    pub shape: Option<(Rate, u64)>,
+    /// Rate and burst of its policer.
+    pub police: Option<(Rate, u64)>,
+    /// Rate and burst of the policer of its priority.
+    pub priority: Option<(Rate, u64)>,
+    /// What a policy inside it divides.
+    pub inner: Rate,
+}
+
+impl ClassBasedSpec {
+    /// What each class gets of `rate`, in the order of `classes`, and last `class-default` if it
+    /// is not among them. Errors of the policy are [`crate::Recipe::resolve`]'s to find.
+    pub fn divide(&self, rate: Rate) -> Vec<Division> {
+        let added = ClassSpec {
+            name: DEFAULT.to_owned(),
+            ..ClassSpec::default()
+        };
+        let missing = self.classes.last().is_none_or(|c| c.name != DEFAULT);
+        let classes: Vec<&ClassSpec> = self
+            .classes
+            .iter()
+            .chain(missing.then_some(&added))
+            .collect();
+        let queued = |c: &ClassSpec| c.name == DEFAULT || asks_for_queue(c);
+        let dividing = classes.iter().filter(|c| queued(c));
+        let wants: Vec<Want> = dividing.map(|c| want(c, rate)).collect();
+        let mut shares = shares(&wants, rate).into_iter();
+        classes
+            .iter()
+            .map(|c| class(c, rate, queued(c).then(|| shares.next()).flatten()))
+            .collect()
+    }
+}
+
+fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
+    let shape = c.shape.as_ref().map(|s| {
+        let r = s.rate.of(rate);
+        (r, s.burst.map_or_else(|| default_burst::shape(r), |b| b.0))
+    });
+    let police = c.police.as_ref().map(|p| {
+        let r = p.rate.of(rate);
+        (r, p.burst.map_or_else(|| default_burst::police(r), |b| b.0))
+    });
+    let priority = c.priority.as_ref().and_then(|p| {
+        let r = p.rate?.of(rate);
+        Some((
+            r,
+            p.burst.map_or_else(|| default_burst::priority(r), |b| b.0),
+        ))
+    });
+    let wanted = want(c, rate);
+    let guaranteed = match wanted {
+        Want::Priority(r) => r,
+        _ => share.map(|s| rate.scaled(s)),
+    };
+    let bounded = |r: Rate| shape.map_or(r, |(shaped, _)| r.min(shaped));
+    let inner = match (shape, wanted) {
+        (Some((shaped, _)), _) => shaped,
+        (None, Want::Rest) => rate,
+        _ => guaranteed.unwrap_or(rate),
+    };
+    Division {
+        queued: share.is_some(),
+        guaranteed: guaranteed.map(bounded),
+        shape,
+        police,
+        priority,
+        inner,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spillgate_core::{Percent, RateOrPercent};
+
+    use super::*;
+    use crate::spec::{PrioritySpec, ShapeSpec};
+
+    fn mbps(n: u64) -> Rate {
+        Rate::from_bps(n * 1_000_000).unwrap()
+    }
+
+    fn named(name: &str) -> ClassSpec {
+        ClassSpec {
+            name: name.to_owned(),
+            ..ClassSpec::default()
+        }
+    }
+
+    /// 10 Mb/s, 20 % of priority, 50 % guaranteed and shaped to 1 Mb/s: 30 % are left.
+    #[test]
+    fn rates_and_bursts_are_those_of_the_tree() {
+        let percent = |p| RateOrPercent::Percent(Percent(p));
+        let spec = ClassBasedSpec {
+            classes: vec![
+                ClassSpec {
+                    priority: Some(PrioritySpec {
+                        rate: Some(percent(0.2)),
+                        ..PrioritySpec::default()
+                    }),
+                    ..named("voice")
+                },
+                ClassSpec {
+                    bandwidth: Some(percent(0.5)),
+                    shape: Some(ShapeSpec {
+                        rate: RateOrPercent::Rate(mbps(1)),
+                        burst: None,
+                    }),
+                    ..named("data")
+                },
+                named("marked"),
+            ],
+        };
+        let got = spec.divide(mbps(10));
+        assert_eq!(got.len(), 4);
+        // 200 ms at 2 Mb/s.
+        assert_eq!(got[0].priority, Some((mbps(2), 50_000)));
+        assert_eq!(got[0].guaranteed, Some(mbps(2)));
+        // 4 ms at 1 Mb/s are 500 B, less than the least burst.
+        assert_eq!(got[1].shape, Some((mbps(1), 1600)));
+        assert_eq!((got[1].guaranteed, got[1].inner), (Some(mbps(1)), mbps(1)));
+        assert!(!got[2].queued && got[2].guaranteed.is_none());
+        assert_eq!(got[3].guaranteed, Some(mbps(3)));
+        assert_eq!(got[3].inner, mbps(10));
+    }
+}

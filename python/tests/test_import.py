@@ -1,0 +1,138 @@
+"""`spillgate import` from end to end, and what it shows of a configuration."""
+
+import json
+
+import pytest
+
+import spillgate
+
+CONFIG = """\
+class-map match-any VOICE
+ match ip dscp ef
+ match cos 5
+class-map match-all BULK
+ match access-group name BULK
+policy-map WAN
+ class VOICE
+  priority percent 20
+ class BULK
+  bandwidth percent 30
+  random-detect dscp-based
+  random-detect dscp af11 20 50 8
+ class class-default
+  fair-queue
+interface GigabitEthernet0/1
+ bandwidth 10000
+ service-policy output WAN
+interface GigabitEthernet0/2
+ip access-list extended BULK
+ permit tcp any any eq 5001
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "r.cfg"
+    path.write_text(CONFIG, encoding="utf-8")
+    return path
+
+
+def test_an_interface_is_shown_as_a_tree(cli, config):
+    done = cli("import", config.name, "--interface", "gi0/1")
+    assert done.returncode == 0, done.stderr
+    said = [line.strip() for line in done.stdout.splitlines()]
+    # Of 10 Mb/s: 20 %, 30 % and the half that is left; 200 ms at 2 Mb/s are 50 000 B.
+    for line in (
+        "interface GigabitEthernet0/1 (line 15)",
+        "rate 10 Mb/s: its bandwidth command",
+        "packets: dscp ef",
+        "not modelled: match cos 5 (line 3)",
+        "strict priority, level 1, up to 2 Mb/s while anything waits (priority 20 %)",
+        "policer 2 Mb/s (20 %), burst 50000 B: drops what exceeds it while anything waits",
+        "packets: access list [permit protocol tcp and port 5001]",
+        "gets 3 Mb/s while all wait (bandwidth 30 %)",
+        "gets 5 Mb/s while all wait",
+        "fair queue: 256 conversations of 64 packets, 1000 in all",
+        "line 3: match cos 5 (simulated packets have no layer-2 header fields)",
+    ):
+        assert line in said, done.stdout
+    assert "dscp af11 20 to 50 packets, 1/8" in " ".join(said)
+    classes = [line for line in said if ". class " in line]
+    assert classes == ["1. class VOICE", "2. class BULK", "3. class class-default"]
+    assert all(line == line.rstrip() and len(line) <= 100 for line in done.stdout.splitlines())
+
+
+def test_without_an_interface_those_with_a_policy_are_listed(cli, config):
+    done = cli("import", config.name)
+    assert done.returncode == 0
+    assert "GigabitEthernet0/1: WAN, 10 Mb/s (its bandwidth command)" in done.stdout
+    assert "GigabitEthernet0/2" not in done.stdout
+    config.write_text(CONFIG.replace(" service-policy", "!"), encoding="utf-8")
+    done = cli("import", config.name)
+    assert "No interface has an output policy." in done.stdout
+    assert "Policies that no interface has: WAN (line 6)" in done.stdout
+
+
+def test_json_is_alone_on_standard_output_and_the_same_from_python(cli, config, monkeypatch):
+    done = cli(
+        "import", config.name, "--interface", "Gi0/1", "--format", "json", "--platform", "ios-xe"
+    )
+    found = json.loads(done.stdout)
+    monkeypatch.chdir(config.parent)
+    assert found == spillgate.understand(config.name, platform="ios-xe", interface="Gi0/1")
+    assert found["platform"]["name"] == "ios-xe"
+    voice, bulk, _ = found["interfaces"][0]["policy"]["classes"]
+    # 50 ms at 10 Mb/s are 41 packets of 1500 B, less than the least of 64.
+    limits = (voice["queue"]["limit"], bulk["queue"]["limit"])
+    assert limits == ("512 packets", "64 packets")
+
+
+def test_what_is_wrong_is_located(cli, config):
+    config.write_text(CONFIG.replace("class BULK\n", "class BULC\n"), encoding="utf-8")
+    done = cli("import", config.name)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("r.cfg:9:8: error: class-map `BULC` is not defined [E0708]")
+    assert "did you mean `BULK`?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nowhere.cfg",), "nowhere.cfg: error: cannot read it"),
+        (("r.cfg", "--interface", "Gi0/3"), "there is no interface `GigabitEthernet0/3`"),
+        (("r.cfg", "--platform", "junos"), "platforms: ios, ios-pre-hqf, ios-hqf, ios-xe, ios-xr"),
+    ],
+)
+def test_what_does_not_exist_is_bad_input(cli, config, arguments, said):
+    assert config.exists()
+    done = cli("import", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_scenario_names_the_platform(tmp_path, config):
+    assert config.parent == tmp_path
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(
+        """\
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    wan: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms}
+configs:
+  - {ios: r.cfg, platform: PLATFORM, interfaces: {GigabitEthernet0/1: wan}}
+traffic:
+  - flow: {name: voice, from: a, to: b, dscp: ef, source: {cbr: {rate: 1 Mb/s, packet: 200 B}}}
+""".replace("PLATFORM", "ios-xe"),
+        encoding="utf-8",
+    )
+    (warning,) = (w for w in spillgate.check(scenario).warnings if "rates of platform" in w)
+    assert "ios-xe count 14 B" in warning
+    wrong = scenario.read_text(encoding="utf-8").replace("ios-xe", "ios-xq")
+    scenario.write_text(wrong, encoding="utf-8")
+    with pytest.raises(spillgate.InputError, match="ios-xe") as caught:
+        spillgate.check(scenario)
+    assert caught.value.diagnostics[0].line == 7
