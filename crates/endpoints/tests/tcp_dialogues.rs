@@ -121,6 +121,31 @@ fn newreno_partial_acknowledgment() {
     );
 }
 
+/// RFC 6582 §3.2 step 3 and §4: only the first partial acknowledgment restarts the timer, so that a
+/// window full of holes ends in a timeout, a second after it here.
+#[test]
+fn newreno_is_impatient() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 10, "limited_transmit": false"#),
+        "0   > 1-10
+         101 < 1
+         102 < 1
+         103 < 1
+         103 > 1
+         104 < 1
+         105 < 1
+         204 < 3
+         204 > 3 11
+         604 < 5
+         604 > 5 12
+         1004 < 7
+         1004 > 7 13
+         1004 = timeouts 0 fast 1
+         1204 > 7
+         1204 = cwnd 1 timeouts 1",
+    );
+}
+
 /// RFC 5681 §3.2: Reno leaves recovery with the first new acknowledgment; three duplicates of
 /// it start another, which halves again.
 #[test]

@@ -42,10 +42,14 @@ impl Window {
         };
     }
 
-    /// A segment per window of acknowledged bytes, or of acknowledgments where they are counted
-    /// instead (equation 3): both keep the fraction until it makes a segment.
+    /// A segment per window of acknowledged bytes, the fraction kept until it makes a segment; or
+    /// equation 3 where acknowledgments are counted instead.
     fn additive(&mut self, acked: u64) {
-        self.credit += if self.abc_limit == 0 { self.mss } else { acked };
+        if self.abc_limit == 0 {
+            self.cwnd += self.mss * self.mss / self.cwnd;
+            return;
+        }
+        self.credit += acked;
         while self.credit >= self.cwnd {
             self.credit -= self.cwnd;
             self.cwnd += self.mss;

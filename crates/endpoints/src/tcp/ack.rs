@@ -139,14 +139,19 @@ impl Sender {
             self.rto_at = Time::MAX;
             return;
         }
-        let keep = self.rec.phase == Phase::Fast
+        if !self.is_impatient() {
+            self.rto_at = now + self.rtt.rto();
+        }
+    }
+
+    /// After the first partial acknowledgment of a recovery nothing restarts the timer, so that
+    /// many holes end in a timeout instead of a round trip each (RFC 6582 §4).
+    pub(super) fn is_impatient(&self) -> bool {
+        self.rec.phase == Phase::Fast
             && self.rec.partials > 0
             && self.una < self.rec.recover
             && self.cfg.impatient
-            && self.cfg.repair == Repair::NewReno;
-        if !keep {
-            self.rto_at = now + self.rtt.rto();
-        }
+            && self.cfg.repair == Repair::NewReno
     }
 
     fn measure(

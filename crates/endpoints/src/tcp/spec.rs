@@ -242,7 +242,7 @@ impl TcpSpec {
                 LossBase::Flight
             },
             reno_once: ns2,
-            impatient: !ns2,
+            impatient: true,
             cautious_exit: !ns2,
             idle_restart: true,
             count_options: !ns2,

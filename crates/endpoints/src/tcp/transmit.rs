@@ -213,7 +213,8 @@ impl Sender {
             None if self.timed_end == 0 => (self.timed_end, self.timed_at) = (end, now),
             None => {}
         }
-        if seq == self.una && self.rec.take_first() || self.rto_at == Time::MAX {
+        let asked = seq == self.una && self.rec.take_first();
+        if asked && !self.is_impatient() || self.rto_at == Time::MAX {
             self.rto_at = now + self.rtt.rto();
         }
         self.rec.force = false;
