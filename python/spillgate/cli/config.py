@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from spillgate.cli.render import console
+from spillgate.cli.text import console
 from spillgate.metrics import format_value
 
 Record = Mapping[str, Any]
