@@ -52,12 +52,8 @@ impl Wires {
                 queue.push_back(p);
                 Some(wire)
             }
-            Some(last) if last.is_before(&p) => {
-                queue.push_back(p);
-                None
-            }
-            Some(_) if wire == link => {
-                // Only transmissions of no length could tie here.
+            // On a wire of its own a link keeps the order by itself.
+            Some(last) if wire == link || last.is_before(&p) => {
                 queue.push_back(p);
                 None
             }

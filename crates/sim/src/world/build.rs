@@ -45,13 +45,15 @@ impl<S: EventSet> World<S> {
             link.wire = own;
         }
         let own_wires = links.len() as u32;
-        let mut wires = own_wires;
-        if plan.failures.is_empty() {
-            wires = share_wires(&mut links, &feeders) as u32;
-        }
-        // An observer wants to see the queues as they are at an instant, and what is lost on a
-        // link must not have got further.
-        let ahead = !observe && plan.failures.is_empty();
+        // What is lost on a link must be on its own wire, and must not have got further.
+        let fails = !plan.failures.is_empty();
+        let wires = if fails {
+            own_wires
+        } else {
+            share_wires(&mut links, &feeders) as u32
+        };
+        // An observer wants to see the queues as they are at an instant.
+        let ahead = !observe && !fails;
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
@@ -59,10 +61,7 @@ impl<S: EventSet> World<S> {
         let ports = first_wire + wires;
         let names = slot_names(plan, cast.names, wires, &links);
         // Timers, and wires that are only for what others have no place for, wake seldom.
-        let busy_from = match plan.failures.is_empty() {
-            true => first_wire + own_wires,
-            false => first_wire,
-        };
+        let busy_from = first_wire + if fails { 0 } else { own_wires };
         let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
         let mut world = Self {
