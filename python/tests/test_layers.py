@@ -12,14 +12,25 @@ else:
 
 ALLOWED = {
     "core": set(),
+    # A reader of files that knows no model: a replay reads while it runs.
+    "capture": {"core"},
     "queueing": {"core"},
     "endpoints": {"core"},
     "events": {"core"},
     "measure": {"core"},
     "switching": {"core", "queueing"},
-    "scenario": {"core", "queueing", "endpoints", "switching"},
-    "import": {"core", "queueing", "endpoints", "switching", "scenario"},
-    "sim": {"core", "events", "queueing", "endpoints", "switching", "measure", "scenario"},
+    "scenario": {"core", "capture", "queueing", "endpoints", "switching"},
+    "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
+    "sim": {
+        "core",
+        "capture",
+        "events",
+        "queueing",
+        "endpoints",
+        "switching",
+        "measure",
+        "scenario",
+    },
     "output": {"core", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
     # queueing and endpoints for their registries: the lists that `spillgate list` prints.
