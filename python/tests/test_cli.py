@@ -221,7 +221,6 @@ def test_check_says_what_was_understood(cli, root):
         "ce2 → ce1",
         "100 Mb/s",
         "loss_ratio ≤ 0.1 %",
-        "max-reserved-bandwidth 100",
         "The scenario is valid.",
     ):
         assert said in done.stdout

@@ -21,7 +21,7 @@ pub use addr::{FlowKey, Ipv4Net};
 pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use packet::Packet;
-pub use quantity::{Limit, Overhead, Percent, RateOrPercent, Size};
+pub use quantity::{Burst, Limit, Overhead, Percent, RateOrPercent, Size};
 pub use rng::Rng;
 pub use time::{Dur, Time};
 pub use units::{Rate, UnitError};

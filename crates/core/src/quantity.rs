@@ -51,6 +51,25 @@ pub enum Limit {
     Time(Dur),
 }
 
+/// The depth of a token bucket: bytes, or what its rate brings in a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Burst {
+    /// So many bytes.
+    Bytes(u64),
+    /// The bytes that the bucket's rate brings in this time.
+    Time(Dur),
+}
+
+impl Burst {
+    /// The depth in bytes of a bucket that fills at `rate`.
+    pub fn bytes(self, rate: Rate) -> u64 {
+        match self {
+            Self::Bytes(n) => n,
+            Self::Time(t) => rate.bytes_in(t),
+        }
+    }
+}
+
 /// Bytes that the link adds to an IP packet, and the shortest frame it sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
@@ -137,6 +156,16 @@ fn parse_limit(text: &str) -> Result<Limit, UnitError> {
         })
 }
 
+fn parse_burst(text: &str) -> Result<Burst, UnitError> {
+    parse_size(text)
+        .map(Burst::Bytes)
+        .or_else(|_| parse_dur(text).map(Burst::Time))
+        .map_err(|mut e| {
+            e.hint = "write a burst such as 8000 B, 64 kB or 20 ms".to_owned();
+            e
+        })
+}
+
 fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
     if let Some((_, o)) = Overhead::PRESETS.iter().find(|(n, _)| *n == text.trim()) {
         return Ok(*o);
@@ -183,6 +212,15 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Packets(n) => write!(f, "{n} packets"),
+            Self::Bytes(n) => write!(f, "{n} B"),
+            Self::Time(d) => d.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::Bytes(n) => write!(f, "{n} B"),
             Self::Time(d) => d.fmt(f),
         }
@@ -297,6 +335,14 @@ textual!(
     ["64 packets", "96 kB", "20 ms"]
 );
 textual!(
+    Burst,
+    "Burst",
+    parse_burst,
+    "a burst in bytes, or in time at the rate of its bucket",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|ns)\s*$",
+    ["8000 B", "20 ms"]
+);
+textual!(
     Overhead,
     "Overhead",
     parse_overhead,
@@ -320,6 +366,18 @@ mod tests {
             parse_limit("64").unwrap_err().problem,
             "the unit is missing"
         );
+    }
+
+    #[test]
+    fn bursts_are_bytes_or_time_at_the_rate() {
+        let rate = Rate::from_bps(8_000_000).unwrap();
+        for (text, bytes) in [("1500 B", 1500), ("2 kB", 2000), ("20 ms", 20_000)] {
+            let burst = parse_burst(text).unwrap();
+            assert_eq!(burst.bytes(rate), bytes, "{text}");
+            assert_eq!(parse_burst(&burst.to_string()), Ok(burst));
+        }
+        let e = parse_burst("20").unwrap_err();
+        assert_eq!(e.problem, "the unit is missing");
     }
 
     #[test]

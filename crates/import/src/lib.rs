@@ -34,10 +34,11 @@
 //!   both directions, where NBAR looks into the payload.
 //! - `established` in an access list is every TCP packet; entries on other TCP
 //!   flags, ICMP types, fragments or times of day are left out.
-//! - A policer has one rate and two colors. With a `violate-action` of its own,
-//!   all that exceeds the committed burst meets that; with a peak rate, the
-//!   `exceed-action`. A burst in ms of a percentage is left out. Its default burst is CIR/32 bytes, at least 1500
-//!   (recalled), which is 250 ms at the committed rate.
+//! - A policer has three colors where a `violate-action` or a peak rate is given, else two. Its
+//!   default burst is CIR/32 bytes, at least 1500 (recalled), which is 250 ms at the committed
+//!   rate; so is that of a peak rate, and an excess burst is the committed one unless given
+//!   (recalled). With a peak rate and no `violate-action`, what violates meets the exceed action
+//!   (recalled).
 //! - A shaper's bucket holds Bc + Be, Be being Bc unless given, as the byte
 //!   limit in `show policy-map interface` has it.
 //! - `fair-queue` in a class has the limits of flow-based WFQ before HQF, 64

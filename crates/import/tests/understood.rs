@@ -203,6 +203,20 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
         []
     );
     assert_eq!(warned(Platform::IosHqf, 100, ""), []);
+    // Releases differ: more than the older ones take is a warning, unless the configuration raises the limit.
+    assert_eq!(warned(Platform::Ios, 75, ""), []);
+    assert_eq!(warned(Platform::Ios, 76, ""), [(Some(8), Some(24))]);
+    for (max, raised) in [
+        (80, " max-reserved-bandwidth 80\n"),
+        (100, " max-reserved-bandwidth 100\n"),
+    ] {
+        assert_eq!(warned(Platform::Ios, max, raised), []);
+        let text = text(max, raised);
+        let (imported, _) = IosImporter
+            .read("r.cfg", text.as_bytes(), Platform::Ios)
+            .unwrap();
+        assert_eq!(imported.unmodelled, []);
+    }
     let kbps = "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth 2500\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n";
     let (imported, _) = IosImporter
         .read("r.cfg", kbps.as_bytes(), Platform::Ios)

@@ -124,6 +124,11 @@ def _bucket(bucket: Record) -> str:
         text = f"{rate} ({text})"
     if bucket["burst"] is not None:
         text += f", burst {bucket['burst']} B"
+    if bucket["peak_rate"] is not None:
+        text += f", peak {_rate(bucket['peak_rate'])}"
+    if bucket["excess_burst"] is not None:
+        which = "excess" if bucket["peak_rate"] is None else "peak"
+        text += f", {which} burst {bucket['excess_burst']} B"
     return text
 
 

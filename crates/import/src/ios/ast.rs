@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::{Dscp, Limit, Rate, RateOrPercent, Size};
+use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent, Size};
 use spillgate_queueing::aqm::{WredBy, WredProfile};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 
@@ -146,25 +146,29 @@ pub(crate) enum Remaining {
     Ratio(u32),
 }
 
-/// `shape average`.
+/// `shape`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) rate: RateOrPercent,
-    pub(crate) burst: Option<Size>,
+    pub(crate) burst: Option<Burst>,
 }
 
 /// `police`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Police<'a> {
     pub(crate) rate: RateOrPercent,
-    pub(crate) burst: Option<Size>,
-    /// An excess burst was given.
-    pub(crate) excess: bool,
-    /// A peak rate was given: the meter has two rates.
-    pub(crate) peak: bool,
-    pub(crate) conform: PoliceAction,
-    pub(crate) exceed: PoliceAction,
-    pub(crate) violate: Option<At<'a, PoliceAction>>,
+    pub(crate) burst: Option<Burst>,
+    /// The excess burst, or with a peak rate the peak burst.
+    pub(crate) excess: Option<Burst>,
+    /// The peak rate: the meter has two rates.
+    pub(crate) peak: Option<RateOrPercent>,
+    /// Actions by color; none where none were written.
+    pub(crate) conform: Vec<PoliceAction>,
+    pub(crate) exceed: Vec<PoliceAction>,
+    pub(crate) violate: Vec<PoliceAction>,
+    /// Class-maps of the packets that come as conforming and as exceeding.
+    pub(crate) conform_color: Option<At<'a, &'a str>>,
+    pub(crate) exceed_color: Option<At<'a, &'a str>>,
 }
 
 /// `fair-queue`.

@@ -1,6 +1,8 @@
 //! Conditions on packets in words.
 
-use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, PoliceAction};
+use spillgate_queueing::spec::{
+    AclEntry, MatchSpec, OneOrMany, PoliceAction, PoliceActions, PoliceSpec,
+};
 
 /// Members of a list that are written out; the rest is counted.
 const SHOWN: usize = 8;
@@ -72,13 +74,33 @@ fn joined<T>(all: &[T], show: impl Fn(&T) -> String, separator: &str) -> String 
     shown.join(separator)
 }
 
-/// An action of a policer as the command line names it.
-pub(super) fn action(action: PoliceAction) -> String {
-    match action {
+/// The actions of a policer on one color, as the command line names them.
+pub(super) fn actions(actions: &PoliceActions) -> String {
+    let words = |action| match action {
         PoliceAction::Transmit => "transmit".to_owned(),
         PoliceAction::Drop => "drop".to_owned(),
         PoliceAction::SetDscp(dscp) => format!("set dscp {dscp}"),
+    };
+    actions.iter().map(words).collect::<Vec<_>>().join(" and ")
+}
+
+/// What a policer does with packets of each color, and which packets come with one.
+pub(super) fn police(p: &PoliceSpec) -> String {
+    let mut text = format!(
+        "conform {}, exceed {}",
+        actions(&p.conform),
+        actions(&p.exceed)
+    );
+    if let Some(violate) = &p.violate {
+        text.push_str(&format!(", violate {}", actions(violate)));
     }
+    if let Some(color) = &p.conform_color {
+        text.push_str(&format!("; may conform: {}", condition(color)));
+    }
+    if let Some(color) = &p.exceed_color {
+        text.push_str(&format!("; may exceed: {}", condition(color)));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
 
 use super::args::nearest;
 use super::ast::{ClassMap, Config, Test};
-use super::condition_text::{action, condition};
+use super::condition_text::{condition, police};
 use super::fault::code;
 use super::interface_words::canonical;
 use super::lower::rates::{Source, reference};
@@ -220,6 +220,8 @@ impl Trees<'_, '_> {
                 rate: b.map(|(r, _)| r.bps()),
                 asked,
                 burst: b.map(|(_, n)| n),
+                peak_rate: None,
+                excess_burst: None,
                 does,
             }
         };
@@ -254,8 +256,13 @@ impl Trees<'_, '_> {
                 ))
             }),
             police: class.police.as_ref().map(|p| {
-                let does = format!("conform {}, exceed {}", action(p.conform), action(p.exceed));
-                bucket(p.rate.to_string(), division.police, does)
+                let second = division.police_excess.filter(|_| known);
+                let two_rates = p.peak_rate.is_some();
+                Bucket {
+                    peak_rate: second.filter(|_| two_rates).map(|(r, _)| r.bps()),
+                    excess_burst: second.map(|(_, n)| n),
+                    ..bucket(p.rate.to_string(), division.police, police(p))
+                }
             }),
             shape: class
                 .shape

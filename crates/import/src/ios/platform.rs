@@ -48,6 +48,8 @@ pub(crate) struct Profile {
     /// Percent of the interface that `bandwidth` and `priority` may reserve, where
     /// `max-reserved-bandwidth` still counts; none where all may be.
     pub(crate) reservable: Option<u32>,
+    /// Percent above which some releases refuse a policy that others take.
+    pub(crate) advised: Option<u32>,
     /// What rates count beside the IP packet on Ethernet and on serial lines; none: what the link
     /// of the scenario counts.
     pub(crate) counted: Option<Counted>,
@@ -97,6 +99,7 @@ const PROFILES: [Profile; 5] = [
         summary: "Cisco IOS by its command references, whatever the release",
         reference: Reference::Bandwidth,
         reservable: None,
+        advised: Some(75),
         counted: None,
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
@@ -104,7 +107,7 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::Conversations { queues: 256 },
         sources: &[
             "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
-            "all of the interface may be reserved: as since 12.4(20)T",
+            "all of the interface may be reserved, as since 12.4(20)T; more than 75 % or `max-reserved-bandwidth`, which earlier releases refuse, is a warning",
             "256 conversations of 64 packets: Cisco IOS configuration guide, flow-based WFQ",
         ],
     },
@@ -113,6 +116,7 @@ const PROFILES: [Profile; 5] = [
         summary: "Cisco IOS before hierarchical queueing, 12.4 and earlier",
         reference: Reference::Bandwidth,
         reservable: Some(75),
+        advised: None,
         counted: Some(LAYER_2),
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
@@ -130,6 +134,7 @@ const PROFILES: [Profile; 5] = [
         summary: "Cisco IOS with hierarchical queueing, 12.4(20)T and later, 15.x",
         reference: Reference::Bandwidth,
         reservable: None,
+        advised: None,
         counted: Some(LAYER_2),
         queue_limit: DefaultLimit::Engine,
         priority_limit: DefaultLimit::Engine,
@@ -148,6 +153,7 @@ const PROFILES: [Profile; 5] = [
         summary: "Cisco IOS XE on ASR 1000, ISR 4000 and their kin",
         reference: Reference::Bandwidth,
         reservable: None,
+        advised: None,
         counted: Some(LAYER_2),
         queue_limit: DefaultLimit::Enclosing {
             time: Dur::from_ms(50),
@@ -169,6 +175,7 @@ const PROFILES: [Profile; 5] = [
         summary: "Cisco IOS XR",
         reference: Reference::Line,
         reservable: None,
+        advised: None,
         counted: Some(LAYER_2),
         queue_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(100))),
         priority_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(10))),

@@ -1,13 +1,12 @@
 //! `police`: rate, bursts and actions, on one line or in its sub-mode.
 //!
-//! The model's meter has one rate and two colors. A meter of three colors
-//! (`violate-action` beside a different `exceed-action`, or a peak rate) is
-//! listed, and becomes: with one rate, what is beyond the committed burst
-//! meets the *violate* action, since under lasting excess the excess bucket
-//! stays empty (RFC 2697 section 2: it fills only while the first is full);
-//! with a peak rate, it meets the *exceed* action.
+//! The meter has three colors where a `violate-action` or a peak rate is
+//! written (Cisco IOS QoS command reference, `police`: "two token buckets when
+//! the violate-action option is specified", `police` (two rates)); else one
+//! bucket and two colors. With a peak rate and no `violate-action` what
+//! violates meets the exceed action (recalled).
 
-use spillgate_core::{Dur, RateOrPercent, Size};
+use spillgate_core::{Burst, Dur, RateOrPercent};
 use spillgate_queueing::spec::PoliceAction;
 
 use super::args::Args;
@@ -86,58 +85,58 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
     let mut police = Police {
         rate,
         burst: None,
-        excess: false,
-        peak: false,
-        conform: PoliceAction::Transmit,
-        exceed: PoliceAction::Drop,
-        violate: None,
+        excess: None,
+        peak: None,
+        conform: Vec::new(),
+        exceed: Vec::new(),
+        violate: Vec::new(),
+        conform_color: None,
+        exceed_color: None,
     };
     // Classic form: burst and excess burst without keywords.
-    if let Some(bytes) = burst(args, rate, &mut lost)? {
-        police.burst = Some(bytes);
-    }
-    let mut excess = args
-        .try_number("an excess burst in bytes", BURST)?
-        .is_some();
-    if excess {
-        args.try_exact(&BURST_UNITS);
+    if starts_number(args) {
+        police.burst = Some(burst(args, rate, 1)?);
+        if starts_number(args) {
+            police.excess = Some(burst(args, rate, 0)?);
+        }
     }
     let mut opens_mode = true;
     while args.peek().is_some() {
         let what = "bc, be, pir, conform-action, exceed-action or violate-action";
         match args.keyword(&OPTIONS, what)? {
-            Part::Bc => {
-                if let Some(bytes) = burst(args, rate, &mut lost)? {
-                    police.burst = Some(bytes);
-                }
-            }
+            Part::Bc => police.burst = Some(burst(args, rate, 1)?),
             Part::Be | Part::PeakBurst => {
-                args.number("an excess burst", BURST)?;
-                excess = true;
-                args.try_exact(&BURST_UNITS);
+                police.excess = Some(burst(args, police.peak.unwrap_or(rate), 0)?);
             }
             Part::Pir | Part::PeakRate => {
-                if args.take("percent") {
-                    args.percent()?;
+                police.peak = Some(if args.take("percent") {
+                    RateOrPercent::Percent(args.percent()?)
                 } else {
-                    args.bits_per_second()?;
+                    let peak = args.bits_per_second()?;
                     args.take("bps");
-                }
-                police.peak = true;
+                    RateOrPercent::Rate(peak)
+                });
             }
             Part::Action(color) => {
                 opens_mode = false;
-                let origin = Origin::new(args.line(), args.line().first_column());
-                apply(&mut police, color, args, origin, &mut lost)?;
+                apply(&mut police, color, args, &mut lost)?;
             }
         }
     }
-    police.excess = excess;
+    police.burst = police.burst.map(|b| in_bytes(b, rate));
+    police.excess = police
+        .excess
+        .map(|b| in_bytes(b, police.peak.unwrap_or(rate)));
     Ok(Parsed {
         police,
         lost,
         opens_mode,
     })
+}
+
+fn starts_number(args: &Args<'_>) -> bool {
+    args.peek()
+        .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// What follows the number of a burst.
@@ -158,57 +157,74 @@ const BURST_UNITS: [(&str, Unit); 6] = [
     ("us", Unit::Time(Dur::from_us(1))),
 ];
 
-/// A burst in bytes, or in time at the rate; the latter is not modelled for a rate in percent.
-fn burst(
-    args: &mut Args<'_>,
-    rate: RateOrPercent,
-    lost: &mut Vec<String>,
-) -> Result<Option<Size>, Refusal> {
-    let n = args.try_number("a burst in bytes", BURST)?;
-    let Some(n) = n else { return Ok(None) };
-    let unit = args.try_exact(&BURST_UNITS);
-    let most = *BURST.end();
-    Ok(match (unit, rate) {
-        (Some(Unit::Bytes(scale)), _) => Some(Size(n.saturating_mul(scale).min(most))),
-        (None, RateOrPercent::Rate(_)) => Some(Size(n)),
-        (Some(Unit::Time(unit)), RateOrPercent::Rate(rate)) => {
+/// A burst of at least `least`, in the unit behind it: without one in bytes, or in ms if the rate
+/// is a percentage (Cisco IOS QoS command reference, `police (percent)`).
+fn burst(args: &mut Args<'_>, rate: RateOrPercent, least: u64) -> Result<Burst, Refusal> {
+    let n = args.number("a burst in bytes", least..=*BURST.end())?;
+    let unit = args.try_exact(&BURST_UNITS).unwrap_or(match rate {
+        RateOrPercent::Rate(_) => Unit::Bytes(1),
+        RateOrPercent::Percent(_) => Unit::Time(Dur::from_ms(1)),
+    });
+    Ok(match unit {
+        Unit::Bytes(scale) => Burst::Bytes(n.saturating_mul(scale).min(*BURST.end())),
+        Unit::Time(unit) => {
             // An hour is longer than any burst, and within what a duration holds.
-            let time = Dur::from_ps(
-                unit.as_ps()
-                    .saturating_mul(n)
-                    .min(Dur::from_secs(3600).as_ps()),
-            );
-            Some(Size(rate.bytes_in(time).clamp(1, most)))
-        }
-        (_, RateOrPercent::Percent(_)) => {
-            lost.push(
-                "bursts in ms of a percentage are not modelled; the default burst holds".into(),
-            );
-            None
+            let most = Dur::from_secs(3600).as_ps();
+            Burst::Time(Dur::from_ps(unit.as_ps().saturating_mul(n).min(most)))
         }
     })
 }
 
-/// Reads the action that follows `conform-action` or its kin.
+/// The burst of a bucket whose rate is known, in bytes.
+fn in_bytes(burst: Burst, rate: RateOrPercent) -> Burst {
+    match rate {
+        RateOrPercent::Rate(r) => Burst::Bytes(burst.bytes(r).min(*BURST.end())),
+        RateOrPercent::Percent(_) => burst,
+    }
+}
+
+/// Reads the action that follows `conform-action` or its kin; several of one color add up.
 pub(crate) fn apply<'a>(
     police: &mut Police<'a>,
     color: Color,
     args: &mut Args<'a>,
-    origin: Origin<'a>,
     lost: &mut Vec<String>,
 ) -> Result<(), Refusal> {
     let action = action(args, lost)?;
-    match color {
-        Color::Conform => police.conform = action,
-        Color::Exceed => police.exceed = action,
-        Color::Violate => {
-            police.violate = Some(At {
-                value: action,
-                origin,
-            });
-        }
+    let actions = match color {
+        Color::Conform => &mut police.conform,
+        Color::Exceed => &mut police.exceed,
+        Color::Violate => &mut police.violate,
+    };
+    let kind = std::mem::discriminant(&action);
+    match action {
+        // What sends or drops a packet as it is replaces what was said before.
+        PoliceAction::Transmit | PoliceAction::Drop => actions.clear(),
+        _ => actions.retain(|a| {
+            !matches!(a, PoliceAction::Transmit | PoliceAction::Drop)
+                && std::mem::discriminant(a) != kind
+        }),
     }
+    actions.push(action);
     Ok(())
+}
+
+/// `conform-color CLASS [exceed-color CLASS]`.
+pub(crate) fn colors<'a>(police: &mut Police<'a>, args: &mut Args<'a>) -> Result<(), Refusal> {
+    const NAME: &str = "the name of a class-map";
+    let named = |args: &mut Args<'a>| -> Result<At<'a, &'a str>, Refusal> {
+        let name = args.name(NAME)?;
+        Ok(At {
+            value: name.text,
+            origin: Origin::new(args.line(), name.column),
+        })
+    };
+    police.conform_color = Some(named(args)?);
+    police.exceed_color = None;
+    if args.take("exceed-color") {
+        police.exceed_color = Some(named(args)?);
+    }
+    args.finish()
 }
 
 fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, Refusal> {
@@ -283,89 +299,131 @@ mod tests {
         police(&mut Args::new(lines(text).next().unwrap().words()))
     }
 
+    fn bps(n: u64) -> RateOrPercent {
+        RateOrPercent::Rate(Rate::from_bps(n).unwrap())
+    }
+
+    fn percent(p: f64) -> RateOrPercent {
+        RateOrPercent::Percent(Percent(p / 100.0))
+    }
+
     #[test]
-    fn every_form_of_police() {
-        use PoliceAction::{Drop, SetDscp, Transmit};
-        let bps = |n| RateOrPercent::Rate(Rate::from_bps(n).unwrap());
-        let percent = |p: f64| RateOrPercent::Percent(Percent(p / 100.0));
-        let af22: Dscp = "af22".parse().unwrap();
+    fn rates_and_bursts_in_every_form() {
+        let bytes = |n| Some(Burst::Bytes(n));
+        let ms = |n| Some(Burst::Time(Dur::from_ms(n)));
+        let m = bps(1_000_000);
+        let p20 = percent(20.0);
         let table = [
-            ("8000", bps(8000), None, Transmit, Drop, true),
-            ("1m 3125", bps(1_000_000), Some(3125), Transmit, Drop, true),
-            (
-                "8000 1500 3000 conform-action transmit exceed-action drop",
-                bps(8000),
-                Some(1500),
-                Transmit,
-                Drop,
-                false,
-            ),
-            (
-                "rate 1 mbps burst 2 kbytes",
-                bps(1_000_000),
-                Some(2000),
-                Transmit,
-                Drop,
-                true,
-            ),
-            // 100 ms at 1 Mb/s.
-            (
-                "cir 1m bc 100 ms",
-                bps(1_000_000),
-                Some(12_500),
-                Transmit,
-                Drop,
-                true,
-            ),
-            (
-                "cir 15000000 bc 468750",
-                bps(15_000_000),
-                Some(468_750),
-                Transmit,
-                Drop,
-                true,
-            ),
+            ("8000", bps(8000), None, None, None),
+            ("1m 3125", m, bytes(3125), None, None),
+            ("8000 1500 3000", bps(8000), bytes(1500), None, bytes(3000)),
+            ("8000 1500 0", bps(8000), bytes(1500), None, bytes(0)),
+            ("rate 1 mbps burst 2 kbytes", m, bytes(2000), None, None),
             (
                 "rate 1000000 bps burst 2000 bytes",
-                bps(1_000_000),
-                Some(2000),
-                Transmit,
-                Drop,
-                true,
-            ),
-            ("cir percent 20", percent(20.0), None, Transmit, Drop, true),
-            (
-                "cir 8000 conf set-prec-transmit 5 exc set-dscp-transmit af22",
-                bps(8000),
+                m,
+                bytes(2000),
                 None,
-                SetDscp(Dscp::new(40).unwrap()),
-                SetDscp(af22),
-                false,
+                None,
+            ),
+            // 100 ms at 1 Mb/s.
+            ("cir 1m bc 100 ms", m, bytes(12_500), None, None),
+            ("cir 1m bc 2000 be 4000", m, bytes(2000), None, bytes(4000)),
+            (
+                "cir 1m bc 2000 pir 2m be 4000",
+                m,
+                bytes(2000),
+                Some(bps(2_000_000)),
+                bytes(4000),
+            ),
+            // 100 ms at the peak rate, wherever that stands.
+            (
+                "cir 1m be 100 ms pir 2m",
+                m,
+                None,
+                Some(bps(2_000_000)),
+                bytes(25_000),
+            ),
+            (
+                "rate 1 mbps burst 2 kbytes peak-rate 2 mbps peak-burst 4 kbytes",
+                m,
+                bytes(2000),
+                Some(bps(2_000_000)),
+                bytes(4000),
+            ),
+            ("cir percent 20", p20, None, None, None),
+            (
+                "cir percent 20 bc 300 ms be 400 ms",
+                p20,
+                ms(300),
+                None,
+                ms(400),
+            ),
+            (
+                "cir percent 20 bc 300 ms be 400 ms pir percent 40",
+                p20,
+                ms(300),
+                Some(percent(40.0)),
+                ms(400),
+            ),
+            ("rate percent 20 burst 300", p20, ms(300), None, None),
+            ("percent 20 30 40", p20, ms(30), None, ms(40)),
+        ];
+        for (text, rate, burst, peak, excess) in table {
+            let p = parse(text).ok().unwrap();
+            let got = (
+                p.police.rate,
+                p.police.burst,
+                p.police.peak,
+                p.police.excess,
+            );
+            assert_eq!(got, (rate, burst, peak, excess), "{text}");
+            assert!(p.opens_mode && p.lost.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn actions_by_color() {
+        use PoliceAction::{Drop, SetDscp, Transmit};
+        let set = |n| SetDscp(Dscp::new(n).unwrap());
+        let table = [
+            (
+                "conform-action transmit exceed-action drop",
+                vec![Transmit],
+                vec![Drop],
+                vec![],
+            ),
+            (
+                "conf set-prec-transmit 5 exc set-dscp-transmit af22 viol drop",
+                vec![set(40)],
+                vec![set(20)],
+                vec![Drop],
+            ),
+            // One field is set once, and to send a packet as it is takes back what was set.
+            (
+                "exceed set-dscp-transmit 10 exceed set-dscp-transmit 12 violate set-dscp-transmit 8 violate transmit",
+                vec![],
+                vec![set(12)],
+                vec![Transmit],
+            ),
+            (
+                "exceed drop exceed set-dscp-transmit 12",
+                vec![],
+                vec![set(12)],
+                vec![],
             ),
         ];
-        for (text, rate, burst, conform, exceed, opens) in table {
-            let p = parse(text).ok().unwrap();
-            assert_eq!(p.police.rate, rate, "{text}");
-            assert_eq!(p.police.burst, burst.map(Size), "{text}");
-            assert_eq!(
-                (p.police.conform, p.police.exceed),
-                (conform, exceed),
-                "{text}"
-            );
-            assert_eq!((p.opens_mode, p.lost.len()), (opens, 0), "{text}");
+        for (text, conform, exceed, violate) in table {
+            let text = format!("cir 8000 {text}");
+            let p = parse(&text).ok().unwrap();
+            let got = (p.police.conform, p.police.exceed, p.police.violate);
+            assert_eq!(got, (conform, exceed, violate), "{text}");
+            assert!(!p.opens_mode && p.lost.is_empty(), "{text}");
         }
-        let p = parse("cir 8000 bc 1500 pir 16000 be 3000 conform transmit exceed set-qos-transmit 3 violate drop").ok().unwrap();
-        assert!(p.police.peak);
-        assert_eq!(p.police.violate.unwrap().value, Drop);
-        assert_eq!(p.lost.len(), 1);
-        assert_eq!(
-            parse("cir percent 20 bc 300 ms be 400 ms")
-                .ok()
-                .unwrap()
-                .lost
-                .len(),
-            1
-        );
+        let p = parse("cir 8000 exceed-action set-qos-transmit 3")
+            .ok()
+            .unwrap();
+        assert_eq!((p.police.exceed, p.lost.len()), (vec![Transmit], 1));
     }
 
     #[test]
@@ -379,6 +437,10 @@ mod tests {
             ("8000 exceed-action set-dscp-transmit 64", 38),
             ("8000 bogus", 6),
             ("cir percent 101", 13),
+            ("cir 8000 bc", 12),
+            ("cir 8000 bc 0", 13),
+            ("cir 8000 pir 0", 14),
+            ("cir 8000 be fast", 13),
         ] {
             match parse(text) {
                 Err(Refusal::Wrong(f)) => assert_eq!(f.column, column, "{text}: {f:?}"),

@@ -1,7 +1,5 @@
 //! `class-map` and `policy-map`: heads, and the lines inside.
 
-use spillgate_queueing::spec::PoliceAction;
-
 use super::args::unexpected;
 use super::ast::{At, Class, Config, Criterion, Origin, PolicyMap, Test};
 use super::class::{self, Bandwidth};
@@ -27,6 +25,8 @@ enum Verb {
     Priority,
     Police,
     Color(Color),
+    /// `conform-color` of a policer.
+    Colors,
     Shape,
     QueueLimit,
     RandomDetect,
@@ -95,7 +95,14 @@ pub(crate) fn command<'a>(p: &mut Parser<'a, '_, '_>, c: Command<'a>) -> Option<
         Mode::Policy(_) => &[POLICY],
         _ => &[CLASS, POLICY],
     };
-    let word = match lookup(tables, &c) {
+    // Not in the table, lest `conform` be ambiguous.
+    let found = match p.mode {
+        Mode::Class { .. } if abbreviates(c.word.text, "conform-color", 9) => {
+            Found::Exact(Verb::Colors)
+        }
+        _ => lookup(tables, &c),
+    };
+    let word = match found {
         Found::Exact(word) | Found::Prefix(word) => word,
         Found::Ambiguous(names) => {
             let refusal = super::args::ambiguous(c.word, &names);
@@ -283,7 +290,7 @@ fn action_line<'a>(
     else {
         return Ok(());
     };
-    if !matches!(word, Verb::Color(_)) {
+    if !matches!(word, Verb::Color(_) | Verb::Colors) {
         p.mode = Mode::Class {
             policy,
             class: index,
@@ -325,7 +332,7 @@ fn action_line<'a>(
                 police: parsed.opens_mode,
             };
         }
-        Verb::Color(color) => {
+        Verb::Color(_) | Verb::Colors => {
             let Some(police) = &mut class.police else {
                 return Err(Fault::new(
                     code::UNEXPECTED,
@@ -336,8 +343,13 @@ fn action_line<'a>(
                 .hint("write `police` and a rate in bit/s first")
                 .into());
             };
-            police::apply(&mut police.value, color, args, origin, &mut lost)?;
-            args.finish()?;
+            match word {
+                Verb::Color(color) => {
+                    police::apply(&mut police.value, color, args, &mut lost)?;
+                    args.finish()?;
+                }
+                _ => police::colors(&mut police.value, args)?,
+            }
         }
         Verb::QueueLimit => {
             let value = queue::queue_limit(args)?;
@@ -390,10 +402,15 @@ fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(
         Verb::Color(color) => {
             if let Some(police) = &mut class.police {
                 match color {
-                    Color::Conform => police.value.conform = PoliceAction::Transmit,
-                    Color::Exceed => police.value.exceed = PoliceAction::Drop,
-                    Color::Violate => police.value.violate = None,
+                    Color::Conform => police.value.conform.clear(),
+                    Color::Exceed => police.value.exceed.clear(),
+                    Color::Violate => police.value.violate.clear(),
                 }
+            }
+        }
+        Verb::Colors => {
+            if let Some(police) = &mut class.police {
+                (police.value.conform_color, police.value.exceed_color) = (None, None);
             }
         }
         Verb::QueueLimit => class.queue_limit = None,

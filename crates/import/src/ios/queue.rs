@@ -1,6 +1,6 @@
 //! The queue of a class: `shape`, `queue-limit`, `fair-queue`.
 
-use spillgate_core::{Dur, Limit, RateOrPercent, Size};
+use spillgate_core::{Burst, Dur, Limit, Percent, RateOrPercent};
 
 use super::args::{Args, out_of_range};
 use super::ast::{FairQueue, Shape};
@@ -11,7 +11,7 @@ use super::lexer::Word;
 /// `shape {average | peak} {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
 ///
 /// `peak` sends Bc + Be an interval where `average` sends Bc: its rate is BPS (1 + Be / Bc)
-/// (Cisco IOS QoS command reference, `shape`).
+/// (Cisco IOS QoS command reference, `shape`). Bursts in ms of a percentage are at its rate.
 ///
 /// The bucket holds Bc + Be, and Be equals Bc unless it is given: `show
 /// policy-map interface` prints a byte limit of (Bc + Be) / 8, with equal
@@ -52,23 +52,26 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         return unmodelled(reason);
     }
     if args.take("percent") {
+        let mut percent = args.percent()?;
+        let ms = |args: &mut Args<'_>, least| {
+            let n = args.try_number("a burst in ms", least..=10_000)?;
+            if n.is_some() {
+                args.take("ms");
+            }
+            Ok::<_, Refusal>(n)
+        };
+        let bc = ms(args, 1)?;
+        let be = match bc {
+            Some(_) => ms(args, 0)?,
+            None => None,
+        };
+        let lost = account(args)?;
+        let burst = bc.map(|bc| Burst::Time(Dur::from_ms(bc + be.unwrap_or(bc))));
         if kind == Kind::Peak {
-            return unmodelled("a peak rate in percent is not modelled; one in bit/s is");
+            percent = Percent(percent.0 * peak_factor(bc, be));
         }
-        let rate = RateOrPercent::Percent(args.percent()?);
-        let burst = args.try_number("a burst in ms", 1..=10_000)?;
-        args.take("ms");
-        if args
-            .try_number("an excess burst in ms", 0..=10_000)?
-            .is_some()
-        {
-            args.take("ms");
-        }
-        let lost = burst.map(|_| {
-            "bursts in ms of a percentage are not modelled; the default burst holds".to_owned()
-        });
-        let lost = account(args)?.or(lost);
-        let value = Shape { rate, burst: None };
+        let rate = RateOrPercent::Percent(percent);
+        let value = Shape { rate, burst };
         return Ok(Parsed { value, lost });
     }
     let mut rate = args.bits_per_second()?;
@@ -79,17 +82,20 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         None => None,
     };
     let lost = account(args)?;
-    let burst = bc.map(|bc| Size((bc + be.unwrap_or(bc)) / 8));
+    let burst = bc.map(|bc| Burst::Bytes((bc + be.unwrap_or(bc)) / 8));
     if kind == Kind::Peak {
-        // Be is Bc unless it is given.
-        let excess = bc.map_or(1.0, |bc| be.unwrap_or(bc) as f64 / bc as f64);
-        rate = rate.scaled(1.0 + excess);
+        rate = rate.scaled(peak_factor(bc, be));
     }
     let value = Shape {
         rate: RateOrPercent::Rate(rate),
         burst,
     };
     Ok(Parsed { value, lost })
+}
+
+/// What `peak` sends for every bit that `average` does: 1 + Be / Bc, Be being Bc unless it is given.
+fn peak_factor(bc: Option<u64>, be: Option<u64>) -> f64 {
+    1.0 + bc.map_or(1.0, |bc| be.unwrap_or(bc) as f64 / bc as f64)
 }
 
 /// `queue-limit N [packets | bytes | kbytes | mbytes | ms | us]`.
@@ -261,24 +267,31 @@ mod tests {
             ("peak 512000 12800 6400", bps(768_000), Some(2400)),
             ("average 10 mbps", bps(10_000_000), None),
             ("average percent 50", percent(50.0), None),
+            ("peak percent 20", percent(40.0), None),
         ];
         for (text, rate, burst) in table {
             let got = shape(&mut args(text)).ok().unwrap();
-            let burst = burst.map(Size);
+            let burst = burst.map(Burst::Bytes);
             assert_eq!(
                 (got.value, got.lost),
                 (Shape { rate, burst }, None),
                 "{text}"
             );
         }
-        assert!(
-            shape(&mut args("average percent 50 400 ms"))
-                .ok()
-                .unwrap()
-                .lost
-                .is_some()
-        );
-        listed(shape(&mut args("peak percent 20")));
+        for (text, rate, ms) in [
+            ("average percent 50 400 ms", 50.0, 800),
+            ("average percent 50 400 ms 100 ms", 50.0, 500),
+            ("peak percent 20 400 ms 100 ms", 25.0, 500),
+        ] {
+            let got = shape(&mut args(text)).ok().unwrap();
+            let burst = Some(Burst::Time(Dur::from_ms(ms)));
+            let rate = percent(rate);
+            assert_eq!(
+                (got.value, got.lost),
+                (Shape { rate, burst }, None),
+                "{text}"
+            );
+        }
         listed(shape(&mut args("max-buffers 1000")));
         assert_eq!(
             wrong(shape(&mut args("average 0"))).1,

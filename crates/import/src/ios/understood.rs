@@ -133,6 +133,10 @@ pub struct Bucket {
     pub asked: String,
     /// Its depth in bytes, if known.
     pub burst: Option<u64>,
+    /// Peak rate in b/s of a policer of two rates, if known.
+    pub peak_rate: Option<u64>,
+    /// Depth in bytes of the second bucket of a policer of three colors, if known.
+    pub excess_burst: Option<u64>,
     /// What it does, for policers.
     pub does: String,
 }

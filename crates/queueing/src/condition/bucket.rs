@@ -5,7 +5,7 @@ use spillgate_core::{Rate, Time};
 
 /// Token units per byte: at b bits per second one picosecond brings b units, so
 /// a refill is exact for every rate and interval.
-const UNITS: u128 = 8 * PS_PER_SEC as u128;
+pub(super) const UNITS: u128 = 8 * PS_PER_SEC as u128;
 
 /// A bucket that fills at `rate` up to a burst and starts full.
 #[derive(Clone, Debug)]

@@ -5,13 +5,17 @@
 //! meters what its members let pass.
 
 mod bucket;
+mod meter;
 mod police;
 
 pub(crate) use bucket::TokenBucket;
-pub use police::{PoliceAction, PoliceSpec};
-pub(crate) use police::{Policer, PriorityPolicer};
+pub(crate) use meter::{Meter, SingleRate, TwoRate};
+pub(crate) use police::{Colors, Policer, PriorityPolicer};
+pub use police::{PoliceAction, PoliceActions, PoliceSpec};
 
-use spillgate_core::{Dscp, Packet, Time};
+use std::sync::Arc;
+
+use spillgate_core::{Dscp, FlowKey, Packet, Time};
 
 /// One step of conditioning.
 #[derive(Clone, Debug)]
@@ -25,6 +29,13 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// Tells the flows to meters that look at their addresses.
+    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        if let Self::Police(p) = self {
+            p.attach(flows);
+        }
+    }
+
     /// Treats a packet; false if it must be dropped. `congested`: something
     /// waits in the discipline.
     #[inline]

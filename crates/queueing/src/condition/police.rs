@@ -1,31 +1,80 @@
-//! Policers: the single-rate, two-color policer of a class, and the policer of
+//! Policers: what a class does with packets by their color, and the policer of
 //! a priority class (LLQ).
 //!
-//! Sources: token bucket as in RFC 2697 without an excess bucket; Cisco IOS
-//! `police` and `priority` commands. "Under congestion" is not defined by
-//! Cisco: here it means that something waits in the discipline.
+//! Sources: RFC 2697 and RFC 2698 for the meters of three colors, a token
+//! bucket as in RFC 2697 without its excess bucket for that of two; Cisco IOS
+//! `police` and `priority` commands for defaults. "Under congestion" is not
+//! defined by Cisco: here it means that something waits in the discipline.
+
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dscp, Packet, RateOrPercent, Size, Time};
+use spillgate_core::{Burst, Dscp, FlowKey, Packet, RateOrPercent, Time};
 
 use super::TokenBucket;
+use super::meter::{Color, Meter};
+use crate::classify::Classifier;
+use crate::spec::{MatchSpec, OneOrMany};
 
-/// A single-rate, two-color token-bucket policer.
+/// A token-bucket policer.
+///
+/// Without `peak_rate` and `violate` it has one bucket and two colors. With `violate` it is the
+/// single-rate three-color marker of RFC 2697, with `peak_rate` the two-rate three-color marker of
+/// RFC 2698.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoliceSpec {
     /// The committed information rate, or a percentage of the enclosing rate.
     pub rate: RateOrPercent,
-    /// The committed burst. Default 1500 B or 250 ms at `rate`, whichever is more (Cisco IOS: CIR/32 bytes).
+    /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`, whichever is more
+    /// (Cisco IOS: CIR/32 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Size>,
-    /// What happens to a packet within the contract. Default `transmit`.
+    pub burst: Option<Burst>,
+    /// The peak information rate, at least `rate`: packets above it violate, those between the two exceed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rate: Option<RateOrPercent>,
+    /// The second bucket: with `peak_rate` the peak burst, default 1500 B or 250 ms at the peak rate; without it
+    /// the excess burst, which `rate` fills once the first bucket is full, default the committed burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess_burst: Option<Burst>,
+    /// What happens to a packet within the contract; one action or several. Default `transmit`.
     #[serde(default)]
-    pub conform: PoliceAction,
+    pub conform: PoliceActions,
     /// What happens to a packet beyond it. Default `drop`.
-    #[serde(default = "PoliceAction::dropping")]
-    pub exceed: PoliceAction,
+    #[serde(default = "PoliceActions::dropping")]
+    pub exceed: PoliceActions,
+    /// What happens to a packet beyond the second bucket, too. Default that of `exceed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violate: Option<PoliceActions>,
+    /// Makes the meter color-aware: only these packets may conform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conform_color: Option<MatchSpec>,
+    /// Of the packets that `conform_color` does not name, these may exceed; all others violate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exceed_color: Option<MatchSpec>,
+}
+
+impl PoliceSpec {
+    /// A policer of one bucket that transmits what conforms and drops the rest.
+    pub fn new(rate: RateOrPercent) -> Self {
+        Self {
+            rate,
+            burst: None,
+            peak_rate: None,
+            excess_burst: None,
+            conform: PoliceActions::default(),
+            exceed: PoliceActions::dropping(),
+            violate: None,
+            conform_color: None,
+            exceed_color: None,
+        }
+    }
+
+    /// Whether it tells three colors apart.
+    pub fn three_colors(&self) -> bool {
+        self.peak_rate.is_some() || self.violate.is_some()
+    }
 }
 
 /// What a policer does with a packet.
@@ -41,35 +90,100 @@ pub enum PoliceAction {
     SetDscp(Dscp),
 }
 
-impl PoliceAction {
+/// The actions on packets of one color, in order; the last that sets a field holds. `drop` stands alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PoliceActions(pub OneOrMany<PoliceAction>);
+
+impl Default for PoliceActions {
+    fn default() -> Self {
+        PoliceAction::Transmit.into()
+    }
+}
+
+impl From<PoliceAction> for PoliceActions {
+    fn from(action: PoliceAction) -> Self {
+        Self(OneOrMany(vec![action]))
+    }
+}
+
+impl PoliceActions {
     fn dropping() -> Self {
-        Self::Drop
+        PoliceAction::Drop.into()
+    }
+
+    /// The actions in order.
+    pub fn iter(&self) -> impl Iterator<Item = PoliceAction> {
+        self.0.0.iter().copied()
+    }
+
+    /// Whether the packets are discarded.
+    pub fn drops(&self) -> bool {
+        self.iter().any(|a| a == PoliceAction::Drop)
+    }
+
+    pub(crate) fn treatment(&self) -> Treatment {
+        let mut t = Treatment::default();
+        for action in self.iter() {
+            match action {
+                PoliceAction::Transmit => {}
+                PoliceAction::Drop => t.drop = true,
+                PoliceAction::SetDscp(dscp) => t.dscp = Some(dscp),
+            }
+        }
+        t
+    }
+}
+
+/// The actions of one color, resolved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Treatment {
+    drop: bool,
+    dscp: Option<Dscp>,
+}
+
+/// The color that packets come with, by their first matching condition.
+#[derive(Clone, Debug)]
+pub(crate) struct Colors(pub(crate) Box<Classifier>);
+
+impl Colors {
+    fn of(&mut self, packet: &Packet) -> Color {
+        match self.0.route(packet) {
+            0 => Color::Conform,
+            1 => Color::Exceed,
+            _ => Color::Violate,
+        }
     }
 }
 
 /// A running policer of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Policer {
-    pub(crate) bucket: TokenBucket,
-    pub(crate) conform: PoliceAction,
-    pub(crate) exceed: PoliceAction,
+    pub(crate) meter: Meter,
+    /// By color.
+    pub(crate) treatments: [Treatment; 3],
+    /// None: color-blind.
+    pub(crate) colors: Option<Colors>,
 }
 
 impl Policer {
     #[inline]
     pub(crate) fn admits(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let action = if self.bucket.try_take(now, packet.len) {
-            self.conform
-        } else {
-            self.exceed
+        let before = match &mut self.colors {
+            None => Color::Conform,
+            Some(c) => c.of(packet),
         };
-        match action {
-            PoliceAction::Transmit => true,
-            PoliceAction::Drop => false,
-            PoliceAction::SetDscp(dscp) => {
-                packet.dscp = dscp;
-                true
-            }
+        let color = self.meter.color(now, packet.len, before);
+        let treatment = self.treatments[color as usize];
+        if let Some(dscp) = treatment.dscp {
+            packet.dscp = dscp;
+        }
+        !treatment.drop
+    }
+
+    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        if let Some(c) = &mut self.colors {
+            c.0.attach(flows);
         }
     }
 }

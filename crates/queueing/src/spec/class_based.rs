@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dscp, Limit, Percent, RateOrPercent, Size};
+use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
 
 use super::{FairQueueSpec, MatchSpec, PoliceSpec};
 use crate::aqm::AqmSpec;
@@ -117,7 +117,7 @@ pub enum PolicingWhen {
 pub struct ShapeSpec {
     /// The average rate, or a percentage of the enclosing rate.
     pub rate: RateOrPercent,
-    /// The bucket's depth. Default 4 ms at `rate` (Cisco IOS), at least 1600 B.
+    /// The bucket's depth, in bytes or in time at `rate`. Default 4 ms (Cisco IOS), at least 1600 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst: Option<Size>,
+    pub burst: Option<Burst>,
 }

@@ -17,7 +17,7 @@ pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, Sha
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
 pub use crate::aqm::{AqmSpec, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec};
-pub use crate::condition::{PoliceAction, PoliceSpec};
+pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec};
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 

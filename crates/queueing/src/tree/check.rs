@@ -11,8 +11,6 @@ use crate::spec::{ClassSpec, MatchSpec};
 
 /// Classes of one policy.
 const MAX_CLASSES: usize = 250;
-/// Cisco IOS: share of an interface that classes may reserve.
-const RESERVABLE: f64 = 0.75;
 
 /// Names are given, unique, and end with `class-default`.
 pub(super) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError> {
@@ -181,7 +179,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     )
 }
 
-fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
     let empty = [
         ("dscp", m.dscp.as_ref().is_some_and(|l| l.0.is_empty())),
         (
@@ -299,13 +297,6 @@ pub(super) fn check_sums(
     }
     if in_rates && in_percents {
         at.warn("guarantees mix rates and percentages, which Cisco IOS does not allow");
-    }
-    let reserved = sum as f64 / rate.bps() as f64;
-    if reserved > RESERVABLE + 1e-9 {
-        at.warn(format!(
-            "guarantees come to {:.1} % of {rate}; Cisco IOS allows 75 % unless max-reserved-bandwidth is raised",
-            reserved * 100.0
-        ));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use spillgate_core::Rate;
 
-use super::parts::{asks_for_queue, default_burst, want};
+use super::parts::{asks_for_queue, default_burst, depth, second_bucket, want};
 use super::resolve::DEFAULT;
 use super::shares::{Want, shares};
 use crate::spec::{ClassBasedSpec, ClassSpec};
@@ -19,6 +19,9 @@ pub struct Division {
     pub shape: Option<(Rate, u64)>,
     /// Rate and burst of its policer.
     pub police: Option<(Rate, u64)>,
+    /// Rate and burst of the second bucket of its policer, if that has three colors: the peak
+    /// rate, or the committed rate where there is one rate only.
+    pub police_excess: Option<(Rate, u64)>,
     /// Rate and burst of the policer of its priority.
     pub priority: Option<(Rate, u64)>,
     /// What a policy inside it divides.
@@ -53,12 +56,13 @@ impl ClassBasedSpec {
 fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
     let shape = c.shape.as_ref().map(|s| {
         let r = s.rate.of(rate);
-        (r, s.burst.map_or_else(|| default_burst::shape(r), |b| b.0))
+        (r, depth(s.burst, r, default_burst::shape))
     });
     let police = c.police.as_ref().map(|p| {
         let r = p.rate.of(rate);
-        (r, p.burst.map_or_else(|| default_burst::police(r), |b| b.0))
+        (r, depth(p.burst, r, default_burst::police))
     });
+    let police_excess = c.police.as_ref().and_then(|p| second_bucket(p, rate));
     let priority = c.priority.as_ref().and_then(|p| {
         let r = p.rate?.of(rate);
         Some((
@@ -82,6 +86,7 @@ fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
         guaranteed: guaranteed.map(bounded),
         shape,
         police,
+        police_excess,
         priority,
         inner,
     }

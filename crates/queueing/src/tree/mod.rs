@@ -381,6 +381,7 @@ impl Schedule for Tree {
 
     fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         self.classifier.attach(flows);
+        self.steps.iter_mut().for_each(|s| s.attach(flows));
     }
 
     fn leaf_names(&self) -> Vec<String> {

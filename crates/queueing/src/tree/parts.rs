@@ -2,12 +2,17 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Limit, Rate, RateOrPercent};
+use spillgate_core::{Burst, Limit, Rate, RateOrPercent};
 
+use super::check::check_match;
 use super::shares::Want;
 use crate::BuildError;
 use crate::aqm::LeafFacts;
-use crate::condition::{Policer, PriorityPolicer, Step, TokenBucket};
+use crate::classify::{Classifier, Entry, Rules, Then};
+use crate::condition::{
+    Colors, Meter, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate, Step,
+    TokenBucket, TwoRate,
+};
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
@@ -94,10 +99,7 @@ pub(super) fn shaper(
             "the shaped rate of {shaped} is above the enclosing rate of {rate}: it never binds"
         ));
     }
-    let burst = match s.burst {
-        Some(b) => b.0,
-        None => default_burst::shape(shaped),
-    };
+    let burst = depth(s.burst, shaped, default_burst::shape);
     at.check(
         burst > 0,
         "burst",
@@ -106,6 +108,127 @@ pub(super) fn shaper(
         "leave it out for 4 ms at the rate",
     )?;
     Ok((shaped, burst))
+}
+
+/// A burst in bytes.
+pub(super) fn depth(burst: Option<Burst>, rate: Rate, default: fn(Rate) -> u64) -> u64 {
+    burst.map_or_else(|| default(rate), |b| b.bytes(rate))
+}
+
+/// Rate and depth of the second bucket of a policer of three colors.
+pub(super) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
+    let cir = p.rate.of(rate);
+    match p.peak_rate {
+        Some(peak) => {
+            let peak = peak.of(rate);
+            Some((peak, depth(p.excess_burst, peak, default_burst::police)))
+        }
+        None if p.three_colors() => {
+            let committed = depth(p.burst, cir, default_burst::police);
+            let excess = p.excess_burst.map_or(committed, |b| b.bytes(cir));
+            Some((cir, excess))
+        }
+        None => None,
+    }
+}
+
+/// The policer of a class.
+fn policer(p: &PoliceSpec, rate: Rate, at: &mut At<'_>) -> Result<Policer, BuildError> {
+    let cir = positive(p.rate, rate, "rate", at)?;
+    let burst = depth(p.burst, cir, default_burst::police);
+    at.check(
+        burst > 0,
+        "burst",
+        "0 B",
+        "no packet would ever conform",
+        "leave it out for 250 ms at the rate",
+    )?;
+    let meter = match second_bucket(p, rate) {
+        None => Meter::OneBucket(TokenBucket::new(cir, burst)),
+        Some((peak, depth)) if p.peak_rate.is_some() => {
+            at.check(
+                peak >= cir,
+                "peak_rate",
+                peak,
+                &format!("the peak rate is below the committed rate of {cir}"),
+                "RFC 2698: the peak rate is at least the committed rate",
+            )?;
+            at.check(
+                depth > 0,
+                "excess_burst",
+                "0 B",
+                "every packet would violate",
+                "leave it out for 250 ms at the peak rate",
+            )?;
+            Meter::TwoRate(TwoRate {
+                committed: TokenBucket::new(cir, burst),
+                peak: TokenBucket::new(peak, depth),
+            })
+        }
+        Some((_, excess)) => Meter::SingleRate(SingleRate::new(cir, burst, excess)),
+    };
+    if p.excess_burst.is_some() && !p.three_colors() {
+        at.warn("the excess burst has no effect without `violate`");
+    }
+    let violate = p.violate.as_ref().unwrap_or(&p.exceed);
+    for (key, actions) in [
+        ("conform", &p.conform),
+        ("exceed", &p.exceed),
+        ("violate", violate),
+    ] {
+        check_actions(key, actions, at)?;
+    }
+    Ok(Policer {
+        meter,
+        treatments: [&p.conform, &p.exceed, violate].map(PoliceActions::treatment),
+        colors: colors(p, at)?,
+    })
+}
+
+fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), BuildError> {
+    at.check(
+        actions.iter().next().is_some(),
+        key,
+        "[]",
+        "there is no action",
+        "write transmit, drop or set-dscp",
+    )?;
+    at.check(
+        !actions.drops() || actions.iter().count() == 1,
+        key,
+        "drop",
+        "a packet that is dropped cannot be treated otherwise",
+        "keep `drop` or the other actions",
+    )
+}
+
+/// What colors packets come with, for a color-aware policer.
+fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError> {
+    let Some(conform) = &p.conform_color else {
+        at.check(
+            p.exceed_color.is_none(),
+            "exceed_color",
+            "exceed_color",
+            "without `conform_color` the policer is color-blind",
+            "say which packets may conform",
+        )?;
+        return Ok(None);
+    };
+    at.key("conform_color", |at| check_match(conform, at))?;
+    if let Some(exceed) = &p.exceed_color {
+        at.key("exceed_color", |at| check_match(exceed, at))?;
+    }
+    let entry = |matching, route| Entry {
+        matching,
+        then: Then::Route(route),
+    };
+    let mut entries = vec![entry(Some(conform.clone()), 0)];
+    entries.extend(p.exceed_color.clone().map(|m| entry(Some(m), 1)));
+    entries.push(entry(None, 2));
+    let rules = Rules {
+        nodes: vec![entries],
+    };
+    Ok(Some(Colors(Box::new(Classifier::new(rules)))))
 }
 
 /// The queue of a priority class.
@@ -157,23 +280,7 @@ pub(super) fn steps(
         steps.push(Step::Set(dscp));
     }
     if let Some(p) = &class.police {
-        let cir = positive(p.rate, rate, "police.rate", at)?;
-        let burst = match p.burst {
-            Some(b) => b.0,
-            None => default_burst::police(cir),
-        };
-        at.check(
-            burst > 0,
-            "police.burst",
-            "0 B",
-            "no packet would ever conform",
-            "leave it out for 250 ms at the rate",
-        )?;
-        steps.push(Step::Police(Policer {
-            bucket: TokenBucket::new(cir, burst),
-            conform: p.conform,
-            exceed: p.exceed,
-        }));
+        steps.push(Step::Police(at.key("police", |at| policer(p, rate, at))?));
     }
     if let Some((p, policed)) = class.priority.as_ref().and_then(|p| Some((p, p.rate?))) {
         let r = positive(policed, rate, "priority.rate", at)?;

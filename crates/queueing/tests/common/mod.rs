@@ -168,6 +168,18 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "policers of three colors, one color-aware",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "single", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "30 %",
+             "police": {"rate": "100 kb/s", "burst": "2 kB", "excess_burst": "3 kB",
+                        "exceed": {"set-dscp": "af12"}, "violate": "drop"}},
+            {"name": "two", "match": {"dscp": ["af31", "af33", "af21"]}, "bandwidth": "30 %",
+             "police": {"rate": "5 %", "peak_rate": "20 %", "excess_burst": "100 ms",
+                        "exceed": {"set-dscp": "af32"}, "violate": "drop",
+                        "conform_color": {"dscp": "af31"}, "exceed_color": {"dport": "5003-5004"}}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "shaped class",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "slow", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "60 %", "shape": {"rate": "200 kb/s", "burst": "1600 B"}},

@@ -62,9 +62,9 @@ fn bandwidth(
 ) -> Option<Rate> {
     if let Some(at) = interface
         .max_reserved
-        .filter(|_| profile.reservable.is_none())
+        .filter(|_| profile.reservable.or(profile.advised).is_none())
     {
-        let reason = "all of the link may be reserved; above 75 % there is a warning";
+        let reason = "all of the link may be reserved on this platform";
         report.unmodelled(at.origin, reason);
     }
     let stated = [interface.own_bandwidth, interface.qos_reference];
@@ -95,7 +95,7 @@ fn without_bandwidth(
             || c.priority
                 .is_some_and(|p| p.value.rate.is_some_and(percent))
             || c.shape.is_some_and(|s| percent(s.value.rate))
-            || c.police.is_some_and(|p| percent(p.value.rate))
+            || c.police.as_ref().is_some_and(|p| percent(p.value.rate))
     });
     let known = reference(config, interface, profile);
     if !relative || known.is_some_and(|(_, source)| source != Source::Type) {

@@ -3,12 +3,12 @@
 use spillgate_core::{Percent, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
 use spillgate_queueing::spec::{
-    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, PoliceSpec, PolicingWhen,
-    PrioritySpec, ShapeSpec,
+    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, OneOrMany, PoliceAction,
+    PoliceActions, PoliceSpec, PolicingWhen, PrioritySpec, ShapeSpec,
 };
 use spillgate_scenario::Imported;
 
-use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
+use super::super::ast::{At, Class, ClassMap, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
 use super::super::report::Report;
 use super::defaults::Defaults;
@@ -84,7 +84,7 @@ struct Lowering<'c, 'a, 'r, 'f> {
     names: &'r mut Names,
 }
 
-impl<'a> Lowering<'_, 'a, '_, '_> {
+impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
     fn policy_map(&mut self, name: &str, map: &PolicyMap<'a>) -> ClassBasedSpec {
         self.check_percents(name, map);
         let mut specs = Vec::with_capacity(map.classes.len());
@@ -144,22 +144,12 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
                 .warn(class.origin.line, path, fault.found(class.name).hint(hint));
         }
         if class.name != DEFAULT {
-            spec.matching = match self.config.class_maps.get(class.name) {
-                Some(map) => {
+            spec.matching = self
+                .class_map(class.name, class.origin, path)
+                .and_then(|map| {
                     self.classes
                         .condition(class.name, map, class.origin, path, self.report)
-                }
-                None => {
-                    let defined = self.config.class_maps.keys().copied();
-                    let defined = defined.chain([DEFAULT]);
-                    let (what, column) = ("class-map", class.origin.column);
-                    let fault =
-                        self.names
-                            .undefined(code::NO_CLASS_MAP, what, column, class.name, defined);
-                    self.report.error(class.origin.line, path, fault);
-                    None
-                }
-            };
+                });
         }
         let remaining = class.remaining.filter(|r| {
             if class.bandwidth.is_some() {
@@ -199,7 +189,7 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
             rate: s.value.rate,
             burst: s.value.burst,
         });
-        spec.police = class.police.map(|p| police(&p, self.report));
+        spec.police = class.police.as_ref().map(|p| self.police(p, path));
         spec.fair_queue = class.fair_queue.map(|f| {
             let defaults = FairQueueSpec::default();
             FairQueueSpec {
@@ -226,6 +216,66 @@ impl<'a> Lowering<'_, 'a, '_, '_> {
                 .queue(&mut spec, policy, fair.queues, fair.threshold);
         }
         spec
+    }
+
+    /// A policer; its colors are those of [`super::super::police`].
+    fn police(&mut self, at: &At<'a, Police<'a>>, path: &str) -> PoliceSpec {
+        let p = &at.value;
+        let actions = |list: &[PoliceAction]| {
+            let some = !list.is_empty();
+            some.then(|| PoliceActions(OneOrMany(list.to_vec())))
+        };
+        let mut spec = PoliceSpec {
+            burst: p.burst,
+            peak_rate: p.peak,
+            excess_burst: p.excess,
+            violate: actions(&p.violate),
+            ..PoliceSpec::new(p.rate)
+        };
+        if let Some(conform) = actions(&p.conform) {
+            spec.conform = conform;
+        }
+        if let Some(exceed) = actions(&p.exceed) {
+            spec.exceed = exceed;
+        }
+        if spec.excess_burst.is_some() && !spec.three_colors() {
+            spec.excess_burst = None;
+            let reason = "the excess burst has no effect without a violate-action";
+            self.report.unmodelled(at.origin, reason);
+        }
+        spec.conform_color = p.conform_color.and_then(|name| self.color(&name, path));
+        spec.exceed_color = p
+            .exceed_color
+            .filter(|_| spec.conform_color.is_some())
+            .and_then(|name| self.color(&name, path));
+        spec
+    }
+
+    /// The packets of a class-map that `conform-color` names.
+    fn color(&mut self, name: &At<'a, &'a str>, path: &str) -> Option<MatchSpec> {
+        let map = self.class_map(name.value, name.origin, path)?;
+        self.classes
+            .condition(name.value, map, name.origin, path, self.report)
+    }
+
+    /// A class-map that must be defined.
+    fn class_map(
+        &mut self,
+        name: &'a str,
+        origin: Origin<'a>,
+        path: &str,
+    ) -> Option<&'c ClassMap<'a>> {
+        let map = self.config.class_maps.get(name);
+        if map.is_none() {
+            let defined = self.config.class_maps.keys().copied();
+            let defined = defined.chain([DEFAULT]);
+            let (what, column) = ("class-map", origin.column);
+            let fault = self
+                .names
+                .undefined(code::NO_CLASS_MAP, what, column, name, defined);
+            self.report.error(origin.line, path, fault);
+        }
+        map
     }
 
     /// A class with a service-policy has the queues of that policy, and no other.
@@ -361,42 +411,6 @@ fn check_sum<'a>(
             return;
         }
     }
-}
-
-/// A policer of two colors; what of three is lost is listed.
-fn police(at: &At<'_, Police<'_>>, report: &mut Report<'_>) -> PoliceSpec {
-    let p = &at.value;
-    let mut spec = PoliceSpec {
-        rate: p.rate,
-        burst: p.burst,
-        conform: p.conform,
-        exceed: p.exceed,
-    };
-    let origin = p.violate.map_or(at.origin, |v| v.origin);
-    match p.violate {
-        Some(v) if v.value == p.exceed => {}
-        Some(_) if p.peak => report.unmodelled(
-            origin,
-            "a meter of two rates is not modelled: all that exceeds the committed rate meets the exceed action",
-        ),
-        Some(v) => {
-            spec.exceed = v.value;
-            report.unmodelled(
-                origin,
-                "a meter of three colors is not modelled: all that exceeds the committed burst meets the violate action",
-            );
-        }
-        None if p.peak => report.unmodelled(
-            at.origin,
-            "a peak rate is not modelled: all that exceeds the committed rate meets the exceed action",
-        ),
-        None if p.excess => report.unmodelled(
-            at.origin,
-            "the excess burst has no effect without a violate-action",
-        ),
-        None => {}
-    }
-    spec
 }
 
 /// WRED of a class or interface; none if it is off.

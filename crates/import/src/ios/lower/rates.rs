@@ -119,17 +119,31 @@ pub(super) fn check_reserved(
             |(_, source): &(Rate, Source)| *source != Source::Type || profile.reservable.is_some();
         if let Some((rate, _)) = reference(config, interface, profile).filter(stated) {
             let own = interface.max_reserved.map(|m| m.value);
-            let most = profile.reservable.map(|p| own.unwrap_or(p));
+            let capped = profile.reservable.or(profile.advised);
+            let most = capped.map(|p| own.unwrap_or(p)).filter(|p| *p < 100);
             let place = format!("of {}", interface.name);
             let path = format!("interface.{}", interface.name);
-            reserved(map, rate, most, &place, |at, message| {
-                let hint = match most {
-                    Some(p) => format!(
-                        "IOS refuses the service-policy; lower the classes, or write `max-reserved-bandwidth` above {p}"
-                    ),
-                    None => "IOS refuses the service-policy; lower the classes".to_owned(),
+            let mut whole = true;
+            reserved(map, rate, None, &place, |at, message| {
+                whole = false;
+                let hint = "IOS refuses the service-policy; lower the classes";
+                let fault = Fault::new(code::OVERBOOKED, at.column, message).found(at.text);
+                report.warn(at.line, path.clone(), fault.hint(hint));
+            });
+            let Some(percent) = most.filter(|_| whole) else {
+                continue;
+            };
+            reserved(map, rate, most, &place, |_, message| {
+                let hint = if profile.reservable.is_some() {
+                    format!(
+                        "IOS refuses the service-policy; lower the classes, or write `max-reserved-bandwidth` above {percent}"
+                    )
+                } else {
+                    format!(
+                        "IOS before 12.4(20)T refuses the service-policy; there, lower the classes or write `max-reserved-bandwidth` above {percent}"
+                    )
                 };
-                let at = if most.is_some() { policy.origin } else { at };
+                let at = policy.origin;
                 let fault = Fault::new(code::OVERBOOKED, at.column, message).found(at.text);
                 report.warn(at.line, path.clone(), fault.hint(hint));
             });

@@ -1,0 +1,171 @@
+//! Meters: which color a packet has.
+//!
+//! Sources: RFC 2697 section 3 (a single rate, three colors), RFC 2698
+//! section 3 (two rates, three colors), both in their color-blind and
+//! color-aware modes. Tokens are exact for every rate and interval; a refill is
+//! computed when a packet comes.
+
+use spillgate_core::{Rate, Time};
+
+use super::TokenBucket;
+use super::bucket::UNITS;
+
+/// What a meter finds; green, yellow and red of the RFCs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Color {
+    Conform,
+    Exceed,
+    Violate,
+}
+
+/// A running meter.
+#[derive(Clone, Debug)]
+pub(crate) enum Meter {
+    /// One bucket, two colors.
+    OneBucket(TokenBucket),
+    SingleRate(SingleRate),
+    TwoRate(TwoRate),
+}
+
+impl Meter {
+    /// The color of a packet of `len` bytes that comes with the color `before`; a color-blind
+    /// meter is given [`Color::Conform`]. It pays for the packet.
+    #[inline]
+    pub(crate) fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
+        match self {
+            Self::OneBucket(b) => {
+                if before == Color::Conform && b.try_take(now, len) {
+                    Color::Conform
+                } else {
+                    Color::Exceed
+                }
+            }
+            Self::SingleRate(m) => m.color(now, len, before),
+            Self::TwoRate(m) => m.color(now, len, before),
+        }
+    }
+}
+
+/// The single-rate three-color meter (RFC 2697): what overflows the committed bucket fills the
+/// excess bucket.
+#[derive(Clone, Debug)]
+pub(crate) struct SingleRate {
+    committed: u128,
+    excess: u128,
+    committed_full: u128,
+    excess_full: u128,
+    bps: u64,
+    at: Time,
+}
+
+impl SingleRate {
+    /// Both buckets start full; bursts in bytes.
+    pub(crate) fn new(rate: Rate, committed: u64, excess: u64) -> Self {
+        let (committed, excess) = (u128::from(committed) * UNITS, u128::from(excess) * UNITS);
+        Self {
+            committed,
+            excess,
+            committed_full: committed,
+            excess_full: excess,
+            bps: rate.bps(),
+            at: Time::ZERO,
+        }
+    }
+
+    fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
+        let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
+        self.at = self.at.max(now);
+        let filled = self.committed + gained;
+        self.committed = filled.min(self.committed_full);
+        self.excess = (self.excess + (filled - self.committed)).min(self.excess_full);
+        let need = u128::from(len) * UNITS;
+        if before == Color::Conform && self.committed >= need {
+            self.committed -= need;
+            Color::Conform
+        } else if before <= Color::Exceed && self.excess >= need {
+            self.excess -= need;
+            Color::Exceed
+        } else {
+            Color::Violate
+        }
+    }
+}
+
+/// The two-rate three-color meter (RFC 2698).
+#[derive(Clone, Debug)]
+pub(crate) struct TwoRate {
+    pub(crate) committed: TokenBucket,
+    pub(crate) peak: TokenBucket,
+}
+
+impl TwoRate {
+    fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
+        if before == Color::Violate || !self.peak.conforms(now, len) {
+            return Color::Violate;
+        }
+        self.peak.take(now, len);
+        if before == Color::Exceed || !self.committed.try_take(now, len) {
+            Color::Exceed
+        } else {
+            Color::Conform
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::Dur;
+
+    fn bytes_per_sec(b: u64) -> Rate {
+        Rate::from_bps(8 * b).unwrap()
+    }
+
+    /// Without tokens in between, the excess bucket fills only once the committed one is full.
+    #[test]
+    fn excess_tokens_are_what_overflows() {
+        let mut m = SingleRate::new(bytes_per_sec(100), 200, 300);
+        let at = |s| Time::ZERO + Dur::from_secs(s);
+        let mut see = |s, len| m.color(at(s), len, Color::Conform);
+        use Color::{Conform, Exceed, Violate};
+        assert_eq!(
+            [see(0, 200), see(0, 300), see(0, 1)],
+            [Conform, Exceed, Violate]
+        );
+        // 300 B have come: 200 to the committed bucket, 100 over.
+        assert_eq!(
+            [see(3, 200), see(3, 101), see(3, 100)],
+            [Conform, Violate, Exceed]
+        );
+    }
+
+    /// Many small steps fill as one long one does.
+    #[test]
+    fn refills_do_not_depend_on_when_they_are_computed() {
+        let slow = Rate::from_bps(7).unwrap();
+        let (mut often, mut once) = (SingleRate::new(slow, 3, 5), SingleRate::new(slow, 3, 5));
+        for m in [&mut often, &mut once] {
+            assert_eq!(m.color(Time::ZERO, 3, Color::Conform), Color::Conform);
+            assert_eq!(m.color(Time::ZERO, 5, Color::Conform), Color::Exceed);
+        }
+        let end = 4_123_456_789_123;
+        for i in 0..1000 {
+            // Too long for any bucket: only the refill remains.
+            often.color(Time::from_ps(end / 1000 * i), 1000, Color::Conform);
+        }
+        often.color(Time::from_ps(end), 1000, Color::Conform);
+        once.color(Time::from_ps(end), 1000, Color::Conform);
+        assert_eq!(
+            (often.committed, often.excess),
+            (once.committed, once.excess)
+        );
+    }
+
+    #[test]
+    fn a_long_wait_does_not_overflow() {
+        let fast = Rate::from_bps(1_000_000_000_000_000).unwrap();
+        let mut m = SingleRate::new(fast, 1_000_000_000_000, 1_000_000_000_000);
+        m.color(Time::ZERO, u32::MAX, Color::Conform);
+        assert_eq!(m.color(Time::MAX, u32::MAX, Color::Conform), Color::Conform);
+    }
+}

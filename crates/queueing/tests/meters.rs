@@ -1,0 +1,140 @@
+//! Policers of three colors: against an independent model, and what holds for every sequence.
+
+mod common;
+
+use proptest::prelude::*;
+use spillgate_core::{DropReason, Drops, Dscp, Packet, Rng, Time};
+use spillgate_queueing::Discipline;
+
+use common::build;
+
+/// A discipline that polices every packet by `police`, and marks each with its color.
+fn policer(police: &str, rate: u64) -> Discipline {
+    let json = format!(
+        r#"{{"main": {{"class-based": {{"classes": [
+            {{"name": "all", "match": {{}}, "police": {police}, "queue_limit": "1000000 packets"}}]}}}}}}"#
+    );
+    build(&json, rate)
+}
+
+/// What one packet becomes: its new DSCP, or none if it is dropped.
+fn treat(d: &mut Discipline, at: Time, len: u16, dscp: Dscp) -> Option<Dscp> {
+    let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
+    let packet = Packet {
+        dscp,
+        ..Packet::new(0, 0, len)
+    };
+    d.enqueue(at, packet, &mut rng, &mut drops);
+    d.dequeue(at, &mut rng, &mut drops).map(|p| p.dscp)
+}
+
+fn dscp(name: &str) -> Dscp {
+    name.parse().unwrap()
+}
+
+#[test]
+fn colors_are_those_of_the_rfcs() {
+    let text = include_str!("vectors/meters.txt");
+    let mut case = "";
+    let mut d = None;
+    let mut packets = 0;
+    for line in text
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+    {
+        let (word, rest) = line.split_once(' ').unwrap();
+        match word {
+            "case" => case = rest,
+            "police" => d = Some(policer(rest, 1_000_000_000)),
+            _ => {
+                let fields: Vec<&str> = rest.split(' ').collect();
+                let (at, len, color) = (fields[0], fields[1], fields[fields.len() - 1]);
+                let came = fields[2..fields.len() - 1]
+                    .first()
+                    .copied()
+                    .unwrap_or("cs7");
+                let at = Time::from_secs_f64(at.parse().unwrap());
+                let marked = treat(d.as_mut().unwrap(), at, len.parse().unwrap(), dscp(came));
+                let expected = match color {
+                    "green" => "cs1",
+                    "yellow" => "cs2",
+                    _ => "cs3",
+                };
+                assert_eq!(marked, Some(dscp(expected)), "{case}: {line}");
+                packets += 1;
+            }
+        }
+    }
+    assert_eq!(packets, 420);
+}
+
+#[test]
+fn actions_are_those_of_the_color() {
+    // 1 kB/s; 100 B conform, 100 B more exceed, the rest violates.
+    let police = r#"{"rate": "8 kb/s", "burst": "100 B", "excess_burst": "100 B",
+        "conform": "transmit", "exceed": ["transmit", {"set-dscp": "af12"}], "violate": "drop"}"#;
+    let mut d = policer(police, 1_000_000_000);
+    let ef = dscp("ef");
+    let got: Vec<_> = (0..3).map(|_| treat(&mut d, Time::ZERO, 100, ef)).collect();
+    assert_eq!(got, [Some(ef), Some(dscp("af12")), None]);
+    assert_eq!(d.leaves()[0].drops_packets[DropReason::Policer.index()], 1);
+    // Without `violate`, it is the exceed action's.
+    let police =
+        r#"{"rate": "8 kb/s", "burst": "100 B", "peak_rate": "16 kb/s", "excess_burst": "200 B"}"#;
+    let mut d = policer(police, 1_000_000_000);
+    let got: Vec<_> = (0..3).map(|_| treat(&mut d, Time::ZERO, 100, ef)).collect();
+    assert_eq!(got, [Some(ef), None, None]);
+}
+
+/// Arrivals: gap in microseconds, length.
+fn arrivals() -> impl Strategy<Value = Vec<(u64, u16)>> {
+    proptest::collection::vec((0..20_000_u64, 20..1500_u16), 1..200)
+}
+
+const MARKS: &str = r#""conform": {"set-dscp": "cs1"}, "exceed": {"set-dscp": "cs2"}, "violate": {"set-dscp": "cs3"}"#;
+
+/// Bytes by color, and how long it took.
+fn run(police: &str, arrivals: &[(u64, u16)]) -> (u64, u64, u64, f64) {
+    let mut d = policer(police, 1_000_000_000);
+    let (mut green, mut yellow, mut red, mut us) = (0, 0, 0, 0_u64);
+    for (gap, len) in arrivals {
+        us += gap;
+        let at = Time::from_ps(us * 1_000_000);
+        let sum = match treat(&mut d, at, *len, dscp("ef")) {
+            Some(c) if c == dscp("cs1") => &mut green,
+            Some(c) if c == dscp("cs2") => &mut yellow,
+            _ => &mut red,
+        };
+        *sum += u64::from(*len);
+    }
+    (green, yellow, red, us as f64 / 1e6)
+}
+
+proptest! {
+    /// RFC 2697: what conforms is at most CBS + CIR t; with what exceeds, at most CBS + EBS + CIR t.
+    /// A two-color policer of the same rate and burst finds the same packets to conform.
+    #[test]
+    fn a_single_rate_bounds_what_it_passes(a in arrivals(), cbs in 20..6000_u64, ebs in 0..6000_u64) {
+        let rate = format!(r#""rate": "800 kb/s", "burst": "{cbs} B""#);
+        let three = format!(r#"{{{rate}, "excess_burst": "{ebs} B", {MARKS}}}"#);
+        let (green, yellow, red, t) = run(&three, &a);
+        // Bytes are whole, and the tokens exact: half a byte covers the rounding of the bound alone.
+        let brought = 100_000.0 * t + 0.5;
+        prop_assert!(green as f64 <= cbs as f64 + brought);
+        prop_assert!((green + yellow) as f64 <= (cbs + ebs) as f64 + brought);
+        let two = format!(r#"{{{rate}, "conform": {{"set-dscp": "cs1"}}, "exceed": {{"set-dscp": "cs3"}}}}"#);
+        let (same, _, rest, _) = run(&two, &a);
+        prop_assert_eq!((same, rest), (green, yellow + red));
+    }
+
+    /// RFC 2698: what conforms is at most CBS + CIR t, with what exceeds at most PBS + PIR t.
+    #[test]
+    fn two_rates_bound_what_they_pass(a in arrivals(), cbs in 20..6000_u64, pbs in 20..6000_u64) {
+        let police = format!(
+            r#"{{"rate": "400 kb/s", "burst": "{cbs} B", "peak_rate": "800 kb/s", "excess_burst": "{pbs} B", {MARKS}}}"#
+        );
+        let (green, yellow, _, t) = run(&police, &a);
+        prop_assert!(green as f64 <= cbs as f64 + 50_000.0 * t + 0.5);
+        prop_assert!((green + yellow) as f64 <= pbs as f64 + 100_000.0 * t + 0.5);
+    }
+}
