@@ -59,6 +59,17 @@ impl Dscp {
         }
     }
 
+    /// Class selector 0..=7 (RFC 2474 §4.2.2); only the lower three bits count.
+    pub const fn class_selector(class: u8) -> Self {
+        Self((class & 7) << 3)
+    }
+
+    /// The code point in the upper six bits of the IP header's traffic class octet.
+    #[inline]
+    pub const fn from_upper_bits(octet: u8) -> Self {
+        Self(octet >> 2)
+    }
+
     /// The number, 0..=63.
     pub const fn value(self) -> u8 {
         self.0
@@ -171,6 +182,17 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// The codepoint of the lower two bits of `bits`.
+    #[inline]
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
     /// Whether the sender declared itself ECN-capable (ECT(0), ECT(1) or CE).
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)

@@ -1,6 +1,7 @@
 //! The packet record that disciplines, links and sources hand to each other.
 
 use crate::dscp::{Dscp, Ecn};
+use crate::mpls::Labels;
 use crate::time::Time;
 
 /// What a queue needs to know of a packet: metadata only, never bytes.
@@ -21,7 +22,8 @@ pub struct Packet {
     pub flow: u32,
     /// Number within the flow, from 0.
     pub seq: u32,
-    /// Length in bytes as the present port counts it: [`Packet::l3_len`] plus the link's overhead.
+    /// Length in bytes as the present port counts it: [`Packet::l3_len`], labels, and the link's
+    /// overhead.
     pub len: u32,
     /// Hash of the flow's addresses, ports and protocol ([`crate::FlowKey::hash`]).
     pub hash: u32,
@@ -33,6 +35,8 @@ pub struct Packet {
     pub dscp: Dscp,
     /// Explicit congestion notification field.
     pub ecn: Ecn,
+    /// MPLS labels in front of the IP header.
+    pub labels: Labels,
 }
 
 const _: () = assert!(std::mem::size_of::<Packet>() <= 64);
@@ -53,6 +57,20 @@ impl Packet {
             leaf: 0,
             dscp: Dscp::DEFAULT,
             ecn: Ecn::NotEct,
+            labels: Labels::NONE,
+        }
+    }
+
+    /// The code point by which a queue treats the packet: of a labelled one the class selector of
+    /// its traffic class (RFC 3270 §2.6), else its DSCP.
+    #[inline]
+    pub fn treated_as(&self) -> Dscp {
+        if self.labels.is_plain() {
+            return self.dscp;
+        }
+        match self.labels.tc() {
+            Some(tc) => Dscp::class_selector(tc),
+            None => self.dscp,
         }
     }
 }

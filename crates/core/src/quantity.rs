@@ -126,6 +126,13 @@ impl Overhead {
     pub fn wire_len(self, l3_len: u16) -> u32 {
         (u32::from(l3_len) + u32::from(self.per_packet)).max(u32::from(self.min))
     }
+
+    /// The same with `labels` bytes of MPLS labels between the link's header and the IP packet.
+    #[inline]
+    pub fn labelled_len(self, l3_len: u16, labels: u16) -> u32 {
+        let payload = u32::from(l3_len) + u32::from(labels);
+        (payload + u32::from(self.per_packet)).max(u32::from(self.min))
+    }
 }
 
 fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {

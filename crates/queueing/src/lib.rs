@@ -19,6 +19,7 @@ mod stats;
 pub mod testkit;
 mod tree;
 
+pub use classify::View;
 pub use discipline::Discipline;
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};

@@ -61,6 +61,14 @@ const CLASS: &[Kind] = &[
         summary: "Sets the DSCP on arrival.",
     },
     Kind {
+        kind: "set_exp",
+        summary: "Sets the EXP bits of the top MPLS label on arrival.",
+    },
+    Kind {
+        kind: "set_exp_imposition",
+        summary: "Sets the EXP bits that MPLS labels get when they are put on.",
+    },
+    Kind {
         kind: "policy",
         summary: "A class-based policy inside the class.",
     },

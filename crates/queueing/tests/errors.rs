@@ -205,6 +205,13 @@ fn conditions() {
         "between 0 and 7",
     );
     refused_class(
+        &class(r#"{"exp": [7, 8]}"#),
+        "match.exp",
+        "8",
+        "between 0 and 7",
+    );
+    refused_class(&class(r#"{"exp": []}"#), "match.exp", "[]", "no packet");
+    refused_class(
         &class(r#"{"any": [{"not": {"precedence": 9}}]}"#),
         "match.any[0].not.precedence",
         "9",
@@ -410,6 +417,8 @@ fn ranges() {
             "aqm.wred.dscp.af11.denominator",
             "0",
         ),
+        (r#""set_exp": 8"#, "set_exp", "8"),
+        (r#""set_exp_imposition": 9"#, "set_exp_imposition", "9"),
         (
             r#""aqm": {"wred": {"precedence": {"1": {"min": 1, "max": 2}}}}"#,
             "aqm.wred.precedence",

@@ -114,6 +114,49 @@ fn classification_follows_the_packet_not_the_flow() {
     }
 }
 
+/// Of a labelled packet the EXP bits of the top label are seen, and nothing else; they are no
+/// property of any other packet.
+#[test]
+fn labels_hide_the_packet() {
+    let conditions = [
+        r#"{"dscp": "ef"}"#,
+        r#"{"sport": 40000}"#,
+        r#"{"acl": [{"permit": true, "match": {}}], "exp": 2}"#,
+        r#"{"exp": [1, 2]}"#,
+        r#"{"any": [{"exp": 3}, {"dscp": "cs1"}]}"#,
+        r#"{"all": [{"not": {"dscp": "ef"}}, {"not": {"exp": 7}}]}"#,
+    ];
+    let mut d = classifier(&conditions);
+    let with = |dscp: &str, labels: &[u8]| {
+        let mut p = Packet {
+            dscp: dscp.parse::<Dscp>().unwrap(),
+            ..packet(0, 0, 100)
+        };
+        labels.iter().for_each(|exp| p.labels.push(*exp));
+        p
+    };
+    // Cached the second time.
+    for _ in 0..2 {
+        assert_eq!(outcome(&mut d, with("ef", &[])), "c0 ef");
+        assert_eq!(outcome(&mut d, with("cs1", &[])), "c1 cs1");
+        for (labels, class) in [
+            (&[1][..], "c3 ef"),
+            (&[7, 2], "c3 ef"),
+            (&[1, 3], "c4 ef"),
+            (&[4], "c5 ef"),
+            (&[2, 7], "class-default ef"),
+        ] {
+            assert_eq!(outcome(&mut d, with("ef", labels)), class, "{labels:?}");
+        }
+    }
+    // A note of labels to come is none; that of labels that are gone stands for them.
+    let mut p = with("ef", &[]);
+    p.labels.intend(1);
+    assert_eq!(outcome(&mut d, p), "c0 ef");
+    p.labels.remember(1);
+    assert_eq!(outcome(&mut d, p), "c3 ef");
+}
+
 #[test]
 fn a_class_without_a_queue_conditions_only() {
     let mut d = build(

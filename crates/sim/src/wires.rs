@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Dscp, Ecn, Packet, Time};
+use spillgate_core::{Dscp, Ecn, Labels, Packet, Time};
 use spillgate_events::{Key, Rank};
 
 /// Every link has a wire of its own, by its number; those that links share follow.
@@ -93,8 +93,9 @@ pub(crate) struct InFlight {
     seq: u32,
     hash: u32,
     l3_len: u16,
-    dscp: Dscp,
-    ecn: Ecn,
+    /// DSCP and ECN field as in the IP header: one byte is left for the labels.
+    traffic: u8,
+    labels: Labels,
 }
 
 const _: () = assert!(size_of::<InFlight>() == 48);
@@ -121,8 +122,8 @@ impl InFlight {
             seq: p.seq,
             hash: p.hash,
             l3_len: p.l3_len,
-            dscp: p.dscp,
-            ecn: p.ecn,
+            traffic: p.dscp.value() << 2 | p.ecn as u8,
+            labels: p.labels,
         }
     }
 
@@ -133,8 +134,9 @@ impl InFlight {
             handle: self.handle,
             sent: self.sent,
             hash: self.hash,
-            dscp: self.dscp,
-            ecn: self.ecn,
+            dscp: Dscp::from_upper_bits(self.traffic),
+            ecn: Ecn::from_bits(self.traffic),
+            labels: self.labels,
             ..Packet::new(self.flow, self.seq, self.l3_len)
         }
     }

@@ -306,7 +306,7 @@ impl Automaton for Wred {
     ) -> Verdict {
         let p = &*self.params;
         let avg = self.vars.average.sample(&p.average, now, backlog.packets);
-        let profile = &p.profiles[usize::from(packet.dscp.value() & 63)];
+        let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
         if avg < profile.min {
             Verdict::Pass
         } else if avg >= profile.max {

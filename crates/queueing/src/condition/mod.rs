@@ -1,6 +1,6 @@
 //! Conditioners: what happens to a packet on arrival, before it is queued.
 //!
-//! Order within a class: set the DSCP, police, police the priority class. A
+//! Order within a class: set DSCP and EXP, police, police the priority class. A
 //! nested class comes before the class that contains it, so that a container
 //! meters what its members let pass.
 
@@ -22,6 +22,10 @@ use spillgate_core::{Dscp, FlowKey, Packet, Time};
 pub(crate) enum Step {
     /// Sets the DSCP.
     Set(Dscp),
+    /// Sets the EXP bits of the top label.
+    SetExp(u8),
+    /// Sets the EXP bits of labels to come.
+    SetImposition(u8),
     /// The policer of a class.
     Police(Policer),
     /// The policer of a priority class.
@@ -43,6 +47,14 @@ impl Step {
         match self {
             Self::Set(dscp) => {
                 packet.dscp = *dscp;
+                true
+            }
+            Self::SetExp(exp) => {
+                packet.labels.set_top(*exp);
+                true
+            }
+            Self::SetImposition(exp) => {
+                packet.labels.intend(*exp);
                 true
             }
             Self::Police(p) => p.admits(now, packet),

@@ -97,7 +97,7 @@ impl FairQueueSpec {
 #[inline]
 fn weight(packet: &Packet) -> u64 {
     const WEIGHTS: [u64; 8] = [32384, 16192, 10794, 8096, 6476, 5397, 4626, 4048];
-    WEIGHTS[usize::from(packet.dscp.precedence() & 7)]
+    WEIGHTS[usize::from(packet.treated_as().precedence() & 7)]
 }
 
 #[derive(Clone, Debug, Default)]

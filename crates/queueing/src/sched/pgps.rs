@@ -65,7 +65,7 @@ impl WfqWeights {
     fn of(self, packet: &Packet) -> u32 {
         match self {
             Self::Equal => 1,
-            Self::Precedence => u32::from(packet.dscp.precedence()) + 1,
+            Self::Precedence => u32::from(packet.treated_as().precedence()) + 1,
         }
     }
 }

@@ -63,6 +63,15 @@ pub struct ClassSpec {
     /// Sets the DSCP of every packet of the class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_dscp: Option<Dscp>,
+    /// Sets the EXP bits, 0..=7, of the top label of every labelled packet of the class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 7))]
+    pub set_exp: Option<u8>,
+    /// Sets the EXP bits, 0..=7, that the labels of a packet without labels get at the next
+    /// provider edge, in place of what `mpls.imposition` of the topology says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 7))]
+    pub set_exp_imposition: Option<u8>,
     /// Name of a class-based policy that queues inside this class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,

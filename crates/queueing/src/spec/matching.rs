@@ -21,6 +21,10 @@ pub struct MatchSpec {
     /// IP precedence 0..=7, one or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precedence: Option<OneOrMany<u8>>,
+    /// EXP bits (RFC 5462: traffic class) 0..=7 of the top MPLS label, one or several. It fails on
+    /// packets without labels, as every condition on IP fields does on packets with labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp: Option<OneOrMany<u8>>,
     /// Source address or prefix, one or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub src: Option<OneOrMany<NetSpec>>,

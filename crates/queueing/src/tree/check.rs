@@ -186,6 +186,7 @@ pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
             "precedence",
             m.precedence.as_ref().is_some_and(|l| l.0.is_empty()),
         ),
+        ("exp", m.exp.as_ref().is_some_and(|l| l.0.is_empty())),
         ("src", m.src.as_ref().is_some_and(|l| l.0.is_empty())),
         ("dst", m.dst.as_ref().is_some_and(|l| l.0.is_empty())),
         (
@@ -212,6 +213,15 @@ pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
             p,
             "an IP precedence is between 0 and 7",
             "write 0 to 7, or use `dscp`",
+        )?;
+    }
+    for exp in m.exp.iter().flat_map(|l| &l.0) {
+        at.check(
+            *exp <= 7,
+            "exp",
+            exp,
+            "the EXP bits of a label are between 0 and 7",
+            "write 0 to 7",
         )?;
     }
     for (key, list) in [("any", &m.any), ("all", &m.all)] {

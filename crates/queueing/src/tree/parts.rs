@@ -279,6 +279,25 @@ pub(super) fn steps(
     if let Some(dscp) = class.set_dscp {
         steps.push(Step::Set(dscp));
     }
+    for (exp, key, step) in [
+        (class.set_exp, "set_exp", Step::SetExp as fn(u8) -> Step),
+        (
+            class.set_exp_imposition,
+            "set_exp_imposition",
+            Step::SetImposition,
+        ),
+    ] {
+        if let Some(exp) = exp {
+            at.check(
+                exp <= 7,
+                key,
+                exp,
+                "the EXP bits of a label are between 0 and 7",
+                "write 0 to 7",
+            )?;
+            steps.push(step(exp));
+        }
+    }
     if let Some(p) = &class.police {
         steps.push(Step::Police(at.key("police", |at| policer(p, rate, at))?));
     }

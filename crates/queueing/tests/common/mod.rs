@@ -180,6 +180,14 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "labels",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "top", "match": {"exp": 5}, "bandwidth": "20 %", "set_exp": 1},
+            {"name": "other", "match": {"exp": [0, 3]}, "bandwidth": "20 %", "aqm": {"wred": {"by": "precedence"}}},
+            {"name": "to-come", "match": {"dscp": "ef"}, "priority": {}, "set_exp_imposition": 6}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "shaped class",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "slow", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "60 %", "shape": {"rate": "200 kb/s", "burst": "1600 B"}},
