@@ -50,6 +50,7 @@ codes! {
     NO_NODES = "E0411", "A topology without nodes or links.";
     GROUP_SIZES = "E0412", "A link between two groups of different sizes.";
     FAILURE_OVERLAP = "E0413", "A link that fails while it is down.";
+    BAD_MPLS = "E0414", "An MPLS network that cannot be.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
     NO_TRAFFIC = "E0502", "A scenario without flows.";
@@ -74,9 +75,11 @@ codes! {
     W_NO_POLICY = "W0403", "An interface that is mapped to a link but has no output policy.";
     W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
     W_COUNTED = "W0405", "A link that counts other bytes than the router does.";
+    W_LABELS = "W0406", "A class that does not see labels, or sees none.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";
+    W_NO_LABELS = "W0504", "An MPLS network that no flow crosses.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
 }

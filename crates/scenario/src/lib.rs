@@ -30,6 +30,7 @@ pub mod import;
 pub mod load;
 mod lower;
 mod memory;
+pub mod mpls;
 mod node;
 pub mod plan;
 pub mod routes;

@@ -10,6 +10,7 @@ use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
 
+use crate::mpls::MplsPlan;
 use crate::routes::{Edge, Routes};
 use crate::schema::SlaMetric;
 
@@ -74,6 +75,8 @@ pub struct WorldPlan {
     pub failures: Vec<FailurePlan>,
     /// How long after a failure or repair routes follow: its detection and the convergence.
     pub reroute: Dur,
+    /// The provider's MPLS network, if there is one.
+    pub mpls: Option<MplsPlan>,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
     /// Classes of service of the traffic, in order of first appearance.

@@ -40,9 +40,11 @@ macro_rules! lenient_text {
     };
 }
 
+mod mpls;
 mod topology;
 mod traffic;
 
+pub use mpls::{MplsModel, MplsSpec};
 pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
 

@@ -24,4 +24,4 @@ mod world;
 pub use campaign::{Campaign, Finished, Progress, RunInfo};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use window::Window;
-pub use world::{Stop, World, quantile_error};
+pub use world::{LabelCounts, Stop, World, quantile_error};

@@ -15,6 +15,8 @@ pub(crate) struct Link {
     pub(crate) rate: Rate,
     pub(crate) delay: Dur,
     pub(crate) overhead: Overhead,
+    /// Labels may change at its port.
+    pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
     pub(crate) solo: bool,
     /// Slot of the port's wakes, where it has any.
@@ -62,6 +64,7 @@ impl Link {
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,
+            labels: false,
             solo: false,
             slot: u32::MAX,
             last_tx: (0, plan.rate.tx_time(0)),

@@ -320,6 +320,11 @@ pub(super) fn edges(links: &[Draft<'_>]) -> Vec<Edge> {
 }
 
 impl Draft<'_> {
+    /// The link's name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The link with its queue discipline.
     pub(super) fn finish(self, recipes: &BTreeMap<String, (String, Recipe)>) -> LinkPlan {
         let chosen = self

@@ -5,6 +5,7 @@ mod ends;
 mod failures;
 mod flows;
 mod links;
+mod mpls;
 mod nodes;
 mod paths;
 mod period;
@@ -46,8 +47,10 @@ pub(crate) fn world(
     let times = period::measurement(ctx, scenario, root)?;
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let drafts = links.drafts()?;
+    let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
+    let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
-    let mut paths = Paths::new(nodes.names.len(), links::edges(&drafts));
+    let mut paths = Paths::new(nodes.names.len(), edges.clone());
     let flows::Lowered { flows, classes } =
         flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
     // A class may seem unknown because its rows could not be read.
@@ -55,6 +58,14 @@ pub(crate) fn world(
         return None;
     }
     let failures = failures?;
+    let labelled = match &mpls {
+        Some(m) => mpls::check_paths(ctx, root, m, &paths, &flows, &edges, &nodes),
+        None => vec![false; edges.len()],
+    };
+    let seen = mpls::seen(mpls.as_ref(), &labelled, &edges);
+    mpls::check_classes(ctx, root, &policies, &attached, &links, |l| {
+        seen[l as usize]
+    });
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
@@ -64,6 +75,7 @@ pub(crate) fn world(
         routes: paths.all,
         failures: failures.into_plan(),
         reroute: Failures::reroute(scenario),
+        mpls,
         flows,
         classes,
         warmup: times.warmup,

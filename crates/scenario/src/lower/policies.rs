@@ -27,6 +27,13 @@ pub(super) struct Policies {
     configs: Vec<(usize, Arc<Imported>)>,
 }
 
+impl Policies {
+    /// A policy by its name.
+    pub(super) fn get(&self, name: &str) -> Option<&DisciplineSpec> {
+        self.all.get(name)
+    }
+}
+
 /// What the variants have in common.
 #[derive(Default)]
 pub(crate) struct Shared {
@@ -73,8 +80,8 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
 
 /// A policy on a link, and where it was put there.
 pub(super) struct Attached {
-    policy: String,
-    path: Vec<Step>,
+    pub(super) policy: String,
+    pub(super) path: Vec<Step>,
 }
 
 /// Which link has which policy: from `policy` of links and from interfaces of configurations.

@@ -10,6 +10,8 @@ use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Une
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Rate};
 
+use super::MplsSpec;
+
 /// Nodes and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +26,9 @@ pub struct Topology {
     /// How fast routes follow failures and repairs.
     #[serde(default, skip_serializing_if = "RoutingSpec::is_instant")]
     pub routing: RoutingSpec,
+    /// The nodes of an MPLS network with layer-3 VPNs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpls: Option<MplsSpec>,
 }
 
 /// A node by its name, or many alike.

@@ -40,6 +40,7 @@ impl Validator {
                 | "format"
                 | "required"
                 | "additionalProperties"
+                | "patternProperties"
                 | "properties" => true,
                 "type" => match rule {
                     Value::Array(types) => types.iter().any(|t| is(v, t)),
@@ -97,7 +98,13 @@ impl Validator {
             }
             for (key, value) in object {
                 let named = schema.get("properties").and_then(|p| p.get(key));
-                if let Some(rule) = named.or_else(|| schema.get("additionalProperties")) {
+                let patterns = schema.get("patternProperties").and_then(Value::as_object);
+                let alike = patterns.into_iter().flatten().find_map(|(pattern, rule)| {
+                    let is_match = regex_lite::Regex::new(pattern).unwrap().is_match(key);
+                    is_match.then_some(rule)
+                });
+                let other = || schema.get("additionalProperties");
+                if let Some(rule) = named.or(alike).or_else(other) {
                     self.check(rule, value, &format!("{at}.{key}"), errors);
                 }
             }

@@ -13,6 +13,7 @@ use spillgate_measure::FlowMeter;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
 use super::failures::{Failures, failing};
+use super::mpls::{Mpls, at_ports};
 use super::{ARRIVED, Counts, Edges, ROUTED, Slots, World, histogram_bits};
 use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
 use crate::link::Link;
@@ -41,8 +42,9 @@ impl<S: EventSet> World<S> {
             .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits, window.start()))
             .collect();
         let feeders = paths.feeders(&links);
-        for (link, own) in links.iter_mut().zip(0..) {
+        for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.wire = own;
+            link.labels = labels;
         }
         let own_wires = links.len() as u32;
         // What is lost on a link must be on its own wire, and must not have got further.
@@ -83,6 +85,7 @@ impl<S: EventSet> World<S> {
             wires: Wires::new(wires as usize),
             hops: paths.hops,
             failures: Failures::new(plan, observer - 1).map(Box::new),
+            mpls: Mpls::new(plan).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),

@@ -146,6 +146,26 @@ impl Failures {
         }
     }
 
+    /// The last node of the provider on the way from one of its nodes to `dest`, without leaving
+    /// its network; none if that is the first one, or if there is no way.
+    fn last_provider(
+        &mut self,
+        from: u32,
+        dest: u32,
+        is_provider: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let mut last = from;
+        while last != dest {
+            let link = self.next_hop(last, dest)?;
+            let next = self.far[link as usize];
+            if !is_provider(next) {
+                break;
+            }
+            last = next;
+        }
+        (last != from).then_some(last)
+    }
+
     /// What the wires of the longest path take.
     fn longest_wires(&mut self, plan: &WorldPlan) -> Dur {
         let mut longest = Dur::ZERO;
@@ -198,6 +218,9 @@ impl<S: EventSet> World<S> {
     }
 
     fn reroute(&mut self) {
+        if let Some(mpls) = &mut self.mpls {
+            mpls.reroute();
+        }
         if let Some(f) = &mut self.failures {
             f.next_hops.clear();
             let wires = f.longest_wires(&self.plan);
@@ -247,11 +270,11 @@ impl<S: EventSet> World<S> {
 
     /// A packet at the far end of `link`, or at its source, where paths are not compiled.
     #[inline(never)]
-    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, packet: Packet) {
+    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet) {
         let Some(f) = &mut self.failures else {
             return;
         };
-        let (source, dest) = f.ends[(packet.handle >> 32) as usize];
+        let (source, mut dest) = f.ends[(packet.handle >> 32) as usize];
         let node = match link {
             None => source,
             Some(link) => {
@@ -263,16 +286,79 @@ impl<S: EventSet> World<S> {
                 f.far[link]
             }
         };
+        if self.mpls.is_some() {
+            dest = self.switch_labels(node, &mut packet);
+        }
+        let Some(f) = &mut self.failures else {
+            return;
+        };
         if node == dest {
             return self.receive(&packet);
         }
         match f.next_hop(node, dest) {
-            Some(link) => self.offer(link as usize, packet, self.now),
-            None => {
-                let (place, reason) = (f.places[node as usize], DropReason::Unroutable);
-                self.lose(self.now, place, &Dropped { packet, reason });
+            Some(link) if !self.leaves_network(link, &packet) => {
+                self.offer(link as usize, packet, self.now);
             }
+            _ => self.lose_unroutable(node, packet),
         }
+    }
+
+    fn lose_unroutable(&mut self, node: u32, packet: Packet) {
+        if let Some(f) = &self.failures {
+            let (place, reason) = (f.places[node as usize], DropReason::Unroutable);
+            self.lose(self.now, place, &Dropped { packet, reason });
+        }
+    }
+
+    /// Where a packet at `node` is bound for: it may leave a tunnel here, and enter one.
+    fn switch_labels(&mut self, node: u32, packet: &mut Packet) -> u32 {
+        let number = (packet.handle >> 32) as u32;
+        let (Some(f), Some(mpls), Some(plan)) =
+            (&mut self.failures, &mut self.mpls, &self.plan.mpls)
+        else {
+            return node;
+        };
+        let dest = f.ends[number as usize].1;
+        let tunnel = mpls.tunnel(number);
+        if tunnel.is_some() && node != dest {
+            return dest;
+        }
+        let path = tunnel.map_or(number, |t| t.path);
+        let dest = f.ends[path as usize].1;
+        packet.handle = u64::from(path) << 32 | u64::from(packet.handle as u32);
+        if node == dest || !plan.is_provider(node) {
+            return dest;
+        }
+        let chosen = match mpls.chosen(path, node) {
+            Some(chosen) => chosen,
+            None => {
+                let egress = f.last_provider(node, dest, |n| plan.is_provider(n));
+                let (chosen, is_new) = mpls.choose(plan, path, node, egress);
+                if let (true, Some(egress)) = (is_new, egress) {
+                    f.ends.push((node, egress));
+                    self.hops.push(super::ROUTED);
+                }
+                chosen
+            }
+        };
+        let Some(number) = chosen else {
+            return dest;
+        };
+        packet.handle = u64::from(number) << 32 | u64::from(packet.handle as u32);
+        let dest = f.ends[number as usize].1;
+        if tunnel.is_some() {
+            self.leave_tunnel(packet);
+        }
+        dest
+    }
+
+    /// Whether a packet in a tunnel would go over a link to a node without labels.
+    fn leaves_network(&self, link: u32, packet: &Packet) -> bool {
+        let (Some(mpls), Some(plan)) = (&self.mpls, &self.plan.mpls) else {
+            return false;
+        };
+        let tunnel = mpls.tunnel((packet.handle >> 32) as u32);
+        tunnel.is_some() && !plan.is_provider(self.plan.links[link as usize].to)
     }
 }
 

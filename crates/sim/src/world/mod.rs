@@ -3,6 +3,7 @@
 mod build;
 mod connections;
 mod failures;
+mod mpls;
 mod phases;
 mod sessions;
 mod traffic;
@@ -25,6 +26,9 @@ use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
 use failures::Failures;
+use mpls::Mpls;
+
+pub use mpls::LabelCounts;
 
 /// Why [`World::run`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +64,7 @@ pub struct World<S> {
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
     failures: Option<Box<Failures>>,
+    mpls: Option<Box<Mpls>>,
     window: Window,
     edges: Edges,
     /// Latest end: how long the packets of the window may take to leave.

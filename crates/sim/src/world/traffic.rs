@@ -77,6 +77,9 @@ impl<S: EventSet> World<S> {
     #[cold]
     pub(super) fn lose(&mut self, now: Time, place: u64, lost: &Dropped) {
         let packet = &lost.packet;
+        if let Some(mpls) = &mut self.mpls {
+            mpls.counts.lost += u64::from(packet.labels.depth());
+        }
         if now < self.window.end() {
             self.facts.fact(
                 now.as_ps() ^ place.rotate_left(1 + lost.reason.index() as u32),

@@ -59,8 +59,17 @@ impl<S: EventSet> World<S> {
     /// one link only.
     pub(super) fn offer(&mut self, mut link: usize, mut packet: Packet, mut now: Time) {
         loop {
+            if self.links[link].labels {
+                self.relabel(link, &mut packet);
+            }
             let l = &mut self.links[link];
-            packet.len = l.overhead.wire_len(packet.l3_len);
+            packet.len = match l.labels {
+                false => l.overhead.wire_len(packet.l3_len),
+                true => {
+                    let labels = packet.labels.bytes();
+                    l.overhead.labelled_len(packet.l3_len, labels)
+                }
+            };
             packet.arrived = now;
             let tx = l.tx_time(packet.len);
             let Port::Fifo(fifo) = &mut l.port else {

@@ -1,0 +1,211 @@
+//! The validated form of `topology.mpls`, and the labels that follow from it.
+
+use spillgate_core::{Dscp, Labels};
+
+use crate::plan::LinkPlan;
+pub use crate::schema::MplsModel;
+
+/// What a node is to the provider's network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Not part of it.
+    #[default]
+    Outside,
+    /// Provider edge.
+    Edge,
+    /// Inside, without customers.
+    Inside,
+}
+
+/// A provider's MPLS network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MplsPlan {
+    /// By node.
+    pub roles: Vec<Role>,
+    /// Whether the label for the way is removed one hop before its end.
+    pub php: bool,
+    /// What becomes of EXP bits when a label is removed.
+    pub model: MplsModel,
+    /// EXP bits at imposition, by DSCP.
+    pub exp_of: [u8; 64],
+    /// With the uniform model: DSCP after disposition, by EXP bits that were changed on the way.
+    pub dscp_of: [Dscp; 8],
+    /// Names of the VPNs, at least one.
+    pub vpns: Vec<String>,
+    /// By node: the VPN that it belongs to, if it is attached to a provider edge.
+    pub vpn_of: Vec<Option<u16>>,
+}
+
+/// The part of a path inside the provider's network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// Position in the path of its first link.
+    pub first: usize,
+    /// Position of the link after its last one.
+    pub end: usize,
+    /// Id of the node that puts labels on.
+    pub ingress: u32,
+    /// Id of the node at which the way ends.
+    pub egress: u32,
+    /// Whether both are provider edges, so that packets have a VPN label.
+    pub vpn: bool,
+}
+
+/// Reserved label: a label that stands for none (RFC 3032 §2.1).
+const EXPLICIT_NULL: u32 = 0;
+/// The first label that is not reserved.
+const FIRST_LABEL: u32 = 16;
+/// Labels of VPNs are the upper half of the 20-bit space, so that they are told apart at a glance.
+const FIRST_VPN_LABEL: u32 = 1 << 19;
+
+impl MplsPlan {
+    /// Whether a node is of the provider.
+    #[inline]
+    pub fn is_provider(&self, node: u32) -> bool {
+        self.role(node) != Role::Outside
+    }
+
+    /// What a node is.
+    #[inline]
+    pub fn role(&self, node: u32) -> Role {
+        self.roles.get(node as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether a link joins two nodes of the provider.
+    pub fn is_inside(&self, from: u32, to: u32) -> bool {
+        self.is_provider(from) && self.is_provider(to)
+    }
+
+    /// Labels of a packet on a link inside to node `to`, on the way to `egress`.
+    #[inline]
+    pub fn depth(&self, to: u32, egress: u32, vpn: bool) -> u8 {
+        u8::from(vpn) + u8::from(!(self.php && to == egress))
+    }
+
+    /// The parts of a path inside the provider's network, in order. `ends` gives the ends of a link.
+    pub fn tunnels(&self, path: &[u32], ends: impl Fn(u32) -> (u32, u32)) -> Vec<Tunnel> {
+        let mut all: Vec<Tunnel> = Vec::new();
+        for (i, &link) in path.iter().enumerate() {
+            let (from, to) = ends(link);
+            if !self.is_inside(from, to) {
+                continue;
+            }
+            match all.last_mut().filter(|t| t.end == i) {
+                Some(t) => {
+                    t.end += 1;
+                    t.egress = to;
+                }
+                None => all.push(Tunnel {
+                    first: i,
+                    end: i + 1,
+                    ingress: from,
+                    egress: to,
+                    vpn: false,
+                }),
+            }
+        }
+        for t in &mut all {
+            t.vpn = self.is_vpn(t.ingress, t.egress);
+        }
+        all
+    }
+
+    /// Whether packets between these nodes of the provider have a VPN label.
+    pub fn is_vpn(&self, ingress: u32, egress: u32) -> bool {
+        self.role(ingress) == Role::Edge && self.role(egress) == Role::Edge
+    }
+
+    /// How many labels packets have on each link of a path.
+    pub fn depths(&self, path: &[u32], ends: impl Fn(u32) -> (u32, u32)) -> Vec<u8> {
+        let mut depths = vec![0; path.len()];
+        for t in self.tunnels(path, &ends) {
+            for i in t.first..t.end {
+                depths[i] = self.depth(ends(path[i]).1, t.egress, t.vpn);
+            }
+        }
+        depths
+    }
+
+    /// The label values of packets on each link of a path, the top label first. They are made up,
+    /// the same in every run: each node has another label for each destination in the provider's
+    /// network, each provider edge another one for each VPN.
+    pub fn label_values(&self, path: &[u32], links: &[LinkPlan]) -> Vec<Vec<u32>> {
+        let ends = |l: u32| (links[l as usize].from, links[l as usize].to);
+        let nodes = self.roles.len() as u32;
+        let mut values = vec![Vec::new(); path.len()];
+        for t in self.tunnels(path, ends) {
+            let customer = match t.first.checked_sub(1) {
+                Some(before) => Some(ends(path[before]).0),
+                None => path.get(t.end).map(|after| ends(*after).1),
+            };
+            let vpn = customer.and_then(|c| self.vpn_of[c as usize]).unwrap_or(0);
+            for i in t.first..t.end {
+                let to = ends(path[i]).1;
+                let room = FIRST_VPN_LABEL - FIRST_LABEL;
+                if to != t.egress {
+                    let own = u64::from(to) * u64::from(nodes) + u64::from(t.egress);
+                    values[i].push(FIRST_LABEL + (own % u64::from(room)) as u32);
+                } else if !self.php {
+                    values[i].push(EXPLICIT_NULL);
+                }
+                if t.vpn {
+                    let own = u64::from(t.egress) * self.vpns.len() as u64 + u64::from(vpn);
+                    let own = own % u64::from(FIRST_VPN_LABEL);
+                    values[i].push(FIRST_VPN_LABEL + own as u32);
+                }
+            }
+        }
+        values
+    }
+
+    /// Brings a packet's labels to `depth`, as the port of the next link wants them. The packet has
+    /// fewer labels only if it has none.
+    #[inline]
+    pub fn relabel(&self, labels: &mut Labels, dscp: &mut Dscp, depth: u8) -> Change {
+        let before = labels.depth();
+        if before == 0 && depth > 0 {
+            let by_dscp = self.exp_of[usize::from(dscp.value() & 63)];
+            let exp = labels.intended().unwrap_or(by_dscp);
+            (0..depth).for_each(|_| labels.push(exp));
+            return Change::Pushed(depth);
+        }
+        if before > depth {
+            let uniform = self.model == MplsModel::Uniform;
+            while labels.depth() > depth {
+                let exp = labels.pop(uniform).unwrap_or(0);
+                if labels.depth() == 0 {
+                    self.dispose(labels, dscp, exp);
+                }
+            }
+            return Change::Popped(before - depth);
+        }
+        if before > 0 {
+            return Change::Swapped;
+        }
+        Change::None
+    }
+
+    /// The last label is gone, whose EXP bits were `exp`.
+    fn dispose(&self, labels: &mut Labels, dscp: &mut Dscp, exp: u8) {
+        match self.model {
+            MplsModel::ShortPipe => {}
+            MplsModel::Pipe => labels.remember(exp),
+            // What the network did not change stays as fine as it was.
+            MplsModel::Uniform if self.exp_of[usize::from(dscp.value() & 63)] == exp => {}
+            MplsModel::Uniform => *dscp = self.dscp_of[usize::from(exp & 7)],
+        }
+    }
+}
+
+/// What became of a packet's labels at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It had none and has none.
+    None,
+    /// It got so many.
+    Pushed(u8),
+    /// It lost so many.
+    Popped(u8),
+    /// The top label was replaced by that of the next node.
+    Swapped,
+}
