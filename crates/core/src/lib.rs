@@ -4,7 +4,7 @@
 //! No model and no I/O lives here. All arithmetic that can influence a
 //! decision is reproducible on every platform: integers, `+ - * /`, `sqrt`,
 //! and the software `exp`, `ln`, `pow` of [`math`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod addr;
 pub mod digest;
@@ -12,6 +12,7 @@ pub mod dscp;
 pub mod math;
 pub mod mpls;
 pub mod packet;
+mod prefetch;
 pub mod quantity;
 pub mod rng;
 pub mod time;
@@ -23,6 +24,7 @@ pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use mpls::Labels;
 pub use packet::Packet;
+pub use prefetch::prefetch;
 pub use quantity::{Burst, Limit, Overhead, Percent, RateOrPercent, Size};
 pub use rng::Rng;
 pub use time::{Dur, Time};

@@ -11,6 +11,9 @@ use crate::port::{FifoPort, Port, QueuedPort};
 use crate::window::Window;
 
 /// A link: its port, what is measured of it, and where its packets fly.
+///
+/// With its port's part for packets that need not wait it fills two cache lines.
+#[repr(align(64))]
 pub(crate) struct Link {
     pub(crate) rate: Rate,
     pub(crate) delay: Dur,
@@ -19,21 +22,20 @@ pub(crate) struct Link {
     pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
     pub(crate) solo: bool,
-    /// Slot of the port's wakes, where it has any.
-    pub(crate) slot: u32,
     /// Length and transmission time of the last packet: most are alike.
-    last_tx: (u32, Dur),
+    last_len: u32,
+    last_tx: Dur,
     pub(crate) port: Port,
     /// Where its packets are while they are on the wire.
     pub(crate) wire: u32,
     /// Hash that places its deliveries among those of the same instant.
     pub(crate) tie: u64,
     pub(crate) meter: LinkMeter,
-    /// One for each queue of the port.
-    pub(crate) queues: Vec<QueueMeter>,
     /// Hash of the link's name, for the digest.
     pub(crate) path: u64,
 }
+
+const _: () = assert!(size_of::<Link>() == 128);
 
 impl Link {
     /// The link of a plan. If it `fails`, packets leave its queue one by one, not ahead of time.
@@ -44,20 +46,15 @@ impl Link {
         seed: u64,
         run: u32,
         bits: u8,
-        edge: Time,
     ) -> Self {
         let discipline = plan.discipline.build(flows);
-        let queues = discipline
-            .leaves()
-            .iter()
-            .map(|_| QueueMeter::new(bits))
-            .collect();
         let path = format!("links/{}", plan.name);
+        let meter = QueueMeter::new(bits);
         let port = match discipline.plain_fifo().filter(|_| !fails) {
-            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, edge)),
+            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, meter)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
-                Port::Queued(Box::new(QueuedPort::new(discipline, rng, fails)))
+                Port::Queued(Box::new(QueuedPort::new(discipline, rng, fails, meter)))
             }
         };
         Self {
@@ -66,13 +63,12 @@ impl Link {
             overhead: plan.overhead,
             labels: false,
             solo: false,
-            slot: u32::MAX,
-            last_tx: (0, plan.rate.tx_time(0)),
+            last_len: 0,
+            last_tx: plan.rate.tx_time(0),
             port,
             wire: 0,
             tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
             meter: LinkMeter::default(),
-            queues,
             path: spillgate_core::rng::hash_bytes(path.as_bytes()),
         }
     }
@@ -80,10 +76,10 @@ impl Link {
     /// How long the link takes to send `len` bytes.
     #[inline]
     pub(crate) fn tx_time(&mut self, len: u32) -> Dur {
-        if len != self.last_tx.0 {
-            self.last_tx = (len, self.rate.tx_time(len));
+        if len != self.last_len {
+            (self.last_len, self.last_tx) = (len, self.rate.tx_time(len));
         }
-        self.last_tx.1
+        self.last_tx
     }
 
     /// Bytes whose transmission has begun, since the start of the run; a computed port must
@@ -102,14 +98,14 @@ impl Link {
     pub(crate) fn queues_at(&self, window: Window, now: Time) -> Cow<'_, [QueueMeter]> {
         match &self.port {
             Port::Queued(port) if port.discipline.backlog_packets() > 0 => {
-                let mut queues = self.queues.clone();
+                let mut queues = port.queues.clone();
                 port.for_each_waiting(now, |packet| {
                     queues[usize::from(packet.leaf)].on_still_waiting(window, packet, now);
                 });
                 queues.into()
             }
-            Port::Queued(_) => Cow::Borrowed(&self.queues),
-            Port::Fifo(fifo) => self.queues.iter().map(|q| q.with(fifo.through)).collect(),
+            Port::Queued(port) => Cow::Borrowed(&port.queues),
+            Port::Fifo(fifo) => vec![fifo.meter()].into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Drops, Dur, Limit, Packet, Rate, Rng, Time};
+use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rate, Rng, Time};
 use spillgate_queueing::Discipline;
 
 use crate::gauge::{QueueMeter, Through};
@@ -21,43 +21,36 @@ pub(crate) enum Port {
 ///
 /// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
+///
+/// What a packet touches that need not wait lies here, the rest elsewhere: in a large network
+/// most ports are like that, and none of them is in the cache.
 pub(crate) struct FifoPort {
+    free_at: Time,
+    /// Packets that needed not wait, within the window.
+    through: Through,
+    /// The longest packet that gets through an empty queue, in bytes.
+    longest: u32,
+    /// The window has begun.
+    counting: bool,
+    line: Box<Line>,
+}
+
+/// The packets that wait at a [`FifoPort`].
+struct Line {
     /// Most packets and bytes that may wait.
     max_packets: u32,
     max_bytes: u64,
-    free_at: Time,
-    /// Service start and length of the packets that wait, in order.
+    /// Service start and length of each, in order; of those that start before now some may still
+    /// be there.
     waiting: VecDeque<(Time, u32)>,
     bytes: u64,
-    /// The begin of the window, [`Time::MAX`] once it is past.
-    edge: Time,
-    /// What need not wait is counted here, next to what it touches anyway.
-    pub(crate) through: Through,
+    meter: QueueMeter,
 }
 
-impl FifoPort {
-    /// A FIFO with a limit, a time being the bytes that `rate` sends in it; the backlog at `edge`
-    /// counts as a peak.
-    pub(crate) fn new(limit: Limit, rate: Rate, edge: Time) -> Self {
-        let (max_packets, max_bytes) = match limit {
-            Limit::Packets(n) => (n, u64::MAX),
-            Limit::Bytes(n) => (u32::MAX, n),
-            Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
-        };
-        Self {
-            max_packets,
-            max_bytes,
-            free_at: Time::ZERO,
-            waiting: VecDeque::new(),
-            bytes: 0,
-            edge,
-            through: Through::default(),
-        }
-    }
-
+impl Line {
     /// Forgets the packets whose service has started by `now`.
     #[inline]
-    pub(crate) fn advance(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         while let Some(&(start, len)) = self.waiting.front() {
             // At one instant departures precede arrivals.
             if start > now {
@@ -67,9 +60,41 @@ impl FifoPort {
             self.bytes -= u64::from(len);
         }
     }
+}
+
+impl FifoPort {
+    /// A FIFO with a limit, a time being the bytes that `rate` sends in it.
+    pub(crate) fn new(limit: Limit, rate: Rate, meter: QueueMeter) -> Self {
+        let (max_packets, max_bytes) = match limit {
+            Limit::Packets(n) => (n, u64::MAX),
+            Limit::Bytes(n) => (u32::MAX, n),
+            Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
+        };
+        Self {
+            free_at: Time::ZERO,
+            through: Through::default(),
+            longest: match max_packets {
+                0 => 0,
+                _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
+            },
+            counting: false,
+            line: Box::new(Line {
+                max_packets,
+                max_bytes,
+                waiting: VecDeque::new(),
+                bytes: 0,
+                meter,
+            }),
+        }
+    }
+
+    /// Forgets the packets whose service has started by `now`.
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.line.advance(now);
+    }
 
     /// Takes a packet that needs `tx` on the link: when its service starts, or none if it does
-    /// not fit into the queue. What gets through is counted.
+    /// not fit into the queue, which is counted. What gets through is counted too.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through.
@@ -80,48 +105,58 @@ impl FifoPort {
         packet: &Packet,
         tx: Dur,
         window: Window,
-        queue: &mut QueueMeter,
     ) -> Option<Time> {
-        if now >= self.edge {
-            self.pass_edge(queue);
+        if !self.counting && now >= window.start() {
+            self.begin_counting(window.start());
         }
-        self.advance(now);
-        let len = u64::from(packet.len);
-        let bytes = self.bytes.saturating_add(len);
-        if self.waiting.len() >= self.max_packets as usize || bytes > self.max_bytes {
-            return None;
-        }
-        if self.free_at <= now {
+        // All that has waited starts before the server is free.
+        if self.free_at <= now && packet.len <= self.longest {
             self.free_at = now + tx;
             if window.contains(now) {
                 self.through.count(packet.len);
             }
             return Some(now);
         }
+        self.wait(now, packet, tx, window)
+    }
+
+    fn wait(&mut self, now: Time, packet: &Packet, tx: Dur, window: Window) -> Option<Time> {
+        let line = &mut *self.line;
+        line.advance(now);
+        let bytes = line.bytes.saturating_add(packet.len.into());
+        if line.waiting.len() >= line.max_packets as usize || bytes > line.max_bytes {
+            line.meter.on_lost(window, packet, now, DropReason::Tail);
+            return None;
+        }
         let start = self.free_at;
-        self.waiting.push_back((start, packet.len));
-        self.bytes = bytes;
+        line.waiting.push_back((start, packet.len));
+        line.bytes = bytes;
         self.free_at = start + tx;
         if window.contains(now) {
-            queue.on_backlog(self.waiting.len() as u64, bytes);
+            line.meter.on_backlog(line.waiting.len() as u64, bytes);
         }
-        queue.on_served(window, packet, start);
+        line.meter.on_served(window, packet, start);
         Some(start)
     }
 
-    /// The window has begun: what waited at its edge counts.
+    /// The window has begun at `edge`: what waited then counts as a peak.
     #[cold]
-    pub(crate) fn pass_edge(&mut self, queue: &mut QueueMeter) {
-        let edge = std::mem::replace(&mut self.edge, Time::MAX);
-        if edge < Time::MAX {
-            self.advance(edge);
-            queue.on_backlog(self.waiting.len() as u64, self.bytes);
+    pub(crate) fn begin_counting(&mut self, edge: Time) {
+        if !std::mem::replace(&mut self.counting, true) {
+            self.line.advance(edge);
+            let (packets, bytes) = self.backlog();
+            self.line.meter.on_backlog(packets.into(), bytes);
         }
     }
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes that wait, or did when it was last [advanced](Self::advance).
     pub(crate) fn backlog(&self) -> (u32, u64) {
-        (self.waiting.len() as u32, self.bytes)
+        (self.line.waiting.len() as u32, self.line.bytes)
+    }
+
+    /// Its meter, with what went straight through.
+    pub(crate) fn meter(&self) -> QueueMeter {
+        self.line.meter.with(self.through)
     }
 }
 
@@ -136,12 +171,18 @@ pub(crate) struct QueuedPort {
     pub(crate) down: bool,
     /// Of a link that fails: the leaves of the packets in its pipe.
     pub(crate) wire: Option<VecDeque<u16>>,
+    /// Slot of its wakes.
+    pub(crate) slot: u32,
+    /// One for each of its queues.
+    pub(crate) queues: Vec<QueueMeter>,
 }
 
 impl QueuedPort {
     /// The port of a link that is up; `fails`: not for ever.
-    pub(crate) fn new(discipline: Discipline, rng: Rng, fails: bool) -> Self {
+    pub(crate) fn new(discipline: Discipline, rng: Rng, fails: bool, meter: QueueMeter) -> Self {
         Self {
+            queues: vec![meter; discipline.leaves().len()],
+            slot: u32::MAX,
             discipline,
             rng,
             free_at: Time::ZERO,

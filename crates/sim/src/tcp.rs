@@ -6,17 +6,24 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{Ecn, Time};
+use spillgate_core::{Ecn, Time, prefetch};
 use spillgate_endpoints::tcp::{Receiver, Segment, Sender, State, TcpConfig};
 use spillgate_scenario::plan::Application;
 
 use crate::flow::OpenLoop;
 use crate::transfers::Counts;
 
-/// Both ends of a connection.
+/// Both ends of a connection; what either touches lies between them.
+#[repr(C)]
 pub(crate) struct Connection {
+    application: Writer,
+    stop: Time,
+    pub(crate) start: Time,
     pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
+    /// When the application acts next, [`Time::MAX`] for never.
+    pub(crate) act_at: Time,
+    /// Delivered bytes that the application at the receiver waits for, [`u64::MAX`] for none.
+    pub(crate) awaited: u64,
     pub(crate) config: Arc<TcpConfig>,
     /// The flow of its data, and that of its acknowledgments.
     pub(crate) data: u32,
@@ -30,13 +37,7 @@ pub(crate) struct Connection {
     pub(crate) on_the_way: u32,
     /// Segments are heard and timers matter.
     pub(crate) alive: bool,
-    /// When the application acts next, [`Time::MAX`] for never.
-    pub(crate) act_at: Time,
-    /// Delivered bytes that the application at the receiver waits for, [`u64::MAX`] for none.
-    pub(crate) awaited: u64,
-    pub(crate) start: Time,
-    application: Writer,
-    stop: Time,
+    pub(crate) receiver: Receiver,
 }
 
 /// Not one of a workload.
@@ -192,6 +193,30 @@ impl Connection {
         self.sender.handle_segment(now, segment, ecn);
     }
 
+    /// The flow that answers what reaches the receiver, `data`, or the sender.
+    #[inline]
+    pub(crate) fn answer(&self, data: bool) -> u32 {
+        if data {
+            self.acknowledgments
+        } else {
+            self.data
+        }
+    }
+
+    /// Has what a segment touches at the sender brought into the cache.
+    #[inline]
+    pub(crate) fn prefetch_sender(&self) {
+        prefetch(&self.sender);
+        prefetch(&self.data);
+    }
+
+    /// Has what a segment touches at the receiver brought into the cache.
+    #[inline]
+    pub(crate) fn prefetch_receiver(&self) {
+        prefetch(&self.receiver);
+        prefetch(&self.data);
+    }
+
     /// What it has done since it opened.
     pub(crate) fn counts(&self) -> Counts {
         let stats = self.sender.stats();
@@ -229,6 +254,14 @@ impl Segments {
                 self.all.push(Kept(segment));
                 self.all.len() as u32 - 1
             }
+        }
+    }
+
+    /// Has a segment brought into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, number: u32) {
+        if let Some(kept) = self.all.get(number as usize) {
+            prefetch(kept);
         }
     }
 

@@ -30,6 +30,12 @@ impl Wires {
         self.queues[wire].front()
     }
 
+    /// What arrives `ahead` packets after the next.
+    #[inline]
+    pub(crate) fn get(&self, wire: usize, ahead: usize) -> Option<&InFlight> {
+        self.queues[wire].get(ahead)
+    }
+
     /// Takes out what arrives next.
     #[inline]
     pub(crate) fn pop(&mut self, wire: usize) -> Option<InFlight> {
@@ -89,7 +95,7 @@ pub(crate) struct InFlight {
     pub(crate) tie: u64,
     handle: u64,
     sent: Time,
-    flow: u32,
+    pub(crate) flow: u32,
     seq: u32,
     hash: u32,
     l3_len: u16,
@@ -125,6 +131,18 @@ impl InFlight {
             traffic: p.dscp.value() << 2 | p.ecn as u8,
             labels: p.labels,
         }
+    }
+
+    /// Where its next hop stands.
+    #[inline]
+    pub(crate) fn hop(&self) -> usize {
+        (self.handle >> 32) as usize
+    }
+
+    /// The number of its segment.
+    #[inline]
+    pub(crate) fn segment(&self) -> u32 {
+        self.handle as u32
     }
 
     /// The packet as it left the port before.

@@ -12,6 +12,7 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
+use super::ahead::is_large;
 use super::failures::{Failures, failing};
 use super::mpls::{Mpls, at_ports};
 use super::{ARRIVED, Counts, Edges, ROUTED, Slots, World, histogram_bits};
@@ -39,7 +40,7 @@ impl<S: EventSet> World<S> {
             .links
             .iter()
             .zip(failing(plan))
-            .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits, window.start()))
+            .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits))
             .collect();
         let feeders = paths.feeders(&links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
@@ -67,6 +68,7 @@ impl<S: EventSet> World<S> {
         let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
         let mut world = Self {
+            large: is_large(cast.flows.len(), links.len()),
             events: S::new(names, busy_from),
             now: Time::ZERO,
             meters: plan.flows.iter().map(|_| FlowMeter::new(bits)).collect(),
@@ -108,7 +110,9 @@ impl<S: EventSet> World<S> {
             plan: Arc::clone(plan),
         };
         for (port, link) in (0..).zip(&world.slots.link_of_port) {
-            world.links[*link as usize].slot = ports + port;
+            if let Port::Queued(queued) = &mut world.links[*link as usize].port {
+                queued.slot = ports + port;
+            }
         }
         for flow in 0..world.flows.len() {
             match world.flows[flow].origin {

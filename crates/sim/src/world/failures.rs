@@ -243,14 +243,15 @@ impl<S: EventSet> World<S> {
             port.free_at = now;
         }
         port.wake = Time::MAX;
-        self.events.cancel(l.slot);
+        self.events.cancel(port.slot);
         self.events.cancel(self.slots.wires + link as u32);
         let place = l.path;
         let pipe = self.wires.take(link);
         let leaves = port.wire.replace(VecDeque::new()).unwrap_or_default();
-        for (head, leaf) in pipe.into_iter().zip(leaves) {
-            let queue = &mut self.links[link].queues[usize::from(leaf)];
-            queue.on_lost_on_the_wire(window, now, reason);
+        for leaf in &leaves {
+            port.queues[usize::from(*leaf)].on_lost_on_the_wire(window, now, reason);
+        }
+        for (head, _) in pipe.into_iter().zip(leaves) {
             let packet = head.packet();
             self.lose(now, place, &Dropped { packet, reason });
         }

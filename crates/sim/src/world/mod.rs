@@ -1,5 +1,6 @@
 //! One run: the state of everything, and what happens at each wake.
 
+mod ahead;
 mod build;
 mod connections;
 mod failures;
@@ -65,6 +66,8 @@ pub struct World<S> {
     hops: Vec<u32>,
     failures: Option<Box<Failures>>,
     mpls: Option<Box<Mpls>>,
+    /// What packets need is loaded before they arrive.
+    large: bool,
     window: Window,
     edges: Edges,
     /// Latest end: how long the packets of the window may take to leave.

@@ -30,7 +30,7 @@ impl<S: EventSet> World<S> {
         self.pass_edges(Time::MAX);
         for link in &mut self.links {
             if let Port::Fifo(fifo) = &mut link.port {
-                fifo.pass_edge(&mut link.queues[0]);
+                fifo.begin_counting(self.window.start());
             }
         }
         self.now = self.now.max(self.window.end());
@@ -59,7 +59,7 @@ impl<S: EventSet> World<S> {
             if begins {
                 port.discipline.reset_peaks();
             }
-            for (queue, leaf) in link.queues.iter_mut().zip(port.discipline.leaves()) {
+            for (queue, leaf) in port.queues.iter_mut().zip(port.discipline.leaves()) {
                 if begins {
                     queue.marks_ce = leaf.marks_ce;
                 } else {

@@ -14,6 +14,9 @@ impl<S: EventSet> World<S> {
             return;
         };
         self.wake_wire(wire);
+        if self.large {
+            self.look_ahead(wire);
+        }
         let packet = first.packet();
         if self.now < self.window.end() {
             self.counts.hops += 1;
@@ -76,10 +79,8 @@ impl<S: EventSet> World<S> {
                 return self.enqueue(link, packet);
             };
             packet.leaf = 0;
-            let Some(start) = fifo.offer(now, &packet, tx, self.window, &mut l.queues[0]) else {
-                let reason = DropReason::Tail;
-                l.queues[0].on_lost(self.window, &packet, now, reason);
-                let place = l.path;
+            let Some(start) = fifo.offer(now, &packet, tx, self.window) else {
+                let (place, reason) = (l.path, DropReason::Tail);
                 return self.lose(now, place, &Dropped { packet, reason });
             };
             match self.transmit(link, &mut packet, start, start + tx) {
@@ -132,7 +133,7 @@ impl<S: EventSet> World<S> {
             if let Some(wire) = &mut port.wire {
                 wire.push_back(packet.leaf);
             }
-            let queue = &mut l.queues[usize::from(packet.leaf)];
+            let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now);
             if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {
                 self.offer(next, packet, due);
@@ -164,7 +165,7 @@ impl<S: EventSet> World<S> {
         };
         if port.wake != at {
             port.wake = at;
-            self.events.schedule(l.slot, at, Rank::Service);
+            self.events.schedule(port.slot, at, Rank::Service);
         }
     }
 
@@ -208,8 +209,10 @@ impl<S: EventSet> World<S> {
         let drops = std::mem::take(&mut self.drops);
         for lost in drops.as_slice() {
             let l = &mut self.links[link];
-            let leaf = usize::from(lost.packet.leaf);
-            l.queues[leaf].on_lost(self.window, &lost.packet, now, lost.reason);
+            if let Port::Queued(port) = &mut l.port {
+                let queue = &mut port.queues[usize::from(lost.packet.leaf)];
+                queue.on_lost(self.window, &lost.packet, now, lost.reason);
+            }
             let place = l.path;
             self.lose(now, place, lost);
         }
