@@ -21,6 +21,7 @@ from spillgate.result import Results, load
 from spillgate.rows import Distribution, Row, Run, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
 from spillgate.scenario import Description, Unmodelled, catalog, check, schema, understand
+from spillgate.voice import Rating, rate
 
 __version__: str = _engine.VERSION
 __commit__: str = _engine.COMMIT
@@ -35,6 +36,7 @@ __all__ = [
     "MissingDependencyError",
     "OutputError",
     "Progress",
+    "Rating",
     "Results",
     "Row",
     "Run",
@@ -49,6 +51,7 @@ __all__ = [
     "check",
     "load",
     "metrics",
+    "rate",
     "run",
     "schema",
     "understand",

@@ -37,6 +37,12 @@ def understand(path: str, platform: str, interface: str | None) -> dict[str, Any
     return parsed
 
 
+def rate_call(voice: str, delay: float, loss: float, burst_ratio: float) -> dict[str, float]:
+    """The E-model's rating and its parts; raises `ValueError`."""
+    parsed: dict[str, float] = json.loads(_native.rate_call(voice, delay, loss, burst_ratio))
+    return parsed
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:

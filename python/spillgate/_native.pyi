@@ -10,6 +10,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "catalog",
+    "rate_call",
     "schema",
     "understand",
 ]
@@ -22,6 +23,7 @@ def catalog() -> str: ...
 def understand(
     path: PathLike[str] | str, platform: str = "ios", interface: str | None = None
 ) -> str: ...
+def rate_call(voice: str, delay: float, loss: float, burst_ratio: float) -> str: ...
 
 class InputError(Exception):
     diagnostics: str

@@ -19,7 +19,8 @@ class Metric:
 
     Attributes:
         name: Its name in results, such as `owd_p99`.
-        unit: Its base unit: `s`, `b/s`, `packets`, `B`, or `1` for ratios.
+        unit: Its base unit: `s`, `b/s`, `packets`, `B`, `1` for ratios, `score` and `factor` for
+            plain numbers.
         summary: One sentence on what it means.
     """
 
@@ -49,6 +50,9 @@ class Scale:
     unit: str
 
 
+PLAIN = ("score", "factor")
+"""Units of numbers that are shown without one."""
+
 _TIMES = (Scale(1.0, "s"), Scale(1e3, "ms"), Scale(1e6, "µs"), Scale(1e9, "ns"))
 _RATES = (
     Scale(1e-9, "Gb/s"),
@@ -71,7 +75,7 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
         return Scale(100.0, "%")
     family = {"s": _TIMES, "b/s": _RATES, "B": _BYTES}.get(unit)
     if family is None:
-        return Scale(1.0, unit)
+        return Scale(1.0, "" if unit in PLAIN else unit)
     if top == 0.0:
         return {"s": _TIMES[1], "b/s": _RATES[1], "B": _BYTES[-1]}[unit]
     # A shade below 1 keeps 999.9999 of rounding from choosing the smaller unit.

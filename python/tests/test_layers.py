@@ -17,9 +17,10 @@ ALLOWED = {
     "queueing": {"core"},
     "endpoints": {"core"},
     "events": {"core"},
-    "measure": {"core"},
+    "voice": {"core"},
+    "measure": {"core", "voice"},
     "switching": {"core", "queueing"},
-    "scenario": {"core", "capture", "queueing", "endpoints", "switching"},
+    "scenario": {"core", "capture", "queueing", "endpoints", "switching", "voice"},
     "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
     "sim": {
         "core",
@@ -30,10 +31,11 @@ ALLOWED = {
         "switching",
         "measure",
         "scenario",
+        "voice",
     },
     "output": {"core", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
-    # queueing and endpoints for their registries: the lists that `spillgate list` prints.
+    # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
     "python": {
         "core",
         "queueing",
@@ -43,6 +45,7 @@ ALLOWED = {
         "sim",
         "measure",
         "output",
+        "voice",
     },
 }
 
@@ -51,6 +54,7 @@ RANK = {
     "errors": 0,
     "_engine": 1,
     "metrics": 2,
+    "voice": 2,
     "rundir": 2,
     "scenario": 2,
     "rows": 3,

@@ -2,6 +2,8 @@
 
 use spillgate_core::{DropReason, Ecn, Packet, Time};
 
+use spillgate_voice::Listener;
+
 use crate::{Histogram, Jitter};
 
 /// Counters, delays and jitter of a flow, or of the flows of a class.
@@ -27,6 +29,8 @@ pub struct FlowMeter {
     pub delay: Histogram,
     /// RFC 3550 jitter.
     pub jitter: Jitter,
+    /// Who listens, if the flow carries speech.
+    pub voice: Option<Box<Listener>>,
 }
 
 impl FlowMeter {
@@ -42,6 +46,7 @@ impl FlowMeter {
             marks_ce: 0,
             delay: Histogram::new(bits),
             jitter: Jitter::new(),
+            voice: None,
         }
     }
 
@@ -60,6 +65,9 @@ impl FlowMeter {
         self.marks_ce += u64::from(packet.ecn == Ecn::Ce);
         self.delay.record(now.since(packet.sent));
         self.jitter.record(packet.sent, now);
+        if let Some(voice) = &mut self.voice {
+            voice.on_received(packet.seq, packet.sent, now);
+        }
     }
 
     /// A packet was lost.
@@ -73,6 +81,11 @@ impl FlowMeter {
         self.lost.iter().sum()
     }
 
+    /// Packets received or lost.
+    pub fn resolved(&self) -> u64 {
+        self.received_packets + self.lost_packets()
+    }
+
     /// Packets neither received nor lost.
     pub fn unresolved(&self) -> u64 {
         self.sent_packets
@@ -81,7 +94,8 @@ impl FlowMeter {
     }
 
     /// Takes in the counts of another flow, for the figures of a class. Jitter
-    /// becomes the mean over the packets of both ([`Jitter::merge`]).
+    /// becomes the mean over the packets of both ([`Jitter::merge`]). Who listens hears one flow:
+    /// `voice` stays as it is.
     pub fn merge(&mut self, other: &Self) {
         self.sent_packets += other.sent_packets;
         self.sent_bytes += other.sent_bytes;

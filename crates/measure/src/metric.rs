@@ -26,7 +26,7 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, or `1` for ratios.
+            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
             }
@@ -65,6 +65,7 @@ metrics! {
     OwdMax "owd_max" ["s"] "Largest one-way delay";
     Jitter "jitter" ["s"] "Interarrival jitter (RFC 3550), mean over the packets";
     Pdv "pdv" ["s"] "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
+    PdvP99999 "pdv_p99999" ["s"] "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
     SojournMean "sojourn_mean" ["s"] "Mean time in the queue";
     SojournP50 "sojourn_p50" ["s"] "Median time in the queue";
     SojournP95 "sojourn_p95" ["s"] "95th percentile of the time in the queue";
@@ -87,6 +88,12 @@ metrics! {
     FctP50 "fct_p50" ["s"] "Median of these times";
     FctP95 "fct_p95" ["s"] "95th percentile of these times";
     FctP99 "fct_p99" ["s"] "99th percentile of these times";
+    RFactor "r_factor" ["score"] "Rating R of speech by the E-model (ITU-T G.107), 0 to 100; of several calls the mean";
+    Mos "mos" ["score"] "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
+    MosMin "mos_min" ["score"] "The smallest mean opinion score of a call";
+    MouthToEar "mouth_to_ear" ["s"] "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
+    LateRatio "late_ratio" ["1"] "Packets of speech that came too late to be played over those sent";
+    BurstRatio "burst_ratio" ["factor"] "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
     Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
 }
 
@@ -150,6 +157,7 @@ impl Metric {
             Self::OwdMax => delay(1.0),
             Self::Jitter => m.jitter.value(),
             Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
+            Self::PdvP99999 => delay(0.99999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::Carried
             | Self::SojournMean
             | Self::SojournP50
@@ -173,6 +181,12 @@ impl Metric {
             | Self::FctP50
             | Self::FctP95
             | Self::FctP99
+            | Self::RFactor
+            | Self::Mos
+            | Self::MosMin
+            | Self::MouthToEar
+            | Self::LateRatio
+            | Self::BurstRatio
             | Self::Jain => return None,
         };
         Some(value.unwrap_or(f64::NAN))
@@ -189,7 +203,20 @@ mod tests {
         for (i, m) in Metric::ALL.iter().enumerate() {
             assert_eq!(*m as usize, i);
             assert_eq!(Metric::from_name(m.name()), Some(*m));
-            assert!(["s", "b/s", "B", "packets", "events", "transfers", "1"].contains(&m.unit()));
+            assert!(
+                [
+                    "s",
+                    "b/s",
+                    "B",
+                    "packets",
+                    "events",
+                    "transfers",
+                    "score",
+                    "factor",
+                    "1"
+                ]
+                .contains(&m.unit())
+            );
             assert!(!m.summary().ends_with('.'));
         }
         for r in DropReason::ALL {
@@ -232,6 +259,6 @@ mod tests {
         assert!(near(Metric::OwdP99, 0.001) && near(Metric::OwdP999, 0.009));
         assert!((get(&spread, Metric::Pdv) - 0.008).abs() <= 0.009 / 1024.0);
         assert_eq!(Metric::Jain.of_meter(&m, second), None);
-        assert_eq!(Metric::metered().last(), Some(Metric::Pdv));
+        assert_eq!(Metric::metered().last(), Some(Metric::PdvP99999));
     }
 }

@@ -366,6 +366,7 @@ pub(crate) fn metric_of(metric: SlaMetric) -> Metric {
         SlaMetric::OwdMax => Metric::OwdMax,
         SlaMetric::Jitter => Metric::Jitter,
         SlaMetric::Pdv => Metric::Pdv,
+        SlaMetric::PdvP99999 => Metric::PdvP99999,
         SlaMetric::LossRatio => Metric::LossRatio,
         SlaMetric::Throughput => Metric::Throughput,
         SlaMetric::Goodput => Metric::Goodput,
@@ -374,5 +375,10 @@ pub(crate) fn metric_of(metric: SlaMetric) -> Metric {
         SlaMetric::FctP99 => Metric::FctP99,
         SlaMetric::TransfersFailed => Metric::TransfersFailed,
         SlaMetric::TransfersRefused => Metric::TransfersRefused,
+        SlaMetric::RFactor => Metric::RFactor,
+        SlaMetric::Mos => Metric::Mos,
+        SlaMetric::MosMin => Metric::MosMin,
+        SlaMetric::MouthToEar => Metric::MouthToEar,
+        SlaMetric::LateRatio => Metric::LateRatio,
     }
 }

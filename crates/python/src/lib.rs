@@ -8,6 +8,7 @@ mod config;
 mod files;
 mod job;
 mod memory;
+mod voice;
 
 use pyo3::prelude::*;
 
@@ -46,6 +47,21 @@ fn catalog() -> String {
         "platforms".to_owned(),
         list(&mut spillgate_import::platforms()).into(),
     );
+    let codecs: Vec<_> = spillgate_voice::codec::CODECS
+        .iter()
+        .map(|c| {
+            let values = format!(
+                "{}: Ie {}, Bpl {}, frame {}, look-ahead {}, packets of {}",
+                c.summary, c.ie, c.bpl, c.frame, c.look_ahead, c.packetization
+            );
+            let summary = match c.assumed {
+                Some(assumed) => format!("{values} ({assumed})"),
+                None => values,
+            };
+            serde_json::json!({"kind": c.name, "summary": summary})
+        })
+        .collect();
+    families.insert("codecs".to_owned(), codecs.into());
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
@@ -65,5 +81,6 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
+    m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     Ok(())
 }

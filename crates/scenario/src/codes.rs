@@ -69,6 +69,7 @@ codes! {
     BAD_RUNS = "E0604", "A number of runs that cannot be used.";
     MEMORY = "E0605", "The runs need more memory than there is.";
     BAD_VERSION = "E0606", "A version of the format that this program does not read.";
+    BAD_VOICE = "E0607", "Speech that cannot be rated as written.";
 
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";
@@ -82,6 +83,7 @@ codes! {
     W_NO_LABELS = "W0504", "An MPLS network that no flow crosses.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
+    W_UNRATED = "W0603", "Speech whose codec has no planning values.";
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
+use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
 use crate::routes::{Edge, Routes};
@@ -153,6 +154,8 @@ pub struct FlowPlan {
     pub stop: Time,
     /// What it sends.
     pub traffic: Traffic,
+    /// How what it carries is heard, if it is speech.
+    pub voice: Option<Arc<Profile>>,
 }
 
 /// What a flow sends.

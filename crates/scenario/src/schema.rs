@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::Dur;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_voice::spec::VoiceSpec;
 
 use crate::import::Platform;
 
@@ -76,6 +77,10 @@ pub struct Scenario {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// The flows.
     pub traffic: Vec<TrafficSpec>,
+    /// Classes of service that carry speech, and who listens: class -> codec and de-jitter buffer.
+    /// Their flows then have a rating `r_factor` and `mos`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub voice: BTreeMap<String, VoiceSpec>,
     /// What is measured, and when.
     #[serde(default)]
     pub measurement: MeasurementSpec,
@@ -146,10 +151,23 @@ pub struct SlaSpec {
     pub min: Option<Bound>,
 }
 
-/// A bound as text with a unit: `20 ms`, `0.1 %`, `10 Mb/s`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Bound(pub String);
+
+impl JsonSchema for Bound {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bound".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["string", "number"],
+            "description": "A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`."
+        })
+    }
+}
 
 lenient_text!(Bound, "a bound with its unit, such as 20 ms");
 
@@ -175,6 +193,8 @@ pub enum SlaMetric {
     Jitter,
     /// Packet delay variation: 99.9th percentile minus minimum (RFC 5481).
     Pdv,
+    /// 99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541, classes 6 and 7).
+    PdvP99999,
     /// Lost packets over sent packets.
     LossRatio,
     /// Rate of IP packets that arrived.
@@ -191,9 +211,27 @@ pub enum SlaMetric {
     TransfersFailed,
     /// Sessions that did not begin because too many were open, such as `0 transfers`.
     TransfersRefused,
+    /// Rating of speech by the E-model (ITU-T G.107), 0 to 100, mean over the calls.
+    RFactor,
+    /// Mean opinion score of speech (ITU-T G.107), 1 to 4.5, mean over the calls.
+    Mos,
+    /// The smallest mean opinion score of a call.
+    MosMin,
+    /// Mean delay of speech from mouth to ear, codec and de-jitter buffer included.
+    MouthToEar,
+    /// Packets of speech that came too late to be played, over sent packets.
+    LateRatio,
 }
 
 impl SlaMetric {
+    /// Whether only speech has it.
+    pub const fn is_of_voice(self) -> bool {
+        matches!(
+            self,
+            Self::RFactor | Self::Mos | Self::MosMin | Self::MouthToEar | Self::LateRatio
+        )
+    }
+
     /// Whether only TCP has it.
     pub const fn is_of_tcp(self) -> bool {
         matches!(

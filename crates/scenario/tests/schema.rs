@@ -86,7 +86,6 @@ fn the_schema_refuses_what_it_can() {
         "cost-zero",
         "runs-zero",
         "port-range",
-        "sla-no-unit",
         "sessions-keys",
         "failure-keys",
     ];

@@ -17,6 +17,7 @@ mod recorder;
 mod session;
 mod tcp;
 mod transfers;
+mod voice;
 mod window;
 mod wires;
 mod world;

@@ -10,6 +10,7 @@ use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
+use crate::voice;
 use crate::window::Window;
 
 /// Metrics of queues.
@@ -112,6 +113,9 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for (scope, name, _) in tcp_groups(plan) {
         out.push(scope, name, TCP);
     }
+    for (scope, name, _) in voice::groups(plan) {
+        out.push(scope, name, voice::metrics(scope));
+    }
     out
 }
 
@@ -198,6 +202,7 @@ impl Outcome {
         for (_, _, members) in tcp_groups(plan) {
             tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), window);
         }
+        voice::values(&mut values, plan, meters);
         Self {
             values,
             class_delays,

@@ -24,6 +24,7 @@ COLUMNS = (
     ("p99", "owd_p99"),
     ("jitter", "jitter"),
     ("pdv", "pdv"),
+    ("mos", "mos"),
 )
 """Columns of the class table: heading and metric."""
 
@@ -42,7 +43,7 @@ TCP_COLUMNS = (
 )
 """Columns of the table of classes with TCP: heading and metric."""
 
-UNITS = {"packets": "", "events": "", "transfers": ""}
+UNITS = {"packets": "", "events": "", "transfers": "", "score": ""}
 """Units that the heading says already."""
 
 _COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
@@ -63,7 +64,7 @@ _COUNTS = frozenset({"transfers_begun", "transfers_done"})
 DETAILS = (
     Detail(_ALL),
     Detail(_ALL - {"offered"}),
-    Detail(_ALL - {"offered", "throughput", "jitter", "pdv"}),
+    Detail(_ALL - {"offered", "throughput", "jitter", "pdv", "mos"}),
     Detail(frozenset({"owd_mean", "loss_ratio"})),
     Detail(frozenset({"owd_mean"})),
     Detail(frozenset()),
@@ -90,14 +91,19 @@ Cells = Mapping[tuple[str, str], Mapping[str, Row]]
 def class_table(out: Console, found: Results) -> None:
     """Means with half-widths of 95 % intervals by variant and class."""
     rows = _cells(found)
-    detail = _fitting(out, rows, COLUMNS, DETAILS)
+    speech = any("mos" in cells for cells in rows.values())
+    columns = [(h, m) for h, m in COLUMNS if speech or m != "mos"]
+    detail = _fitting(out, rows, columns, DETAILS)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     legend = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
     if detail.hidden:
-        legend += _hidden(COLUMNS, detail)
+        legend += _hidden(columns, detail)
     elif detail.intervals < _ALL - {"offered"} and not alone:
         legend += "; more of them in a wider terminal"
-    _legend(out, f"delay: one-way, mean; pdv: 99.9 % − minimum; {legend}")
+    meaning = "delay: one-way, mean; pdv: 99.9 % − minimum"
+    if speech:
+        meaning += "; mos: speech, 1 to 4.5"
+    _legend(out, f"{meaning}; {legend}")
 
 
 def tcp_table(out: Console, found: Results) -> None:

@@ -170,6 +170,7 @@ fn expand(
             start_spread: spec.start_spread,
             stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
             traffic: t.traffic.clone(),
+            voice: None,
         });
     }
     Some(())

@@ -13,6 +13,7 @@ mod policies;
 mod rows;
 mod sla;
 mod traffic;
+mod voice;
 
 pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
@@ -51,8 +52,9 @@ pub(crate) fn world(
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
     let mut paths = Paths::new(nodes.names.len(), edges.clone());
-    let flows::Lowered { flows, classes } =
-        flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
+    let mut lowered = flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
+    voice::attach(ctx, scenario, root, &rows, &mut lowered);
+    let flows::Lowered { flows, classes } = lowered;
     // A class may seem unknown because its rows could not be read.
     if !all_read {
         return None;

@@ -133,6 +133,7 @@ fn common(s: &SessionsSpec) -> FlowSpec {
         source: None,
         tcp: Some(s.tcp.clone()),
         bytes: None,
+        voice: None,
     }
 }
 

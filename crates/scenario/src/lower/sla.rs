@@ -48,6 +48,15 @@ pub(crate) fn sla(
                 ctx.error(d, root, &steps!["sla", i, "metric"]);
                 break;
             }
+            if s.metric.is_of_voice() && !has_voice(&plan.world, &s.class) {
+                let d = Diagnostic::error(
+                    codes::BAD_BOUND,
+                    format!("class `{}` has no flow that carries speech", s.class),
+                )
+                .hint("say so under `voice`: a codec for the class, such as {codec: g711}");
+                ctx.error(d, root, &steps!["sla", i, "metric"]);
+                break;
+            }
         }
         if !seen.insert((&s.class, s.metric)) {
             let d = Diagnostic::error(
@@ -104,19 +113,45 @@ fn has_tcp(world: &WorldPlan, class: &str) -> bool {
         .any(|f| f.traffic.is_closed_loop() && world.classes[usize::from(f.class)] == class)
 }
 
+/// Whether some flow of the class is heard.
+fn has_voice(world: &WorldPlan, class: &str) -> bool {
+    world
+        .flows
+        .iter()
+        .any(|f| f.voice.is_some() && world.classes[usize::from(f.class)] == class)
+}
+
 /// Seconds for times, a ratio for losses, bits per second for rates, a number of transfers.
 fn in_base_unit(metric: SlaMetric, text: &str) -> Result<f64, UnitError> {
     use SlaMetric::{
-        FctP50, FctP95, FctP99, Goodput, Jitter, LossRatio, OwdMax, OwdMean, OwdP50, OwdP95,
-        OwdP99, OwdP999, Pdv, Throughput, TransfersFailed, TransfersRefused,
+        FctP50, FctP95, FctP99, Goodput, Jitter, LateRatio, LossRatio, Mos, MosMin, MouthToEar,
+        OwdMax, OwdMean, OwdP50, OwdP95, OwdP99, OwdP999, Pdv, PdvP99999, RFactor, Throughput,
+        TransfersFailed, TransfersRefused,
     };
     match metric {
-        OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | FctP50 | FctP95
-        | FctP99 => parse_dur(text).map(|d| d.as_secs_f64()),
-        LossRatio => parse_percent(text),
+        OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | PdvP99999
+        | MouthToEar | FctP50 | FctP95 | FctP99 => parse_dur(text).map(|d| d.as_secs_f64()),
+        LossRatio | LateRatio => parse_percent(text),
+        RFactor => parse_score(text, 0.0, 100.0),
+        Mos | MosMin => parse_score(text, 1.0, 4.5),
         Throughput | Goodput => parse_rate(text).map(|r| r.bps() as f64),
         TransfersFailed | TransfersRefused => parse_transfers(text),
     }
+}
+
+/// A plain number within a scale.
+fn parse_score(text: &str, low: f64, high: f64) -> Result<f64, UnitError> {
+    let problem = match split_number(text) {
+        Err(problem) => problem,
+        Ok((n, "")) if (low..=high).contains(&n) => return Ok(n),
+        Ok((n, "")) => format!("{n} is outside the scale"),
+        Ok((_, unit)) => format!("`{unit}` is not a unit that fits here"),
+    };
+    Err(UnitError {
+        found: text.to_owned(),
+        problem,
+        hint: format!("write a number from {low} to {high}, without a unit"),
+    })
 }
 
 fn parse_transfers(text: &str) -> Result<f64, UnitError> {
@@ -150,6 +185,11 @@ mod tests {
         let transfers = |text| in_base_unit(SlaMetric::TransfersFailed, text);
         assert_eq!(transfers("0 transfers"), Ok(0.0));
         assert_eq!(transfers("1 transfer"), Ok(1.0));
+        assert_eq!(in_base_unit(SlaMetric::Mos, "3.6"), Ok(3.6));
+        assert_eq!(in_base_unit(SlaMetric::RFactor, "70"), Ok(70.0));
+        for wrong in ["0.9", "4.6", "3.6 MOS", "good"] {
+            assert!(in_base_unit(SlaMetric::MosMin, wrong).is_err(), "{wrong}");
+        }
         for wrong in ["0", "1.5 transfers", "-1 transfers", "1 %", "x"] {
             assert!(transfers(wrong).is_err(), "{wrong}");
         }

@@ -9,6 +9,7 @@ use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::TcpSpec;
 use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::spec::{NetSpec, Protocol};
+use spillgate_voice::spec::VoiceSpec;
 
 /// One flow, several alike, sessions, or a table of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +81,10 @@ pub struct FlowSpec {
     /// Bytes that the connection transfers, at least 1. Default: without end. Not with `source`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Size>,
+    /// That it carries speech, and who listens: it then has a rating `r_factor` and `mos`. Default:
+    /// what the scenario's `voice` says of its class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voice: Option<VoiceSpec>,
 }
 
 /// `count` workloads of sessions: TCP connections that begin at random or fixed times, transfer

@@ -71,7 +71,7 @@ impl<S: EventSet> World<S> {
             large: is_large(cast.flows.len(), links.len()),
             events: S::new(names, busy_from),
             now: Time::ZERO,
-            meters: plan.flows.iter().map(|_| FlowMeter::new(bits)).collect(),
+            meters: plan.flows.iter().map(|f| meter(f, bits)).collect(),
             received: if observe {
                 vec![0; plan.flows.len()]
             } else {
@@ -128,6 +128,14 @@ impl<S: EventSet> World<S> {
             world.events.schedule(observer, first, Rank::Observer);
         }
         world
+    }
+}
+
+/// The meter of a flow.
+fn meter(flow: &FlowPlan, bits: u8) -> FlowMeter {
+    FlowMeter {
+        voice: flow.voice.as_ref().map(|v| Box::new(v.listener())),
+        ..FlowMeter::new(bits)
     }
 }
 

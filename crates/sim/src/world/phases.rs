@@ -52,6 +52,14 @@ impl<S: EventSet> World<S> {
         for (transfers, open) in self.transfers.iter_mut().zip(open) {
             transfers.on_edge(begins, open);
         }
+        if begins {
+            // The flows of the plan come first, each with its meter.
+            for (meter, flow) in self.meters.iter_mut().zip(&self.flows) {
+                if let Some(voice) = &mut meter.voice {
+                    voice.begin(flow.seq);
+                }
+            }
+        }
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
                 continue; // it sees to the edge itself

@@ -1,0 +1,166 @@
+//! Which flows carry speech, and who listens to them.
+//!
+//! What a flow says of its own speech stands for itself. Else a source that is a codec knows
+//! what it sends, and the class says who listens; of other flows the class says everything.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_voice::Profile;
+use spillgate_voice::spec::{SourceCodec, VoiceProblem, VoiceSpec};
+
+use super::flows::Lowered;
+use super::rows::Row;
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, Step, steps};
+use crate::plan::Traffic;
+use crate::schema::Scenario;
+use crate::suggest::{did_you_mean, list};
+
+/// What a source says of its codec, if it is one of speech.
+fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
+    match source {
+        SourceSpec::Cbr(_) | SourceSpec::Poisson(_) | SourceSpec::OnOff(_) => None,
+    }
+}
+
+/// Gives every flow that carries speech its profile; `flows` are those of `rows`, in order.
+pub(super) fn attach(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    rows: &[Row],
+    lowered: &mut Lowered,
+) {
+    let mut of_class: BTreeMap<&str, Profile> = BTreeMap::new();
+    let mut heard: BTreeMap<&str, bool> =
+        scenario.voice.keys().map(|k| (k.as_str(), false)).collect();
+    let mut first = 0;
+    for row in rows {
+        let members = first..first + row.spec.count as usize;
+        first = members.end;
+        let class = row.spec.class.as_deref().unwrap_or(&row.spec.name);
+        let Some(flow) = lowered.flows.get(members.start) else {
+            return;
+        };
+        let profile = match (&flow.traffic, &row.spec.voice) {
+            (Traffic::Source(source), Some(own)) => own
+                .profile(codec_of(source).as_ref())
+                .map_err(|p| {
+                    let mut path = steps!["voice"].to_vec();
+                    path.extend(steps_of(&p));
+                    row.error(ctx, root, diagnostic(p), &path);
+                })
+                .ok(),
+            (_, Some(_)) => {
+                let d = Diagnostic::error(codes::BAD_VOICE, "speech over TCP is not rated")
+                    .hint("the E-model knows lost packets; give the flow a `source` without `tcp`");
+                row.error(ctx, root, d, &steps!["voice"]);
+                None
+            }
+            (Traffic::Source(source), None) => {
+                let spec = scenario.voice.get_key_value(class);
+                if let Some((class, _)) = spec {
+                    heard.insert(class, true);
+                }
+                match (codec_of(source), spec) {
+                    (Some(codec), spec) => of_codec(ctx, root, row, &codec, spec),
+                    (None, Some((class, spec))) => {
+                        if let Some(known) = of_class.get(class.as_str()) {
+                            Some(known.clone())
+                        } else {
+                            let profile = spec
+                                .profile(None)
+                                .map_err(|p| report(ctx, root, class, p))
+                                .ok();
+                            if let Some(profile) = &profile {
+                                of_class.insert(class, profile.clone());
+                            }
+                            profile
+                        }
+                    }
+                    (None, None) => None,
+                }
+            }
+            _ => None,
+        };
+        let Some(profile) = profile.map(Arc::new) else {
+            continue;
+        };
+        for flow in &mut lowered.flows[members] {
+            flow.voice = Some(Arc::clone(&profile));
+        }
+    }
+    for (class, _) in heard.into_iter().filter(|(_, heard)| !heard) {
+        unheard(ctx, root, class, &lowered.classes);
+    }
+}
+
+/// The profile of a flow whose source is a codec, heard as its class says.
+fn of_codec(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    row: &Row,
+    codec: &SourceCodec,
+    of_class: Option<(&String, &VoiceSpec)>,
+) -> Option<Profile> {
+    let spec = VoiceSpec {
+        codec: None,
+        packetization: None,
+        ..of_class.map(|(_, spec)| spec.clone()).unwrap_or_default()
+    };
+    spec.profile(Some(codec))
+        .map_err(|p| {
+            if p.path == ["codec"] {
+                // A codec without planning values is not wrong: it has no rating.
+                let d = Diagnostic::warning(
+                    codes::W_UNRATED,
+                    format!("no rating of `{}`: {}", row.spec.name, p.message),
+                )
+                .hint("write `voice: {ie: .., bpl: ..}` in the flow if you know them");
+                row.warn(ctx, root, d, &steps!["source"]);
+            } else if let Some((class, _)) = of_class {
+                report(ctx, root, class, p);
+            }
+        })
+        .ok()
+}
+
+fn steps_of(p: &VoiceProblem) -> Vec<Step> {
+    p.path.iter().map(|k| Step::Key((*k).to_owned())).collect()
+}
+
+fn diagnostic(p: VoiceProblem) -> Diagnostic {
+    Diagnostic::error(codes::BAD_VOICE, p.message).hint(p.hint)
+}
+
+fn report(ctx: &mut Ctx<'_>, root: &Node, class: &str, p: VoiceProblem) {
+    let mut path = steps!["voice", class].to_vec();
+    path.extend(steps_of(&p));
+    ctx.error(diagnostic(p), root, &path);
+}
+
+/// A class that is said to be speech, and no flow of it can be heard.
+fn unheard(ctx: &mut Ctx<'_>, root: &Node, class: &str, classes: &[String]) {
+    let names = || classes.iter().map(String::as_str);
+    let d = if names().any(|c| c == class) {
+        Diagnostic::error(
+            codes::BAD_VOICE,
+            format!(
+                "no flow of class `{class}` takes this: they are TCP, or have `voice` themselves"
+            ),
+        )
+        .hint("remove it, or give the class a flow with a `source`")
+    } else {
+        let near = did_you_mean(class, names());
+        Diagnostic::error(
+            codes::UNKNOWN_CLASS,
+            format!("no flow belongs to a class `{class}`{near}"),
+        )
+        .hint(format!("classes of the traffic: {}", list(names())))
+    };
+    ctx.error(d, root, &steps!["voice", class]);
+}

@@ -1,0 +1,95 @@
+//! How good the calls were: of each flow that carries speech, and of each class of them.
+
+use spillgate_measure::FlowMeter;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_voice::Quality;
+
+/// What a call has.
+const CALL: [Metric; 5] = [
+    Metric::RFactor,
+    Metric::Mos,
+    Metric::MouthToEar,
+    Metric::LateRatio,
+    Metric::BurstRatio,
+];
+
+/// What several have beside.
+const CALLS: [Metric; 6] = [
+    Metric::RFactor,
+    Metric::Mos,
+    Metric::MouthToEar,
+    Metric::LateRatio,
+    Metric::BurstRatio,
+    Metric::MosMin,
+];
+
+/// Which metrics a scope has.
+pub(crate) fn metrics(scope: Scope) -> impl Iterator<Item = Metric> {
+    match scope {
+        Scope::Flow => CALL.iter(),
+        _ => CALLS.iter(),
+    }
+    .copied()
+}
+
+/// What the metrics of speech are about, with the indexes of the flows: all calls, each class that
+/// has some, each call. Nothing where nobody speaks.
+pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
+    let calls = |wanted: &dyn Fn(&FlowPlan) -> bool| -> Vec<usize> {
+        let flows = plan.flows.iter().enumerate();
+        flows
+            .filter(|(_, f)| f.voice.is_some() && wanted(f))
+            .map(|(i, _)| i)
+            .collect()
+    };
+    let mut groups = vec![(Scope::Total, "all", calls(&|_| true))];
+    for (class, name) in plan.classes.iter().enumerate() {
+        let members = calls(&|f| usize::from(f.class) == class);
+        groups.push((Scope::Class, name, members));
+    }
+    for i in calls(&|_| true) {
+        groups.push((Scope::Flow, &plan.flows[i].name, vec![i]));
+    }
+    groups.retain(|(_, _, members)| !members.is_empty());
+    groups
+}
+
+/// The values of the groups, each in the order of its [`metrics`].
+pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter]) {
+    let qualities: Vec<Option<Quality>> = plan
+        .flows
+        .iter()
+        .zip(meters)
+        .map(|(flow, meter)| {
+            let (profile, voice) = flow.voice.as_ref().zip(meter.voice.as_ref())?;
+            profile.assess(&voice.heard(meter.resolved()))
+        })
+        .collect();
+    for (scope, _, members) in groups(plan) {
+        let calls = || members.iter().filter_map(|&i| qualities[i].as_ref());
+        out.extend(metrics(scope).map(|m| value(m, calls())));
+    }
+}
+
+/// A metric of some calls, each of which counts the same; NaN of none.
+fn value<'a>(metric: Metric, calls: impl Iterator<Item = &'a Quality>) -> f64 {
+    let of: fn(&Quality) -> f64 = match metric {
+        Metric::RFactor => |q| q.r,
+        Metric::MouthToEar => |q| q.mouth_to_ear,
+        Metric::LateRatio => |q| q.late,
+        Metric::BurstRatio => |q| q.burst_ratio,
+        _ => |q| q.mos,
+    };
+    let (mut n, mut sum, mut least) = (0_u32, 0.0, f64::INFINITY);
+    for x in calls.map(of) {
+        n += 1;
+        sum += x;
+        least = x.min(least);
+    }
+    match metric {
+        _ if n == 0 => f64::NAN,
+        Metric::MosMin => least,
+        _ => sum / f64::from(n),
+    }
+}
