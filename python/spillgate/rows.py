@@ -139,12 +139,16 @@ class Distribution:
         cls: The class of service.
         q: Levels of the quantiles, 0 to 1.
         owd: The quantiles in seconds.
+        least: The smallest of the runs' own quantiles; empty in old run directories.
+        most: The largest of them.
     """
 
     variant: str
     cls: str
     q: tuple[float, ...]
     owd: tuple[float | None, ...]
+    least: tuple[float | None, ...] = ()
+    most: tuple[float | None, ...] = ()
 
 
 T = TypeVar("T", Row, Verdict, Run, Series, Distribution)

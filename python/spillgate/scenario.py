@@ -47,6 +47,9 @@ class Description:
         links: One record a link: name, from, to, rate (b/s), delay (s), policy; those of the
             first variant.
         policies: Policy of each link by position, for each variant.
+        outlines: The same as trees, none for a link without a policy: name, kind, policy, queue,
+            level, guaranteed, shape, police (b/s), limit_packets, limit_bytes, flow_packets, aqm,
+            thresholds, classes. Empty in old run directories.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
@@ -61,6 +64,7 @@ class Description:
         duration: Seconds that are measured.
         interval: Period of the time series in seconds.
         sla: One record a requirement: class, metric, max, min in base units.
+        quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
     name: str
@@ -85,6 +89,8 @@ class Description:
     duration: float
     interval: float
     sla: tuple[dict[str, Any], ...]
+    outlines: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
+    quantile_error: float = 0.0
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -113,6 +119,8 @@ class Description:
             duration=measurement["duration"],
             interval=measurement["interval"],
             sla=tuple(record["sla"]),
+            outlines=tuple(tuple(o) for o in record.get("outlines", ())),
+            quantile_error=record.get("quantile_error", 0.0),
         )
 
 

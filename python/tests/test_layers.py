@@ -33,7 +33,8 @@ ALLOWED = {
         "scenario",
         "voice",
     },
-    "output": {"core", "measure", "scenario", "sim"},
+    # queueing for the outlines of policies.
+    "output": {"core", "queueing", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
     # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
     "python": {
@@ -53,6 +54,7 @@ ALLOWED = {
 RANK = {
     "errors": 0,
     "_engine": 1,
+    "labels": 0,
     "metrics": 2,
     "voice": 2,
     "rundir": 2,
@@ -62,6 +64,7 @@ RANK = {
     "result": 5,
     "run": 6,
     "plot": 7,
+    "report": 7,
     "cli": 8,
     "__main__": 9,
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use spillgate_core::{Dur, Time};
+use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
-    ArrivalSpec, FlowPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
+    ArrivalSpec, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
 };
 use spillgate_sim::quantile_error;
 
@@ -30,6 +31,9 @@ pub struct Description {
     pub links: Vec<LinkDescription>,
     /// Policy of each link (by position) in each variant.
     pub policies: Vec<Vec<String>>,
+    /// The same as trees: what each class is promised, its queue, limits and thresholds. None for
+    /// a link without a policy.
+    pub outlines: Vec<Vec<Option<Outline>>>,
     /// Number of flows, workloads of sessions included.
     pub flows: usize,
     /// How many of them are TCP connections.
@@ -143,6 +147,11 @@ pub fn describe(plan: &Plan) -> Description {
             .iter()
             .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
             .collect(),
+        outlines: plan
+            .variants
+            .iter()
+            .map(|v| v.world.links.iter().map(outline_of).collect())
+            .collect(),
         flows: first.map_or(0, |w| w.flows.len()),
         connections: first.map_or(0, |w| {
             let is_one = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
@@ -161,6 +170,10 @@ pub fn describe(plan: &Plan) -> Description {
         sla: plan.sla.iter().map(sla_row).collect(),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
     }
+}
+
+fn outline_of(link: &LinkPlan) -> Option<Outline> {
+    link.discipline.outline().cloned()
 }
 
 fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {

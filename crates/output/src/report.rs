@@ -111,6 +111,10 @@ pub struct DelayCurve {
     pub q: Vec<f64>,
     /// One-way delay in seconds at each.
     pub owd: Vec<f64>,
+    /// The smallest of the runs' own quantiles.
+    pub least: Vec<f64>,
+    /// The largest of them.
+    pub most: Vec<f64>,
 }
 
 /// The results of the finished runs of a plan.
@@ -334,21 +338,36 @@ impl Report {
         let mut curves = Vec::new();
         for (variant, v) in self.plan.variants.iter().enumerate() {
             for (class, name) in v.world.classes.iter().enumerate() {
-                let mut runs = self.of(variant).map(|f| &f.outcome.class_delays[class]);
-                let Some(mut pooled) = runs.next().cloned() else {
+                let runs: Vec<_> = self
+                    .of(variant)
+                    .map(|f| &f.outcome.class_delays[class])
+                    .collect();
+                let Some((first, others)) = runs.split_first() else {
                     continue;
                 };
-                runs.for_each(|h| pooled.merge(h));
-                let points = QUANTILES
-                    .iter()
-                    .filter_map(|&q| Some((q, pooled.quantile(q)?)));
-                let (q, owd) = points.unzip();
-                curves.push(DelayCurve {
+                let mut pooled = (*first).clone();
+                others.iter().for_each(|h| pooled.merge(h));
+                let mut curve = DelayCurve {
                     variant: v.name.clone(),
                     class: name.clone(),
-                    q,
-                    owd,
-                });
+                    q: Vec::new(),
+                    owd: Vec::new(),
+                    least: Vec::new(),
+                    most: Vec::new(),
+                };
+                for &q in &QUANTILES {
+                    let Some(owd) = pooled.quantile(q) else {
+                        continue;
+                    };
+                    // The pooled quantile is one of the packets between those of the runs; that
+                    // buckets are coarse must not put it outside.
+                    let each = || runs.iter().filter_map(|h| h.quantile(q));
+                    curve.q.push(q);
+                    curve.owd.push(owd);
+                    curve.least.push(each().fold(owd, f64::min));
+                    curve.most.push(each().fold(owd, f64::max));
+                }
+                curves.push(curve);
             }
         }
         curves

@@ -223,6 +223,13 @@ fn distributions_ascend_and_pool_the_runs() {
         ]
     );
     let busy = &curves[0];
+    for (i, &q) in busy.q.iter().enumerate() {
+        let (least, owd, most) = (busy.least[i], busy.owd[i], busy.most[i]);
+        assert!(least <= owd && owd <= most, "{q}: {least} {owd} {most}");
+    }
+    // What is the largest of all is that of some run.
+    assert_eq!(busy.most.last(), busy.owd.last());
+    assert_eq!(busy.least[0], busy.owd[0]);
     assert!(busy.owd.is_sorted() && busy.q.is_sorted());
     // One packet alone takes 1 ms, two that meet at most 2 ms.
     assert_eq!(busy.owd[0], 1e-3);
@@ -234,6 +241,14 @@ fn distributions_ascend_and_pool_the_runs() {
 fn a_description_is_in_base_units() {
     let d = describe(&plan());
     assert_eq!((d.name.as_str(), d.runs, d.flows), ("known values", 3, 3));
+    let [Some(fifo)] = &d.outlines[0][..] else {
+        panic!("one link with a policy: {:?}", d.outlines);
+    };
+    assert_eq!(fifo.queue.as_deref(), Some("fifo"));
+    assert_eq!(
+        (fifo.limit_packets, fifo.guaranteed),
+        (Some(40), Some(12_000_000))
+    );
     assert_eq!(d.classes, ["busy", "silent"]);
     assert_eq!(d.policies, [["FIFO"], ["WFQ"]]);
     assert_eq!(

@@ -11,6 +11,7 @@ mod classify;
 mod condition;
 mod discipline;
 mod leaf;
+mod outline;
 mod recipe;
 mod registry;
 mod sched;
@@ -21,6 +22,7 @@ mod tree;
 
 pub use classify::View;
 pub use discipline::Discipline;
+pub use outline::{Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use stats::{LeafGauges, LeafStats};

@@ -8,6 +8,7 @@ use spillgate_core::{FlowKey, Limit, Rate};
 
 use crate::discipline::{Discipline, Engine};
 use crate::leaf::{Bound, Leaf};
+use crate::outline::{Outline, outline};
 use crate::spec::{DisciplineSpec, Scope};
 
 /// A byte limit from which on a queue counts as unlimited: 1 GB.
@@ -155,6 +156,8 @@ pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> +
 pub struct Recipe {
     /// The discipline as built, empty and without flows.
     prototype: Discipline,
+    /// The same for people; none without a policy.
+    outline: Option<Arc<Outline>>,
 }
 
 impl Recipe {
@@ -188,8 +191,11 @@ impl Recipe {
             rate,
         };
         let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
-        let prototype = Discipline::new(engine);
-        Ok((Self { prototype }, warnings))
+        let recipe = Self {
+            prototype: Discipline::new(engine),
+            outline: outline(name, policies, rate).map(Arc::new),
+        };
+        Ok((recipe, warnings))
     }
 
     /// A FIFO that never overflows in practice: 1 GB.
@@ -200,6 +206,7 @@ impl Recipe {
         };
         Self {
             prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None))),
+            outline: None,
         }
     }
 
@@ -208,6 +215,11 @@ impl Recipe {
         let mut d = self.prototype.clone();
         d.attach(flows);
         d
+    }
+
+    /// The policy as a tree for people; none for a port without a policy.
+    pub fn outline(&self) -> Option<&Outline> {
+        self.outline.as_deref()
     }
 
     /// Names of the leaves, as [`Discipline::leaf_names`].

@@ -48,9 +48,10 @@ const TCP: [Metric; 11] = [
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
 
 /// The quantiles of a [`Curve`].
-pub const QUANTILES: [f64; 27] = [
+pub const QUANTILES: [f64; 35] = [
     0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7,
-    0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999, 1.0,
+    0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9998, 0.9999, 0.99995,
+    0.99998, 0.99999, 0.999999, 1.0,
 ];
 
 /// Resolution of a group of no flows.

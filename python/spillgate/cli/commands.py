@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
 from spillgate.errors import InputError, OutputError
-from spillgate.result import Results
+from spillgate.result import Results, load
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
-from spillgate.rundir import RunDirectory, default_directory
+from spillgate.rundir import MANIFEST, RunDirectory, default_directory
 
 if TYPE_CHECKING:
     from spillgate.plot import FigureSpec
@@ -48,16 +48,16 @@ def run(options: argparse.Namespace) -> int:
                 results = stopped.results
                 status = INTERRUPTED
         try:
-            figures, problems = _save(results, directory, options, specs)
+            figures, page, problems = _save(results, directory, options, specs)
         except OutputError:
             # The disk is full, say: an hour's results are at least shown.
-            _print(results, None, [], options)
+            _print(results, None, [], None, options)
             raise
     finally:
         directory.discard()
     for problem in problems:
         print(f"spillgate: {problem}", file=sys.stderr)
-    _print(results, directory.path, figures, options)
+    _print(results, directory.path, figures, page, options)
     if status == INTERRUPTED:
         done, wanted = len(results.runs), described.runs * len(described.variants)
         print(
@@ -69,7 +69,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(
-    results: Results, directory: Path | None, figures: list[Path], options: argparse.Namespace
+    results: Results,
+    directory: Path | None,
+    figures: list[Path],
+    report: Path | None,
+    options: argparse.Namespace,
 ) -> None:
     from spillgate.cli import render
 
@@ -79,7 +83,7 @@ def _print(
     elif options.format == "csv":
         write_csv(results)
     else:
-        render.results(results, directory, figures, brief=options.quiet)
+        render.results(results, directory, figures, report, brief=options.quiet)
 
 
 def _figures(options: argparse.Namespace, described: Description) -> list[FigureSpec] | None:
@@ -109,9 +113,10 @@ def _save(
     directory: RunDirectory,
     options: argparse.Namespace,
     specs: list[FigureSpec] | None,
-) -> tuple[list[Path], list[str]]:
+) -> tuple[list[Path], Path | None, list[str]]:
     figures: list[Path] = []
     problems: list[str] = []
+    report = None
     with directory.filling() as temporary:
         results.write_into(temporary, options.argv)
         if not options.no_figures and results.runs:
@@ -119,7 +124,25 @@ def _save(
 
             drawn, problems = plot.save(results, temporary / "figures", specs)
             figures = [directory.path / "figures" / f.name for f in drawn]
-    return figures, problems
+        if not options.no_report:
+            from spillgate.report import REPORT, write
+
+            # From what was saved, as `spillgate report` would make it.
+            manifest = json.loads((temporary / MANIFEST).read_text(encoding="utf-8"))
+            write(results, temporary / REPORT, manifest)
+            report = directory.path / REPORT
+    return figures, report, problems
+
+
+def make_report(options: argparse.Namespace) -> int:
+    """`spillgate report`."""
+    from spillgate.report import REPORT, write
+
+    results = load(options.run)
+    manifest = json.loads((options.run / MANIFEST).read_text(encoding="utf-8"))
+    target = options.output or options.run / REPORT
+    print(write(results, target, manifest, force=options.force))
+    return 0
 
 
 def write_csv(results: Results) -> None:
@@ -179,6 +202,7 @@ def print_catalog(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "run": run,
+    "report": make_report,
     "check": check,
     "import": import_config,
     "schema": print_schema,

@@ -73,7 +73,26 @@ def build_parser() -> argparse.ArgumentParser:
     )
     figures.add_argument("--no-figures", action="store_true", help="draw none")
     run.add_argument(
+        "--no-report", action="store_true", help="write no report.html into the run directory"
+    )
+    run.add_argument(
         "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
+
+    report = _command(commands, "report", "make the HTML report of a run directory")
+    report.add_argument(
+        "run", type=Path, metavar="RUN", help="run directory, as 'spillgate run' makes it"
+    )
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write; default report.html in the run directory; an earlier report is "
+        "replaced",
+    )
+    report.add_argument(
+        "--force", action="store_true", help="replace a file that is no report, too"
     )
 
     check = _command(commands, "check", "validate a scenario and say what was understood")

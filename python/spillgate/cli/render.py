@@ -18,7 +18,12 @@ from spillgate.scenario import Description
 
 
 def results(
-    found: Results, directory: Path | None, figures: Sequence[Path], *, brief: bool = False
+    found: Results,
+    directory: Path | None,
+    figures: Sequence[Path],
+    report: Path | None = None,
+    *,
+    brief: bool = False,
 ) -> None:
     """Everything that `spillgate run` says."""
     out = console()
@@ -33,6 +38,8 @@ def results(
     notes(out, found.description, found.remarks)
     if directory is not None:
         out.print(Text.assemble(("Results ", "bold"), f"in {directory}"), overflow="fold")
+    if report is not None:
+        out.print(Text.assemble(("Report  ", "bold"), f"in {report}"), overflow="fold")
     if figures:
         out.print(Text("Figures", "bold"))
         for figure in figures:

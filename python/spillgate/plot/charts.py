@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
+from spillgate.labels import label_of
 from spillgate.metrics import scale_for
-from spillgate.plot.style import label_of, palette, styled
+from spillgate.plot.style import palette, styled
 from spillgate.result import Results
 from spillgate.rows import Row
 

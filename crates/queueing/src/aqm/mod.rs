@@ -90,6 +90,11 @@ macro_rules! registry {
                 match self { $(Self::$variant(_) => $kind,)+ }
             }
 
+            /// Where it begins to drop and how much, for people.
+            pub(crate) fn thresholds(&self) -> Vec<crate::Thresholds> {
+                match self { $(Self::$variant(s) => s.thresholds(),)+ }
+            }
+
             pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, crate::BuildError> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(Aqm::$variant),)+

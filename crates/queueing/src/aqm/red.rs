@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
-use crate::BuildError;
 use crate::recipe::At;
+use crate::{BuildError, Thresholds};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,6 +84,17 @@ pub enum SizeScaling {
 }
 
 impl RedSpec {
+    /// The same for all packets.
+    pub(super) fn thresholds(&self) -> Vec<Thresholds> {
+        vec![Thresholds {
+            dscp: Vec::new(),
+            min: self.min_th,
+            max: self.max_th,
+            probability: self.max_p,
+            written: true,
+        }]
+    }
+
     pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Red, BuildError> {
         at.check(
             self.min_th.is_finite() && self.min_th >= 0.0,

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dscp, Packet, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
-use crate::BuildError;
 use crate::recipe::At;
+use crate::{BuildError, Thresholds};
 
 /// Parameters of WRED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,6 +131,36 @@ impl WredSpec {
                 .copied()
                 .unwrap_or_else(|| WredProfile::default_for_precedence(dscp.precedence())),
         }
+    }
+
+    /// Those of every DSCP, alike ones together.
+    pub(super) fn thresholds(&self) -> Vec<Thresholds> {
+        let mut all: Vec<Thresholds> = Vec::new();
+        for dscp in (0..64).filter_map(Dscp::new) {
+            let p = self.profile(dscp);
+            let one = Thresholds {
+                dscp: Vec::new(),
+                min: p.min.into(),
+                max: p.max.into(),
+                probability: 1.0 / f64::from(p.denominator),
+                written: match self.by {
+                    WredBy::Dscp => self.dscp.contains_key(&dscp),
+                    WredBy::Precedence => self.precedence.contains_key(&dscp.precedence()),
+                },
+            };
+            let alike = |t: &&mut Thresholds| {
+                (t.min, t.max, t.probability, t.written)
+                    == (one.min, one.max, one.probability, one.written)
+            };
+            match all.iter_mut().find(alike) {
+                Some(t) => t.dscp.push(dscp.to_string()),
+                None => all.push(Thresholds {
+                    dscp: vec![dscp.to_string()],
+                    ..one
+                }),
+            }
+        }
+        all
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Wred, BuildError> {

@@ -39,7 +39,7 @@ use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
 
 pub use divide::Division;
-pub(crate) use resolve::resolve;
+pub(crate) use resolve::{DEFAULT, resolve};
 
 /// V is brought back towards 0 above this.
 const REBASE: u64 = 1 << 60;

@@ -13,7 +13,7 @@ use crate::leaf::Leaf;
 use crate::recipe::{At, nearest};
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec, Scope};
 
-pub(super) const DEFAULT: &str = "class-default";
+pub(crate) const DEFAULT: &str = "class-default";
 /// Classes and routes of a policy with all that is nested in it.
 const MAX_ROUTES: usize = 4096;
 /// Policies within each other.

@@ -1,0 +1,273 @@
+//! A policy as a tree for people: what each class was promised, where it waits,
+//! and where its thresholds are. Made once when a policy is resolved.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spillgate_core::{Limit, Rate};
+
+use crate::leaf::Bound;
+use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec};
+use crate::tree::Division;
+
+/// A policy or a class of one. Rates are in b/s.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Outline {
+    /// Name of the class; at the top that of the policy.
+    pub name: String,
+    /// Kind of discipline, of the policy at the top and of nested ones; none for a plain class.
+    pub kind: Option<&'static str>,
+    /// Name of the policy at the top or nested in this class.
+    pub policy: Option<String>,
+    /// The leaf in which its packets wait, as [`crate::Discipline::leaf_names`]; none for what only
+    /// contains others, and for a class without a queue, which waits with `class-default`.
+    pub queue: Option<String>,
+    /// Level of a priority class, 1 first.
+    pub level: Option<u8>,
+    /// What it may send while all classes are backlogged; the rate of the port at the top. Of a
+    /// priority class what it may send while anything waits; none if nothing bounds it.
+    pub guaranteed: Option<u64>,
+    /// Rate of its shaper.
+    pub shape: Option<u64>,
+    /// Rate of its policer.
+    pub police: Option<u64>,
+    /// Packets that may wait in its queue.
+    pub limit_packets: Option<u32>,
+    /// Bytes that may wait in its queue; a limit in time comes as bytes at the guaranteed rate.
+    pub limit_bytes: Option<u64>,
+    /// Packets of one flow that may wait, where flows have queues of their own.
+    pub flow_packets: Option<u32>,
+    /// Kind of its active queue management.
+    pub aqm: Option<&'static str>,
+    /// Thresholds of that, in packets of the average queue.
+    pub thresholds: Vec<Thresholds>,
+    /// The classes inside.
+    pub classes: Vec<Self>,
+}
+
+/// Between which averages an AQM drops or marks at random.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Thresholds {
+    /// The DSCPs to which they apply, by name; empty for all packets.
+    pub dscp: Vec<String>,
+    /// Below it nothing is dropped, in packets.
+    pub min: f64,
+    /// At it the probability is `probability`, in packets.
+    pub max: f64,
+    /// Drop probability at `max`, 0 to 1.
+    pub probability: f64,
+    /// Whether the policy says so; else it is a default.
+    pub written: bool,
+}
+
+/// The outline of the policy `name`, which has been resolved for a port of this rate.
+pub(crate) fn outline(
+    name: &str,
+    policies: &BTreeMap<String, DisciplineSpec>,
+    rate: Rate,
+) -> Option<Outline> {
+    let spec = policies.get(name)?;
+    let mut top = Outline {
+        name: name.to_owned(),
+        kind: Some(spec.kind()),
+        policy: Some(name.to_owned()),
+        guaranteed: Some(rate.bps()),
+        ..Outline::default()
+    };
+    match spec {
+        DisciplineSpec::ClassBased(s) => top.classes = classes(s, policies, rate, ""),
+        DisciplineSpec::Fifo(s) => {
+            top.queue = Some("fifo".to_owned());
+            top.bound(s.limit, rate);
+            top.manage(s.aqm.as_ref());
+        }
+        DisciplineSpec::Wfq(s) => {
+            top.queue = Some("wfq".to_owned());
+            top.bound(s.hold_queue, rate);
+            top.flow_packets = Bound::new(s.limit, rate).max_packets();
+        }
+        DisciplineSpec::FlowWfq(s) => {
+            top.queue = Some("flow-wfq".to_owned());
+            top.fair(s);
+        }
+    }
+    Some(top)
+}
+
+fn classes(
+    spec: &ClassBasedSpec,
+    policies: &BTreeMap<String, DisciplineSpec>,
+    rate: Rate,
+    prefix: &str,
+) -> Vec<Outline> {
+    let added = ClassSpec {
+        name: crate::tree::DEFAULT.to_owned(),
+        ..ClassSpec::default()
+    };
+    let divisions = spec.divide(rate);
+    // One more division than classes: class-default was not written.
+    let written = spec.classes.iter().chain([&added]);
+    written
+        .zip(&divisions)
+        .map(|(c, d)| class(c, d, policies, rate, prefix))
+        .collect()
+}
+
+fn class(
+    c: &ClassSpec,
+    d: &Division,
+    policies: &BTreeMap<String, DisciplineSpec>,
+    rate: Rate,
+    prefix: &str,
+) -> Outline {
+    let mut out = Outline {
+        name: c.name.clone(),
+        level: c.priority.as_ref().map(|p| p.level),
+        guaranteed: d.guaranteed.map(Rate::bps),
+        shape: d.shape.map(|(r, _)| r.bps()),
+        police: d.police.map(|(r, _)| r.bps()),
+        ..Outline::default()
+    };
+    if !d.queued {
+        return out;
+    }
+    let name = format!("{prefix}{}", c.name);
+    if let Some((policy, DisciplineSpec::ClassBased(inner))) =
+        c.policy.as_ref().and_then(|p| policies.get_key_value(p))
+    {
+        out.policy = Some(policy.clone());
+        out.kind = Some("class-based");
+        out.classes = classes(inner, policies, d.inner, &format!("{name}/"));
+        return out;
+    }
+    out.queue = Some(name);
+    let own = d.guaranteed.unwrap_or(rate);
+    match (&c.priority, &c.fair_queue, c.queue_limit) {
+        (Some(p), ..) => out.bound(p.limit, own),
+        (None, Some(f), limit) => {
+            if let Some(limit) = limit {
+                out.bound(limit, own);
+            }
+            out.fair(f);
+        }
+        (None, None, limit) => out.bound(limit.unwrap_or(Limit::Packets(64)), own),
+    }
+    out.manage(c.aqm.as_ref());
+    out
+}
+
+impl Outline {
+    fn bound(&mut self, limit: Limit, rate: Rate) {
+        let bound = Bound::new(limit, rate);
+        self.limit_packets = bound.max_packets();
+        self.limit_bytes = (bound.bytes < u64::MAX).then_some(bound.bytes);
+    }
+
+    fn fair(&mut self, f: &FairQueueSpec) {
+        let own = self.limit_packets.unwrap_or(u32::MAX);
+        self.limit_packets = Some(own.min(f.hold_queue));
+        self.flow_packets = Some(f.threshold.into());
+    }
+
+    fn manage(&mut self, aqm: Option<&AqmSpec>) {
+        self.aqm = aqm.map(AqmSpec::kind);
+        self.thresholds = aqm.map(AqmSpec::thresholds).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Recipe;
+
+    fn policies(json: &str) -> BTreeMap<String, DisciplineSpec> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn leaves<'a>(o: &'a Outline, into: &mut Vec<&'a str>) {
+        into.extend(o.queue.as_deref());
+        o.classes.iter().for_each(|c| leaves(c, into));
+    }
+
+    const NESTED: &str = r#"{
+        "edge": {"class-based": {"classes": [
+            {"name": "customer", "match": {"dscp": "af11"}, "shape": {"rate": "50 Mb/s"}, "policy": "inner"},
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "10 %"}},
+            {"name": "tamed", "match": {"dscp": "af21"}, "bandwidth": "20 %", "queue_limit": "10 ms",
+             "aqm": {"wred": {"dscp": {"af21": {"min": 5, "max": 9}}}}},
+            {"name": "marked", "match": {"dscp": "cs1"}, "police": {"rate": "1 Mb/s"}},
+            {"name": "fair", "match": {"dscp": "cs2"}, "fair_queue": {"hold_queue": 77}}
+        ]}},
+        "inner": {"class-based": {"classes": [
+            {"name": "gold", "match": {"dscp": "af11"}, "bandwidth": "80 %"}
+        ]}},
+        "plain": {"fifo": {"limit": "30 packets", "aqm": {"red": {"min_th": 5, "max_th": 15}}}},
+        "fair": {"wfq": {}},
+        "flows": {"flow-wfq": {}}
+    }"#;
+
+    /// The outline names the same queues as the results, for every kind and nesting.
+    #[test]
+    fn queues_are_those_of_the_discipline() {
+        let all = policies(NESTED);
+        let rate = Rate::from_bps(100_000_000).unwrap();
+        for name in all.keys() {
+            let (recipe, _) = Recipe::resolve(name, &all, rate).unwrap();
+            let mut found = Vec::new();
+            leaves(recipe.outline().unwrap(), &mut found);
+            assert_eq!(found, recipe.leaf_names(), "{name}");
+        }
+        assert!(Recipe::default_fifo().outline().is_none());
+    }
+
+    #[test]
+    fn promises_and_thresholds() {
+        let all = policies(NESTED);
+        let rate = Rate::from_bps(100_000_000).unwrap();
+        let edge = outline("edge", &all, rate).unwrap();
+        let [customer, voice, tamed, marked, fair, default] = &edge.classes[..] else {
+            panic!("{edge:?}");
+        };
+        assert_eq!(
+            (edge.guaranteed, edge.queue.as_ref()),
+            (Some(100_000_000), None)
+        );
+        assert_eq!(
+            (customer.shape, customer.policy.as_deref()),
+            (Some(50_000_000), Some("inner"))
+        );
+        // 80 % of the shaper's 50 Mb/s.
+        assert_eq!(customer.classes[0].guaranteed, Some(40_000_000));
+        assert_eq!(customer.classes[0].queue.as_deref(), Some("customer/gold"));
+        assert_eq!((voice.level, voice.guaranteed), (Some(1), Some(10_000_000)));
+        assert_eq!(voice.limit_packets, Some(64));
+        // 10 ms at 20 Mb/s.
+        assert_eq!(
+            (tamed.limit_packets, tamed.limit_bytes),
+            (None, Some(25_000))
+        );
+        let of = |dscp: &str| {
+            let has = |t: &&Thresholds| t.dscp.iter().any(|d| d == dscp);
+            let t = tamed.thresholds.iter().find(has).unwrap();
+            (t.min, t.max, t.probability)
+        };
+        assert_eq!((of("af21"), of("ef")), ((5.0, 9.0, 0.1), (36.0, 40.0, 0.1)));
+        let written: Vec<_> = tamed.thresholds.iter().filter(|t| t.written).collect();
+        assert_eq!(written.len(), 1);
+        assert_eq!(written[0].dscp, ["af21"]);
+        assert_eq!(
+            (marked.police, marked.queue.as_ref()),
+            (Some(1_000_000), None)
+        );
+        assert_eq!(
+            (fair.limit_packets, fair.flow_packets),
+            (Some(77), Some(64))
+        );
+        assert_eq!(default.name, "class-default");
+
+        let plain = outline("plain", &all, rate).unwrap();
+        assert_eq!(plain.limit_packets, Some(30));
+        let red = &plain.thresholds[0];
+        assert_eq!((red.min, red.max, red.dscp.len()), (5.0, 15.0, 0));
+    }
+}

@@ -1,0 +1,192 @@
+"""What the numbers rest on: parameters, assumptions, provenance."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spillgate.metrics import format_value
+from spillgate.report.outlines import THIN
+from spillgate.result import Results
+from spillgate.scenario import Description
+
+_MOST_LINKS = 40
+
+_KEPT = ("--seed", "--runs", "--set", "--sla")
+"""Options of `spillgate run` that change results."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headings and rows of texts."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def parameters(d: Description) -> list[tuple[str, str]]:
+    """What was run, as names and texts."""
+    tcp = f", {d.connections} of them TCP connections" if d.connections else ""
+    found = [
+        ("variants", ", ".join(d.variants)),
+        ("classes of service", ", ".join(d.classes)),
+        ("flows", f"{d.flows}{tcp}"),
+        ("independent runs", f"{d.runs} of each variant"),
+        ("seed", str(d.seed)),
+        ("warm-up", f"{format_value(d.warmup, 's')}, simulated but not counted"),
+        ("measured", format_value(d.duration, "s")),
+        ("sampled every", format_value(d.interval, "s")),
+    ]
+    if d.failures:
+        found.append(("routes follow a failure after", format_value(d.reroute, "s")))
+    return found
+
+
+def links(d: Description) -> Table:
+    """The links with their policies by variant."""
+    rows = []
+    for i, link in enumerate(d.links[:_MOST_LINKS]):
+        used = list(dict.fromkeys(p[i] for p in d.policies if i < len(p)))
+        rows.append(
+            (
+                str(link["name"]),
+                f"{link['from']} → {link['to']}",
+                format_value(link["rate"], "b/s"),
+                format_value(link["delay"], "s"),
+                ", ".join(used),
+            )
+        )
+    more = len(d.links) - _MOST_LINKS
+    note = f"{more} more links are in the scenario." if more > 0 else ""
+    return Table(("link", "from → to", "rate", "propagation", "policy"), tuple(rows), note)
+
+
+def sessions(d: Description) -> Table | None:
+    """The workloads of sessions."""
+    rows = tuple(
+        (
+            str(s["name"]),
+            str(s["class"]),
+            f"{s['from']} → {s['to']}",
+            _words(s["arrivals"]),
+            _words(s["session"]),
+            str(s["active"]),
+        )
+        for s in d.sessions
+    )
+    head = ("sessions", "class", "from → to", "arrivals", "each", "at most at a time")
+    return Table(head, rows) if rows else None
+
+
+def failures(d: Description) -> Table | None:
+    """What fails when."""
+    rows = tuple(
+        (
+            ", ".join(f["links"]),
+            format_value(f["at"], "s"),
+            "–" if f["repair"] is None else format_value(f["repair"], "s"),
+        )
+        for f in d.failures
+    )
+    return Table(("links that fail", "at", "repaired at"), rows) if rows else None
+
+
+def _words(value: object) -> str:
+    """A part of the scenario as text, as it could be written there."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k}: {_inner(v)}" for k, v in value.items() if v is not None)
+    return str(value)
+
+
+def _inner(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{_words(value)}}}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"[{', '.join(_inner(v) for v in value)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def assumptions(results: Results) -> list[str]:
+    """What holds in every run of this scenario and may not hold in a network."""
+    d = results.description
+    found = []
+    deaf = d.flows - d.connections - len(d.sessions)
+    if deaf > 0:
+        found.append(
+            f"{'All' if deaf == d.flows else deaf} of the {d.flows} flows send what they send, "
+            "whatever is lost or late."
+            if deaf < d.flows
+            else f"No flow reacts to loss or delay ({d.flows} flows send what they send)."
+        )
+    unlimited = sorted({p for policies in d.policies for p in policies} & {"none"})
+    if unlimited:
+        found.append("A link without a policy has one first-in-first-out queue of 1 GB.")
+    found.append(
+        "Packets count that are sent within the measured period; a run goes on until they have "
+        "arrived or are lost."
+    )
+    if d.runs > 1:
+        found.append(
+            f"± and verdicts come from 95 % Student-t intervals over {d.runs} independent runs. "
+            "They say how sure the mean of this scenario is, not how well the scenario describes "
+            "a network."
+        )
+    else:
+        found.append("One run: there are no intervals, and verdicts rest on this run alone.")
+    if len(results.verdicts) > 1:
+        found.append(
+            f"{len(results.verdicts)} requirements are judged, each for itself: of many decided "
+            "at 95 %, some may be decided wrongly."
+        )
+    if d.quantile_error:
+        found.append(
+            "Percentiles come from histograms and are off by at most "
+            f"{100 * d.quantile_error:.2g} %; means, minima and maxima are exact."
+        )
+    found.append("Curves over time are of the first run of each variant.")
+    return found
+
+
+def command(manifest: Mapping[str, Any], d: Description) -> str:
+    """The command line that gives the same results in the run directory."""
+    kept = list(_kept(list(manifest.get("argv") or ())))
+    if not any(a == "--seed" or a.startswith("--seed=") for a in kept):
+        kept += ["--seed", str(d.seed)]
+    if not any(a == "--runs" or a.startswith("--runs=") for a in kept):
+        kept += ["--runs", str(d.runs)]
+    return shlex.join(["spillgate", "run", str(manifest.get("scenario", "")), *kept])
+
+
+def _kept(argv: Sequence[str]) -> Iterable[str]:
+    if argv[:2] != ["spillgate", "run"]:
+        return
+    for i, argument in enumerate(argv):
+        name = argument.partition("=")[0]
+        if argument in _KEPT and i + 1 < len(argv):
+            yield argument
+            yield argv[i + 1]
+        elif name in _KEPT and "=" in argument:
+            yield argument
+
+
+def provenance(manifest: Mapping[str, Any], d: Description) -> list[tuple[str, str]]:
+    """Where the results come from."""
+    found = [
+        ("version", f"spillgate {manifest.get('version', '?')} ({manifest.get('commit', '?')})"),
+        ("scenario", str(manifest.get("scenario", ""))),
+        ("scenario hash", d.hash),
+        ("seed", str(d.seed)),
+        (
+            "runs",
+            f"{manifest.get('runs_completed', '?')} of {manifest.get('runs_requested', '?')}",
+        ),
+        ("events", f"{int(manifest.get('events', 0)):_}".replace("_", THIN)),
+        ("platform", str(manifest.get("platform", ""))),
+        ("Python", str(manifest.get("python", ""))),
+    ]
+    if d.files:
+        found.insert(2, ("files", ", ".join(d.files)))
+    return [(k, v) for k, v in found if v]

@@ -1,0 +1,231 @@
+"""Policies as trees: what each class was promised and what it got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spillgate.metrics import format_value
+from spillgate.result import Results
+from spillgate.rows import Row
+
+MOST_TREES = 40
+"""Trees that are shown; of more, those whose queues lose or hold most."""
+
+THIN = "\N{NARROW NO-BREAK SPACE}"
+"""Between groups of three digits."""
+
+Outline = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A class of a policy, with shares of the link's rate, 0 to 1.
+
+    Attributes:
+        depth: 0 for the policy itself.
+        name: Its name.
+        promise: What it was promised, in words.
+        configured: Share of the link that it was promised; none if nothing or not known.
+        carried: Share of the link that it used; none where it has no queue.
+        offered: Share of the link that arrived for it.
+        lost: Its lost packets over those that arrived, as text.
+        limit: How much may wait.
+        aqm: Its active queue management with thresholds.
+        peak: Most packets that waited.
+    """
+
+    depth: int
+    name: str
+    promise: str
+    configured: float | None
+    carried: float | None
+    offered: float | None
+    lost: str
+    limit: str
+    aqm: str
+    peak: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The policy of one link in one variant."""
+
+    variant: str
+    link: str
+    policy: str
+    rate: str
+    nodes: tuple[Node, ...]
+
+    @property
+    def managed(self) -> bool:
+        """Whether any class has active queue management."""
+        return any(n.aqm for n in self.nodes)
+
+
+def walk(outline: Outline) -> Iterator[Outline]:
+    """An outline and everything in it, in order."""
+    yield outline
+    for inner in outline["classes"]:
+        yield from walk(inner)
+
+
+def queues(results: Results, variant: str) -> dict[str, Outline]:
+    """What is known of each queue of a variant, by its name in results: `link/queue`."""
+    d = results.description
+    if not d.outlines:
+        return {}
+    trees = d.outlines[d.variants.index(variant)]
+    return {
+        f"{link['name']}/{node['queue']}": node
+        for link, tree in zip(d.links, trees, strict=True)
+        if tree is not None
+        for node in walk(tree)
+        if node["queue"] is not None
+    }
+
+
+def code_points(results: Results) -> set[str]:
+    """The DSCPs that the sources send, by name."""
+    return {r.name for r in results.table(scope="dscp", metric="packets_sent")}
+
+
+def thresholds(node: Outline, sent: set[str]) -> list[tuple[str, float, float, float]]:
+    """The thresholds that apply to the DSCPs in `sent`: of what, min, max, probability.
+
+    Where the policy states some, its defaults are taken to be of no use to the class.
+    """
+    found = []
+    own = [t for t in node["thresholds"] if not t["dscp"] or sent & set(t["dscp"])]
+    own = [t for t in own if t["written"]] or own
+    for t in own:
+        names = sorted(sent & set(t["dscp"]))
+        label = ", ".join(names) if names and len(own) > 1 else ""
+        found.append((label, t["min"], t["max"], t["probability"]))
+    return found
+
+
+def trees(results: Results) -> tuple[list[Tree], int]:
+    """The trees to show, and how many there are in all."""
+    d = results.description
+    measured: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in results.table(scope="queue"):
+        measured.setdefault((row.variant, row.name), {})[row.metric] = row
+    sent = code_points(results)
+    made: list[tuple[float, Tree]] = []
+    for variant, outlines in zip(d.variants, d.outlines, strict=False):
+        for link, outline in zip(d.links, outlines, strict=True):
+            if outline is None:
+                continue
+            rows = {
+                node["queue"]: measured.get((variant, f"{link['name']}/{node['queue']}"), {})
+                for node in walk(outline)
+                if node["queue"] is not None
+            }
+            tree = Tree(
+                variant=variant,
+                link=link["name"],
+                policy=outline["name"],
+                rate=format_value(outline["guaranteed"], "b/s"),
+                nodes=tuple(_nodes(outline, rows, sent, outline["guaranteed"], 0)),
+            )
+            trouble = sum(_lost(r) for r in rows.values()) + sum(
+                _value(r, "backlog_packets_mean") for r in rows.values()
+            )
+            made.append((trouble, tree))
+    if len(made) > MOST_TREES:
+        floor = sorted((m[0] for m in made), reverse=True)[MOST_TREES - 1]
+        shown = [m for m in made if m[0] >= floor][:MOST_TREES]
+    else:
+        shown = made
+    return [tree for _, tree in shown], len(made)
+
+
+def _value(rows: dict[str, Row], metric: str) -> float:
+    row = rows.get(metric)
+    return 0.0 if row is None or row.mean is None else row.mean
+
+
+def _lost(rows: dict[str, Row]) -> float:
+    return sum(_value(rows, m) for m in rows if m.startswith("drops_"))
+
+
+def _nodes(
+    outline: Outline,
+    rows: dict[str, dict[str, Row]],
+    sent: set[str],
+    rate: float,
+    depth: int,
+) -> Iterator[Node]:
+    inside = [rows[n["queue"]] for n in walk(outline) if n["queue"] is not None]
+    known = [r for r in inside if r]
+
+    def share(metric: str) -> float | None:
+        return sum(_value(r, metric) for r in known) / rate if known and rate else None
+
+    lost = sum(_lost(r) for r in known)
+    waits = bool(inside)
+    configured = outline["guaranteed"] / rate if outline["guaranteed"] and rate else None
+    own = rows.get(outline["queue"] or "", {})
+    yield Node(
+        depth=depth,
+        name=outline["name"],
+        promise=_promise(outline, top=depth == 0, waits=waits),
+        configured=configured if depth else None,
+        carried=share("carried"),
+        offered=share("offered"),
+        lost=_count(lost) if known else "–",
+        limit=_limit(outline),
+        aqm=_aqm(outline, sent),
+        peak=_count(_value(own, "backlog_packets_max")) if own else "",
+    )
+    for inner in outline["classes"]:
+        yield from _nodes(inner, rows, sent, rate, depth + 1)
+
+
+def _count(number: float) -> str:
+    shown = f"{number:.0f}" if number >= 10 or number == 0 else f"{number:.2g}"
+    return f"{int(shown):_}".replace("_", THIN) if shown.isdigit() else shown
+
+
+def _promise(o: Outline, *, top: bool, waits: bool) -> str:
+    parts = []
+    rate = format_value(o["guaranteed"], "b/s") if o["guaranteed"] is not None else ""
+    if top:
+        parts.append({"class-based": "classes"}.get(o["kind"] or "", o["kind"] or ""))
+    elif o["level"] is not None:
+        level = f" (level {o['level']})" if o["level"] > 1 else ""
+        parts.append(f"priority{level}, {f'at most {rate}' if rate else 'not policed'}")
+    elif not waits:
+        parts.append("waits with class-default")
+    elif rate:
+        parts.append(f"at least {rate}")
+    if o["shape"] is not None:
+        parts.append(f"shaped to {format_value(o['shape'], 'b/s')}")
+    if o["police"] is not None:
+        parts.append(f"policed at {format_value(o['police'], 'b/s')}")
+    if not top and o["policy"] is not None:
+        parts.append(f"policy {o['policy']} inside")
+    return ", ".join(parts)
+
+
+def _limit(o: Outline) -> str:
+    parts = []
+    if o["limit_packets"] is not None:
+        parts.append(f"{o['limit_packets']} packets")
+    if o["limit_bytes"] is not None:
+        parts.append(format_value(o["limit_bytes"], "B"))
+    if o["flow_packets"] is not None:
+        parts.append(f"{o['flow_packets']} a flow")
+    return ", ".join(parts)
+
+
+def _aqm(o: Outline, sent: set[str]) -> str:
+    if o["aqm"] is None:
+        return ""
+    parts = [
+        f"{label + ' ' if label else ''}{low:g} to {high:g} packets, up to {100 * p:.3g} %"
+        for label, low, high, p in thresholds(o, sent)
+    ]
+    return f"{o['aqm'].upper()}: {'; '.join(parts)}" if parts else o["aqm"].upper()

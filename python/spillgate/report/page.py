@@ -1,0 +1,167 @@
+"""Puts the parts of the report together and writes it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillgate.errors import OutputError
+from spillgate.report.delays import delay_figures
+from spillgate.report.facts import (
+    assumptions,
+    command,
+    failures,
+    links,
+    parameters,
+    provenance,
+    sessions,
+)
+from spillgate.report.outlines import trees
+from spillgate.report.tables import class_tables, loss_table
+from spillgate.report.timelines import timeline_figures
+from spillgate.report.verdicts import matrix
+from spillgate.result import Results
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+REPORT = "report.html"
+"""Name of the report in a run directory."""
+
+_MARK = b'<meta name="generator" content="Spillgate'
+"""What every report says near its beginning."""
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def _template() -> tuple[Template, str, str, str]:
+    """Template, style, script, and the script's hash for the security policy."""
+    # Only reports pay for it.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = (_HERE / "style.css").read_text(encoding="utf-8")
+    script = (_HERE / "script.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html.j2"), style, script, digest
+
+
+def render(results: Results, manifest: Mapping[str, Any] | None = None) -> str:
+    """The report as HTML; the same results and manifest give the same text.
+
+    Args:
+        results: What was measured, from `spillgate.run` or `spillgate.load`.
+        manifest: Where it comes from, as `manifest.json` says; that of `results` if not given.
+
+    Example:
+        >>> import spillgate
+        >>> from spillgate import report
+        >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+        >>> report.render(results).startswith("<!doctype html>")
+        True
+    """
+    template, style, script, digest = _template()
+    manifest = results.manifest() if manifest is None else manifest
+    d = results.description
+    classes, tcp = class_tables(results)
+    shown, total = trees(results)
+    figures = [*delay_figures(results), *timeline_figures(results)]
+    return template.render(
+        style=style,
+        script=script,
+        script_hash=digest,
+        version=manifest.get("version", ""),
+        d=d,
+        interrupted=results.interrupted,
+        title=d.name or results.scenario_path.name,
+        runs=len(results.runs),
+        wanted=d.runs * len(d.variants),
+        matrix=matrix(results),
+        warnings=[*d.warnings, *results.remarks],
+        classes=classes,
+        tcp=tcp,
+        losses=loss_table(results),
+        figures=figures,
+        trees=shown,
+        tree_count=total,
+        parameters=parameters(d),
+        links=links(d),
+        sessions=sessions(d),
+        failures=failures(d),
+        assumptions=assumptions(results),
+        unmodelled=d.unmodelled,
+        provenance=provenance(manifest, d),
+        digests=[(r.variant, r.run, r.digest) for r in results.runs],
+        command=command(manifest, d),
+    )
+
+
+def write(
+    results: Results,
+    path: str | Path,
+    manifest: Mapping[str, Any] | None = None,
+    *,
+    force: bool = False,
+) -> Path:
+    """Writes the report; an earlier report in its place is replaced, nothing else is.
+
+    Args:
+        results: What was measured.
+        path: The file to write.
+        manifest: As for `render`.
+        force: Whether a file that is no report is replaced too.
+
+    Returns:
+        The file.
+
+    Raises:
+        OutputError: If something else is there or the file cannot be written; nothing is then
+            changed.
+    """
+    target = Path(path)
+    text = render(results, manifest)
+    try:
+        if target.is_dir():
+            msg = f"{target} is a directory; name the file to write"
+            raise OutputError(msg)
+        if target.exists() and not force and not _is_report(target):
+            msg = f"{target} exists and is no report; choose another -o or add --force"
+            raise OutputError(msg)
+        _replace(target, text.encode())
+    except OSError as error:
+        msg = f"cannot write the report to {target}: {error.strerror or error}"
+        raise OutputError(msg) from error
+    return target
+
+
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _MARK in file.read(1024)
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Complete or unchanged: written beside its place and renamed."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.absolute().parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,207 @@
+"""Tables of what each class got, and of where packets were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spillgate.metrics import (
+    Scale,
+    column_decimals,
+    format_cell,
+    format_value,
+    metrics,
+    scale_for,
+)
+from spillgate.result import Results
+from spillgate.rows import Row
+
+_COLUMNS = (
+    ("offered", "offered"),
+    ("throughput", "throughput"),
+    ("lost", "loss_ratio"),
+    ("mean delay", "owd_mean"),
+    ("99 % delay", "owd_p99"),
+    ("99.9 % delay", "owd_p999"),
+    ("jitter", "jitter"),
+    ("delay variation", "pdv"),
+    ("R factor", "r_factor"),
+    ("MOS", "mos"),
+)
+
+_TCP = (
+    ("goodput", "goodput"),
+    ("sent again", "retransmits"),
+    ("timeouts", "timeouts"),
+    ("begun", "transfers_begun"),
+    ("done", "transfers_done"),
+    ("failed", "transfers_failed"),
+    ("refused", "transfers_refused"),
+    ("mean time", "fct_mean"),
+    ("median time", "fct_p50"),
+    ("95 % time", "fct_p95"),
+    ("99 % time", "fct_p99"),
+)
+
+_PLAIN = {"packets": "", "events": "", "transfers": "", "1": "%"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: heading, unit, and what the metric means."""
+
+    head: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """One class: its name, and a row of texts for each variant."""
+
+    name: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """Classes by variant."""
+
+    columns: tuple[Column, ...]
+    groups: tuple[ClassRows, ...]
+
+
+def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None]:
+    """Loads, losses and delays of the classes, and what TCP did in those that have it."""
+    rows: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in results.classes():
+        rows.setdefault((row.name, row.variant), {})[row.metric] = row
+    with_tcp = {at: cells for at, cells in rows.items() if "goodput" in cells}
+    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, _TCP)
+
+
+def _class_table(
+    results: Results,
+    rows: dict[tuple[str, str], dict[str, Row]],
+    wanted: Sequence[tuple[str, str]],
+) -> ClassTable | None:
+    meanings = {m.name: m.summary for m in metrics()}
+    shown: list[tuple[str, str, Scale, int]] = []
+    for head, metric in wanted:
+        cells = [c[metric] for c in rows.values() if metric in c]
+        means = [c.mean for c in cells]
+        # Zeros say something of losses and delays, but not of what never happens.
+        if not any(m is not None for m in means) or (
+            metric in ("timeouts", "transfers_failed", "transfers_refused") and not any(means)
+        ):
+            continue
+        scale = scale_for(cells[0].unit, means)
+        shown.append((head, metric, scale, column_decimals(scale, means)))
+    if not shown:
+        return None
+    d = results.description
+    groups = []
+    for cls in d.classes:
+        mine = []
+        for v in d.variants:
+            of = rows.get((cls, v))
+            if of is not None:
+                mine.append((v, tuple(_text(of.get(m), s, n) for _, m, s, n in shown)))
+        if mine:
+            groups.append(ClassRows(cls, tuple(mine)))
+    columns = tuple(
+        Column(head, _PLAIN.get(scale.unit, scale.unit), meanings.get(metric, ""))
+        for head, metric, scale, _ in shown
+    )
+    return ClassTable(columns, tuple(groups))
+
+
+def _text(row: Row | None, scale: Scale, decimals: int) -> str:
+    return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
+
+
+CAUSES = {
+    "drops_tail": "queue full",
+    "drops_early": "early (AQM)",
+    "drops_forced": "forced (AQM)",
+    "drops_policer": "policer",
+    "drops_pushed_out": "pushed out",
+    "drops_admission": "not admitted",
+    "drops_link_down": "link down",
+    "drops_unroutable": "no route",
+}
+"""Causes of loss in words, in the order of the bars."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause that occurs, with the number of its color and pattern."""
+
+    style: int
+    name: str
+
+
+@dataclass(frozen=True)
+class LossRow:
+    """What a class lost in a variant.
+
+    Attributes:
+        variant: The variant.
+        total: Lost over sent packets, as text.
+        parts: Share of the sent packets by cause in percent, with the cause's style.
+        texts: The same as texts, in the order of the causes.
+    """
+
+    variant: str
+    total: str
+    parts: tuple[tuple[int, float], ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """Losses by class, variant and cause; `widest` is the largest total in percent."""
+
+    causes: tuple[Cause, ...]
+    groups: tuple[tuple[str, tuple[LossRow, ...]], ...]
+    widest: float
+
+
+def loss_table(results: Results) -> LossTable | None:
+    """Where the packets of each class were lost; none if nothing was."""
+    by = {(r.name, r.variant, r.metric): r.mean or 0.0 for r in results.classes()}
+    names = list(CAUSES) + sorted({m for _, _, m in by if m.startswith("drops_")} - set(CAUSES))
+    found = [m for m in names if any(v > 0.0 for (_, _, k), v in by.items() if k == m)]
+    if not found:
+        return None
+    d = results.description
+    causes = tuple(
+        Cause(i, CAUSES.get(m, m.removeprefix("drops_").replace("_", " ")))
+        for i, m in enumerate(found)
+    )
+    groups = []
+    for cls in d.classes:
+        rows = []
+        for v in d.variants:
+            sent = by.get((cls, v, "packets_sent"), 0.0)
+            if sent <= 0.0:
+                continue
+            shares = [by.get((cls, v, m), 0.0) / sent for m in found]
+            rows.append(
+                LossRow(
+                    variant=v,
+                    total=_percent(sum(shares)),
+                    parts=tuple((i, 100.0 * s) for i, s in enumerate(shares) if s > 0.0),
+                    texts=tuple(_percent(s) for s in shares),
+                )
+            )
+        if rows:
+            groups.append((cls, tuple(rows)))
+    widest = max(sum(p for _, p in row.parts) for _, rows in groups for row in rows)
+    return LossTable(causes, tuple(groups), widest)
+
+
+def _percent(share: float) -> str:
+    if 0.0 < share < 5e-7:
+        return "<0.0001 %"
+    return format_value(float(f"{share:.3g}"), "1")

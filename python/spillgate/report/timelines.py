@@ -1,0 +1,270 @@
+"""What was sampled while a run went on: queues with their thresholds, rates, windows, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spillgate.labels import label_of
+from spillgate.metrics import Scale, format_value, scale_for
+from spillgate.report.figure import Alternative, Figure
+from spillgate.report.outlines import code_points, queues, thresholds
+from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
+from spillgate.result import Results
+from spillgate.rows import Series
+
+POINTS = 60_000
+"""Points of all curves together: what bounds the size of the page."""
+
+MOST_PANELS = 12
+"""Variants that have charts of their own."""
+
+_TITLES = {
+    "backlog_packets": ("Queues", "packets waiting in each queue"),
+    "backlog_bytes": ("Queues in bytes", "bytes waiting in each queue"),
+    "throughput": ("Rate of each class", "rate at which packets of each class arrive"),
+    "carried": ("Rate on links", "rate that each link sends, link overhead included"),
+    "cwnd": ("Congestion windows", "TCP's congestion window of each connection"),
+    "srtt": ("Round-trip times", "TCP's smoothed round-trip time of each connection"),
+    "sessions_open": ("Open sessions", "sessions under way"),
+}
+
+_KINDS = ("class ", "link ", "flow ", "sessions ")
+
+
+def timeline_figures(results: Results) -> list[Figure]:
+    """One figure for each sampled metric that is ever above zero."""
+    series = results.series()
+    metrics = list(dict.fromkeys(s.metric for s in series))
+    ordered = [m for m in _TITLES if m in metrics] + [m for m in metrics if m not in _TITLES]
+    if not _limits_in_bytes(results):
+        ordered = [m for m in ordered if m != "backlog_bytes"]
+    chosen = {m: _busiest([s for s in series if s.metric == m]) for m in ordered}
+    curves = sum(len(c) for c in chosen.values())
+    room = max(200, POINTS // curves) if curves else POINTS
+    return [_figure(results, metric, chosen[metric], room) for metric in ordered if chosen[metric]]
+
+
+def _limits_in_bytes(results: Results) -> bool:
+    return any(
+        node["limit_bytes"] is not None and node["limit_packets"] is None
+        for v in results.description.variants
+        for node in queues(results, v).values()
+    )
+
+
+def _peak(s: Series) -> float:
+    return max((v for v in s.v if v is not None), default=0.0)
+
+
+def _busiest(series: Sequence[Series]) -> list[Series]:
+    """Of the places that are ever above zero the eight with the highest peaks."""
+    peaks: dict[str, float] = {}
+    for s in series:
+        peaks[s.where] = max(peaks.get(s.where, 0.0), _peak(s))
+    top = sorted((p for p in peaks if peaks[p] > 0.0), key=lambda p: -peaks[p])[:STYLES]
+    return [s for s in series if s.where in top]
+
+
+def _names(places: Sequence[str]) -> dict[str, str]:
+    """Names for the legend; a link that all queues belong to says nothing."""
+    links = {p.partition("/")[0] for p in places if "/" in p}
+    if len(links) == 1 and all("/" in p for p in places):
+        return {p: p.partition("/")[2] for p in places}
+    return {p: _name(p) for p in places}
+
+
+def _name(where: str) -> str:
+    return next((where[len(k) :] for k in _KINDS if where.startswith(k)), where)
+
+
+def _figure(results: Results, metric: str, series: Sequence[Series], room: int) -> Figure:
+    d = results.description
+    title, what = _TITLES.get(metric, (label_of(metric), label_of(metric)))
+    places = list(dict.fromkeys(s.where for s in series))
+    name = _names(places)
+    style = {p: i for i, p in enumerate(places)}
+    scale = scale_for(series[0].unit, [_peak(s) for s in series])
+    variants = [v for v in d.variants if any(s.variant == v for s in series)]
+    left_out = len(variants) - MOST_PANELS
+    variants = variants[:MOST_PANELS]
+    tops = {v: max(_peak(s) for s in series if s.variant == v) * scale.factor for v in variants}
+    alike = max(tops.values()) <= 8 * min(tops.values())
+    panels = []
+    for v in variants:
+        mine = [s for s in series if s.variant == v]
+        levels = _levels(results, v, metric, [s.where for s in mine], style, scale)
+        peak = max(tops.values()) if alike else tops[v]
+        panels.append(_panel(results, v, metric, mine, style, name, scale, levels, peak, room))
+    if alike:
+        high = max(p.y.high for p in panels)
+        panels = [_raised(p, high) for p in panels]
+    run = f"First run of {d.runs}" if d.runs > 1 else "The run"
+    every = format_value(d.interval, "s")
+    caption = f"{run}: {what}, sampled every {every}."
+    links = {p.partition("/")[0] for p in places if "/" in p}
+    if len(links) == 1:
+        title = f"{title} on {links.pop()}"
+    if metric == "backlog_packets" and any(p.levels for p in panels):
+        caption += " RED and WRED compare their thresholds with an average, not with the queue."
+    if len({s.where for s in results.series() if s.metric == metric}) > len(places):
+        caption += " Queues and links that are idle, or less busy, are in results.parquet."
+    if left_out > 0:
+        caption += f" {left_out} more variants are in results.parquet."
+    notes = [("span", "warm-up, not counted")] if d.warmup > 0 else []
+    if d.failures:
+        notes.append(("span down", "a link is down"))
+    if any(p.levels for p in panels):
+        notes.append(("level", "limit or threshold"))
+    return Figure(
+        id=f"time-{metric}",
+        title=title,
+        caption=caption,
+        panels=panels,
+        legend=[(name[p], style[p]) for p in places],
+        table=_table(series),
+        group="time",
+        notes=notes,
+    )
+
+
+def _raised(p: Panel, high: float) -> Panel:
+    y = Axis(p.y.low, high, p.y.label, p.y.unit)
+    return Panel(p.title, p.x, y, p.lines, p.levels, p.spans, p.dots, p.summary)
+
+
+def _panel(
+    results: Results,
+    variant: str,
+    metric: str,
+    series: Sequence[Series],
+    style: dict[str, int],
+    name: dict[str, str],
+    scale: Scale,
+    levels: Sequence[Level],
+    peak: float,
+    room: int,
+) -> Panel:
+    d = results.description
+    end = d.warmup + d.duration
+    near = [v.y for v in levels if v.y <= 3.0 * peak]
+    high = 1.12 * max([peak, *near]) or 1.0
+    lines = [
+        Line(name[s.where], style[s.where], thin(s.t, s.v, scale.factor, room)) for s in series
+    ]
+    spans = [(0.0, d.warmup, "warm-up, not counted")] if d.warmup > 0 else []
+    for failure in d.failures:
+        repair = end if failure["repair"] is None else min(end, failure["repair"])
+        if failure["at"] < repair:
+            spans.append((failure["at"], repair, f"down: {', '.join(failure['links'])}"))
+    worst = max(series, key=_peak)
+    unit = scale.unit if scale.unit != "packets" else "packets"
+    return Panel(
+        title=variant,
+        x=Axis(0.0, end, "time", "s"),
+        y=Axis(0.0, high, label_of(metric), unit),
+        lines=lines,
+        levels=levels,
+        spans=spans,
+        summary=f"highest is {_name(worst.where)} with {format_value(_peak(worst), worst.unit)}",
+    )
+
+
+def thin(
+    t: Sequence[float], v: Sequence[float | None], factor: float, room: int
+) -> list[tuple[float, float] | None]:
+    """At most about `room` points: of each stretch the smallest and the largest, in order.
+
+    Example:
+        >>> thin([0, 1, 2, 3], [5, 1, 9, None], 2.0, 100)
+        [(0, 10.0), (1, 2.0), (2, 18.0), None]
+    """
+    points = [None if y is None else (x, y * factor) for x, y in zip(t, v, strict=True)]
+    if len(points) <= room:
+        return points
+    stretch = -(-len(points) * 2 // room)
+    kept: list[tuple[float, float] | None] = []
+    for i in range(0, len(points), stretch):
+        part = [p for p in points[i : i + stretch] if p is not None]
+        if not part:
+            kept.append(None)
+            continue
+        low, high = min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])
+        kept += sorted({low, high})
+    return kept
+
+
+def _levels(
+    results: Results,
+    variant: str,
+    metric: str,
+    places: Sequence[str],
+    style: dict[str, int],
+    scale: Scale,
+) -> list[Level]:
+    if metric == "carried":
+        return _rates(results, variant, places, style, scale)
+    if metric not in ("backlog_packets", "backlog_bytes"):
+        return []
+    known = queues(results, variant)
+    sent = code_points(results)
+    found: dict[tuple[float, str], list[str]] = {}
+    for place in places:
+        node = known.get(place)
+        if node is None:
+            continue
+        key = "limit_packets" if metric == "backlog_packets" else "limit_bytes"
+        if node[key] is not None:
+            found.setdefault((node[key] * scale.factor, "limit"), []).append(place)
+        if metric == "backlog_packets":
+            for label, low, high, _ in thresholds(node, sent):
+                name = node["aqm"].upper() + (f" {label}" if label else "")
+                found.setdefault((low, f"{name} min"), []).append(place)
+                found.setdefault((high, f"{name} max"), []).append(place)
+    queue_count = len(places)
+    levels = []
+    for (y, what), where in found.items():
+        alone = len(where) == 1
+        if queue_count == 1 or (what == "limit" and len(where) == queue_count):
+            label = what
+        elif len(where) <= 2:
+            label = f"{what} {', '.join(_short(p) for p in where)}"
+        else:
+            label = f"{what} of {len(where)} queues"
+        levels.append(
+            Level(y, f"{label}: {y:.4g}", style[where[0]] if alone and queue_count > 1 else None)
+        )
+    return levels
+
+
+def _rates(
+    results: Results, variant: str, places: Sequence[str], style: dict[str, int], scale: Scale
+) -> list[Level]:
+    """The rate of each link whose policy is known; of others only if variants cannot differ."""
+    d = results.description
+    rates = {}
+    trees = d.outlines[d.variants.index(variant)] if d.outlines else ()
+    for link, tree in zip(d.links, trees, strict=False):
+        if tree is not None:
+            rates[f"link {link['name']}"] = tree["guaranteed"] * scale.factor
+        elif len(d.variants) == 1:
+            rates[f"link {link['name']}"] = link["rate"] * scale.factor
+    return [
+        Level(rates[p], f"rate of {_name(p)}: {rates[p]:.4g} {scale.unit}", style[p])
+        for p in places
+        if p in rates
+    ]
+
+
+def _short(place: str) -> str:
+    return place.rpartition("/")[2]
+
+
+def _table(series: Sequence[Series]) -> Alternative:
+    rows = []
+    for s in series:
+        values = [v for v in s.v if v is not None]
+        if values:
+            mean = sum(values) / len(values)
+            texts = [format_value(x, s.unit) for x in (min(values), mean, max(values))]
+            rows.append([s.variant, _name(s.where), *texts])
+    return Alternative(["variant", "of", "smallest", "mean of samples", "largest"], rows)

@@ -1,0 +1,251 @@
+"""Which variant keeps which promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spillgate.metrics import format_value
+from spillgate.result import Results
+from spillgate.rows import Verdict, measured
+
+MARKS = {"pass": ("✓", "kept"), "fail": ("✗", "broken"), "undecided": ("?", "undecided")}
+"""A symbol and a word for each verdict."""
+
+_WORDS = {
+    "owd_mean": "mean delay",
+    "owd_p50": "median delay",
+    "owd_p95": "95 % of delays",
+    "owd_p99": "99 % of delays",
+    "owd_p999": "99.9 % of delays",
+    "owd_max": "largest delay",
+    "pdv": "delay variation",
+    "loss_ratio": "loss",
+    "fct_p50": "median time of transfers",
+    "fct_p95": "95 % of times of transfers",
+    "fct_p99": "99 % of times of transfers",
+    "r_factor": "R factor",
+    "mos": "MOS",
+}
+
+_ORDER = ("fail", "undecided", "pass")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One verdict; `verdict` is empty where there is none."""
+
+    verdict: str
+    mark: str
+    word: str
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A requirement with its verdicts by variant: in words, and as the scenario says it."""
+
+    text: str
+    exact: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A class with the worst of its verdicts by variant, and its requirements."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One verdict in full, as texts."""
+
+    variant: str
+    cls: str
+    requirement: str
+    measured: str
+    interval: str
+    bound: str
+    runs: int
+    cell: Cell
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Verdicts by class and variant.
+
+    Attributes:
+        headline: The outcome in one sentence.
+        verdict: The worst verdict of the best variant.
+        variants: The columns.
+        groups: The rows.
+        counts: How many verdicts are what: word and number.
+        details: Every verdict in full.
+        further: Whether some are undecided.
+    """
+
+    headline: str
+    verdict: str
+    variants: tuple[str, ...]
+    groups: tuple[Group, ...]
+    counts: tuple[tuple[str, Cell, int], ...]
+    details: tuple[Judged, ...]
+    further: bool
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of some verdicts; empty for none.
+
+    Example:
+        >>> worst(["pass", "undecided"])
+        'undecided'
+    """
+    said = set(verdicts)
+    return next((v for v in _ORDER if v in said), "")
+
+
+def _blank(verdict: str, text: str = "", note: str = "") -> Cell:
+    mark, word = MARKS.get(verdict, ("", ""))
+    return Cell(verdict, mark, word, text, note)
+
+
+def _note(v: Verdict) -> str:
+    if v.verdict != "undecided":
+        return ""
+    if v.further_runs:
+        return f"about {v.further_runs} more runs would decide"
+    return "more runs would hardly decide"
+
+
+def said(v: Verdict) -> str:
+    """A requirement in words.
+
+    Example:
+        >>> said(Verdict("A", "voice", "owd_p999", "s", 0.01, "max", None, None, None, 0,
+        ...              "pass", None))
+        '99.9 % of delays ≤ 10 ms'
+    """
+    sign = "≤" if v.side == "max" else "≥"
+    name = _WORDS.get(v.metric, v.metric.replace("_", " "))
+    return f"{name} {sign} {format_value(v.bound, v.unit)}"
+
+
+def _interval(v: Verdict) -> str:
+    if v.low is None or v.high is None:
+        return "–"
+    return f"{format_value(v.low, v.unit)} to {format_value(v.high, v.unit)}"
+
+
+def matrix(results: Results) -> Matrix | None:
+    """The verdicts in order of the scenario; none if it requires nothing."""
+    verdicts = results.verdicts
+    if not verdicts:
+        return None
+    found = {v.variant for v in verdicts}
+    variants = tuple(v for v in results.description.variants if v in found)
+    classes = list(dict.fromkeys(v.cls for v in verdicts))
+    return Matrix(
+        headline=_headline(variants, classes, verdicts),
+        verdict=_best(variants, verdicts),
+        variants=variants,
+        groups=tuple(_group(c, variants, [v for v in verdicts if v.cls == c]) for c in classes),
+        counts=tuple(
+            (k, _blank(k), n)
+            for k in MARKS
+            if (n := sum(v.verdict == k for v in verdicts)) or k == "pass"
+        ),
+        details=tuple(
+            Judged(
+                v.variant,
+                v.cls,
+                v.requirement,
+                measured(v),
+                _interval(v),
+                format_value(v.bound, v.unit),
+                v.n,
+                _blank(v.verdict, note=_note(v)),
+            )
+            for v in verdicts
+        ),
+        further=any(v.verdict == "undecided" for v in verdicts),
+    )
+
+
+def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> Group:
+    by = {(v.variant, v.requirement): v for v in verdicts}
+    requirements = {v.requirement: said(v) for v in verdicts}
+
+    def cell(variant: str, requirement: str) -> Cell:
+        v = by.get((variant, requirement))
+        return _blank("") if v is None else _blank(v.verdict, measured(v), _note(v))
+
+    return Group(
+        name=name,
+        cells=tuple(
+            _blank(worst(v.verdict for v in verdicts if v.variant == one)) for one in variants
+        ),
+        lines=tuple(
+            Line(text, exact, tuple(cell(v, exact) for v in variants))
+            for exact, text in requirements.items()
+        ),
+    )
+
+
+def _best(variants: Sequence[str], verdicts: Sequence[Verdict]) -> str:
+    of = [worst(v.verdict for v in verdicts if v.variant == one) for one in variants]
+    return max(of, key=_ORDER.index)
+
+
+def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequence[Verdict]) -> str:
+    per = len(verdicts) // len(variants)
+    kept = {one: [v for v in verdicts if v.variant == one] for one in variants}
+    passed = {one: sum(v.verdict == "pass" for v in of) for one, of in kept.items()}
+    if len(variants) == 1:
+        if passed[variants[0]] == per:
+            return f"{_all(per)} kept."
+        broken = [c for c in classes if worst(v.verdict for v in verdicts if v.cls == c) == "fail"]
+        open_ = [
+            c for c in classes if worst(v.verdict for v in verdicts if v.cls == c) == "undecided"
+        ]
+        parts = [f"broken for {_and(broken)}"] if broken else []
+        parts += [f"undecided for {_and(open_)}"] if open_ else []
+        return f"{passed[variants[0]]} of {per} requirements kept; {', '.join(parts)}."
+    full = [v for v in variants if passed[v] == len(kept[v])]
+    if full:
+        return f"{_all(per)} kept by {_and(full)}; {_others(len(variants) - len(full))}"
+    top = max(passed.values())
+    best = [v for v in variants if passed[v] == top]
+    missed = [
+        c
+        for c in classes
+        if all(
+            worst(v.verdict for v in verdicts if v.cls == c and v.variant == b) != "pass"
+            for b in best
+        )
+    ]
+    still = f"; not for {_and(missed)}" if missed else ""
+    return (
+        f"No variant keeps every requirement. Most are kept by {_and(best)}: "
+        f"{top} of {per}{still}."
+    )
+
+
+def _all(count: int) -> str:
+    names = {1: "The requirement is", 2: "Both requirements are"}
+    return names.get(count, f"All {count} requirements are")
+
+
+def _others(count: int) -> str:
+    if count == 0:
+        return "that is every variant."
+    return "the other variant does not." if count == 1 else f"the other {count} do not."
+
+
+def _and(names: Sequence[str]) -> str:
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
