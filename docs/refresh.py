@@ -16,6 +16,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACES = {"README.md": "ce-node", "docs/tutorial.md": "first", "docs/howto/tcp.md": "tcp"}
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
+EXPLAINED = {
+    "docs/howto/late-packets.md": (
+        "ce-node",
+        ("--runs", "1", "--set", "measurement.duration=10 s"),
+        (
+            ("--variant", "CBWFQ", "--flow", "voice-3", "--worst", "1"),
+            ("--variant", "CBWFQ-LLQ-WRED", "--flow", "critical", "--worst", "1", "--drops", "1"),
+        ),
+    )
+}
+"""Which example is run how, and what is asked of it then: a block of output for each."""
+
 IMAGES = {
     "ce-node": ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data"),
     "tcp": ("tcp-queue", "tcp-windows"),
@@ -30,17 +42,13 @@ def output(example, out):
     folder = ROOT / "examples" / example
     figures = folder / "figures.toml"
     chosen = ["--figures", str(figures)] if figures.exists() else ["--no-figures"]
+    return said("run", folder / "scenario.yaml", "--out", out, *chosen)
+
+
+def said(*arguments):
+    """Standard output of the program."""
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "spillgate",
-            "run",
-            folder / "scenario.yaml",
-            "--out",
-            out,
-            *chosen,
-        ],
+        [sys.executable, "-m", "spillgate", *arguments],
         cwd=ROOT,
         env={**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,
@@ -74,6 +82,19 @@ def block(example, out):
     return excerpt(output(example, out), verdicts=9)
 
 
+def explained(page, out):
+    """The texts that stand in a page about single packets."""
+    example, options, questions = EXPLAINED[page]
+    scenario = ROOT / "examples" / example / "scenario.yaml"
+    said("run", scenario, *options, "--no-figures", "--out", out)
+    return [said("explain", out, *question) for question in questions]
+
+
+def currents(page):
+    """The texts that stand in a page now."""
+    return _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
 def current(page):
     """The text that stands there now."""
     return _BLOCK.search((ROOT / page).read_text(encoding="utf-8"))[0]
@@ -92,6 +113,11 @@ def main():
             )
             for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
+        for page in EXPLAINED:
+            texts = iter(explained(page, Path(temporary) / "explained" / page))
+            path = ROOT / page
+            text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from spillgate.errors import (
     OutputError,
     SpillgateError,
 )
+from spillgate.explain import Explanation, explain
 from spillgate.metrics import Metric, metrics
 from spillgate.result import Results, load
 from spillgate.rows import Distribution, Row, Run, Series, Verdict
@@ -30,6 +31,7 @@ __all__ = [
     "Description",
     "Diagnostic",
     "Distribution",
+    "Explanation",
     "InputError",
     "Interrupted",
     "Metric",
@@ -49,6 +51,7 @@ __all__ = [
     "__version__",
     "catalog",
     "check",
+    "explain",
     "load",
     "metrics",
     "rate",

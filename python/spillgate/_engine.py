@@ -85,6 +85,18 @@ class Job:
         """Waits up to `seconds`; true when all threads have ended."""
         return self._job.join(seconds)
 
+    def cast(self, variant: int) -> dict[str, Any]:
+        """`flows` (name, class) and `links` of a variant."""
+        parsed: dict[str, Any] = json.loads(self._job.cast(variant))
+        return parsed
+
+    def explain(self, variant: int, run: int, question: dict[str, Any]) -> dict[str, Any]:
+        """Repeats one run with a tap and answers a question about its packets."""
+        parsed: dict[str, Any] = json.loads(
+            self._job.explain(variant, run, json.dumps(question, ensure_ascii=False))
+        )
+        return parsed
+
     def outcome(self) -> Outcome:
         """What the finished runs gave."""
         return Outcome(self._job.results())

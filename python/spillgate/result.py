@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import platform
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine
 from spillgate.errors import InputError, MissingDependencyError
@@ -95,6 +96,7 @@ class Results:
         interrupted: Whether the runs were stopped before all had finished.
         wall_s: Seconds from the start of the runs to their end.
         scenario_path: The scenario file.
+        overrides: Values of it that were replaced, as `path=value` texts.
     """
 
     def __init__(
@@ -105,12 +107,14 @@ class Results:
         scenario_path: Path,
         interrupted: bool = False,
         wall_s: float = 0.0,
+        overrides: Sequence[str] = (),
     ) -> None:
         """Made by `spillgate.run` and `spillgate.load`."""
         self.description = description
         self.interrupted = interrupted
         self.wall_s = wall_s
         self.scenario_path = scenario_path
+        self.overrides = tuple(overrides)
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._rows: dict[str | None, tuple[Row, ...]] = {}
@@ -228,6 +232,8 @@ class Results:
             "commit": _engine.COMMIT,
             "scenario": self.scenario_path.name,
             "files": list(d.files),
+            "file_hashes": file_hashes(self.scenario_path, d.files),
+            "set": list(self.overrides),
             "scenario_hash": d.hash,
             "seed": d.seed,
             "runs_requested": d.runs * len(d.variants),
@@ -356,7 +362,27 @@ def load(directory: str | Path) -> Results:
         scenario_path=where / manifest["scenario"],
         interrupted=data["interrupted"],
         wall_s=manifest["wall_s"],
+        overrides=manifest.get("set", ()),
     )
+
+
+def file_hashes(scenario: Path, files: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of the scenario and of the files that it refers to; those missing are left out."""
+    hashes = {}
+    for name in (scenario.name, *files):
+        try:
+            with (scenario.parent / name).open("rb") as file:
+                hashes[name] = _sha256(file)
+        except OSError:
+            continue
+    return hashes
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _columns() -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spillgate.result import Results
-from spillgate.scenario import Description, Overrides, open_job
+from spillgate.scenario import Description, Overrides, open_job, override_texts
 
 POLL_S = 0.1
 """Seconds between two looks at a running simulation."""
@@ -67,6 +67,7 @@ class Simulation:
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
+        self.overrides = tuple(override_texts(set))
         self._job = open_job(scenario, seed=seed, runs=runs, jobs=jobs, set=set)
         self.description = Description.from_json(self._job.describe())
 
@@ -99,6 +100,7 @@ class Simulation:
             scenario_path=self.path,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
+            overrides=self.overrides,
         )
         if interrupted:
             raise Interrupted(results)

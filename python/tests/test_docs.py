@@ -134,11 +134,23 @@ def test_exit_statuses_agree(root):
     assert described == readme
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/howto/tcp.md"])
-def test_shown_output_is_real(root, page, tmp_path):
+@pytest.fixture(scope="module")
+def refresh(root):
+    """The script that puts real output into the documentation."""
     spec = importlib.util.spec_from_file_location("refresh", root / "docs/refresh.py")
-    refresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(refresh)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_shown_explanations_are_real(refresh, tmp_path):
+    for page in refresh.EXPLAINED:
+        real = refresh.explained(page, tmp_path / "out")
+        assert refresh.currents(page) == real, "the program says something else now: make images"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/howto/tcp.md"])
+def test_shown_output_is_real(refresh, page, tmp_path):
     shown = refresh.current(page)
     real = refresh.block(refresh.PLACES[page], tmp_path / "out")
     assert shown == real, "the program says something else now: make images"

@@ -33,7 +33,7 @@ ALLOWED = {
         "scenario",
         "voice",
     },
-    # queueing for the outlines of policies.
+    # queueing for the outlines of policies and the evidence of drops.
     "output": {"core", "queueing", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
     # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
@@ -62,6 +62,7 @@ RANK = {
     "rows": 3,
     "remarks": 4,
     "result": 5,
+    "explain": 6,
     "run": 6,
     "plot": 7,
     "report": 7,

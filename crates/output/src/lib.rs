@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod describe;
+mod explain;
 mod json;
 mod report;
 mod tidy;
@@ -12,6 +13,7 @@ pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,
 };
+pub use explain::explanation;
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use tidy::write_parquet;

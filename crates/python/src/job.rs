@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use spillgate_import::IosImporter;
 use spillgate_measure::table::Scope;
-use spillgate_output::{Report, describe, write_json, write_parquet};
-use spillgate_scenario::plan::Plan;
+use spillgate_output::{Report, describe, explanation, write_json, write_parquet};
+use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostics, Options, load};
 use spillgate_sim::Campaign;
 
+use crate::explain;
 use crate::files::Disk;
 use crate::memory;
 
@@ -160,12 +161,52 @@ impl Job {
         }
     }
 
+    /// Flows (name, class) and links of a variant, as JSON.
+    fn cast(&self, variant: usize) -> PyResult<String> {
+        let world = &self.variant(variant)?.world;
+        let flows: Vec<_> = world
+            .flows
+            .iter()
+            .map(|f| (&f.name, &world.classes[usize::from(f.class)]))
+            .collect();
+        let links: Vec<_> = world.links.iter().map(|l| &l.name).collect();
+        Ok(serde_json::json!({"flows": flows, "links": links}).to_string())
+    }
+
+    /// Repeats one run and tells where delays went and why packets were dropped; question and
+    /// answer are JSON.
+    fn explain(
+        &self,
+        py: Python<'_>,
+        variant: usize,
+        run: u32,
+        question: &str,
+    ) -> PyResult<String> {
+        let world = Arc::clone(&self.variant(variant)?.world);
+        let seed = self.campaign.plan().seed;
+        let (names, question) = explain::question(question, &world)?;
+        let answer = py.detach(|| {
+            let stopped = || Python::attach(|py| py.check_signals().is_err());
+            spillgate_sim::explain::explain(&world, seed, run, &question, &stopped)
+                .map(|answer| explanation(&world, &names, &answer).to_string())
+        });
+        answer.ok_or_else(|| PyKeyboardInterrupt::new_err("interrupted"))
+    }
+
     /// The results of the runs that are finished by now.
     fn results(&self, py: Python<'_>) -> Results {
         let (plan, campaign) = (Arc::clone(self.campaign.plan()), &self.campaign);
         py.detach(|| Results {
             report: Report::new(plan, campaign.finished()),
         })
+    }
+}
+
+impl Job {
+    fn variant(&self, index: usize) -> PyResult<&VariantPlan> {
+        let variants = &self.campaign.plan().variants;
+        let missing = || PyIndexError::new_err("there is no such variant");
+        variants.get(index).ok_or_else(missing)
     }
 }
 

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod config;
+mod explain;
 mod files;
 mod job;
 mod memory;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Drops, FlowKey, Limit, Packet, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
+use crate::evidence::{Evidence, QueueLimit};
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges, LeafStats, Total};
@@ -29,6 +30,22 @@ pub(crate) trait Schedule {
     fn leaf_names(&self) -> Vec<String>;
     /// State of a leaf.
     fn gauges(&self, leaf: usize) -> LeafGauges;
+    /// Why a packet was dropped by the last call.
+    fn evidence(&self, now: Time, lost: &Dropped) -> Evidence;
+    /// How much may wait in a leaf.
+    fn limit(&self, leaf: usize) -> QueueLimit;
+    /// The leaf that a packet belongs to.
+    fn leaf_of(&mut self, _packet: &Packet) -> u16 {
+        0
+    }
+    /// Whether the packets of one leaf always go before those of another.
+    fn outranks(&self, _first: u16, _second: u16) -> bool {
+        false
+    }
+    /// Whether a leaf's next packet lacks tokens.
+    fn is_held(&self, _leaf: u16, _now: Time) -> bool {
+        false
+    }
     /// Upper estimate of the memory of the full queues in bytes.
     fn memory_bytes(&self, flows: usize) -> u64;
 }
@@ -68,6 +85,21 @@ macro_rules! engines {
             }
             fn gauges(&self, leaf: usize) -> LeafGauges {
                 match self { $(Self::$variant(e) => Schedule::gauges(e, leaf),)+ }
+            }
+            fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
+                match self { $(Self::$variant(e) => Schedule::evidence(e, now, lost),)+ }
+            }
+            fn limit(&self, leaf: usize) -> QueueLimit {
+                match self { $(Self::$variant(e) => Schedule::limit(e, leaf),)+ }
+            }
+            fn leaf_of(&mut self, packet: &Packet) -> u16 {
+                match self { $(Self::$variant(e) => e.leaf_of(packet),)+ }
+            }
+            fn outranks(&self, first: u16, second: u16) -> bool {
+                match self { $(Self::$variant(e) => e.outranks(first, second),)+ }
+            }
+            fn is_held(&self, leaf: u16, now: Time) -> bool {
+                match self { $(Self::$variant(e) => e.is_held(leaf, now),)+ }
             }
             fn memory_bytes(&self, flows: usize) -> u64 {
                 match self { $(Self::$variant(e) => Schedule::memory_bytes(e, flows),)+ }
@@ -123,6 +155,14 @@ impl Schedule for Leaf {
         self.gauges()
     }
 
+    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
+        self.evidence(lost)
+    }
+
+    fn limit(&self, _: usize) -> QueueLimit {
+        self.limit()
+    }
+
     fn memory_bytes(&self, _: usize) -> u64 {
         self.memory_bytes()
     }
@@ -155,6 +195,14 @@ impl Schedule for Pgps {
 
     fn gauges(&self, _: usize) -> LeafGauges {
         self.gauges()
+    }
+
+    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
+        self.evidence(lost)
+    }
+
+    fn limit(&self, _: usize) -> QueueLimit {
+        self.limit()
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
@@ -317,6 +365,39 @@ impl Discipline {
         } else {
             LeafGauges::default()
         }
+    }
+
+    /// Why a packet was dropped at `now`, in numbers: to be asked right after the call that dropped
+    /// it, with what that call left in its sink. Of several packets that a flush gave up, the
+    /// queue is as after the last.
+    pub fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
+        self.engine.evidence(now, lost)
+    }
+
+    /// How much may wait in a leaf; no limit if there is no such leaf.
+    pub fn limit(&self, leaf: usize) -> QueueLimit {
+        if leaf < self.stats.len() {
+            self.engine.limit(leaf)
+        } else {
+            QueueLimit::default()
+        }
+    }
+
+    /// The leaf into which an arriving packet is classified.
+    pub fn leaf_of(&mut self, packet: &Packet) -> u16 {
+        self.engine.leaf_of(packet)
+    }
+
+    /// Whether waiting packets of leaf `first` always go before those of leaf `second`: a priority
+    /// class before classes that share, and before priority classes of a later level.
+    pub fn outranks(&self, first: u16, second: u16) -> bool {
+        self.engine.outranks(first, second)
+    }
+
+    /// Whether the next packet of a leaf may not leave at `now` because a shaper, its own or one
+    /// around it, lacks tokens for it. False for a leaf that holds none.
+    pub fn is_held(&self, leaf: u16, now: Time) -> bool {
+        self.engine.is_held(leaf, now)
     }
 
     /// Checks the conservation laws of every leaf, in debug builds.

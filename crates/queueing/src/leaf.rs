@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Ecn, Limit, Packet, Rate, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Time, Verdict};
 
 use crate::aqm::{Aqm, Backlog};
+use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
 
@@ -53,6 +54,13 @@ impl Bound {
             Limit::Packets(self.packets)
         } else {
             Limit::Bytes(self.bytes)
+        }
+    }
+
+    pub(crate) fn limit(&self) -> QueueLimit {
+        QueueLimit {
+            packets: self.max_packets(),
+            bytes: (self.bytes < crate::recipe::UNLIMITED_BYTES).then_some(self.bytes),
         }
     }
 
@@ -205,6 +213,40 @@ impl Leaf {
     fn emptied(&mut self, now: Time) {
         if let Some(aqm) = &mut self.aqm {
             aqm.emptied(now);
+        }
+    }
+
+    /// Why `lost` was dropped; the AQM's odds are those of its last verdict.
+    pub(crate) fn evidence(&self, lost: &Dropped) -> Evidence {
+        let of_flow = || match &self.queue {
+            Queue::Ring(_) => Cause::Plain,
+            Queue::Fair(fair) => fair.evidence(&lost.packet),
+        };
+        let (limit, cause) = match lost.reason {
+            DropReason::Early | DropReason::Forced => {
+                let odds = self.aqm.as_ref().and_then(Aqm::odds);
+                (self.limit(), odds.map_or(Cause::Plain, Cause::Aqm))
+            }
+            DropReason::Tail => (self.limit(), of_flow()),
+            _ => (self.limit(), Cause::Plain),
+        };
+        Evidence {
+            queue_packets: self.packets,
+            queue_bytes: self.bytes,
+            limit,
+            cause,
+        }
+    }
+
+    /// How much may wait.
+    pub(crate) fn limit(&self) -> QueueLimit {
+        let limit = self.bound.limit();
+        match &self.queue {
+            Queue::Ring(_) => limit,
+            Queue::Fair(fair) => QueueLimit {
+                packets: limit.packets.into_iter().chain([fair.hold_queue()]).min(),
+                ..limit
+            },
         }
     }
 

@@ -10,6 +10,7 @@ pub mod aqm;
 mod classify;
 mod condition;
 mod discipline;
+mod evidence;
 mod leaf;
 mod outline;
 mod recipe;
@@ -22,6 +23,7 @@ mod tree;
 
 pub use classify::View;
 pub use discipline::Discipline;
+pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit};
 pub use outline::{Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod campaign;
+pub mod explain;
 mod flow;
 mod gauge;
 mod link;
@@ -15,6 +16,7 @@ mod outcome;
 mod port;
 mod recorder;
 mod session;
+pub mod tap;
 mod tcp;
 mod transfers;
 mod voice;

@@ -37,11 +37,32 @@ pub(crate) struct Link {
 
 const _: () = assert!(size_of::<Link>() == 128);
 
+/// How the packets of a link leave its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Where the discipline allows it, departures are computed at arrival.
+    Computed,
+    /// One by one: somebody wants to see them.
+    OneByOne,
+    /// One by one, for the link fails.
+    Failing,
+}
+
+impl Service {
+    pub(crate) fn of(fails: bool, tapped: bool) -> Self {
+        match (fails, tapped) {
+            (true, _) => Self::Failing,
+            (false, true) => Self::OneByOne,
+            (false, false) => Self::Computed,
+        }
+    }
+}
+
 impl Link {
-    /// The link of a plan. If it `fails`, packets leave its queue one by one, not ahead of time.
+    /// The link of a plan.
     pub(crate) fn new(
         plan: &LinkPlan,
-        fails: bool,
+        service: Service,
         flows: &Arc<[FlowKey]>,
         seed: u64,
         run: u32,
@@ -50,7 +71,11 @@ impl Link {
         let discipline = plan.discipline.build(flows);
         let path = format!("links/{}", plan.name);
         let meter = QueueMeter::new(bits);
-        let port = match discipline.plain_fifo().filter(|_| !fails) {
+        let fails = service == Service::Failing;
+        let port = match discipline
+            .plain_fifo()
+            .filter(|_| service == Service::Computed)
+        {
             Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, meter)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");

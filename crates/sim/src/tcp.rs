@@ -265,6 +265,11 @@ impl Segments {
         }
     }
 
+    /// A segment that is on the way.
+    pub(crate) fn get(&self, number: u32) -> &Segment {
+        &self.all[number as usize].0
+    }
+
     /// Takes a segment out.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Segment {

@@ -164,6 +164,13 @@ fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
     world.outcome()
 }
 
+fn tapped(plan: &Plan) -> Outcome {
+    let tap = Box::new(common::Blind);
+    let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
+    while world.run(u64::MAX) != Stop::Done {}
+    world.outcome()
+}
+
 /// The sum over all things of a scope.
 fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
     let layout = layout(&plan.variants[0].world);
@@ -218,6 +225,7 @@ proptest! {
             (outcome::<Heap4>(&plan, false, u64::MAX), "event set"),
             (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
             (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
+            (tapped(&plan), "tap"),
         ] {
             prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
             prop_assert_eq!(other.packets, reference.packets, "{}", what);

@@ -226,7 +226,10 @@ fn an_application_that_stops_ends_its_connection() {
 #[test]
 fn thousands_of_sessions_repeat() {
     fn all<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> String {
-        let mut world = World::<S>::new(&plan.variants[0].world, 1, 0, look);
+        let world = World::<S>::new(&plan.variants[0].world, 1, 0, look);
+        finish(world, budget)
+    }
+    fn finish<S: EventSet>(mut world: World<S>, budget: u64) -> String {
         while world.run(budget) != Stop::Done {}
         let outcome = world.outcome();
         format!(
@@ -252,6 +255,9 @@ fn thousands_of_sessions_repeat() {
     );
     assert_eq!(all::<Heap4>(&plan, false, u64::MAX), reference, "event set");
     assert_eq!(all::<WinnerTree>(&plan, false, 77), reference, "pauses");
+    let tap = Box::new(common::Blind);
+    let tapped = World::<WinnerTree>::tapped(&plan.variants[0].world, 1, 0, false, tap);
+    assert_eq!(finish(tapped, u64::MAX), reference, "tap");
     let metrics = [
         Metric::TransfersBegun,
         Metric::TransfersDone,

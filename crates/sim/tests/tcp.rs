@@ -118,7 +118,10 @@ fn event_sets_pauses_and_work_ahead_change_nothing() {
         look: bool,
         budget: u64,
     ) -> String {
-        let mut world = World::<S>::new(&plan.variants[0].world, 1, 0, look);
+        let world = World::<S>::new(&plan.variants[0].world, 1, 0, look);
+        finish(world, budget)
+    }
+    fn finish<S: EventSet>(mut world: World<S>, budget: u64) -> String {
         while world.run(budget) != Stop::Done {}
         let outcome = world.outcome();
         format!(
@@ -170,4 +173,7 @@ runs: {count: 1, seed: 3}
         "event set"
     );
     assert_eq!(digest::<WinnerTree>(&plan, false, 77), reference, "pauses");
+    let tap = Box::new(common::Blind);
+    let tapped = World::<WinnerTree>::tapped(&plan.variants[0].world, 1, 0, false, tap);
+    assert_eq!(finish(tapped, u64::MAX), reference, "tap");
 }

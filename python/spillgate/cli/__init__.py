@@ -1,4 +1,4 @@
-"""The command line: `spillgate run`, `check`, `import`, `schema`, `list`.
+"""The command line: `spillgate run`, `check`, `import`, `explain`, ...
 
 Results go to standard output, progress and problems to standard error. Exit
 status: 0 all requirements met, 1 one failed, 2 bad input or unusable output, 3

@@ -180,6 +180,31 @@ def import_config(options: argparse.Namespace) -> int:
     return 0
 
 
+def explain(options: argparse.Namespace) -> int:
+    """`spillgate explain`."""
+    from spillgate.explain import explain as explained
+
+    found = explained(
+        options.directory,
+        flow=options.flow,
+        worst=options.worst,
+        drops=options.drops,
+        at=options.at,
+        packet=options.packet,
+        variant=options.variant,
+        run=options.run,
+        scenario=options.scenario,
+    )
+    if options.format == "json":
+        json.dump(found.to_dict(), sys.stdout, ensure_ascii=False)
+        print()
+    else:
+        from spillgate.cli import explain as text
+
+        text.explanation(found)
+    return 0
+
+
 def print_schema(_options: argparse.Namespace) -> int:
     """`spillgate schema`."""
     print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
@@ -205,6 +230,7 @@ COMMANDS = {
     "report": make_report,
     "check": check,
     "import": import_config,
+    "explain": explain,
     "schema": print_schema,
     "list": print_catalog,
 }

@@ -121,6 +121,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="what goes to standard output; default text",
     )
 
+    _explain(commands)
+
     _command(commands, "schema", "print the JSON Schema of the scenario file")
 
     listing = _command(commands, "list", "list what can be named in a scenario")
@@ -128,6 +130,55 @@ def build_parser() -> argparse.ArgumentParser:
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
     return parser
+
+
+def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    explain = _command(commands, "explain", "tell why packets of a run were late or lost")
+    explain.add_argument(
+        "directory", type=Path, metavar="RUN", help="run directory, made by 'spillgate run'"
+    )
+    explain.add_argument(
+        "--flow",
+        action="append",
+        metavar="NAME",
+        help="a flow, a class, or a pattern such as 'voice-*'; repeatable; default every class",
+    )
+    explain.add_argument(
+        "--worst",
+        type=int,
+        default=3,
+        metavar="N",
+        help="explain the N packets of each that took longest; default 3",
+    )
+    explain.add_argument(
+        "--drops",
+        type=int,
+        default=3,
+        metavar="N",
+        help="show the first N drops of each queue and reason; default 3",
+    )
+    explain.add_argument(
+        "--packet", type=int, metavar="N", help="explain packet N of the flow, whatever it took"
+    )
+    explain.add_argument(
+        "--at", metavar="LINK", help="rank by the wait at this link; show the drops there only"
+    )
+    explain.add_argument("--variant", metavar="V", help="which variant; default the first")
+    explain.add_argument(
+        "--run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
+    )
+    explain.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
+    )
+    explain.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="what goes to standard output; default text",
+    )
 
 
 def _command(

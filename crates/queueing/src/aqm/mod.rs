@@ -17,6 +17,7 @@ use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
 pub use red::{RedSpec, SizeScaling};
 pub use wred::{WredBy, WredProfile, WredSpec};
 
+use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::registry::Kind;
 
@@ -57,6 +58,10 @@ pub(crate) trait Automaton {
     fn emptied(&mut self, _now: Time) {}
     /// The average queue in packets, if it keeps one.
     fn average(&self) -> Option<f64> {
+        None
+    }
+    /// The odds of the drop or mark that it spoke last, if it has spoken one.
+    fn odds(&self) -> Option<Odds> {
         None
     }
 }
@@ -124,6 +129,10 @@ macro_rules! registry {
 
             pub(crate) fn average(&self) -> Option<f64> {
                 match self { $(Self::$variant(a) => a.average(),)+ }
+            }
+
+            pub(crate) fn odds(&self) -> Option<Odds> {
+                match self { $(Self::$variant(a) => a.odds(),)+ }
             }
         }
     };

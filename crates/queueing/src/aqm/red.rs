@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
 
@@ -159,6 +160,7 @@ impl RedSpec {
                 average: Average::ZERO,
                 count: -1,
             },
+            odds: None,
         })
     }
 }
@@ -191,6 +193,8 @@ const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
 pub(crate) struct Red {
     params: Params,
     vars: Vars,
+    /// Those of the last drop or mark.
+    odds: Option<Odds>,
 }
 
 impl Params {
@@ -251,6 +255,7 @@ impl Automaton for Red {
         }
         let Some(mut p_b) = p.chance(avg) else {
             v.count = 0;
+            self.odds = Some(Odds::certain(avg, p.min, p.max));
             return p.act(packet, DropReason::Forced);
         };
         v.count += 1;
@@ -261,12 +266,20 @@ impl Automaton for Red {
         if p.scaling == SizeScaling::Ns {
             p_a *= f64::from(packet.len) / p.mean_packet;
         }
-        if draw.draw() < p_a {
-            v.count = 0;
-            p.act(packet, DropReason::Early)
-        } else {
-            Verdict::Pass
+        let u = draw.draw();
+        if u >= p_a {
+            return Verdict::Pass;
         }
+        self.odds = Some(Odds {
+            average: avg,
+            min: p.min,
+            max: p.max,
+            probability: p_a.min(1.0),
+            count: Some(v.count),
+            draw: Some(u),
+        });
+        v.count = 0;
+        p.act(packet, DropReason::Early)
     }
 
     fn overflowed(&mut self) {
@@ -279,6 +292,10 @@ impl Automaton for Red {
 
     fn average(&self) -> Option<f64> {
         Some(self.vars.average.value)
+    }
+
+    fn odds(&self) -> Option<Odds> {
+        self.odds
     }
 }
 

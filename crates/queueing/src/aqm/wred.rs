@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dscp, Packet, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
 
@@ -238,6 +239,7 @@ impl WredSpec {
             vars: Vars {
                 average: Average::ZERO,
             },
+            odds: None,
         })
     }
 }
@@ -323,6 +325,8 @@ const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
 pub(crate) struct Wred {
     params: Arc<Params>,
     vars: Vars,
+    /// Those of the last drop or mark.
+    odds: Option<Odds>,
 }
 
 impl Automaton for Wred {
@@ -340,15 +344,26 @@ impl Automaton for Wred {
         if avg < profile.min {
             Verdict::Pass
         } else if avg >= profile.max {
+            self.odds = Some(Odds::certain(avg, profile.min, profile.max));
             Verdict::Drop(DropReason::Forced)
-        } else if draw.draw() < profile.chance(avg) {
+        } else {
+            let (u, chance) = (draw.draw(), profile.chance(avg));
+            if u >= chance {
+                return Verdict::Pass;
+            }
+            self.odds = Some(Odds {
+                average: avg,
+                min: profile.min,
+                max: profile.max,
+                probability: chance,
+                count: None,
+                draw: Some(u),
+            });
             if p.ecn && packet.ecn.is_capable() {
                 Verdict::Mark
             } else {
                 Verdict::Drop(DropReason::Early)
             }
-        } else {
-            Verdict::Pass
         }
     }
 
@@ -358,6 +373,10 @@ impl Automaton for Wred {
 
     fn average(&self) -> Option<f64> {
         Some(self.vars.average.value)
+    }
+
+    fn odds(&self) -> Option<Odds> {
+        self.odds
     }
 }
 

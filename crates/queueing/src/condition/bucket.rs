@@ -3,6 +3,8 @@
 use spillgate_core::time::PS_PER_SEC;
 use spillgate_core::{Rate, Time};
 
+use crate::evidence::BucketLevel;
+
 /// Token units per byte: at b bits per second one picosecond brings b units, so
 /// a refill is exact for every rate and interval.
 pub(super) const UNITS: u128 = 8 * PS_PER_SEC as u128;
@@ -72,8 +74,16 @@ impl TokenBucket {
         self.at + spillgate_core::Dur::from_ps(wait)
     }
 
+    /// How full it is at `now`.
+    pub(crate) fn describe(&self, now: Time) -> BucketLevel {
+        BucketLevel {
+            tokens: self.bytes(now),
+            burst: (self.full / UNITS) as u64,
+            bps: self.bps,
+        }
+    }
+
     /// Tokens at `now` in whole bytes.
-    #[cfg(test)]
     pub(crate) fn bytes(&self, now: Time) -> u64 {
         (self.level(now) / UNITS) as u64
     }

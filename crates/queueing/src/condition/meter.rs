@@ -9,6 +9,7 @@ use spillgate_core::{Rate, Time};
 
 use super::TokenBucket;
 use super::bucket::UNITS;
+use crate::evidence::BucketLevel;
 
 /// What a meter finds; green, yellow and red of the RFCs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,17 @@ impl Meter {
     }
 }
 
+impl Meter {
+    /// How full its buckets are at `now`: the committed one, and the excess or peak one.
+    pub(crate) fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
+        match self {
+            Self::OneBucket(b) => (b.describe(now), None),
+            Self::SingleRate(m) => m.describe(now),
+            Self::TwoRate(m) => (m.committed.describe(now), Some(m.peak.describe(now))),
+        }
+    }
+}
+
 /// The single-rate three-color meter (RFC 2697): what overflows the committed bucket fills the
 /// excess bucket.
 #[derive(Clone, Debug)]
@@ -70,6 +82,22 @@ impl SingleRate {
             bps: rate.bps(),
             at: Time::ZERO,
         }
+    }
+
+    fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
+        let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
+        let filled = self.committed + gained;
+        let committed = filled.min(self.committed_full);
+        let excess = (self.excess + (filled - committed)).min(self.excess_full);
+        let level = |tokens: u128, full: u128| BucketLevel {
+            tokens: (tokens / UNITS) as u64,
+            burst: (full / UNITS) as u64,
+            bps: self.bps,
+        };
+        (
+            level(committed, self.committed_full),
+            Some(level(excess, self.excess_full)),
+        )
     }
 
     fn color(&mut self, now: Time, len: u32, before: Color) -> Color {

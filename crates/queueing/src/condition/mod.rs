@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 use spillgate_core::{Dscp, FlowKey, Packet, Time};
 
+use crate::evidence::Cause;
+
 /// One step of conditioning.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -59,6 +61,18 @@ impl Step {
             }
             Self::Police(p) => p.admits(now, packet),
             Self::Priority(p) => p.admits(now, packet.len, congested),
+        }
+    }
+
+    /// Why it refused a packet at `now`.
+    pub(crate) fn evidence(&self, now: Time) -> Cause {
+        match self {
+            Self::Set(_) | Self::SetExp(_) | Self::SetImposition(_) => Cause::Plain,
+            Self::Police(p) => {
+                let (committed, excess) = p.meter.describe(now);
+                Cause::Policer { committed, excess }
+            }
+            Self::Priority(p) => Cause::PriorityPolicer(p.bucket.describe(now)),
         }
     }
 }

@@ -23,6 +23,7 @@ use spillgate_core::rng::mix;
 
 use super::heap::MinHeap;
 use crate::BuildError;
+use crate::evidence::{Cause, QueueLimit};
 use crate::recipe::At;
 
 /// Cisco's flow-based WFQ.
@@ -236,6 +237,27 @@ impl Conversations {
         }
         self.packets -= 1;
         packet
+    }
+
+    /// Packets that all conversations together may hold.
+    pub(crate) fn hold_queue(&self) -> u32 {
+        self.hold_queue
+    }
+
+    /// Why a packet was refused: its conversation, unless the queue as a whole was full.
+    pub(crate) fn evidence(&self, refused: &Packet) -> Cause {
+        if self.packets >= self.hold_queue {
+            return Cause::Plain;
+        }
+        let ring = &self.all[self.conversation_of(refused) as usize].ring;
+        Cause::Flow {
+            packets: ring.len() as u32,
+            bytes: ring.iter().map(|p| u64::from(p.len)).sum(),
+            limit: QueueLimit {
+                packets: Some(self.threshold as u32),
+                bytes: None,
+            },
+        }
     }
 
     pub(crate) fn memory_bytes(&self) -> u64 {

@@ -20,9 +20,10 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Limit, Packet, Rate, Time};
+use spillgate_core::{DropReason, Dropped, Limit, Packet, Rate, Time};
 
 use super::heap::MinHeap;
+use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::stats::{Cx, LeafGauges};
 
@@ -219,6 +220,36 @@ impl Pgps {
         if self.v > REBASE {
             self.rebase();
         }
+    }
+
+    /// Why `lost` was dropped: by the limit of its flow, unless the queue as a whole was full.
+    pub(crate) fn evidence(&self, lost: &Dropped) -> Evidence {
+        let packet = &lost.packet;
+        let flow = self.flows.get(packet.flow as usize);
+        let cause = match flow {
+            Some(flow)
+                if lost.reason == DropReason::Tail
+                    && self.bound.admits(self.packets, self.bytes, packet.len) =>
+            {
+                Cause::Flow {
+                    packets: flow.ring.len() as u32,
+                    bytes: flow.bytes,
+                    limit: self.flow_bound.limit(),
+                }
+            }
+            _ => Cause::Plain,
+        };
+        Evidence {
+            queue_packets: self.packets,
+            queue_bytes: self.bytes,
+            limit: self.limit(),
+            cause,
+        }
+    }
+
+    /// How much may wait in all.
+    pub(crate) fn limit(&self) -> QueueLimit {
+        self.bound.limit()
     }
 
     pub(crate) fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {

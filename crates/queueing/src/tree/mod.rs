@@ -30,11 +30,12 @@ mod shares;
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, FlowKey, Packet, Time};
+use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
 use crate::discipline::{Schedule, refuse_at};
+use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
 
@@ -121,6 +122,8 @@ pub(crate) struct Tree {
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
     names: Arc<[String]>,
+    /// The step that refused a packet last; none if a shaper's burst did.
+    refused_by: Option<u16>,
 }
 
 /// A packet that may leave: its leaf and its length.
@@ -325,6 +328,7 @@ impl Schedule for Tree {
         let congested = cx.total.packets > 0;
         for s in &self.route_steps[usize::from(route.first_step)..usize::from(route.end_step)] {
             if !self.steps[usize::from(*s)].admits(cx.now, &mut packet, congested) {
+                self.refused_by = Some(*s);
                 cx.refused(packet, DropReason::Policer);
                 return;
             }
@@ -332,6 +336,7 @@ impl Schedule for Tree {
         let place = self.places[usize::from(route.leaf)];
         if packet.len > place.longest {
             // The tokens of a shaper would never suffice.
+            self.refused_by = None;
             cx.refused(packet, DropReason::Policer);
             return;
         }
@@ -390,6 +395,63 @@ impl Schedule for Tree {
 
     fn gauges(&self, leaf: usize) -> LeafGauges {
         self.leaves[leaf].gauges()
+    }
+
+    fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
+        let leaf = usize::from(lost.packet.leaf);
+        let of_queue = self.leaves[leaf].evidence(lost);
+        if lost.reason != DropReason::Policer {
+            return of_queue;
+        }
+        let cause = match self.refused_by {
+            Some(step) => self.steps[usize::from(step)].evidence(now),
+            None => Cause::LongerThanBurst(self.places[leaf].longest.into()),
+        };
+        Evidence { cause, ..of_queue }
+    }
+
+    fn limit(&self, leaf: usize) -> QueueLimit {
+        self.leaves[leaf].limit()
+    }
+
+    fn leaf_of(&mut self, packet: &Packet) -> u16 {
+        self.routes[usize::from(self.classifier.route(packet))].leaf
+    }
+
+    fn outranks(&self, first: u16, second: u16) -> bool {
+        let mine = &self.classes[usize::from(self.places[usize::from(first)].class)];
+        if mine.level == 0 {
+            return false;
+        }
+        // The class of `second` that stands in the same policy, if there is one.
+        let mut c = self.places[usize::from(second)].class;
+        loop {
+            let class = &self.classes[usize::from(c)];
+            if class.node == mine.node {
+                return class.level == 0 || class.level > mine.level;
+            }
+            match self.nodes[usize::from(class.node)].parent {
+                Some(parent) => c = parent,
+                None => return false,
+            }
+        }
+    }
+
+    fn is_held(&self, leaf: u16, now: Time) -> bool {
+        let len = self.leaves[usize::from(leaf)].head_len();
+        let mut c = self.places[usize::from(leaf)].class;
+        loop {
+            let class = &self.classes[usize::from(c)];
+            if let Some(s) = class.shaper {
+                if !self.shapers[usize::from(s)].conforms(now, len) {
+                    return true;
+                }
+            }
+            match self.nodes[usize::from(class.node)].parent {
+                Some(parent) => c = parent,
+                None => return false,
+            }
+        }
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {

@@ -59,6 +59,7 @@ pub(crate) fn resolve(
         shapers: b.shapers,
         arrivals: 0,
         names: b.names.into(),
+        refused_by: None,
     })
 }
 

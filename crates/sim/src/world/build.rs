@@ -17,10 +17,11 @@ use super::failures::{Failures, failing};
 use super::mpls::{Mpls, at_ports};
 use super::{ARRIVED, Counts, Edges, ROUTED, Slots, World, histogram_bits};
 use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
-use crate::link::Link;
+use crate::link::{Link, Service};
 use crate::port::Port;
 use crate::recorder::SeriesRecorder;
 use crate::session::{Session, Workload};
+use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::{Window, grace};
@@ -29,18 +30,45 @@ use crate::wires::Wires;
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
+        Self::build(plan, seed, run, observe, None)
+    }
+
+    /// The same with a tap: slower, of the same results and fingerprint.
+    pub fn tapped(
+        plan: &Arc<WorldPlan>,
+        seed: u64,
+        run: u32,
+        observe: bool,
+        tap: Box<dyn Tap>,
+    ) -> Self {
+        Self::build(plan, seed, run, observe, Some(tap))
+    }
+
+    fn build(
+        plan: &Arc<WorldPlan>,
+        seed: u64,
+        run: u32,
+        observe: bool,
+        mut tap: Option<Box<dyn Tap>>,
+    ) -> Self {
         let window = Window::new(plan.warmup, plan.duration);
         let paths = Paths::new(plan);
         let mut cast = Cast::new(plan, seed, run, window);
         cast.fill(&paths);
         let keys: Arc<[FlowKey]> = cast.keys.into();
+        if let Some(tap) = &mut tap {
+            tap.begin(&super::taps::cast(&cast.flows, &keys, &cast.tcp));
+        }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());
         let mut links: Vec<Link> = plan
             .links
             .iter()
             .zip(failing(plan))
-            .map(|(l, fails)| Link::new(l, fails, &keys, seed, run, queue_bits))
+            .map(|(l, fails)| {
+                let service = Service::of(fails, tap.is_some());
+                Link::new(l, service, &keys, seed, run, queue_bits)
+            })
             .collect();
         let feeders = paths.feeders(&links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
@@ -56,7 +84,7 @@ impl<S: EventSet> World<S> {
             share_wires(&mut links, &feeders) as u32
         };
         // An observer wants to see the queues as they are at an instant.
-        let ahead = !observe && !fails;
+        let ahead = !observe && !fails && tap.is_none();
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
@@ -107,6 +135,7 @@ impl<S: EventSet> World<S> {
             },
             series: observe.then(|| SeriesRecorder::new(plan)),
             links,
+            tap,
             plan: Arc::clone(plan),
         };
         for (port, link) in (0..).zip(&world.slots.link_of_port) {

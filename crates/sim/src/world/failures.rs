@@ -253,7 +253,11 @@ impl<S: EventSet> World<S> {
         }
         for (head, _) in pipe.into_iter().zip(leaves) {
             let packet = head.packet();
-            self.lose(now, place, &Dropped { packet, reason });
+            let lost = Dropped { packet, reason };
+            if self.tap.is_some() {
+                self.tap_lost(Some(link), false, &lost);
+            }
+            self.lose(now, place, &lost);
         }
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
@@ -305,10 +309,15 @@ impl<S: EventSet> World<S> {
     }
 
     fn lose_unroutable(&mut self, node: u32, packet: Packet) {
-        if let Some(f) = &self.failures {
-            let (place, reason) = (f.places[node as usize], DropReason::Unroutable);
-            self.lose(self.now, place, &Dropped { packet, reason });
+        let Some(f) = &self.failures else {
+            return;
+        };
+        let (place, reason) = (f.places[node as usize], DropReason::Unroutable);
+        let lost = Dropped { packet, reason };
+        if self.tap.is_some() {
+            self.tap_lost(None, false, &lost);
         }
+        self.lose(self.now, place, &lost);
     }
 
     /// Where a packet at `node` is bound for: it may leave a tunnel here, and enter one.

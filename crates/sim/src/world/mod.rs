@@ -7,6 +7,7 @@ mod failures;
 mod mpls;
 mod phases;
 mod sessions;
+mod taps;
 mod traffic;
 mod transit;
 
@@ -22,6 +23,7 @@ use crate::link::Link;
 use crate::outcome::Outcome;
 use crate::recorder::SeriesRecorder;
 use crate::session::{Session, Workload};
+use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
@@ -81,6 +83,7 @@ pub struct World<S> {
     counts: Counts,
     slots: Slots,
     series: Option<SeriesRecorder>,
+    tap: Option<Box<dyn Tap>>,
     plan: Arc<WorldPlan>,
 }
 
@@ -172,6 +175,11 @@ impl<S: EventSet> World<S> {
     /// Packet-hops so far: packets that have reached the far end of a link.
     pub fn hops(&self) -> u64 {
         self.counts.hops
+    }
+
+    /// Fingerprint of the event stream so far.
+    pub fn digest(&self) -> String {
+        self.facts.hex()
     }
 
     /// What has been measured; of a run that has not ended, what there is so far, without the

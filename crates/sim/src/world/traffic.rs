@@ -56,6 +56,9 @@ impl<S: EventSet> World<S> {
     /// A packet has reached its destination.
     #[inline]
     pub(super) fn receive(&mut self, packet: &Packet) {
+        if self.tap.is_some() {
+            self.tap_received(packet);
+        }
         let f = &self.flows[packet.flow as usize];
         if let Some(bytes) = self.received.get_mut(f.meter as usize) {
             *bytes += u64::from(packet.l3_len);

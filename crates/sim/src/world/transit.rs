@@ -42,6 +42,9 @@ impl<S: EventSet> World<S> {
     /// A packet sets out from its source.
     #[inline]
     pub(super) fn forward(&mut self, packet: Packet) {
+        if self.tap.is_some() {
+            self.tap_sent(&packet);
+        }
         self.forward_from(None, packet);
     }
 
@@ -92,6 +95,9 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at a port with a discipline.
     fn enqueue(&mut self, link: usize, packet: Packet) {
+        if self.tap.is_some() {
+            self.tap_offered(link, &packet);
+        }
         let now = self.now;
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
@@ -116,6 +122,9 @@ impl<S: EventSet> World<S> {
 
     /// The server of `link` takes the next packet, if it may.
     pub(super) fn serve(&mut self, link: usize) {
+        if self.tap.is_some() {
+            self.tap_choosing(link);
+        }
         let (now, window) = (self.now, self.window);
         let l = &mut self.links[link];
         let Port::Queued(port) = &mut l.port else {
@@ -135,6 +144,9 @@ impl<S: EventSet> World<S> {
             }
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now);
+            if self.tap.is_some() {
+                self.tap_served(link, &packet);
+            }
             if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {
                 self.offer(next, packet, due);
             }
@@ -208,6 +220,9 @@ impl<S: EventSet> World<S> {
         let now = self.now;
         let drops = std::mem::take(&mut self.drops);
         for lost in drops.as_slice() {
+            if self.tap.is_some() {
+                self.tap_lost(Some(link), true, lost);
+            }
             let l = &mut self.links[link];
             if let Port::Queued(port) = &mut l.port {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];

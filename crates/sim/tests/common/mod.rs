@@ -1,6 +1,7 @@
 //! Scenarios from text, and their values by name.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,17 @@ use std::sync::Arc;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
+use spillgate_sim::tap::Tap;
 use spillgate_sim::{Campaign, Finished, layout};
+
+/// A tap that ignores everything.
+pub(crate) struct Blind;
+
+impl Tap for Blind {
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
 
 /// The plan of a scenario text.
 #[track_caller]

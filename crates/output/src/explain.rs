@@ -1,0 +1,220 @@
+//! Explanations of packets and drops as JSON, with names instead of numbers.
+//!
+//! Times are in picoseconds, as the simulator counts them, so that sums are exact; rates in bits a
+//! second.
+
+use serde_json::{Value, json};
+use spillgate_core::{Dur, Time};
+use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit};
+use spillgate_scenario::plan::WorldPlan;
+use spillgate_sim::explain::{
+    Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, Relation, Served, Transmission,
+};
+use spillgate_sim::tap::Place;
+
+/// Names of what an explanation is about.
+struct Names<'a> {
+    plan: &'a WorldPlan,
+    /// By link, then leaf.
+    leaves: Vec<Vec<String>>,
+}
+
+/// The answer to a question about groups of flows, which have these names.
+pub fn explanation(plan: &WorldPlan, groups: &[String], answer: &Answer) -> Value {
+    let names = Names {
+        plan,
+        leaves: plan
+            .links
+            .iter()
+            .map(|l| l.discipline.leaf_names())
+            .collect(),
+    };
+    let parts = answer.packets.iter().zip(&answer.drops);
+    let groups: Vec<Value> = groups
+        .iter()
+        .zip(parts)
+        .map(|(name, (packets, drops))| {
+            json!({
+                "name": name,
+                "packets": packets.iter().map(|j| names.journey(j)).collect::<Vec<_>>(),
+                "drops": drops.iter().map(|d| names.drops(d)).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({"digest": answer.digest, "groups": groups})
+}
+
+fn ps(d: Dur) -> u64 {
+    d.as_ps()
+}
+
+fn at(t: Time) -> Option<u64> {
+    (t < Time::MAX).then_some(t.as_ps())
+}
+
+fn limit(l: QueueLimit) -> Value {
+    json!({"packets": l.packets, "bytes": l.bytes})
+}
+
+fn bucket(kind: &str, b: BucketLevel) -> Value {
+    json!({"kind": kind, "tokens": b.tokens, "burst": b.burst, "rate": b.bps})
+}
+
+/// Numbers behind a drop.
+pub(crate) fn evidence(e: &Evidence) -> Value {
+    let cause = match e.cause {
+        Cause::Plain => Value::Null,
+        Cause::Aqm(o) => json!({
+            "kind": "aqm", "average": o.average, "min": o.min, "max": o.max,
+            "probability": o.probability, "count": o.count, "draw": o.draw,
+        }),
+        Cause::Policer { committed, excess } => {
+            let mut said = bucket("policer", committed);
+            said["excess"] = excess.map(|b| bucket("excess", b)).into();
+            said
+        }
+        Cause::PriorityPolicer(b) => bucket("priority-policer", b),
+        Cause::LongerThanBurst(burst) => json!({"kind": "longer-than-burst", "burst": burst}),
+        Cause::Flow {
+            packets,
+            bytes,
+            limit: l,
+        } => json!({"kind": "flow", "packets": packets, "bytes": bytes, "limit": limit(l)}),
+    };
+    json!({
+        "queue_packets": e.queue_packets,
+        "queue_bytes": e.queue_bytes,
+        "limit": limit(e.limit),
+        "cause": cause,
+    })
+}
+
+impl Names<'_> {
+    fn link(&self, link: u32) -> &str {
+        &self.plan.links[link as usize].name
+    }
+
+    fn class(&self, link: u32, leaf: u16) -> Option<&str> {
+        let leaves = self.leaves.get(link as usize)?;
+        leaves.get(usize::from(leaf)).map(String::as_str)
+    }
+
+    fn flow(&self, flow: u32) -> (&str, &str) {
+        let f = &self.plan.flows[flow as usize];
+        (&f.name, &self.plan.classes[usize::from(f.class)])
+    }
+
+    fn journey(&self, j: &Journey) -> Value {
+        let (flow, class) = self.flow(j.flow);
+        let received = match j.fate {
+            Fate::Received(t) => Some(t),
+            _ => None,
+        };
+        let lost = match &j.fate {
+            Fate::Lost(lost) => self.lost(lost),
+            _ => Value::Null,
+        };
+        let segment = j.segment.map(|s| {
+            json!({
+                "seq": s.seq, "len": s.len, "ack": s.ack,
+                "transmissions": j.transmissions.iter().map(|t| self.transmission(t)).collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "flow": flow,
+            "class": class,
+            "seq": j.seq,
+            "stream": j.stream,
+            "sent": j.sent.as_ps(),
+            "received": received.map(Time::as_ps),
+            "delay": received.map(|t| ps(t.since(j.sent))),
+            "bytes": j.l3_len,
+            "dscp": j.dscp.to_string(),
+            "hops": j.hops.iter().map(|h| self.hop(h)).collect::<Vec<_>>(),
+            "lost": lost,
+            "segment": segment,
+        })
+    }
+
+    fn transmission(&self, t: &Transmission) -> Value {
+        let lost = t.lost.map(|(when, link, why)| {
+            json!({
+                "at": when.as_ps(), "link": link.map(|l| self.link(l)), "reason": why.metric(),
+            })
+        });
+        json!({
+            "sent": t.sent.as_ps(), "seq": t.seq, "after_timeout": t.after_timeout, "lost": lost,
+        })
+    }
+
+    fn hop(&self, h: &Hop) -> Value {
+        let link = &self.plan.links[h.link as usize];
+        let begun = h.start < Time::MAX;
+        let changed = |a: String, b: String| (a != b).then(|| json!([a, b]));
+        json!({
+            "link": link.name,
+            "policy": link.policy,
+            "class": self.class(h.link, h.leaf),
+            "arrived": h.arrived.as_ps(),
+            "started": at(h.start),
+            "bytes": h.len,
+            "rate": link.rate.bps(),
+            "found": {"packets": h.found.0, "bytes": h.found.1},
+            "limit": limit(h.limit),
+            "waited": begun.then(|| ps(h.waited())),
+            "residual": h.residual.map(|(leaf, bytes, rest)| json!({
+                "class": self.class(h.link, leaf), "bytes": bytes, "time": ps(rest),
+            })),
+            "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
+            "tokens": ps(h.idle),
+            "serialization": begun.then(|| ps(h.end.since(h.start))),
+            "propagation": begun.then(|| ps(link.delay)),
+            "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),
+            "marked_ce": h.ecn.0 != h.ecn.1,
+        })
+    }
+
+    fn served(&self, link: u32, s: &Served) -> Value {
+        let relation = match s.relation {
+            Relation::Ahead => "ahead",
+            Relation::Overtook => "overtook",
+            Relation::Priority => "priority",
+            Relation::Turn => "turn",
+        };
+        json!({
+            "class": self.class(link, s.leaf), "relation": relation, "without_tokens": s.held,
+            "packets": s.packets, "bytes": s.bytes, "time": ps(s.time),
+        })
+    }
+
+    fn lost(&self, l: &Lost) -> Value {
+        let (link, class, numbers) = match &l.place {
+            Place::Port(link, e) => (Some(*link), self.class(*link, l.leaf), evidence(e)),
+            Place::Wire(link) => (Some(*link), None, Value::Null),
+            Place::Node => (None, None, Value::Null),
+        };
+        json!({
+            "at": l.at.as_ps(), "link": link.map(|l| self.link(l)), "class": class,
+            "reason": l.reason.metric(), "dscp": l.dscp.to_string(), "bytes": l.len,
+            "evidence": numbers,
+        })
+    }
+
+    fn drops(&self, d: &DropGroup) -> Value {
+        json!({
+            "link": d.link.map(|l| self.link(l)),
+            "class": d.link.and_then(|l| self.class(l, d.leaf)),
+            "reason": d.reason.metric(),
+            "packets": d.packets,
+            "first": d.first.iter().map(|p| self.dropped(p)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn dropped(&self, p: &DroppedPacket) -> Value {
+        let (flow, class) = self.flow(p.flow);
+        json!({
+            "flow": flow, "class": class, "seq": p.seq, "sent": p.sent.as_ps(),
+            "lost": self.lost(&p.lost),
+        })
+    }
+}

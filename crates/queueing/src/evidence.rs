@@ -1,0 +1,100 @@
+//! What a drop was decided by, for whoever asks afterwards.
+//!
+//! A discipline keeps on its drop path what would otherwise be forgotten (the draw above all), so
+//! that asking changes nothing and what is not dropped pays nothing. It is to be asked right after
+//! the call that dropped, before the next one.
+
+/// The odds by which RED or WRED dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Odds {
+    /// The average queue in packets that the arrival saw.
+    pub average: f64,
+    /// Lower threshold in packets.
+    pub min: f64,
+    /// Upper threshold in packets.
+    pub max: f64,
+    /// Probability with which the packet was to be dropped or marked, 0 to 1; 1 above the thresholds.
+    pub probability: f64,
+    /// RED's packets since the last drop, this one counted; none where the algorithm has no count
+    /// or chance did not decide.
+    pub count: Option<i64>,
+    /// The uniform number on [0, 1) that fell below the probability; none where chance did not decide.
+    pub draw: Option<f64>,
+}
+
+impl Odds {
+    /// Above the thresholds.
+    pub(crate) fn certain(average: f64, min: f64, max: f64) -> Self {
+        Self {
+            average,
+            min,
+            max,
+            probability: 1.0,
+            count: None,
+            draw: None,
+        }
+    }
+}
+
+/// A token bucket at the instant at which a packet was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BucketLevel {
+    /// Whole bytes of tokens in it.
+    pub tokens: u64,
+    /// Bytes that it holds at most.
+    pub burst: u64,
+    /// Bits a second at which it fills.
+    pub bps: u64,
+}
+
+/// What decided beside the length of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Cause {
+    /// Nothing more: the reason says all.
+    #[default]
+    Plain,
+    /// Active queue management.
+    Aqm(Odds),
+    /// The policer of a class, its buckets as after the decision.
+    Policer {
+        /// The committed bucket.
+        committed: BucketLevel,
+        /// The excess bucket (RFC 2697) or the peak bucket (RFC 2698), where it has two.
+        excess: Option<BucketLevel>,
+    },
+    /// The policer of a priority class.
+    PriorityPolicer(BucketLevel),
+    /// It is longer than a shaper's burst in bytes: the tokens would never suffice.
+    LongerThanBurst(u64),
+    /// The limit of its flow or conversation: packets and bytes of it that wait, and most of each.
+    Flow {
+        /// Packets of it that wait.
+        packets: u32,
+        /// Bytes of it that wait.
+        bytes: u64,
+        /// Limits of it.
+        limit: QueueLimit,
+    },
+}
+
+/// How much may wait; none for no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueLimit {
+    /// Most packets.
+    pub packets: Option<u32>,
+    /// Most bytes.
+    pub bytes: Option<u64>,
+}
+
+/// Why a packet was dropped, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Packets that wait in the leaf, after the drop and without the dropped one.
+    pub queue_packets: u32,
+    /// Their bytes.
+    pub queue_bytes: u64,
+    /// How much may wait there.
+    pub limit: QueueLimit,
+    /// What decided.
+    pub cause: Cause,
+}

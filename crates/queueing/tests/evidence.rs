@@ -1,0 +1,132 @@
+//! What a discipline says of a drop is what it decided by.
+
+mod common;
+
+use common::{build, packet};
+use spillgate_core::{DropReason, Drops, Dur, Rng, Time};
+use spillgate_queueing::{Cause, Evidence};
+
+/// One policy, a packet of flow `i % 8` every `gap`, and a server that takes one every 120 us:
+/// every drop with its evidence and the number that the stream would have given before the call.
+fn drops(json: &str, gap: Dur, packets: u32) -> Vec<(DropReason, Evidence, f64)> {
+    let mut discipline = build(json, 100_000_000);
+    let (mut rng, mut sink) = (Rng::from_key(7), Drops::new());
+    let mut all = Vec::new();
+    let (mut now, mut served) = (Time::ZERO, Time::ZERO);
+    for i in 0..packets {
+        now += gap;
+        while served + Dur::from_us(120) <= now {
+            served += Dur::from_us(120);
+            discipline.dequeue(served, &mut rng, &mut sink);
+        }
+        let next = rng.clone().f64();
+        discipline.enqueue(now, packet(i % 8, i, 1500), &mut rng, &mut sink);
+        for lost in sink.as_slice() {
+            all.push((lost.reason, discipline.evidence(now, lost), next));
+        }
+        sink.clear();
+    }
+    all
+}
+
+fn fifo(aqm: &str) -> String {
+    format!(r#"{{"main": {{"fifo": {{"limit": "60 packets", "aqm": {aqm}}}}}}}"#)
+}
+
+#[test]
+fn the_draw_is_the_one_that_decided() {
+    for aqm in [
+        r#"{"wred": {"exponential_weighting_constant": 4}}"#,
+        r#"{"red": {"weight": 0.05, "min_th": 5, "max_th": 30}}"#,
+    ] {
+        let all = drops(&fifo(aqm), Dur::from_us(100), 4000);
+        let early: Vec<_> = all.iter().filter(|d| d.0 == DropReason::Early).collect();
+        assert!(early.len() > 100, "{aqm}: {}", early.len());
+        for (_, evidence, next) in early {
+            let Cause::Aqm(odds) = evidence.cause else {
+                panic!("{evidence:?}")
+            };
+            assert_eq!(odds.draw, Some(*next));
+            assert!(odds.draw < Some(odds.probability) && odds.probability <= 1.0);
+            assert_eq!(odds.count.is_some(), aqm.contains("\"red\""));
+            if aqm.contains("wred") {
+                // The profiles' slope (Cisco): 1/10 at the upper threshold.
+                let p = 0.1 * (odds.average - odds.min) / (odds.max - odds.min);
+                assert!((p - odds.probability).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn above_the_upper_threshold_nothing_is_drawn() {
+    let aqm = r#"{"wred": {"exponential_weighting_constant": 1, "by": "precedence",
+        "precedence": {"0": {"min": 5, "max": 10}, "1": {"min": 5, "max": 10}, "2": {"min": 5, "max": 10},
+        "3": {"min": 5, "max": 10}, "4": {"min": 5, "max": 10}, "5": {"min": 5, "max": 10}}}}"#;
+    let all = drops(&fifo(aqm), Dur::from_us(30), 2000);
+    let forced = all.iter().filter(|d| d.0 == DropReason::Forced);
+    let mut seen = 0;
+    for (_, evidence, _) in forced {
+        let Cause::Aqm(odds) = evidence.cause else {
+            panic!("{evidence:?}")
+        };
+        assert!(odds.average >= 10.0 && odds.draw.is_none() && odds.probability == 1.0);
+        seen += 1;
+    }
+    assert!(seen > 100);
+}
+
+#[test]
+fn a_full_queue_is_full_and_a_full_conversation_says_so() {
+    for (json, flow_limit) in [
+        (r#"{"main": {"fifo": {"limit": "20 packets"}}}"#, None),
+        (
+            r#"{"main": {"wfq": {"limit": "6 packets", "hold_queue": "20 packets"}}}"#,
+            Some(6),
+        ),
+        (
+            r#"{"main": {"flow-wfq": {"threshold": 4, "cdt_policy": "block-quarter"}}}"#,
+            Some(4),
+        ),
+    ] {
+        let all = drops(json, Dur::from_us(50), 400);
+        assert!(all.len() > 20, "{json}");
+        for (reason, evidence, _) in all {
+            assert_eq!(reason, DropReason::Tail);
+            match evidence.cause {
+                Cause::Plain => assert_eq!(Some(evidence.queue_packets), evidence.limit.packets),
+                Cause::Flow { packets, limit, .. } => {
+                    assert_eq!(limit.packets, flow_limit);
+                    // `block-quarter` refuses from the limit down to a quarter of it.
+                    assert!(Some(packets) <= limit.packets && packets >= 1);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_leaf_is_held_until_its_shaper_s_next_wake() {
+    let json = r#"{"main": {"class-based": {"classes": [
+        {"name": "slow", "match": {"dscp": "ef"}, "shape": {"rate": "1.2 Mb/s", "burst": "1500 B"}}]}}}"#;
+    let mut discipline = build(json, 100_000_000);
+    let (mut rng, mut sink) = (Rng::from_key(7), Drops::new());
+    for seq in 0..2 {
+        let p = packet(0, seq, 1500);
+        assert_eq!(discipline.leaf_of(&p), 0);
+        discipline.enqueue(Time::ZERO, p, &mut rng, &mut sink);
+    }
+    assert!(!discipline.is_held(0, Time::ZERO));
+    assert!(
+        discipline
+            .dequeue(Time::ZERO, &mut rng, &mut sink)
+            .is_some()
+    );
+    let wake = discipline.next_wake(Time::ZERO).unwrap();
+    assert_eq!(wake, Time::ZERO + Dur::from_ms(10));
+    assert!(discipline.is_held(0, Time::ZERO));
+    assert!(discipline.is_held(0, Time::from_ps(wake.as_ps() - 1)));
+    assert!(!discipline.is_held(0, wake));
+    assert!(!discipline.outranks(0, 1) && !discipline.outranks(1, 0));
+}

@@ -1,0 +1,302 @@
+//! The second pass: what happened to the chosen packets.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+
+use spillgate_core::{Dropped, Dur, Packet, Time};
+use spillgate_endpoints::tcp::Flags;
+use spillgate_scenario::plan::WorldPlan;
+
+use super::worst::Chosen;
+use super::{Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Served, Transmission};
+use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
+
+/// What a port has sent last.
+#[derive(Clone, Copy, Default)]
+struct OnTheWire {
+    end: Time,
+    leaf: u16,
+    len: u32,
+}
+
+/// A chosen packet that waits at a port.
+struct Waiting {
+    journey: usize,
+    leaf: u16,
+    arrived: Time,
+    /// Its leaf lacks tokens at the server's present choice.
+    held: bool,
+}
+
+/// Follows packets.
+pub(super) struct Trails {
+    flows: Vec<FlowInfo>,
+    /// Lengths of the groups, whose journeys follow each other.
+    groups: Vec<usize>,
+    journeys: Vec<Journey>,
+    /// Which journey a packet makes, by stream and number.
+    by_packet: BTreeMap<(u32, u32), usize>,
+    /// Which journeys carry this segment, by stream and sequence number.
+    by_segment: BTreeMap<(u32, u64), Vec<usize>>,
+    /// Which journeys an earlier or later transmission of a segment belongs to, with its place
+    /// there, by stream and number.
+    others: BTreeMap<(u32, u32), Vec<(usize, usize)>>,
+    /// Journeys whose connection is over.
+    over: BTreeSet<usize>,
+    /// Time-outs of a segment's connection at its last transmission.
+    timeouts: BTreeMap<(u32, u64), u32>,
+    /// By link.
+    wires: Vec<OnTheWire>,
+    waiting: Vec<Vec<Waiting>>,
+}
+
+impl Trails {
+    pub(super) fn new(plan: &WorldPlan, chosen: Vec<Vec<Chosen>>) -> Self {
+        let mut new = Self {
+            flows: Vec::new(),
+            groups: chosen.iter().map(Vec::len).collect(),
+            journeys: Vec::new(),
+            by_packet: BTreeMap::new(),
+            by_segment: BTreeMap::new(),
+            others: BTreeMap::new(),
+            over: BTreeSet::new(),
+            timeouts: BTreeMap::new(),
+            wires: vec![OnTheWire::default(); plan.links.len()],
+            waiting: plan.links.iter().map(|_| Vec::new()).collect(),
+        };
+        for c in chosen.into_iter().flatten() {
+            let journey = new.journeys.len();
+            new.by_packet.insert((c.stream, c.seq), journey);
+            if let Some(number) = c.segment {
+                let same = new.by_segment.entry((c.stream, number)).or_default();
+                same.push(journey);
+            }
+            let packet = Packet::new(c.stream, c.seq, 0);
+            new.journeys.push(Journey {
+                flow: 0,
+                stream: c.stream,
+                seq: c.seq,
+                sent: Time::ZERO,
+                l3_len: 0,
+                dscp: packet.dscp,
+                hops: Vec::new(),
+                fate: Fate::Underway,
+                segment: None,
+                transmissions: Vec::new(),
+            });
+        }
+        new
+    }
+
+    /// By group, in the order in which they were chosen.
+    pub(super) fn into_journeys(self) -> Vec<Vec<Journey>> {
+        let mut all = self.journeys.into_iter();
+        self.groups
+            .iter()
+            .map(|n| all.by_ref().take(*n).collect())
+            .collect()
+    }
+
+    fn journey(&self, packet: &Packet) -> Option<usize> {
+        self.by_packet.get(&(packet.flow, packet.seq)).copied()
+    }
+
+    /// A session takes the place of another, whose segments had the same numbers.
+    fn connection_opens(&mut self, stream: u32) {
+        for (j, journey) in self.journeys.iter_mut().enumerate() {
+            if journey.stream == stream && journey.segment.is_none() {
+                journey.transmissions.clear();
+            } else if journey.stream == stream && journey.segment.is_some_and(|s| s.seq > 0) {
+                self.over.insert(j);
+            }
+        }
+    }
+
+    /// A segment that a chosen packet carries is sent, perhaps in another packet.
+    fn note_transmission(&mut self, now: Time, seen: Seen<'_>, timeouts: u32) {
+        let (Some(segment), stream) = (seen.segment, seen.packet.flow) else {
+            return;
+        };
+        if segment.flags.has(Flags::SYN) {
+            self.connection_opens(stream);
+        }
+        let Some(journeys) = self.by_segment.get(&(stream, segment.seq)) else {
+            return;
+        };
+        let before = self.timeouts.insert((stream, segment.seq), timeouts);
+        for &j in journeys {
+            let journey = &mut self.journeys[j];
+            let all = &mut journey.transmissions;
+            if all.len() < MAX_TRANSMISSIONS && !self.over.contains(&j) {
+                let known = self.others.entry((stream, seen.packet.seq)).or_default();
+                known.push((j, all.len()));
+                all.push(Transmission {
+                    sent: now,
+                    seq: seen.packet.seq,
+                    after_timeout: before.is_some_and(|b| timeouts > b) && !all.is_empty(),
+                    lost: None,
+                });
+            }
+        }
+    }
+}
+
+impl Tap for Trails {
+    fn begin(&mut self, flows: &[FlowInfo]) {
+        self.flows = flows.to_vec();
+    }
+
+    fn sent(&mut self, now: Time, seen: Seen<'_>, timeouts: u32) {
+        if !self.by_segment.is_empty() {
+            self.note_transmission(now, seen, timeouts);
+        }
+        if let Some(j) = self.journey(seen.packet) {
+            let journey = &mut self.journeys[j];
+            journey.flow = self.flows[seen.packet.flow as usize].of;
+            journey.sent = now;
+            journey.l3_len = seen.packet.l3_len;
+            journey.dscp = seen.packet.dscp;
+            journey.segment = seen.segment.copied();
+        }
+    }
+
+    fn offered(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
+        let Some(journey) = self.journey(seen.packet) else {
+            return;
+        };
+        let (p, wire) = (seen.packet, &self.wires[port.link as usize]);
+        let rest = wire.end.min(port.free_at).since(port.now);
+        let gauges = port.discipline.gauges(usize::from(p.leaf));
+        self.journeys[journey].hops.push(Hop {
+            link: port.link,
+            leaf: p.leaf,
+            arrived: port.now,
+            start: Time::MAX,
+            end: Time::MAX,
+            len: p.len,
+            dscp: (p.dscp, p.dscp),
+            ecn: (p.ecn, p.ecn),
+            found: (gauges.backlog_packets, gauges.backlog_bytes),
+            limit: port.discipline.limit(usize::from(p.leaf)),
+            residual: (!rest.is_zero()).then_some((wire.leaf, wire.len, rest)),
+            served: Vec::new(),
+            idle: Dur::ZERO,
+        });
+        self.waiting[port.link as usize].push(Waiting {
+            journey,
+            leaf: p.leaf,
+            arrived: port.now,
+            held: false,
+        });
+    }
+
+    fn choosing(&mut self, port: &PortView<'_>) {
+        for w in &mut self.waiting[port.link as usize] {
+            w.held = port.discipline.is_held(w.leaf, port.now);
+        }
+    }
+
+    fn served(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
+        let (link, p) = (port.link as usize, seen.packet);
+        let before = std::mem::replace(
+            &mut self.wires[link],
+            OnTheWire {
+                end: port.free_at,
+                leaf: p.leaf,
+                len: p.len,
+            },
+        );
+        if self.waiting[link].is_empty() {
+            return;
+        }
+        let own = self.journey(p);
+        for w in &self.waiting[link] {
+            let Some(hop) = self.journeys[w.journey].hops.last_mut() else {
+                continue;
+            };
+            hop.idle = hop.idle + port.now.since(before.end.max(w.arrived));
+            if own == Some(w.journey) {
+                hop.start = port.now;
+                hop.end = port.free_at;
+                hop.dscp.1 = p.dscp;
+                hop.ecn.1 = p.ecn;
+                continue;
+            }
+            let relation = if p.leaf == w.leaf {
+                if p.arrived <= w.arrived {
+                    Relation::Ahead
+                } else {
+                    Relation::Overtook
+                }
+            } else if port.discipline.outranks(p.leaf, w.leaf) {
+                Relation::Priority
+            } else {
+                Relation::Turn
+            };
+            let time = port.free_at.since(port.now);
+            let alike = hop
+                .served
+                .iter_mut()
+                .find(|s| s.leaf == p.leaf && s.relation == relation && s.held == w.held);
+            match alike {
+                Some(s) => {
+                    s.packets += 1;
+                    s.bytes += u64::from(p.len);
+                    s.time = s.time + time;
+                }
+                None => hop.served.push(Served {
+                    leaf: p.leaf,
+                    relation,
+                    held: w.held,
+                    packets: 1,
+                    bytes: p.len.into(),
+                    time,
+                }),
+            }
+        }
+        if own.is_some() {
+            self.waiting[link].retain(|w| Some(w.journey) != own);
+        }
+    }
+
+    fn lost(&mut self, now: Time, place: Place, dropped: &Dropped, seen: Seen<'_>) {
+        let p = seen.packet;
+        let link = match place {
+            Place::Port(link, _) | Place::Wire(link) => Some(link),
+            Place::Node => None,
+        };
+        if let Some(all) = self.others.get(&(p.flow, p.seq)) {
+            for &(journey, i) in all {
+                if let Some(t) = self.journeys[journey].transmissions.get_mut(i) {
+                    if t.seq == p.seq {
+                        t.lost = Some((now, link, dropped.reason));
+                    }
+                }
+            }
+        }
+        let Some(journey) = self.journey(p) else {
+            return;
+        };
+        self.journeys[journey].fate = Fate::Lost(Lost {
+            at: now,
+            place,
+            reason: dropped.reason,
+            leaf: p.leaf,
+            dscp: p.dscp,
+            len: p.len,
+        });
+        if let Some(link) = link {
+            self.waiting[link as usize].retain(|w| w.journey != journey);
+        }
+    }
+
+    fn received(&mut self, now: Time, seen: Seen<'_>) {
+        if let Some(journey) = self.journey(seen.packet) {
+            self.journeys[journey].fate = Fate::Received(now);
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

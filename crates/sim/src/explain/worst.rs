@@ -1,0 +1,188 @@
+//! The first pass: which packets took longest, and what was dropped.
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
+use spillgate_scenario::plan::WorldPlan;
+
+use super::{DropGroup, DroppedPacket, Lost, Question};
+use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
+use crate::window::Window;
+
+/// A packet that the second pass follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Chosen {
+    /// What it took; ties go to the packet that was sent first.
+    rank: (Dur, Reverse<Time>, Reverse<u32>, Reverse<u32>),
+    /// Number of its flow in the world, and its number in there.
+    pub(super) stream: u32,
+    pub(super) seq: u32,
+    /// Sequence number of the segment that it carries, if any.
+    pub(super) segment: Option<u64>,
+}
+
+/// Link (none for a node), leaf and reason of drops.
+type Kind = (Option<u32>, u16, DropReason);
+
+/// Not in any group.
+const NONE: u32 = u32::MAX;
+
+/// Looks for the packets to explain.
+pub(super) struct Finder {
+    window: Window,
+    question: Question,
+    /// Group of each flow of the plan.
+    group_of: Vec<u32>,
+    flows: Vec<FlowInfo>,
+    /// By group.
+    worst: Vec<BTreeSet<Chosen>>,
+    drops: Vec<BTreeMap<Kind, DropGroup>>,
+}
+
+impl Finder {
+    pub(super) fn new(plan: &WorldPlan, question: &Question) -> Self {
+        let mut group_of = vec![NONE; plan.flows.len()];
+        for (group, flows) in (0..).zip(&question.groups) {
+            for flow in flows {
+                group_of[*flow as usize] = group;
+            }
+        }
+        let groups = question.groups.len();
+        Self {
+            window: Window::new(plan.warmup, plan.duration),
+            question: question.clone(),
+            group_of,
+            flows: Vec::new(),
+            worst: vec![BTreeSet::new(); groups],
+            drops: vec![BTreeMap::new(); groups],
+        }
+    }
+
+    /// By group: the packets to follow, those that took longest first, and the drops.
+    pub(super) fn into_parts(self) -> (Vec<Vec<Chosen>>, Vec<Vec<DropGroup>>) {
+        let longest_first = |w: BTreeSet<Chosen>| w.into_iter().rev().collect();
+        (
+            self.worst.into_iter().map(longest_first).collect(),
+            self.drops
+                .into_iter()
+                .map(|d| d.into_values().collect())
+                .collect(),
+        )
+    }
+
+    /// The group of a packet that is measured; acknowledgments are not.
+    fn group(&self, packet: &Packet) -> Option<usize> {
+        let info = self.flows.get(packet.flow as usize)?;
+        let group = *self.group_of.get(info.of as usize)?;
+        (group != NONE && !info.answers && self.window.contains(packet.sent))
+            .then_some(group as usize)
+    }
+
+    fn consider(&mut self, seen: Seen<'_>, took: Dur) {
+        let Some(group) = self.group(seen.packet) else {
+            return;
+        };
+        let (worst, most) = (&mut self.worst[group], self.question.worst);
+        let p = seen.packet;
+        let rank = (took, Reverse(p.sent), Reverse(p.flow), Reverse(p.seq));
+        if worst.len() >= most && worst.first().is_none_or(|least| rank <= least.rank) {
+            return;
+        }
+        worst.insert(Chosen {
+            rank,
+            stream: p.flow,
+            seq: p.seq,
+            segment: seen.segment.map(|s| s.seq),
+        });
+        if worst.len() > most {
+            worst.pop_first();
+        }
+    }
+}
+
+impl Tap for Finder {
+    fn begin(&mut self, flows: &[FlowInfo]) {
+        self.flows = flows.to_vec();
+    }
+
+    fn sent(&mut self, _: Time, seen: Seen<'_>, _: u32) {
+        // The first of equals comes first: sessions number their packets anew.
+        if self.question.number == Some(seen.packet.seq) {
+            if let Some(info) = self.flows.get(seen.packet.flow as usize) {
+                let group = self.group_of.get(info.of as usize).copied();
+                if let Some(worst) = self.worst.get_mut(group.unwrap_or(NONE) as usize) {
+                    let p = seen.packet;
+                    if !info.answers && worst.len() < self.question.worst {
+                        worst.insert(Chosen {
+                            rank: (Dur::ZERO, Reverse(p.sent), Reverse(p.flow), Reverse(p.seq)),
+                            stream: p.flow,
+                            seq: p.seq,
+                            segment: seen.segment.map(|s| s.seq),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn served(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
+        if self.question.at == Some(port.link) && self.question.number.is_none() {
+            self.consider(seen, port.now.since(seen.packet.arrived));
+        }
+    }
+
+    fn received(&mut self, now: Time, seen: Seen<'_>) {
+        if self.question.at.is_none() && self.question.number.is_none() {
+            self.consider(seen, now.since(seen.packet.sent));
+        }
+    }
+
+    fn lost(&mut self, now: Time, place: Place, dropped: &Dropped, _: Seen<'_>) {
+        let p = &dropped.packet;
+        let Some(group) = self.group(p) else { return };
+        let link = match place {
+            Place::Port(link, _) | Place::Wire(link) => Some(link),
+            Place::Node => None,
+        };
+        if self.question.at.is_some() && self.question.at != link {
+            return;
+        }
+        let leaf = if matches!(place, Place::Port(..)) {
+            p.leaf
+        } else {
+            u16::MAX
+        };
+        let reason = dropped.reason;
+        let known = self.drops[group]
+            .entry((link, leaf, reason))
+            .or_insert_with(|| DropGroup {
+                link,
+                leaf,
+                reason,
+                packets: 0,
+                first: Vec::new(),
+            });
+        known.packets += 1;
+        if known.first.len() < self.question.drops {
+            known.first.push(DroppedPacket {
+                flow: self.flows[p.flow as usize].of,
+                seq: p.seq,
+                sent: p.sent,
+                lost: Lost {
+                    at: now,
+                    place,
+                    reason,
+                    leaf,
+                    dscp: p.dscp,
+                    len: p.len,
+                },
+            });
+        }
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -1,0 +1,80 @@
+//! Taps: whoever wants to see every packet of a run, at every port and host.
+//!
+//! A world has one tap or none. Without one the drivers of ports and hosts test one pointer;
+//! models know nothing of taps. With one, nothing is worked out ahead and every port serves its
+//! packets one by one, so that a tap is told of everything in the order of time. The fingerprint of
+//! the run is the same (ADR 9).
+
+use std::any::Any;
+
+use spillgate_core::{Dropped, FlowKey, Packet, Time};
+use spillgate_endpoints::tcp::Segment;
+use spillgate_queueing::{Discipline, Evidence};
+
+/// A flow of the world, behind [`Packet::flow`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowInfo {
+    /// The flow of the plan that it belongs to.
+    pub of: u32,
+    /// It carries the acknowledgments of a connection.
+    pub answers: bool,
+    /// Its packets are segments of a connection.
+    pub tcp: bool,
+    /// Addresses and ports of its packets.
+    pub key: FlowKey,
+}
+
+/// A packet with what it carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// The segment in it, where its flow is one of a connection.
+    pub segment: Option<&'a Segment>,
+}
+
+/// A port at an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct PortView<'a> {
+    /// The instant.
+    pub now: Time,
+    /// The link that it feeds.
+    pub link: u32,
+    /// What waits.
+    pub discipline: &'a Discipline,
+    /// When the server has sent what it sends now; `now` or before if it is idle.
+    pub free_at: Time,
+}
+
+/// Where a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// At the port of this link, by its discipline.
+    Port(u32, Evidence),
+    /// On this link, which failed.
+    Wire(u32),
+    /// At a node that knows no path for it.
+    Node,
+}
+
+/// What a tap is told; every method does nothing by default.
+pub trait Tap: Any + Send {
+    /// The run begins; `flows` are behind [`Packet::flow`].
+    fn begin(&mut self, _flows: &[FlowInfo]) {}
+    /// A packet sets out from its source; `timeouts` counts those of its connection so far.
+    fn sent(&mut self, _now: Time, _seen: Seen<'_>, _timeouts: u32) {}
+    /// A packet arrives at a port, [`Packet::leaf`] being that of its class; it is neither policed
+    /// nor queued yet.
+    fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
+    /// The server of a port is free and something waits: it is about to ask for the next packet,
+    /// which a shaper may refuse.
+    fn choosing(&mut self, _port: &PortView<'_>) {}
+    /// The server of a port begins to send a packet; it has sent it at `port.free_at`.
+    fn served(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
+    /// A packet is lost.
+    fn lost(&mut self, _now: Time, _place: Place, _lost: &Dropped, _seen: Seen<'_>) {}
+    /// A packet has reached its destination.
+    fn received(&mut self, _now: Time, _seen: Seen<'_>) {}
+    /// The tap itself, to get it back from a world that is over.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}

@@ -1,0 +1,115 @@
+"""What `spillgate explain` says: a sentence for each packet, then a table of its way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from spillgate.cli.text import console, item, show, table
+from spillgate.explain import PS_PER_S, REASONS, Explanation, packets
+
+Record = dict[str, Any]
+
+
+def explanation(found: Explanation) -> None:
+    """Everything that `spillgate explain` says."""
+    out = console()
+    out.print(Text(found.name, "bold"))
+    where = f", ranked by the wait at {found.at}" if found.at else ""
+    out.print(Text(f"variant {found.variant}, run {found.run}{where}"))
+    out.print(Text(f"repeated with the same fingerprint {found.digest}"))
+    for group in found.groups:
+        _group(out, group)
+
+
+def _group(out: Console, group: Record) -> None:
+    out.print()
+    out.print(Text(f"{group['name']}: where the delay of the worst packets went", "bold"))
+    if not group["packets"]:
+        item(out, "no packet of the measured period arrived")
+    for packet in group["packets"]:
+        item(out, packet["sentence"])
+        if packet["hops"] and packet["delay"] is not None:
+            _way(out, packet)
+        for note in _notes(packet):
+            item(out, note)
+    if group["drops"]:
+        out.print(Text(f"{group['name']}: drops", "bold"))
+    for kind in group["drops"]:
+        _drops(out, kind)
+
+
+def _way(out: Console, packet: Record) -> None:
+    """Times in milliseconds, hop by hop; the last line is their sum."""
+    columns = ("own", "priority", "others", "wire", "tokens", "sending", "link")
+    rows = [[_parts(h)[c] for c in columns] for h in packet["hops"]]
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    shown = [i for i, total in enumerate(sums) if total or columns[i] in ("sending", "link")]
+    grid = table()
+    grid.add_column("    ms")
+    grid.add_column("at")
+    for i in shown:
+        grid.add_column(columns[i], justify="right")
+    grid.add_column("sum", justify="right")
+    for hop, row in zip(packet["hops"], rows, strict=True):
+        place = f"{hop['link']}/{hop['class']}"
+        cells = [_ms(row[i]) for i in shown]
+        grid.add_row(f"    {hop['arrived'] / PS_PER_S:.6f} s", place, *cells, _ms(sum(row)))
+    if len(rows) > 1:
+        grid.add_row("    in all", "", *(_ms(sums[i]) for i in shown), _ms(sum(sums)))
+    show(out, grid)
+
+
+def _parts(hop: Record) -> dict[str, int]:
+    """What a hop took, in picoseconds: columns of the table."""
+    of = {"ahead": "own", "overtook": "own", "priority": "priority", "turn": "others"}
+    parts = dict.fromkeys(("own", "priority", "others"), 0)
+    for s in hop["served"]:
+        parts[of[s["relation"]]] += s["time"]
+    rest = hop["residual"]["time"] if hop["residual"] else 0
+    return {
+        **parts,
+        "wire": rest,
+        "tokens": hop["tokens"],
+        "sending": hop["serialization"],
+        "link": hop["propagation"],
+    }
+
+
+def _ms(ps: int) -> str:
+    return f"{ps / 1e9:.3f}" if ps else "0"
+
+
+def _notes(packet: Record) -> list[str]:
+    notes = []
+    for hop in packet["hops"]:
+        if hop["dscp"] is not None:
+            before, after = hop["dscp"]
+            notes.append(f"{hop['link']} changed its DSCP from {before} to {after}")
+        if hop["marked_ce"]:
+            notes.append(f"{hop['link']} marked it with congestion experienced")
+    segment = packet["segment"]
+    if segment and len(segment["transmissions"]) > 1:
+        said = []
+        for t in segment["transmissions"]:
+            words = f"{t['sent'] / PS_PER_S:.6f} s"
+            if t["after_timeout"]:
+                words += " after a time-out"
+            if t["lost"]:
+                place = f" at {t['lost']['link']}" if t["lost"]["link"] else ""
+                words += f" (lost{place}: {REASONS[t['lost']['reason']]})"
+            said.append(words)
+        notes.append(f"its segment {segment['seq']} was sent {len(said)} times: {', '.join(said)}")
+    return notes
+
+
+def _drops(out: Console, kind: Record) -> None:
+    place = kind["link"] or "nodes"
+    if kind["class"] is not None:
+        place = f"{place}/{kind['class']}"
+    count = packets(kind["packets"])
+    item(out, f"{place}: {count}, {REASONS[kind['reason']]} ({kind['reason']})")
+    for one in kind["first"]:
+        item(out, f"  {one['sentence']}")

@@ -1,0 +1,442 @@
+"""Why packets were late or lost: one run repeated, and its packets followed.
+
+The answer is plain data, what `spillgate explain --format json` prints. Times are whole
+picoseconds, so the parts of a delay add up to it exactly.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from spillgate import _engine
+from spillgate.errors import InputError
+from spillgate.result import FORMAT, file_hashes
+from spillgate.rundir import MANIFEST
+from spillgate.scenario import Description
+
+Record = dict[str, Any]
+
+MOST = 1000
+"""Most packets and drops that one question may ask for, by group."""
+
+REASONS = {
+    "drops_tail": "the queue was full",
+    "drops_early": "random early drop",
+    "drops_forced": "the average queue was above the upper threshold",
+    "drops_policer": "the policer",
+    "drops_pushed_out": "pushed out for another packet",
+    "drops_admission": "flow admission refused it",
+    "drops_link_down": "the link was down",
+    "drops_unroutable": "no route to its destination",
+}
+"""What the metrics of drops mean, in words."""
+
+PS_PER_S = 1e12
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where delays went and why packets were dropped in one run.
+
+    Attributes:
+        name: Title of the scenario.
+        variant: The variant.
+        run: Number of the run, from 0.
+        at: The link whose queue was asked about; None for the whole way.
+        digest: Fingerprint of the run, the same as when it was run first.
+        groups: One record a group of flows: `name`, `packets` (those that took longest first) and
+            `drops`. Each packet and drop has a `sentence`; times are in picoseconds.
+    """
+
+    name: str
+    variant: str
+    run: int
+    at: str | None
+    digest: str
+    groups: tuple[Record, ...]
+
+    def to_dict(self) -> Record:
+        """Everything as plain data."""
+        return {
+            "name": self.name,
+            "variant": self.variant,
+            "run": self.run,
+            "at": self.at,
+            "digest": self.digest,
+            "groups": list(self.groups),
+        }
+
+
+class RecordedRun:
+    """A run directory, opened to repeat one of its runs.
+
+    Attributes:
+        manifest: What the directory says of itself.
+        variant: Name of the chosen variant.
+        run: Number of the chosen run.
+        description: What was understood of its scenario.
+        job: The scenario, ready to be run.
+    """
+
+    def __init__(
+        self,
+        directory: str | Path,
+        *,
+        variant: str | None = None,
+        run: int = 0,
+        scenario: str | Path | None = None,
+    ) -> None:
+        """Opens it; raises `InputError` if it is not what was run."""
+        self.directory = Path(directory)
+        self.manifest = _manifest(self.directory)
+        variants: list[str] = self.manifest["variants"]
+        if variant is not None and variant not in variants:
+            msg = f"error: there is no variant {variant!r}; there are {', '.join(variants)}"
+            raise InputError(msg)
+        self.variant = variant if variant is not None else variants[0]
+        self.run = run
+        digests: dict[str, str] = self.manifest["digests"]
+        if f"{self.variant}/{run}" not in digests:
+            there = [k.rpartition("/")[2] for k in digests if k.rpartition("/")[0] == self.variant]
+            msg = (
+                f"error: {self.directory} has no run {run} of variant {self.variant!r}; "
+                f"there are {', '.join(there) or 'none'}"
+            )
+            raise InputError(msg)
+        self.expected = digests[f"{self.variant}/{run}"]
+        self.path = Path(scenario or self.directory / self.manifest["scenario"])
+        self.job = _engine.Job(
+            str(self.path),
+            list(self.manifest.get("set", ())),
+            self.manifest["seed"],
+            max(1, self.manifest["runs_requested"] // max(1, len(variants))),
+            1,
+        )
+        self.description = Description.from_json(self.job.describe())
+        if self.description.hash != self.manifest["scenario_hash"]:
+            raise InputError(self._changed())
+        self.index = self.description.variants.index(self.variant)
+        cast = self.job.cast(self.index)
+        self.flows: list[tuple[str, str]] = [(name, cls) for name, cls in cast["flows"]]
+        self.links: list[str] = cast["links"]
+
+    def link(self, name: str) -> int:
+        """Number of a link; raises `InputError` if there is none of this name."""
+        if name not in self.links:
+            msg = f"error: there is no link {name!r}{_alike(name, self.links)}"
+            raise InputError(msg)
+        return self.links.index(name)
+
+    def matching(self, pattern: str) -> list[int]:
+        """Flows by name, else by class, else those whose name or class matches a pattern."""
+        tests = (
+            lambda f: f[0] == pattern,
+            lambda f: f[1] == pattern,
+            lambda f: fnmatchcase(f[0], pattern) or fnmatchcase(f[1], pattern),
+        )
+        for test in tests:
+            if found := [i for i, flow in enumerate(self.flows) if test(flow)]:
+                return found
+        names = [*(cls for _, cls in self.flows), *(name for name, _ in self.flows)]
+        msg = (
+            f"error: there is no flow or class {pattern!r}{_alike(pattern, names)}; "
+            "patterns such as 'voice-*' are understood"
+        )
+        raise InputError(msg)
+
+    def verify(self, digest: str) -> None:
+        """Raises `InputError` if the repeated run was another one."""
+        if digest == self.expected:
+            return
+        theirs = f"{self.manifest['version']} ({self.manifest['commit']})"
+        ours = f"{_engine.VERSION} ({_engine.COMMIT})"
+        why = (
+            f"the directory was made by spillgate {theirs}, and this is {ours}"
+            if theirs != ours
+            else "the same version gives another result: please report this"
+        )
+        msg = (
+            f"error: run {self.run} of variant {self.variant!r} cannot be repeated: its "
+            f"fingerprint is {digest}, not {self.expected}; {why}"
+        )
+        raise InputError(msg)
+
+    def _changed(self) -> str:
+        recorded: dict[str, str] = self.manifest.get("file_hashes", {})
+        now = file_hashes(self.path, self.manifest["files"])
+        files = [name for name, sha in recorded.items() if now.get(name) != sha]
+        if files:
+            why = f"{', '.join(files)} changed since"
+        else:
+            why = (
+                f"it was read by spillgate {self.manifest['version']} "
+                f"({self.manifest['commit']}), which understood it differently from this "
+                f"{_engine.VERSION} ({_engine.COMMIT})"
+            )
+        return (
+            f"error: {self.path} is not what was run: its hash is {self.description.hash}, "
+            f"not {self.manifest['scenario_hash']}; {why}"
+        )
+
+
+def explain(
+    directory: str | Path,
+    *,
+    flow: str | Sequence[str] | None = None,
+    worst: int = 3,
+    drops: int = 3,
+    at: str | None = None,
+    packet: int | None = None,
+    variant: str | None = None,
+    run: int = 0,
+    scenario: str | Path | None = None,
+) -> Explanation:
+    """Tells where the delay of the worst packets went, and why packets were dropped.
+
+    The run is repeated, with the seed and files that the directory names, and must give the same
+    fingerprint.
+
+    Args:
+        directory: A directory made by `spillgate run` or `Results.save`.
+        flow: A flow, a class, or a pattern such as `voice-*`; or several of them, each a group of
+            its own. Every class, if not given.
+        worst: How many packets of each group, those that took longest.
+        drops: How many drops of each group, queue and reason: the first of the measured period.
+        at: A link: rank packets by their wait at its port, and show the drops there only.
+        packet: Number of a packet: explain this one of each flow of the group, whatever it took.
+        variant: Name of the variant; the first, if not given.
+        run: Number of the run.
+        scenario: Scenario file, if that in the directory misses files that it refers to.
+
+    Returns:
+        The explanation.
+
+    Raises:
+        InputError: If the directory cannot be read, is not what was run, or lacks what is named.
+    """
+    for name, value, least, most in (
+        ("worst", worst, 0, MOST),
+        ("drops", drops, 0, MOST),
+        ("packet", packet, 0, 2**32 - 1),
+    ):
+        if not (value is None or least <= value <= most):
+            msg = f"error: {name} must be {least} to {most}, not {value}"
+            raise InputError(msg)
+    recorded = RecordedRun(directory, variant=variant, run=run, scenario=scenario)
+    if flow is None:
+        names = list(dict.fromkeys(cls for _, cls in recorded.flows))
+        groups = [(n, [i for i, f in enumerate(recorded.flows) if f[1] == n]) for n in names]
+    else:
+        patterns = [flow] if isinstance(flow, str) else list(flow)
+        groups = [(p, recorded.matching(p)) for p in patterns]
+    question = {
+        "groups": groups,
+        "worst": worst if packet is None else max(1, worst),
+        "drops": drops,
+        "at": None if at is None else recorded.link(at),
+        "number": packet,
+    }
+    answer = recorded.job.explain(recorded.index, run, question)
+    recorded.verify(answer["digest"])
+    for group in answer["groups"]:
+        for one in group["packets"]:
+            one["sentence"] = packet_sentence(one)
+        for kind in group["drops"]:
+            for one in kind["first"]:
+                one["sentence"] = drop_sentence(one)
+    if packet is not None and not any(g["packets"] for g in answer["groups"]):
+        msg = f"error: no flow of {', '.join(n for n, _ in groups)} has sent a packet {packet}"
+        raise InputError(msg)
+    return Explanation(
+        name=recorded.description.name or recorded.path.name,
+        variant=recorded.variant,
+        run=run,
+        at=at,
+        digest=answer["digest"],
+        groups=tuple(answer["groups"]),
+    )
+
+
+def _manifest(directory: Path) -> Record:
+    try:
+        manifest: Any = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        msg = f"error: {directory} is no readable run directory: {error}"
+        raise InputError(msg) from error
+    keys = {"format", "version", "commit", "scenario", "files", "scenario_hash", "seed"}
+    keys |= {"variants", "digests", "runs_requested"}
+    missing = keys - manifest.keys() if isinstance(manifest, dict) else keys
+    if missing or manifest["format"] != FORMAT:
+        lacks = f"lacks {', '.join(sorted(missing))}" if missing else "has another format"
+        msg = f"error: {directory / MANIFEST} {lacks}; this version reads format {FORMAT}"
+        raise InputError(msg)
+    found: Record = manifest
+    return found
+
+
+def _alike(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), 3)
+    return (
+        f"; did you mean {' or '.join(close)}?"
+        if close
+        else f"; there are {_some(list(dict.fromkeys(known)))}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(list(names)[:12])
+    return f"{shown}, ..." if len(names) > 12 else shown
+
+
+def duration(ps: int) -> str:
+    """A time in words, of three significant digits.
+
+    Example:
+        >>> duration(7_900_000_000), duration(120_000_000), duration(0)
+        ('7.9 ms', '120 µs', '0 s')
+    """
+    for unit, size in (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3)):
+        if ps >= size:
+            return f"{float(f'{ps / size:.3g}'):g} {unit}"
+    return f"{ps} ps" if ps else "0 s"
+
+
+def packets(n: int) -> str:
+    """A number of packets.
+
+    Example:
+        >>> packets(1), packets(12_000)
+        ('1 packet', '12,000 packets')
+    """
+    return "1 packet" if n == 1 else f"{n:,} packets"
+
+
+def packet_sentence(packet: Record) -> str:
+    """What took how long, in one or two sentences."""
+    name = f"{packet['flow']} #{packet['seq']}"
+    if packet["lost"] is not None:
+        return drop_sentence(packet)
+    if packet["delay"] is None:
+        return f"{name} was still on the way at the end of the run."
+    waits = [h for h in packet["hops"] if h["waited"]]
+    waited = sum(h["waited"] for h in waits)
+    head = f"{name} took {duration(packet['delay'])}"
+    rest = packet["delay"] - waited
+    if not waits:
+        return f"{head} and waited nowhere: all of it is serialization and propagation."
+    said = [
+        f"{duration(h['waited'])} waiting at {h['link']}, {wait_words(h)}"
+        for h in sorted(waits, key=lambda h: -h["waited"])
+        # What is below a hundredth of all is in the table.
+        if 100 * h["waited"] >= waited
+    ]
+    return f"{head}: {'; '.join(said)}; {duration(rest)} serialization and propagation."
+
+
+def wait_words(hop: Record) -> str:
+    """What a packet waited for at a port."""
+    own = hop["class"]
+    parts: list[tuple[int, str]] = []
+    for s in hop["served"]:
+        n, cls = packets(s["packets"]), s["class"]
+        words = {
+            "ahead": f"{n} of its own class {cls} that came before it",
+            "overtook": f"{n} of its own class {cls} that came after it and went first",
+            "priority": f"{n} of class {cls}, which has priority",
+            "turn": f"{n} of class {cls} in the scheduler's turns",
+        }[s["relation"]]
+        if s["without_tokens"]:
+            words += " while its shaper had no tokens"
+        parts.append((s["time"], words))
+    if hop["residual"] is not None:
+        cls = hop["residual"]["class"]
+        whose = "its own class" if cls == own else f"class {cls}"
+        parts.append((hop["residual"]["time"], f"the rest of a packet of {whose} on the wire"))
+    if hop["tokens"]:
+        parts.append((hop["tokens"], "tokens of its shaper while the line was idle"))
+    parts.sort(key=lambda p: -p[0])
+    return "for " + _and([f"{words} ({duration(time)})" for time, words in parts])
+
+
+def _and(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def drop_sentence(packet: Record) -> str:
+    """Who dropped a packet, and why."""
+    lost = packet["lost"]
+    what = f"{packet['flow']} #{packet['seq']} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
+    if lost["link"] is None:
+        return f"{what}: a node had no route to its destination."
+    if lost["class"] is None:
+        return f"{what} on the wire of {lost['link']}: the link failed."
+    queue = f"{lost['link']}, class {lost['class']}"
+    return f"{what} at {queue}: {reason_words(lost)}."
+
+
+def reason_words(lost: Record) -> str:
+    """The reason of a drop with the numbers that decided."""
+    evidence = lost["evidence"]
+    cause = evidence["cause"]
+    waiting = f"{packets(evidence['queue_packets'])} ({evidence['queue_bytes']:,} B) waited"
+    most = _limit(evidence["limit"])
+    waiting += f", of at most {most}" if most else ""
+    said = REASONS.get(lost["reason"], lost["reason"])
+    if cause is None:
+        return f"{said}; {waiting}"
+    kind = cause["kind"]
+    if kind == "aqm":
+        average = f"the average queue was {cause['average']:.2f} packets"
+        if cause["draw"] is None:
+            return f"{average}, above the upper threshold of {cause['max']:g}; {waiting}"
+        count = f" and {cause['count']} since the last drop" if cause["count"] is not None else ""
+        return (
+            f"{said}: {average}, between the thresholds {cause['min']:g} and {cause['max']:g}"
+            f"{count}, so the probability was {cause['probability']:.4f}, and "
+            f"{cause['draw']:.4f} was drawn; {waiting}"
+        )
+    if kind in ("policer", "priority-policer"):
+        whose = "the policer of the priority class" if kind == "priority-policer" else said
+        words = (
+            f"{whose} had tokens for {cause['tokens']:,} B, not for its {lost['bytes']:,} B "
+            f"(rate {_rate(cause['rate'])}, burst {cause['burst']:,} B)"
+        )
+        if excess := cause.get("excess"):
+            words += f"; {excess['tokens']:,} of {excess['burst']:,} B are in its other bucket"
+        if cause["tokens"] >= lost["bytes"]:
+            # Its color, before or now, is one that this policer drops.
+            words = words.replace("not for", "more than")
+        return words
+    if kind == "flow":
+        return (
+            f"its own flow's queue was full: {packets(cause['packets'])} ({cause['bytes']:,} B), "
+            f"of at most {_limit(cause['limit'])}; in all {waiting}"
+        )
+    return (
+        f"its {lost['bytes']:,} B are more than the {cause['burst']:,} B of a shaper's burst: the "
+        "tokens would never suffice"
+    )
+
+
+def _limit(limit: Record) -> str:
+    said = []
+    if limit["packets"] is not None:
+        said.append(packets(limit["packets"]))
+    if limit["bytes"] is not None:
+        said.append(f"{limit['bytes']:,} B")
+    return " and ".join(said)
+
+
+def _rate(bps: int) -> str:
+    for unit, size in (("Gb/s", 10**9), ("Mb/s", 10**6), ("kb/s", 10**3)):
+        if bps >= size:
+            return f"{bps / size:g} {unit}"
+    return f"{bps} b/s"

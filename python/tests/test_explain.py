@@ -1,0 +1,274 @@
+"""`spillgate explain` from end to end, on run directories that were made or spoiled."""
+
+import json
+
+import pytest
+
+import spillgate
+from spillgate.explain import drop_sentence, packet_sentence, reason_words
+
+SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
+
+
+@pytest.fixture(scope="module")
+def directory(first, tmp_path_factory):
+    """Two runs of the first example."""
+    where = tmp_path_factory.mktemp("explain") / "out"
+    results = spillgate.run(
+        first, runs=2, set={"measurement.duration": "2 s", "measurement.warmup": "1 s"}
+    )
+    return results.save(where)
+
+
+def parts(packet):
+    """What each hop took, added up in another way than the program does."""
+    for hop in packet["hops"]:
+        yield hop["tokens"] + hop["serialization"] + hop["propagation"]
+        yield from (s["time"] for s in hop["served"])
+        if hop["residual"]:
+            yield hop["residual"]["time"]
+
+
+@pytest.mark.parametrize("variant", ["fifo", "llq"])
+@pytest.mark.parametrize("run", [0, 1])
+def test_delays_add_up_and_are_the_worst(directory, variant, run):
+    found = spillgate.explain(directory, variant=variant, run=run, worst=7)
+    results = spillgate.load(directory)
+    (digest,) = (r.digest for r in results.runs if (r.variant, r.run) == (variant, run))
+    assert found.digest == digest
+    assert [g["name"] for g in found.groups] == ["voice", "data"]
+    for group in found.groups:
+        delays = [p["delay"] for p in group["packets"]]
+        assert len(delays) == 7
+        assert delays == sorted(delays, reverse=True)
+        for packet in group["packets"]:
+            assert sum(parts(packet)) == packet["delay"] == packet["received"] - packet["sent"]
+    if run == 0:
+        # The maximum of the pooled runs is a maximum of one of them.
+        both = [spillgate.explain(directory, variant=variant, run=k, worst=1) for k in (0, 1)]
+        for i, cls in enumerate(("voice", "data")):
+            worst = max(e.groups[i]["packets"][0]["delay"] for e in both) / 1e12
+            (curve,) = (d for d in results.distributions() if (d.variant, d.cls) == (variant, cls))
+            # Histograms are within 0.4 %, what `quantile_error` promises of few flows.
+            assert curve.owd[-1] == pytest.approx(worst, rel=0.004)
+
+
+def test_drops_are_those_that_were_counted(directory):
+    results = spillgate.load(directory)
+    counted = 0
+    for run in (0, 1):
+        found = spillgate.explain(
+            directory, variant="fifo", run=run, flow="data", worst=0, drops=2
+        )
+        (group,) = found.groups
+        assert group["packets"] == []
+        for kind in group["drops"]:
+            assert (kind["link"], kind["class"], kind["reason"]) == (
+                "uplink",
+                "fifo",
+                "drops_tail",
+            )
+            assert len(kind["first"]) == 2
+            for one in kind["first"]:
+                evidence = one["lost"]["evidence"]
+                assert evidence["queue_packets"] == evidence["limit"]["packets"] == 50
+                assert "50 packets" in one["sentence"]
+            counted += kind["packets"]
+    mean = results.value("fifo", "class", "data", "drops_tail").mean
+    assert counted == pytest.approx(2 * mean)
+    assert counted > 0
+
+
+def test_priority_is_not_overtaken(directory):
+    found = spillgate.explain(directory, variant="llq", flow="voice", worst=20)
+    for packet in found.groups[0]["packets"]:
+        (hop,) = packet["hops"]
+        # Priority: nothing but the packet on the wire and its own class.
+        assert {s["relation"] for s in hop["served"]} <= {"ahead"}
+    found = spillgate.explain(directory, variant="llq", flow="data-*", worst=3, at="uplink")
+    packets = found.groups[0]["packets"]
+    assert packets[0]["hops"][0]["waited"] >= packets[-1]["hops"][0]["waited"]
+    assert any(s["relation"] == "priority" for s in packets[0]["hops"][0]["served"])
+
+
+def test_one_packet_by_number(directory):
+    found = spillgate.explain(directory, flow="voice", packet=100, drops=0, variant="llq")
+    (packet,) = found.groups[0]["packets"]
+    assert (packet["flow"], packet["seq"]) == ("voice", 100)
+    assert sum(parts(packet)) == packet["delay"]
+    # In the queue of the other variant it found no place.
+    found = spillgate.explain(directory, flow="voice", packet=100, variant="fifo")
+    (packet,) = found.groups[0]["packets"]
+    assert packet["delay"] is None
+    assert "the queue was full; 50 packets" in packet["sentence"]
+    with pytest.raises(spillgate.InputError, match="has sent a packet 99999"):
+        spillgate.explain(directory, flow="voice", packet=99999)
+
+
+def test_the_command_line_says_the_same(cli, directory):
+    done = cli("explain", directory, "--flow", "data-2", "--worst", "2", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said == spillgate.explain(directory, flow="data-2", worst=2).to_dict()
+    done = cli("explain", directory, "--flow", "data-2", "--worst", "2")
+    text = " ".join(done.stdout.split())
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    for packet in said["groups"][0]["packets"]:
+        assert packet["sentence"] in text
+        total = packet["delay"] / 1e9
+        assert f"{total:.3f}" in text
+    assert "same fingerprint" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--flow", "vioce"), "did you mean voice?"),
+        (("--flow", "zzz"), "no flow or class 'zzz'; there are voice, data"),
+        (("--at", "uplnk"), "no link 'uplnk'; did you mean uplink?"),
+        (("--variant", "wfq"), "no variant 'wfq'; there are fifo, llq"),
+        (("--run", "9"), "no run 9 of variant 'fifo'; there are 0, 1"),
+        (("--worst", "-1"), "worst must be 0 to 1000"),
+        (("--packet", "-1"), "packet must be 0 to"),
+    ],
+)
+def test_bad_questions_are_refused(cli, directory, arguments, words):
+    done = cli("explain", directory, *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_what_changed_is_named(cli, first, tmp_path):
+    cli("run", first, *SHORT, "--no-figures", "--quiet", "--out", "out")
+    out = tmp_path / "out"
+    scenario = out / "scenario.yaml"
+    text = scenario.read_text(encoding="utf-8")
+    scenario.write_text(text.replace("10 Mb/s", "11 Mb/s"), encoding="utf-8")
+    done = cli("explain", "out")
+    assert done.returncode == 2
+    assert "scenario.yaml changed since" in done.stderr
+    # A comment changes the file and not the scenario.
+    scenario.write_text(text + "# a comment\n", encoding="utf-8")
+    assert cli("explain", "out", "--worst", "1").returncode == 0
+    scenario.unlink()
+    assert cli("explain", "out").returncode == 2
+    assert cli("explain", "out", "--scenario", first, "--worst", "1").returncode == 0
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    manifest["digests"]["fifo/0"] = "0" * 32
+    manifest["commit"] = "another"
+    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = cli("explain", "out", "--scenario", first)
+    assert done.returncode == 2
+    assert "cannot be repeated" in done.stderr
+    assert "(another)" in done.stderr
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "[]", "1", '{"format": 99}'])
+def test_what_is_no_run_directory_is_refused(cli, tmp_path, content):
+    where = tmp_path / "out"
+    where.mkdir()
+    if content is not None:
+        (where / "manifest.json").write_text(content, encoding="utf-8")
+    done = cli("explain", "out")
+    assert done.returncode == 2
+    assert "manifest.json" in done.stderr or "no readable run directory" in done.stderr
+
+
+def test_retransmissions_are_told(root, tmp_path):
+    changes = {"measurement.duration": "4 s", "measurement.warmup": "1 s", "variants": "[]"}
+    results = spillgate.run(root / "examples/tcp/scenario.yaml", runs=1, set=changes)
+    out = results.save(tmp_path / "out")
+    found = spillgate.explain(out, flow=["downloads", "pages"], worst=200)
+    again = 0
+    for group in found.groups:
+        for packet in group["packets"]:
+            assert sum(parts(packet)) == packet["delay"]
+            sent = [t["sent"] for t in packet["segment"]["transmissions"]]
+            assert sent == sorted(sent)
+            own = [t for t in packet["segment"]["transmissions"] if t["seq"] == packet["seq"]]
+            assert [t["sent"] for t in own] == [packet["sent"]]
+            # What was sent again had been lost, or was thought to be.
+            again += len(sent) > 1
+    assert again > 0
+
+
+def lost(cause, reason="drops_early", **changes):
+    return {
+        "at": 1_500_000_000_000,
+        "link": "wan",
+        "class": "data",
+        "reason": reason,
+        "bytes": 1500,
+        "evidence": {
+            "queue_packets": 31,
+            "queue_bytes": 46_500,
+            "limit": {"packets": 64, "bytes": None},
+            "cause": cause,
+        },
+        **changes,
+    }
+
+
+def test_sentences_about_drops():
+    red = {
+        "kind": "aqm",
+        "average": 33.25,
+        "min": 30.0,
+        "max": 40.0,
+        "probability": 0.0325,
+        "count": 7,
+        "draw": 0.0121,
+    }
+    assert reason_words(lost(red)) == (
+        "random early drop: the average queue was 33.25 packets, between the thresholds 30 and 40 "
+        "and 7 since the last drop, so the probability was 0.0325, and 0.0121 was drawn; "
+        "31 packets (46,500 B) waited, of at most 64 packets"
+    )
+    bucket = {"kind": "priority-policer", "tokens": 150, "burst": 20_000, "rate": 1_000_000}
+    assert reason_words(lost(bucket, "drops_policer")) == (
+        "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
+        "(rate 1 Mb/s, burst 20,000 B)"
+    )
+    packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", **{"class": None})}
+    assert (
+        drop_sentence(packet)
+        == "f #3 was lost 1.500000 s into the run on the wire of wan: the link failed."
+    )
+
+
+def test_a_sentence_begins_with_what_took_longest():
+    hop = {
+        "link": "wan",
+        "class": "voice",
+        "waited": 7_900_000_000,
+        "served": [
+            {
+                "class": "voice",
+                "relation": "ahead",
+                "without_tokens": False,
+                "packets": 12,
+                "bytes": 2400,
+                "time": 1_900_000_000,
+            },
+            {
+                "class": "bulk",
+                "relation": "turn",
+                "without_tokens": False,
+                "packets": 41,
+                "bytes": 61_500,
+                "time": 5_900_000_000,
+            },
+        ],
+        "residual": {"class": "bulk", "bytes": 1500, "time": 100_000_000},
+        "tokens": 0,
+        "serialization": 16_000_000,
+        "propagation": 1_000_000_000,
+    }
+    packet = {"flow": "v", "seq": 1, "delay": 8_916_000_000, "lost": None, "hops": [hop]}
+    assert packet_sentence(packet) == (
+        "v #1 took 8.92 ms: 7.9 ms waiting at wan, for 41 packets of class bulk in the "
+        "scheduler's turns (5.9 ms), 12 packets of its own class voice that came before it "
+        "(1.9 ms) and the rest of a packet of class bulk on the wire (100 µs); "
+        "1.02 ms serialization and propagation."
+    )
