@@ -77,6 +77,7 @@ codes! {
     W_LATE_FAILURE = "W0404", "A failure after the end of the run.";
     W_COUNTED = "W0405", "A link that counts other bytes than the router does.";
     W_LABELS = "W0406", "A class that does not see labels, or sees none.";
+    W_UNLABELLED = "W0407", "An interface with MPLS whose link carries no labels.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";

@@ -110,6 +110,8 @@ pub struct ImportedInterface {
     pub bandwidth: Option<Rate>,
     /// The policy of its `service-policy output`, and that command's line.
     pub output_policy: Option<(String, u32)>,
+    /// Line of its `mpls ip`.
+    pub labels: Option<u32>,
     /// What the platform's rates count beside the IP packet; none if nothing is known of it.
     pub counted: Option<Overhead>,
 }

@@ -92,6 +92,10 @@ def _class_lines(entry: Record) -> Iterator[str]:
             yield f"not modelled: {line['text']} (line {line['line']})"
     if entry["set_dscp"] is not None:
         yield f"set dscp {entry['set_dscp']}, after the class is found"
+    if entry["set_exp"] is not None:
+        yield f"set exp {entry['set_exp']} of the top label, after the class is found"
+    if entry["set_exp_imposition"] is not None:
+        yield f"set exp {entry['set_exp_imposition']} of labels that are put on later"
     if entry["police"] is not None:
         yield f"police {_bucket(entry['police'])}: {entry['police']['does']}"
     yield _service(entry)

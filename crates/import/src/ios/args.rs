@@ -227,6 +227,11 @@ impl<'a> Args<'a> {
         })
     }
 
+    /// The EXP bits of a label.
+    pub(crate) fn exp(&mut self) -> Result<u8, Refusal> {
+        Ok(self.number("the EXP bits of a label", 0..=7)? as u8)
+    }
+
     /// An IP precedence by name or number.
     pub(crate) fn precedence(&mut self) -> Result<u8, Refusal> {
         const WHAT: &str = "an IP precedence: 0 to 7, or routine to network";

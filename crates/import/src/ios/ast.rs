@@ -73,6 +73,8 @@ pub(crate) enum Test<'a> {
     Any,
     Dscp(Vec<Dscp>),
     Precedence(Vec<u8>),
+    /// EXP bits of the top label.
+    Exp(Vec<u8>),
     /// An access list by name or number.
     Acl(&'a str),
     ClassMap(&'a str),
@@ -109,6 +111,10 @@ pub(crate) struct Class<'a> {
     pub(crate) fair_queue: Option<At<'a, FairQueue>>,
     pub(crate) wred: Wred<'a>,
     pub(crate) set_dscp: Option<At<'a, Dscp>>,
+    /// `set mpls experimental topmost`.
+    pub(crate) set_exp: Option<At<'a, u8>>,
+    /// `set mpls experimental imposition`.
+    pub(crate) set_exp_imposition: Option<At<'a, u8>>,
     pub(crate) policy: Option<At<'a, &'a str>>,
 }
 
@@ -126,6 +132,8 @@ impl<'a> Class<'a> {
             fair_queue: None,
             wred: Wred::default(),
             set_dscp: None,
+            set_exp: None,
+            set_exp_imposition: None,
             policy: None,
         }
     }
@@ -233,6 +241,8 @@ pub(crate) struct Interface<'a> {
     pub(crate) output_policy: Option<At<'a, &'a str>>,
     pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
     pub(crate) hold_queue: Option<At<'a, u32>>,
+    /// `mpls ip`.
+    pub(crate) labels: Option<Origin<'a>>,
     pub(crate) wred: Wred<'a>,
 }
 

@@ -91,10 +91,23 @@ pub(crate) fn priority(args: &mut Args<'_>) -> Result<Priority, Refusal> {
     })
 }
 
+/// What a `set` line sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marking {
+    Dscp(Dscp),
+    /// EXP bits of the top label.
+    Exp(u8),
+    /// EXP bits of labels to come.
+    Imposition(u8),
+}
+
 /// `set [ip] {dscp V | precedence V}`; precedence p is DSCP 8p (RFC 2474 section 4.2.2).
-pub(crate) fn set(args: &mut Args<'_>) -> Result<Dscp, Refusal> {
+/// `set mpls experimental {imposition | topmost} V`; before IOS 12.2(13)T without either keyword,
+/// for what is now called imposition.
+pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
     enum Field {
+        Mpls,
         Ip,
         Dscp,
         Precedence,
@@ -112,10 +125,7 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Dscp, Refusal> {
         ("cos-inner", Field::Foreign(LAYER2)),
         ("discard-class", Field::Foreign(INTERNAL)),
         ("fr-de", Field::Foreign(LAYER2)),
-        (
-            "mpls",
-            Field::Foreign("MPLS labels of imported classes are not simulated"),
-        ),
+        ("mpls", Field::Mpls),
         ("qos-group", Field::Foreign(INTERNAL)),
         ("traffic-class", Field::Foreign(INTERNAL)),
         ("vlan", Field::Foreign(LAYER2)),
@@ -136,16 +146,24 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Dscp, Refusal> {
     if let Field::Foreign(reason) = field {
         return unmodelled(reason);
     }
+    let mut topmost = false;
+    if field == Field::Mpls {
+        const PLACES: [(&str, bool); 2] = [("imposition", false), ("topmost", true)];
+        args.keyword(&[("experimental", ())], "experimental")?;
+        topmost = args.try_keyword(&PLACES).unwrap_or(false);
+    }
     let mut ahead = *args;
     if ahead.try_keyword(&SOURCES).is_some() {
         return unmodelled("a marking copied from another field is not modelled");
     }
-    let dscp = match field {
-        Field::Precedence => precedence_dscp(args.precedence()?),
-        _ => args.dscp()?,
+    let marking = match field {
+        Field::Precedence => Marking::Dscp(precedence_dscp(args.precedence()?)),
+        Field::Mpls if topmost => Marking::Exp(args.exp()?),
+        Field::Mpls => Marking::Imposition(args.exp()?),
+        _ => Marking::Dscp(args.dscp()?),
     };
     args.finish()?;
-    Ok(dscp)
+    Ok(marking)
 }
 
 /// The class selector of a precedence (RFC 2474 section 4.2.2).
@@ -276,16 +294,29 @@ mod tests {
             ("precedence 5", 40),
             ("ip precedence critical", 40),
         ] {
-            assert_eq!(set(&mut args(text)).map(Dscp::value), Ok(value), "{text}");
+            let dscp = Dscp::new(value).unwrap();
+            assert_eq!(set(&mut args(text)), Ok(Marking::Dscp(dscp)), "{text}");
         }
         for text in [
             "cos 5",
             "qos-group 2",
             "dscp cos",
-            "mpls experimental imposition 5",
+            "mpls experimental topmost qos-group",
         ] {
             listed(set(&mut args(text)));
         }
+        for (text, marking) in [
+            ("mpls experimental imposition 5", Marking::Imposition(5)),
+            ("mpls exp imp 5", Marking::Imposition(5)),
+            ("mpls experimental 3", Marking::Imposition(3)),
+            ("mpls experimental topmost 0", Marking::Exp(0)),
+        ] {
+            assert_eq!(set(&mut args(text)), Ok(marking), "{text}");
+        }
+        assert_eq!(
+            wrong(set(&mut args("mpls experimental topmost 8"))).1,
+            "`8` is out of range"
+        );
         assert_eq!(wrong(set(&mut args("dscp 64"))).1, "`64` is out of range");
         assert_eq!(
             wrong(set(&mut args("ip ip dscp 1"))).1,

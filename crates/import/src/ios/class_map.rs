@@ -22,6 +22,7 @@ enum Kind {
     AccessGroup,
     Protocol,
     ClassMap,
+    Mpls,
     Foreign(&'static str),
 }
 
@@ -53,10 +54,7 @@ const KINDS: [(&str, Kind); 26] = [
     ),
     ("ip", Kind::Ip),
     ("ipv6", Kind::Ipv6),
-    (
-        "mpls",
-        Foreign("MPLS labels of imported classes are not simulated"),
-    ),
+    ("mpls", Kind::Mpls),
     ("not", Kind::Not),
     ("packet", Foreign("match on packet length is not modelled")),
     ("port-type", Foreign(INTERNAL)),
@@ -121,6 +119,7 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
                 }
             }
         }
+        Kind::Mpls => exp(args)?,
         Kind::AccessGroup => {
             if !args.take("name") && args.words().nth(1).is_some() {
                 // IOS XR names the family before the list.
@@ -182,6 +181,17 @@ fn precedence<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
         values.push(args.precedence()?);
     }
     Ok(Test::Precedence(values))
+}
+
+/// `match mpls experimental [topmost] VALUE...`: without the keyword of the top label, too.
+fn exp<'a>(args: &mut Args<'a>) -> Result<Test<'a>, Refusal> {
+    args.keyword(&[("experimental", ())], "experimental")?;
+    args.try_keyword(&[("topmost", ())]);
+    let mut values = vec![args.exp()?];
+    while args.peek().is_some() {
+        values.push(args.exp()?);
+    }
+    Ok(Test::Exp(values))
 }
 
 /// `match ip rtp FIRST COUNT`: UDP destination ports FIRST to FIRST + COUNT.
@@ -258,7 +268,6 @@ mod tests {
         for text in [
             "cos 5",
             "qos-group 3",
-            "mpls experimental topmost 5",
             "input-interface Gi0/1",
             "protocol youtube",
             "protocol http url \"*.gif\"",
@@ -278,6 +287,9 @@ mod tests {
             ("dscp af14", 6, "`af14` does not fit here"),
             ("dscp ef xx", 9, "`xx` does not fit here"),
             ("precedence 8", 12, "`8` is out of range"),
+            ("mpls experimental topmost 8", 27, "`8` is out of range"),
+            ("mpls experimental", 18, "an argument is missing"),
+            ("mpls label 5", 6, "`label` does not fit here"),
             ("precedence fla", 12, "`fla` is ambiguous"),
             ("any thing", 5, "`thing` does not fit here"),
             ("access-group", 13, "an argument is missing"),

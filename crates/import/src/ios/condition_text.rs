@@ -21,6 +21,7 @@ fn nested(m: &MatchSpec, depth: usize) -> String {
     let mut parts = Vec::new();
     values(&mut parts, "dscp", &m.dscp);
     values(&mut parts, "precedence", &m.precedence);
+    values(&mut parts, "exp", &m.exp);
     values(&mut parts, "from", &m.src);
     values(&mut parts, "to", &m.dst);
     values(&mut parts, "protocol", &m.protocol);
@@ -80,6 +81,8 @@ pub(super) fn actions(actions: &PoliceActions) -> String {
         PoliceAction::Transmit => "transmit".to_owned(),
         PoliceAction::Drop => "drop".to_owned(),
         PoliceAction::SetDscp(dscp) => format!("set dscp {dscp}"),
+        PoliceAction::SetExp(exp) => format!("set exp {exp}"),
+        PoliceAction::SetExpImposition(exp) => format!("set exp {exp} at imposition"),
     };
     actions.iter().map(words).collect::<Vec<_>>().join(" and ")
 }

@@ -269,6 +269,8 @@ impl Trees<'_, '_> {
                 .as_ref()
                 .map(|s| bucket(s.rate.to_string(), division.shape, String::new())),
             set_dscp: class.set_dscp.map(|d| d.to_string()),
+            set_exp: class.set_exp,
+            set_exp_imposition: class.set_exp_imposition,
             queue,
             policy: inner.map(|name| {
                 let rate = known.then_some(division.inner).or_else(|| absolute(class));

@@ -59,6 +59,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 output_policy: None,
                 queueing: None,
                 hold_queue: None,
+                labels: None,
                 wred: Wred::default(),
             });
             p.config.interface_index.insert(name, index);
@@ -79,7 +80,9 @@ pub(crate) fn command<'a>(
     leaves: bool,
 ) -> Option<Kind> {
     let verb = match lookup(&[INTERFACE], &c) {
-        Found::Exact(Verb::Skip | Verb::Ip) | Found::Prefix(Verb::Skip) if leaves => return None,
+        Found::Exact(Verb::Skip | Verb::Ip | Verb::Mpls) | Found::Prefix(Verb::Skip) if leaves => {
+            return None;
+        }
         Found::Exact(verb) | Found::Prefix(verb) => verb,
         Found::Ambiguous(names) if !leaves => {
             // Skipping it must not lose a queueing command in silence.
@@ -142,6 +145,13 @@ pub(crate) fn command<'a>(
                 },
                 None => return Some(Kind::Other),
             }
+        }
+        Verb::Mpls => {
+            let ip = c.args.peek().is_some_and(|w| w.text == "ip");
+            if ip && c.args.words().nth(1).is_none() {
+                p.config.interfaces[index].labels = (!c.negated).then_some(origin);
+            }
+            return Some(Kind::Other);
         }
         Verb::Ppp => {
             let mut args = c.args;

@@ -13,6 +13,7 @@ pub(crate) enum Verb {
     FairQueue,
     RandomDetect,
     Ip,
+    Mpls,
     Ppp,
     FrameRelay,
     /// Not modelled, if this word follows (any, if empty); the reason.
@@ -92,7 +93,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("media-type", Skip),
     ("mls", Foreign("qos", SWITCH)),
     ("mop", Skip),
-    ("mpls", Skip),
+    ("mpls", Verb::Mpls),
     ("mtu", Skip),
     ("multilink-group", Skip),
     ("negotiation", Skip),

@@ -234,6 +234,8 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
         Drop,
         Dscp,
         Precedence,
+        Exp,
+        Imposition,
         Foreign { argument: bool },
     }
     const ACTIONS: [(&str, Action); 16] = [
@@ -254,15 +256,10 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
             Action::Foreign { argument: true },
         ),
         ("set-frde-transmit", Action::Foreign { argument: false }),
-        (
-            "set-mpls-exp-imposition-transmit",
-            Action::Foreign { argument: true },
-        ),
-        (
-            "set-mpls-exp-topmost-transmit",
-            Action::Foreign { argument: true },
-        ),
-        ("set-mpls-exp-transmit", Action::Foreign { argument: true }),
+        ("set-mpls-exp-imposition-transmit", Action::Imposition),
+        ("set-mpls-exp-topmost-transmit", Action::Exp),
+        // As the first one was called before IOS 12.2(13)T.
+        ("set-mpls-exp-transmit", Action::Imposition),
         (
             "set-prec-tunnel-transmit",
             Action::Foreign { argument: true },
@@ -276,6 +273,8 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
         Action::Drop => PoliceAction::Drop,
         Action::Dscp => PoliceAction::SetDscp(args.dscp()?),
         Action::Precedence => PoliceAction::SetDscp(precedence_dscp(args.precedence()?)),
+        Action::Exp => PoliceAction::SetExp(args.exp()?),
+        Action::Imposition => PoliceAction::SetExpImposition(args.exp()?),
         Action::Foreign { argument } => {
             if argument {
                 args.word("the value to set")?;

@@ -2,7 +2,7 @@
 
 use super::args::unexpected;
 use super::ast::{At, Class, Config, Criterion, Origin, PolicyMap, Test};
-use super::class::{self, Bandwidth};
+use super::class::{self, Bandwidth, Marking};
 use super::class_map::criterion;
 use super::fault::{Fault, Refusal, code};
 use super::keyword::{Found, Table, abbreviates};
@@ -362,10 +362,13 @@ fn action_line<'a>(
             class.fair_queue = Some(At { value, origin });
         }
         Verb::RandomDetect => wred::random_detect(&mut class.wred, args, origin)?,
-        Verb::Set => {
-            let value = class::set(args)?;
-            class.set_dscp = Some(At { value, origin });
-        }
+        Verb::Set => match class::set(args)? {
+            Marking::Dscp(value) => class.set_dscp = Some(At { value, origin }),
+            Marking::Exp(value) => class.set_exp = Some(At { value, origin }),
+            Marking::Imposition(value) => {
+                class.set_exp_imposition = Some(At { value, origin });
+            }
+        },
         Verb::ServicePolicy => {
             let name = args.name("the name of a policy-map")?;
             args.finish()?;
@@ -416,6 +419,9 @@ fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(
         Verb::QueueLimit => class.queue_limit = None,
         Verb::FairQueue => class.fair_queue = None,
         Verb::RandomDetect => return wred::remove(&mut class.wred, &mut c.args),
+        Verb::Set if c.args.take("mpls") => {
+            (class.set_exp, class.set_exp_imposition) = (None, None);
+        }
         Verb::Set => class.set_dscp = None,
         Verb::ServicePolicy => class.policy = None,
         Verb::Foreign(_) | Verb::Match | Verb::Rename | Verb::Class | Verb::Description => {}

@@ -107,6 +107,10 @@ pub struct ClassTree {
     pub shape: Option<Bucket>,
     /// The DSCP that its packets get.
     pub set_dscp: Option<String>,
+    /// The EXP bits that the top labels of its packets get.
+    pub set_exp: Option<u8>,
+    /// The EXP bits that labels of its packets get when they are put on.
+    pub set_exp_imposition: Option<u8>,
     /// Its queue; none if it has none or holds a policy.
     pub queue: Option<QueueFacts>,
     /// The policy inside it.

@@ -88,6 +88,11 @@ pub enum PoliceAction {
     Drop,
     /// Send it on with this DSCP.
     SetDscp(Dscp),
+    /// Send it on with these EXP bits, 0..=7, in the top label, if it has one.
+    SetExp(u8),
+    /// Send it on; if it has no label, those that the next provider edge puts on get these EXP
+    /// bits, 0..=7.
+    SetExpImposition(u8),
 }
 
 /// The actions on packets of one color, in order; the last that sets a field holds. `drop` stands alone.
@@ -129,6 +134,8 @@ impl PoliceActions {
                 PoliceAction::Transmit => {}
                 PoliceAction::Drop => t.drop = true,
                 PoliceAction::SetDscp(dscp) => t.dscp = Some(dscp),
+                PoliceAction::SetExp(exp) => t.exp = Some(exp),
+                PoliceAction::SetExpImposition(exp) => t.imposition = Some(exp),
             }
         }
         t
@@ -140,6 +147,8 @@ impl PoliceActions {
 pub(crate) struct Treatment {
     drop: bool,
     dscp: Option<Dscp>,
+    exp: Option<u8>,
+    imposition: Option<u8>,
 }
 
 /// The color that packets come with, by their first matching condition.
@@ -177,6 +186,12 @@ impl Policer {
         let treatment = self.treatments[color as usize];
         if let Some(dscp) = treatment.dscp {
             packet.dscp = dscp;
+        }
+        if let Some(exp) = treatment.exp {
+            packet.labels.set_top(exp);
+        }
+        if let Some(exp) = treatment.imposition {
+            packet.labels.intend(exp);
         }
         !treatment.drop
     }

@@ -10,8 +10,8 @@ use crate::BuildError;
 use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Then};
 use crate::condition::{
-    Colors, Meter, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate, Step,
-    TokenBucket, TwoRate,
+    Colors, Meter, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate,
+    Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
@@ -199,7 +199,19 @@ fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), 
         "drop",
         "a packet that is dropped cannot be treated otherwise",
         "keep `drop` or the other actions",
-    )
+    )?;
+    for action in actions.iter() {
+        if let PoliceAction::SetExp(exp) | PoliceAction::SetExpImposition(exp) = action {
+            at.check(
+                exp <= 7,
+                key,
+                exp,
+                "the EXP bits of a label are between 0 and 7",
+                "write 0 to 7",
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// What colors packets come with, for a color-aware policer.

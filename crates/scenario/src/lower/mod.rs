@@ -65,6 +65,11 @@ pub(crate) fn world(
         None => vec![false; edges.len()],
     };
     let seen = mpls::seen(mpls.as_ref(), &labelled, &edges);
+    let inside = |l: u32| {
+        let e = edges[l as usize];
+        mpls.as_ref().is_some_and(|m| m.is_inside(e.from, e.to))
+    };
+    policies::check_labels(ctx, scenario, root, &policies, &links, inside);
     mpls::check_classes(ctx, root, &policies, &attached, &links, |l| {
         seen[l as usize]
     });

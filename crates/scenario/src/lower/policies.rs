@@ -207,6 +207,38 @@ pub(super) fn attach(
     attached
 }
 
+/// Warns of interfaces with `mpls ip` whose links are outside the scenario's MPLS network.
+pub(super) fn check_labels(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    policies: &Policies,
+    links: &Links<'_>,
+    inside: impl Fn(u32) -> bool,
+) {
+    for (i, imported) in &policies.configs {
+        let config = &scenario.configs[*i];
+        for (name, target) in &config.interfaces {
+            let labels = imported.interfaces.get(name).and_then(|f| f.labels);
+            let (Some(line), Some(named)) = (labels, links.find(target)) else {
+                continue;
+            };
+            if named.ids().all(&inside) {
+                continue;
+            }
+            let file = ctx.file_name(&config.ios);
+            let d = Diagnostic::warning(
+                codes::W_UNLABELLED,
+                format!(
+                    "interface {name} has `mpls ip` ({file}:{line}), but link `{target}` carries no labels"
+                ),
+            )
+            .hint("list both of its nodes under `topology.mpls`");
+            ctx.warn(d, root, &steps!["configs", *i, "interfaces", name]);
+        }
+    }
+}
+
 /// Recipes by link, with the policy's name; without those that cannot be built.
 pub(super) fn resolve(
     ctx: &mut Ctx<'_>,

@@ -34,6 +34,7 @@ impl Importer for Router {
                         line: number,
                         bandwidth: words.get(3).map(|r| parse_rate(r).unwrap()),
                         output_policy: None,
+                        labels: None,
                         counted: (platform != Platform::Ios).then_some(Overhead {
                             per_packet: 14,
                             min: 0,

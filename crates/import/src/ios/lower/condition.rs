@@ -35,6 +35,13 @@ pub(super) fn precedence(values: Vec<u8>) -> MatchSpec {
     }
 }
 
+pub(super) fn exp(values: Vec<u8>) -> MatchSpec {
+    MatchSpec {
+        exp: Some(OneOrMany(values)),
+        ..MatchSpec::default()
+    }
+}
+
 /// A protocol by its carriers and ports; to the port, and from it where replies belong to it.
 pub(super) fn protocol(known: &Known) -> MatchSpec {
     let carriers = known.carriers.iter().map(|p| Protocol(*p)).collect();

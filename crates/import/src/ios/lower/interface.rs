@@ -48,6 +48,7 @@ pub(super) fn lower(
                 line: interface.origin.line,
                 bandwidth,
                 output_policy,
+                labels: interface.labels.map(|origin| origin.line),
                 counted: profile.counted.and_then(|c| c.on(name)),
             },
         );

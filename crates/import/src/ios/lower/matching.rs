@@ -16,7 +16,7 @@ use super::super::args::Args;
 use super::super::ast::{At, ClassMap, Config, Criterion, Origin, Test};
 use super::super::fault::{Fault, Refusal, code};
 use super::super::report::Report;
-use super::condition::{all, any, dscp, extend_new, nothing, precedence, protocol};
+use super::condition::{all, any, dscp, exp, extend_new, nothing, precedence, protocol};
 use super::{Names, graph};
 
 /// Class-maps may name each other this deep.
@@ -126,6 +126,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let mut specs = Vec::new();
         let mut dscps: Vec<Dscp> = Vec::new();
         let mut precedences: Vec<u8> = Vec::new();
+        let mut exps: Vec<u8> = Vec::new();
         let mut lowered = Lowered {
             spec: None,
             size: 1,
@@ -150,6 +151,10 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     extend_new(&mut precedences, values);
                     continue;
                 }
+                Test::Exp(values) if map.any && !negated => {
+                    extend_new(&mut exps, values);
+                    continue;
+                }
                 test => self.test(test, criterion.origin, &path, &mut lowered),
             };
             match spec {
@@ -169,6 +174,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
         if !precedences.is_empty() {
             specs.push(precedence(precedences));
+        }
+        if !exps.is_empty() {
+            specs.push(exp(exps));
         }
         lowered.size += specs.len();
         self.entries += lowered.size;
@@ -201,6 +209,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let mut unique = Vec::new();
                 extend_new(&mut unique, values);
                 Some(precedence(unique))
+            }
+            Test::Exp(values) => {
+                let mut unique = Vec::new();
+                extend_new(&mut unique, values);
+                Some(exp(unique))
             }
             Test::Protocol(known) => Some(protocol(known)),
             Test::RtpPorts(range) => Some(MatchSpec {

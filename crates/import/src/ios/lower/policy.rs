@@ -131,6 +131,8 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             name: class.name.replace('/', "_"),
             bandwidth: class.bandwidth.map(|b| b.value),
             set_dscp: class.set_dscp.map(|d| d.value),
+            set_exp: class.set_exp.map(|e| e.value),
+            set_exp_imposition: class.set_exp_imposition.map(|e| e.value),
             ..ClassSpec::default()
         };
         if spec.name != class.name {
