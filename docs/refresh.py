@@ -34,6 +34,25 @@ IMAGES = {
 }
 """Which of an example's figures are copied to `docs/img`."""
 
+PAPERS = {"docs/papers/mitroi.md": "mitroi"}
+"""Which paper's tables stand where, between `<!-- table NAME -->` and `<!-- end -->`."""
+
+PICTURES = {
+    "mitroi": (
+        "fig06-delay-realtime",
+        "fig07-delay-data",
+        "fig08-loss-realtime",
+        "fig09-loss-data",
+        "fig10-delay-variation",
+        "m4-fifo-limit",
+        "m12-levels",
+        "load",
+    )
+}
+"""Which of a paper's figures are copied to `docs/img`, with the paper's name before theirs."""
+
+_TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
 _BLOCK = re.compile(r"(?<=<!-- output -->\n```text\n).*?(?=```\n<!-- end -->)", re.DOTALL)
 
 
@@ -100,8 +119,43 @@ def current(page):
     return _BLOCK.search((ROOT / page).read_text(encoding="utf-8"))[0]
 
 
+def reproduction(paper, where):
+    """The tables of a paper by name, as Markdown; its pictures go to `where`."""
+    from spillgate import papers
+    from spillgate.papers import page
+
+    found = papers.reproduce(paper, where / "system")
+    tables = {}
+    for section in page.sections(found):
+        for table in section.tables:
+            tables[table.file] = "\n".join(page.table_lines(table)[2:]) + "\n"
+        for picture in section.pictures:
+            if picture.file in PICTURES[paper]:
+                picture.draw(where / picture.file)
+    return tables
+
+
+def refresh_papers(where):
+    """Runs the papers, which takes minutes, and replaces their tables and pictures."""
+    for page, paper in PAPERS.items():
+        out = where / paper
+        tables = reproduction(paper, out)
+        path = ROOT / page
+        text = _TABLE.sub(
+            lambda m, tables=tables: f"{m[1]}{tables[m[2]]}{m[3]}",
+            path.read_text(encoding="utf-8"),
+        )
+        path.write_text(text, encoding="utf-8")
+        for name in PICTURES[paper]:
+            shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")
+
+
 def main():
-    """Replaces texts and pictures."""
+    """Replaces texts and pictures; with `papers` as argument only those of papers."""
+    if sys.argv[1:] == ["papers"]:
+        with tempfile.TemporaryDirectory() as temporary:
+            refresh_papers(Path(temporary))
+        return
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():
             out = Path(temporary) / example
@@ -118,6 +172,7 @@ def main():
             path = ROOT / page
             text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
             path.write_text(text, encoding="utf-8")
+        refresh_papers(Path(temporary))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from spillgate.errors import (
 from spillgate.explain import Explanation, explain
 from spillgate.metrics import Metric, metrics
 from spillgate.result import Results, load
-from spillgate.rows import Distribution, Row, Run, Series, Verdict
+from spillgate.rows import Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
 from spillgate.scenario import Description, Unmodelled, catalog, check, schema, understand
 from spillgate.voice import Rating, rate
@@ -42,6 +42,7 @@ __all__ = [
     "Results",
     "Row",
     "Run",
+    "Sample",
     "Series",
     "Simulation",
     "SpillgateError",

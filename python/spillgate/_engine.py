@@ -7,7 +7,7 @@ nothing above needs to know how the core is spoken to.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +28,11 @@ def catalog() -> dict[str, list[dict[str, Any]]]:
     """What the core offers, by family: kinds with a summary."""
     parsed: dict[str, list[dict[str, Any]]] = json.loads(_native.catalog())
     return parsed
+
+
+def interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean of independent values and the ends of its 95 % Student-t interval."""
+    return _native.interval(values)
 
 
 def understand(path: str, platform: str, interface: str | None) -> dict[str, Any]:
@@ -117,6 +122,11 @@ class Outcome:
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
         """Every value with its interval; of some scopes, if any are given."""
         parsed: list[dict[str, Any]] = json.loads(self._native.summary(*scopes))
+        return parsed
+
+    def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
+        """The value of each run; of some scopes and metrics, where any are given."""
+        parsed: list[dict[str, Any]] = json.loads(self._native.samples(scopes, metrics))
         return parsed
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:

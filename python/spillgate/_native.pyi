@@ -1,5 +1,6 @@
 # The compiled core. Only `spillgate._engine` imports it; a test compares this with the module.
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Final, final
 
@@ -10,6 +11,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "catalog",
+    "interval",
     "rate_call",
     "schema",
     "understand",
@@ -18,6 +20,7 @@ __all__ = [
 __version__: Final[str]
 __commit__: Final[str]
 
+def interval(values: Sequence[float]) -> tuple[float, float, float]: ...
 def schema() -> str: ...
 def catalog() -> str: ...
 def understand(
@@ -50,6 +53,7 @@ class Job:
 @final
 class Results:
     def summary(self, *scopes: str) -> str: ...
+    def samples(self, scopes: list[str], metrics: list[str]) -> str: ...
     def verdicts(self) -> str: ...
     def runs(self) -> str: ...
     def series(self) -> str: ...

@@ -21,6 +21,7 @@ from spillgate.rows import (
     Distribution,
     Row,
     Run,
+    Sample,
     Series,
     T,
     Verdict,
@@ -53,6 +54,9 @@ class Values(Protocol):
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
         """The records of the rows of these scopes, or of all."""
 
+    def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
+        """The records of the values of each run; of some scopes and metrics, or of all."""
+
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes `results.json`, which begins with `head`."""
 
@@ -76,6 +80,12 @@ class Saved:
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
         """The records of the rows of these scopes, or of all."""
         return [r for r in self._data["summary"] if not scopes or r["scope"] in scopes]
+
+    def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
+        """None: `results.json` has no single runs."""
+        del scopes, metrics
+        msg = f"the values of single runs are not in results.json; read {self._parquet}"
+        raise InputError(msg)
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes `results.json`, which begins with `head`."""
@@ -168,6 +178,35 @@ class Results:
         for row in self.table(scope=scope, name=name, metric=metric, variant=variant):
             return row
         raise KeyError((variant, scope, name, metric))
+
+    def samples(
+        self,
+        *,
+        scope: str | None = None,
+        metric: str | None = None,
+        name: str | None = None,
+        variant: str | None = None,
+    ) -> list[Sample]:
+        """The value of each run, of what matches all given criteria.
+
+        Raises:
+            InputError: If these results were loaded from a run directory: there the values of
+                single runs are in `results.parquet`.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> [s.runs for s in results.samples(scope="class", metric="jitter", name="voice")]
+            [(0, 1), (0, 1)]
+        """
+        found = self._values.samples(
+            [] if scope is None else [scope], [] if metric is None else [metric]
+        )
+        return [
+            s
+            for s in records(Sample, found)
+            if name in (None, s.name) and variant in (None, s.variant)
+        ]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -1,4 +1,4 @@
-"""What results consist of: rows, verdicts, runs, series, distributions."""
+"""What results consist of: rows, verdicts, runs, samples, series, distributions."""
 
 from __future__ import annotations
 
@@ -151,7 +151,33 @@ class Distribution:
     most: tuple[float | None, ...] = ()
 
 
-T = TypeVar("T", Row, Verdict, Run, Series, Distribution)
+@dataclass(frozen=True)
+class Sample:
+    """One metric of one thing in every finished run of one variant.
+
+    Run i of every variant has the same seeds, so differences and ratios of variants are formed
+    run by run.
+
+    Attributes:
+        variant: Name of the variant.
+        scope: `total`, `class`, `dscp`, `queue`, `link` or `flow`.
+        name: Name of the thing.
+        metric: Name of the metric.
+        unit: Base unit of the values.
+        runs: Numbers of the finished runs, from 0.
+        values: The value in each of these runs; none where undefined.
+    """
+
+    variant: str
+    scope: str
+    name: str
+    metric: str
+    unit: str
+    runs: tuple[int, ...]
+    values: tuple[float | None, ...]
+
+
+T = TypeVar("T", Row, Verdict, Run, Series, Distribution, Sample)
 
 
 def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:

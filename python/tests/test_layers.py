@@ -66,8 +66,9 @@ RANK = {
     "run": 6,
     "plot": 7,
     "report": 7,
-    "cli": 8,
-    "__main__": 9,
+    "papers": 8,
+    "cli": 9,
+    "__main__": 10,
 }
 
 

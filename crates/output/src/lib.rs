@@ -7,6 +7,7 @@ mod describe;
 mod explain;
 mod json;
 mod report;
+mod samples;
 mod tidy;
 
 pub use describe::{
@@ -16,4 +17,5 @@ pub use describe::{
 pub use explain::explanation;
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
+pub use samples::SampleRow;
 pub use tidy::write_parquet;

@@ -126,6 +126,32 @@ fn the_table_holds_every_value_of_every_run() {
 }
 
 #[test]
+fn samples_are_the_values_of_the_single_runs() {
+    let report = report();
+    let rows = report.samples(
+        |s| s == Scope::Class,
+        |m| m == "throughput" || m == "jitter",
+    );
+    let of: Vec<_> = rows
+        .iter()
+        .map(|r| (r.variant.as_str(), r.name.as_str(), r.metric))
+        .collect();
+    // Two variants, two classes, two metrics, in the layout's order.
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    assert_eq!(of[0], ("FIFO", "busy", "throughput"));
+    assert!(of.contains(&("WFQ", "silent", "jitter")));
+    for row in &rows {
+        assert_eq!(row.runs, [0, 1, 2]);
+        // Two flows of 600 kb/s arrive whole; nothing of the silent one.
+        let expected = if row.name == "busy" { 1.2e6 } else { 0.0 };
+        if row.metric == "throughput" {
+            assert_eq!(row.values, [expected; 3]);
+        }
+    }
+    assert!(report.samples(|_| false, |_| true).is_empty());
+}
+
+#[test]
 fn a_report_of_nothing_is_empty_and_writable() {
     let report = Report::new(plan(), Vec::new());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("empty.parquet");

@@ -232,6 +232,14 @@ impl Results {
         self.json(|report| report.summary_of(wanted))
     }
 
+    /// The value of each finished run, as a JSON list; of the scopes and metrics that are named,
+    /// of all where none is.
+    fn samples(&self, scopes: Vec<String>, metrics: Vec<String>) -> PyResult<String> {
+        let among =
+            |names: &[String], one: &str| names.is_empty() || names.iter().any(|n| n == one);
+        self.json(|report| report.samples(|s| among(&scopes, s.as_str()), |m| among(&metrics, m)))
+    }
+
     /// Every requirement judged, as a JSON list.
     fn verdicts(&self) -> PyResult<String> {
         self.json(Report::verdicts)

@@ -14,6 +14,7 @@ mod voice;
 use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
+use spillgate_measure::stats::Interval;
 
 /// The scenario file's JSON Schema.
 #[pyfunction]
@@ -71,6 +72,14 @@ fn catalog() -> String {
     serde_json::Value::Object(families).to_string()
 }
 
+/// Mean of independent values with its 95 % Student-t interval: mean, low, high. Of one value the
+/// interval is infinite, of none the mean is NaN.
+#[pyfunction]
+fn interval(values: Vec<f64>) -> (f64, f64, f64) {
+    let found = Interval::of(&values, Interval::LEVEL);
+    (found.mean, found.low, found.high)
+}
+
 /// The native module.
 #[pymodule]
 fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -79,6 +88,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("InputError", py.get_type::<InputError>())?;
     m.add_class::<Job>()?;
     m.add_class::<Results>()?;
+    m.add_function(wrap_pyfunction!(interval, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;

@@ -225,9 +225,17 @@ def print_catalog(options: argparse.Namespace) -> int:
     return 0
 
 
+def reproduce(options: argparse.Namespace) -> int:
+    """`spillgate reproduce`."""
+    from spillgate.cli import reproduce
+
+    return reproduce.reproduce(options)
+
+
 COMMANDS = {
     "run": run,
     "report": make_report,
+    "reproduce": reproduce,
     "check": check,
     "import": import_config,
     "explain": explain,

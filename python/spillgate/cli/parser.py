@@ -123,6 +123,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     _explain(commands)
 
+    reproducing = _command(commands, "reproduce", "run a paper's experiment and judge its claims")
+    _reproduction(reproducing)
+
     _command(commands, "schema", "print the JSON Schema of the scenario file")
 
     listing = _command(commands, "list", "list what can be named in a scenario")
@@ -178,6 +181,43 @@ def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         choices=("text", "json"),
         default="text",
         help="what goes to standard output; default text",
+    )
+
+
+def _reproduction(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit status: 0 whatever the verdicts are; 2 bad input or unusable output"
+    parser.add_argument("paper", nargs="?", metavar="NAME", help="which paper")
+    parser.add_argument("--list", action="store_true", help="list the papers")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few and short runs, to see that it works; verdicts are not to be relied on",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs behind each claim; default the paper's"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="threads; default one a core; results do not depend on it",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="run directory to make; default runs/reproduce-<paper>-<time>",
+    )
+    parser.add_argument("--force", action="store_true", help="replace an existing run directory")
+    parser.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="what goes to standard output; default table",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
     )
 
 

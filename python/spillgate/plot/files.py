@@ -220,9 +220,22 @@ def save(
         except ValueError as error:
             problems.append(f"figure {spec.file}: {error}")
             continue
-        target = where / f"{spec.file}.png"
-        with styled():
-            figure.savefig(target, metadata={"Software": "Spillgate"})
-            figure.savefig(target.with_suffix(".svg"), metadata={"Date": None})
-        written.append(target)
+        written.append(write(figure, where / spec.file))
     return written, problems
+
+
+def write(figure: Figure, path: Path) -> Path:
+    """Writes a figure as PNG and SVG; the same figure gives the same bytes.
+
+    Args:
+        figure: The figure.
+        path: Where, without the ending.
+
+    Returns:
+        The PNG file.
+    """
+    target = path.with_name(f"{path.name}.png")
+    with styled():
+        figure.savefig(target, metadata={"Software": "Spillgate"})
+        figure.savefig(target.with_suffix(".svg"), metadata={"Date": None})
+    return target

@@ -1,0 +1,144 @@
+"""`spillgate reproduce`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from spillgate.cli.progress import LINE_EVERY_S, describe
+from spillgate.cli.text import console, item, show, table
+from spillgate.errors import InputError
+from spillgate.rundir import RunDirectory, default_directory
+
+if TYPE_CHECKING:
+    from spillgate.papers.lab import Report
+    from spillgate.papers.model import Reproduction
+    from spillgate.run import Progress
+
+_COLORS = {"reproduced": "green", "shape_only": "yellow", "not_reproduced": "red"}
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    """Runs a paper's experiment, or lists the papers; status 0 whatever the verdicts are."""
+    from spillgate import papers
+
+    if options.list:
+        _list()
+        return 0
+    if options.paper is None:
+        msg = f"error: name a paper; there are {', '.join(papers.PAPERS)}"
+        raise InputError(msg)
+    papers.paper(options.paper)
+    if options.runs is not None and options.runs < 2:
+        msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
+        raise InputError(msg)
+    from spillgate.papers import page
+
+    target = options.out or default_directory(f"reproduce-{options.paper}")
+    directory = RunDirectory(target, force=options.force)
+    begun = time.monotonic()
+    with directory.filling() as temporary:
+        found = papers.reproduce(
+            options.paper,
+            temporary / "system",
+            quick=options.quick,
+            seed=1 if options.seed is None else options.seed,
+            runs=options.runs,
+            jobs=options.jobs,
+            report=None if options.quiet else _progress(),
+        )
+        page.write(found, temporary, options.argv, time.monotonic() - begun)
+    if options.format == "json":
+        json.dump(found.document(), sys.stdout, ensure_ascii=False)
+        print()
+    else:
+        _print(found, directory.path, brief=options.quiet)
+    return 0
+
+
+def _list() -> None:
+    from spillgate import papers
+
+    made = table()
+    made.add_column()
+    made.add_column()
+    made.show_header = False
+    for name, about in papers.PAPERS.items():
+        made.add_row(Text(name), Text(about))
+    show(console(), made)
+
+
+def _progress() -> Report:
+    last = time.monotonic()
+    live = sys.stderr.isatty()
+
+    def report(batch: str, p: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last < (0.2 if live else LINE_EVERY_S):
+            return
+        last = time.monotonic()
+        line = f"{batch}: {p.fraction:4.0%} {describe(p)}"
+        if live:
+            print(f"\r\033[K{line[:100]}", end="", file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    if live:
+        import atexit
+
+        atexit.register(lambda: print("\r\033[K", end="", file=sys.stderr))
+    return report
+
+
+def _print(found: Reproduction, directory: Path, *, brief: bool) -> None:
+    from spillgate.papers import page
+    from spillgate.papers.model import OUTCOME_MARKS
+
+    out = console()
+    if not brief:
+        out.print(Text(found.title, "bold"))
+        length = ", quick: few and short runs, verdicts not to be relied on" if found.quick else ""
+        out.print(Text(f"{found.runs} runs, seed {found.seed}{length}"))
+        out.print()
+    made = table()
+    for heading in ("claim", "the paper says", "paper", "ours", "verdict"):
+        made.add_column(heading, justify="right" if heading in ("paper", "ours") else "left")
+    for j in found.claims:
+        made.add_row(
+            Text(j.claim.id),
+            Text(j.claim.statement),
+            Text(page.paper_value(j)),
+            Text(page.text(j.ours)),
+            Text(OUTCOME_MARKS[j.verdict], _COLORS[j.verdict]),
+        )
+    show(out, made)
+    counts = {k: sum(j.verdict == k for j in found.claims) for k in OUTCOME_MARKS}
+    said = ", ".join(f"{n} {k.replace('_', ' ')}" for k, n in counts.items() if n)
+    out.print(Text(f"{said} of {len(found.claims)} claims", "bold"))
+    out.print()
+    if brief:
+        return
+    _reasons(out, found)
+    out.print(
+        Text.assemble(("Tables and figures ", "bold"), f"in {directory / 'index.html'}"),
+        overflow="fold",
+    )
+
+
+def _reasons(out: Console, found: Reproduction) -> None:
+    out.print(Text("Why not", "bold"))
+    for j in found.claims:
+        if j.reason:
+            item(out, f"{j.claim.id}: {j.reason}")
+    out.print()
+    out.print(Text("What the paper leaves silent, our choice, and what others do", "bold"))
+    for x in found.assumptions:
+        item(out, f"{x.assumption.key}: {x.assumption.value}\n{x.effect}")
+    out.print()

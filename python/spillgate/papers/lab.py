@@ -1,0 +1,161 @@
+"""Where the runs of a reproduction are made: a copy of the paper's system, and batches of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spillgate.papers.measured import Measured, View
+from spillgate.papers.model import Point
+from spillgate.result import Results
+from spillgate.run import Interrupted, Progress, Simulation
+
+SCENARIO = "scenario.yaml"
+CONFIGURATION = "policies.cfg"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How often and how long something is run.
+
+    Attributes:
+        runs: Independent runs.
+        warmup: Seconds that are simulated but not counted.
+        duration: Seconds that are measured.
+    """
+
+    runs: int
+    warmup: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """One variant of a batch: its name, and the values that it replaces by path."""
+
+    name: str
+    set: Mapping[str, object] = field(default_factory=dict)
+
+
+Report = Callable[[str, Progress], None]
+"""Takes the name of the batch that runs, and how far it is."""
+
+
+class Lab:
+    """Runs batches of variants of one system, all under the same seeds."""
+
+    def __init__(
+        self,
+        system: Path,
+        work: Path,
+        *,
+        seed: int,
+        runs: int,
+        quick: bool,
+        jobs: int | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """Copies the system.
+
+        Args:
+            system: Directory of the paper's scenario.
+            work: Where the copy goes, with the configurations of the sweeps.
+            seed: Master seed.
+            runs: Independent runs behind each claim.
+            quick: Whether few and short runs shall do.
+            jobs: Threads; one a core if not given. Results do not depend on it.
+            report: Called while batches run.
+        """
+        self.seed, self.runs, self.quick = seed, runs, quick
+        self.batches: dict[str, Results] = {}
+        self.events = 0
+        self._jobs = jobs
+        self._report = report
+        self._work = work
+        work.mkdir(parents=True, exist_ok=True)
+        for source in sorted(system.iterdir()):
+            if source.is_file() and source.suffix != ".py":
+                shutil.copyfile(source, work / source.name)
+        self.configuration = (work / CONFIGURATION).read_text(encoding="utf-8")
+
+    @property
+    def scenario(self) -> Path:
+        """The scenario file of the copy."""
+        return self._work / SCENARIO
+
+    def write(self, name: str, text: str) -> str:
+        """Puts a file beside the scenario; returns its name."""
+        (self._work / name).write_text(text, encoding="utf-8")
+        return name
+
+    def apply(self, key: str, point: Point) -> dict[str, object]:
+        """The values that a point of a sweep replaces; writes the files that it needs.
+
+        Raises:
+            ValueError: If an edit does not match the configuration, which would leave the point
+                equal to the choice that it should differ from.
+        """
+        for name, text in point.files.items():
+            self.write(name, text)
+        found: dict[str, object] = dict(point.set)
+        if point.edit:
+            text = self.configuration
+            for pattern, replacement in point.edit:
+                text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+                if not count:
+                    msg = f"{key}, {point.label}: {pattern!r} is not in {CONFIGURATION}"
+                    raise ValueError(msg)
+            stem = re.sub(r"[^a-z0-9]+", "-", f"{key} {point.label}".lower()).strip("-")
+            found["configs.0.ios"] = self.write(f"policies-{stem}.cfg", text)
+        return found
+
+    def simulation(self, cases: Iterable[Case], protocol: Protocol) -> Simulation:
+        """The validated batch; raises `InputError` if a case cannot be run."""
+        variants = [{"name": c.name, "set": dict(c.set)} for c in cases]
+        return Simulation(
+            self.scenario,
+            seed=self.seed,
+            runs=protocol.runs,
+            jobs=self._jobs,
+            set={
+                "variants": variants,
+                "sla": [],
+                "measurement.warmup": f"{protocol.warmup:g} s",
+                "measurement.duration": f"{protocol.duration:g} s",
+                "measurement.interval": f"{min(1.0, protocol.duration):g} s",
+            },
+        )
+
+    def run(
+        self, batch: str, cases: Sequence[Case], protocol: Protocol, *, keep: bool = False
+    ) -> Results:
+        """Runs a batch.
+
+        Args:
+            batch: Its name, for progress and for the run directory.
+            cases: Its variants.
+            protocol: How often and how long.
+            keep: Whether its results shall be saved.
+
+        Raises:
+            KeyboardInterrupt: On Ctrl-C: a part of a reproduction has no verdicts.
+        """
+        simulation = self.simulation(cases, protocol)
+        report = self._report
+        try:
+            results = simulation.run(None if report is None else lambda p: report(batch, p))
+        except Interrupted:
+            raise KeyboardInterrupt from None
+        self.events += sum(r.events for r in results.runs)
+        if keep:
+            self.batches[batch] = results
+        return results
+
+
+def view(results: Results, policies: Iterable[str], prefix: str = "") -> View:
+    """The policies of a batch, whose variants are called `prefix` and the policy."""
+    measured = Measured(results)
+    return View({p: (measured, f"{prefix}{p}") for p in policies})

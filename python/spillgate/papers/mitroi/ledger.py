@@ -1,0 +1,171 @@
+"""What the paper leaves silent: our choice, its reason, and other choices to run."""
+
+from __future__ import annotations
+
+from spillgate.papers.mitroi.system import (
+    CLASS_BASED,
+    DEFAULTS,
+    IN_STEP,
+    NO_JITTER,
+    TOGETHER,
+    at_line,
+)
+from spillgate.papers.model import Assumption, Point
+
+_WRED = ("CBWFQ-LLQ-WRED",)
+_LLQ = ("CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+
+
+def _poisson() -> dict[str, object]:
+    common = {"from": "site-a", "to": "site-b", "source": "poisson", "packet": "1500 B"}
+    return {DEFAULTS: common}
+
+
+def _class_limit(packets: int) -> tuple[tuple[str, str], ...]:
+    return ((r"(bandwidth percent \d+\n +queue-limit) 64 packets", rf"\g<1> {packets} packets"),)
+
+
+def _profile(y: str, minimum: int) -> tuple[str, str]:
+    return (rf"(random-detect dscp af[23]{y}) \d+ 42 10", rf"\g<1> {minimum} 42 10")
+
+
+ASSUMPTIONS = (
+    Assumption(
+        "source.process",
+        "constant bit rate",
+        "the paper generates flows of fixed frame rates; hardware generators send so",
+        (Point("Poisson", _poisson()),),
+    ),
+    Assumption(
+        "source.jitter",
+        "each packet moved by up to 10 % of the gap",
+        "keeps flows from locking into step, as clocks of real sources do",
+        (
+            Point("none", NO_JITTER),
+            Point("50 %", {f"{DEFAULTS}.jitter": "50 %"}),
+        ),
+    ),
+    Assumption(
+        "source.start",
+        "independent random phases",
+        "nothing is said of the generator; random phases favor no flow",
+        (
+            Point("all together", TOGETHER),
+            Point("all together, 1 % of jitter", {**TOGETHER, f"{DEFAULTS}.jitter": "1 %"}),
+            Point("all together, 0.01 % of jitter", IN_STEP),
+        ),
+    ),
+    Assumption(
+        "packet.size",
+        "1500 B, all of it the IP packet",
+        "rate over frame rate in table 1; the paper does not say at which layer",
+        (Point("1000 B", {f"{DEFAULTS}.packet": "1000 B"}),),
+    ),
+    Assumption(
+        "link.overhead",
+        "none",
+        "1500 B are taken as what the 100 Mb/s count",
+        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet-phy"}),),
+    ),
+    Assumption(
+        "link.delay",
+        "1 ms",
+        "two routers side by side in a laboratory or a city apart; the paper gives none",
+        (
+            Point("0.1 ms", {"topology.links.wan.delay": "100 us"}),
+            Point("2 ms", {"topology.links.wan.delay": "2 ms"}),
+            Point("10 ms", {"topology.links.wan.delay": "10 ms"}),
+        ),
+    ),
+    Assumption(
+        "fifo.limit",
+        "40 packets",
+        "the output hold queue of IOS",
+        tuple(
+            Point(f"{n} packets", edit=((r"queue-limit 40 packets", f"queue-limit {n} packets"),))
+            for n in (20, 75, 300)
+        ),
+        policies=("FIFO", "WFQ", "FIFO, exact", "WFQ, exact"),
+    ),
+    Assumption(
+        "wfq.position",
+        "on the 1 Gb/s port, before the limit to 100 Mb/s",
+        "the paper limits 1 Gb/s interfaces to 100 Mb/s, and fair-queue is a command of the "
+        "interface; class-based policies go inside a shaper and see the backlog",
+        (
+            Point("on the line, 1000 packets", {}),
+            Point("on the line, 64 packets in all", {}),
+        ),
+        policies=("WFQ", "WFQ, exact"),
+    ),
+    Assumption(
+        "class.limit",
+        "64 packets in each class",
+        "the default of IOS",
+        tuple(Point(f"{n} packets", edit=_class_limit(n)) for n in (8, 32, 128)),
+        policies=CLASS_BASED,
+    ),
+    Assumption(
+        "llq.burst",
+        "200 ms at the class's rate",
+        "the default of IOS",
+        (
+            Point("1500 B", edit=((r"priority percent 15$", "priority percent 15 1500"),)),
+            Point("4500 B", edit=((r"priority percent 15$", "priority percent 15 4500"),)),
+        ),
+        policies=_LLQ,
+    ),
+    Assumption(
+        "wred.weight",
+        "exponential weighting constant 9",
+        "the default of IOS",
+        tuple(
+            Point(
+                f"{n}",
+                edit=(
+                    (
+                        r"^ +random-detect dscp-based$",
+                        rf"\g<0>\n  random-detect exponential-weighting-constant {n}",
+                    ),
+                ),
+            )
+            for n in (4, 12)
+        ),
+        policies=_WRED,
+    ),
+    Assumption(
+        "wred.denominator",
+        "10",
+        "the default of IOS; the paper gives thresholds only",
+        tuple(
+            Point(f"{n}", edit=((r"(random-detect dscp \S+ \d+ 42) 10", rf"\g<1> {n}"),))
+            for n in (1, 100)
+        ),
+        policies=_WRED,
+    ),
+    Assumption(
+        "wred.profiles",
+        "the same for y = 1, 2, 3",
+        "the paper gives one minimum for AF2x and one for AF3x",
+        (
+            Point(
+                "minimum 4 lower for y = 2, 8 for y = 3",
+                edit=(_profile("2", 20), _profile("3", 16)),
+            ),
+        ),
+        policies=_WRED,
+    ),
+    Assumption(
+        "scheduler",
+        "self-clocked fair queueing between the classes",
+        "IOS does not publish its own; this gives the documented shares",
+        note="not varied: there is one scheduler of classes",
+    ),
+)
+"""The ledger."""
+
+WFQ_FORMS: dict[str, dict[str, object]] = {
+    "on the line, 1000 packets": at_line("WFQ"),
+    "on the line, 64 packets in all": at_line("WFQ-SHARED"),
+}
+"""Where else WFQ may stand: the points of `wfq.position`."""

@@ -1,0 +1,95 @@
+"""The paper's system: its flows, its policies, and how each is put into the scenario."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+SYSTEM = Path(__file__).parent / "system"
+
+POLICIES = ("FIFO", "WFQ", "CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+"""The policies of the claims, in the paper's order."""
+
+CLASS_BASED = ("CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+"""Policies 3 to 8."""
+
+TUNNELED = {"CBWFQ-LLQ": "MPLS-CBWFQ-LLQ", "CBWFQ-LLQ-WRED": "MPLS-CBWFQ-LLQ-WRED"}
+"""Policies 4 and 5, and the same inside an MPLS L3VPN."""
+
+LABEL_TIME = 8 * 8 / 100e6
+"""Seconds that a stack of two labels takes on the line."""
+
+ALSO = ("PQ", "RED", "ECN")
+"""Policies that the paper describes and does not test."""
+
+EXACT = ("FIFO, exact", "WFQ, exact")
+"""Policies 1 and 2 without jitter, for the claim about levels of loss."""
+
+CLASSES = ("voice", "video", "critical", "non-critical", "bulk")
+LABELS = {
+    "voice": "voice (EF)",
+    "video": "video (AF41)",
+    "critical": "critical (AF3x)",
+    "non-critical": "non-critical (AF2x)",
+    "bulk": "bulk (AF1x)",
+}
+REAL_TIME = ("voice", "video")
+CONGESTED = ("critical", "non-critical")
+"""The classes that got supplementary traffic: AF3x and AF2x."""
+
+DATA_POINTS = ("af31", "af32", "af33", "af21", "af22", "af23", "af11", "af12", "af13")
+
+DEFAULTS = "traffic.0.csv.defaults"
+NO_JITTER: dict[str, object] = {f"{DEFAULTS}.jitter": "0 %"}
+TOGETHER: dict[str, object] = {f"{DEFAULTS}.phase": "0 s"}
+"""All streams of the generator start at once."""
+IN_STEP: dict[str, object] = {**TOGETHER, f"{DEFAULTS}.jitter": "0.01 %"}
+"""Started together and without jitter, but for what shuffles packets sent at the same instant:
+0.01 % of a gap are less than the time between two packets on the 1 Gb/s link."""
+
+
+def flows() -> list[dict[str, str]]:
+    """Table 1 of the paper: the rows of `traffic.csv`."""
+    lines = (SYSTEM / "traffic.csv").read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def mbps(row: dict[str, str]) -> float:
+    """Rate of each flow of a row of table 1 in Mb/s."""
+    return float(row["rate"].removesuffix(" Mb/s"))
+
+
+def scaled(load: float) -> str:
+    """Table 1 with all rates multiplied so that `load` Mb/s are offered in all."""
+    rows = flows()
+    factor = load / sum(mbps(r) * int(r["count"]) for r in rows)
+    lines = ["name,count,class,dscp,rate"]
+    lines += [
+        f"{r['name']},{r['count']},{r['class']},{r['dscp']},{round(mbps(r) * factor * 1e6)} b/s"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def at_line(policy: str) -> dict[str, object]:
+    """The policy on the bottleneck itself."""
+    return {"topology.links.wan.policy": policy}
+
+
+def before_limit(policy: str) -> dict[str, object]:
+    """The policy on the 1 Gb/s port; what limits the rate to 100 Mb/s comes after it."""
+    return {
+        "topology.nodes": ["site-a", "ce2", "limit", "ce1", "site-b"],
+        "topology.links.port": {"from": "ce2", "to": "limit", "rate": "1 Gb/s", "policy": policy},
+        "topology.links.wan.from": "limit",
+        "topology.links.wan.policy": "FIFO",
+    }
+
+
+def settings(policy: str) -> dict[str, object]:
+    """What a policy replaces in the scenario."""
+    name, _, exact = policy.partition(", ")
+    found = before_limit("WFQ") if name == "WFQ" else at_line(name)
+    if name == "ECN":
+        found[f"{DEFAULTS}.ecn"] = "ect0"
+    return found | (NO_JITTER if exact else {})

@@ -1,0 +1,267 @@
+"""What a reproduction consists of: claims with verdicts, assumptions and effects, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from spillgate.papers.lab import Lab
+    from spillgate.result import Results
+
+Outcome = Literal["reproduced", "shape_only", "not_reproduced"]
+
+OUTCOME_MARKS: Mapping[str, str] = {
+    "reproduced": "✓ reproduced",
+    "shape_only": "~ shape only",
+    "not_reproduced": "✗ not reproduced",
+}
+"""How verdicts are shown: a symbol and words, never color alone."""
+
+OUTCOME_LETTERS: Mapping[str, str] = {"reproduced": "R", "shape_only": "s", "not_reproduced": "–"}
+"""Verdicts in one letter, for tables of many."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A mean over independent runs with its 95 % interval, in base units.
+
+    Attributes:
+        mean: The mean; none if it is defined in no run.
+        low: Lower end; none with fewer than two runs.
+        high: Upper end; none with fewer than two runs.
+        unit: `s`, `b/s`, `1` for shares of a whole, `ratio` for other ratios, or a word for
+            counts.
+        n: Runs in which it is defined.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One checkable statement of a claim.
+
+    Attributes:
+        text: What must hold, in words.
+        quantity: What was measured for it.
+        kind: `trend` for an ordering or direction, `number` for a size.
+        holds: Whether it does.
+        undecided: Whether the interval contains the bound; then `holds` is false.
+    """
+
+    text: str
+    quantity: Quantity
+    kind: Literal["trend", "number"]
+    holds: bool
+    undecided: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper.
+
+    Attributes:
+        id: Such as `M1`.
+        statement: What the paper says.
+        paper: The paper's own figure, in base units; none where it states none.
+        predicate: What is checked, in words.
+        test: Gives the parts, the one that the claim is about first, from measured values.
+    """
+
+    id: str
+    statement: str
+    paper: float | None
+    predicate: str
+    test: Callable[[Any], Sequence[Part]]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict.
+
+    Attributes:
+        claim: The claim.
+        ours: What was measured: the quantity of the first part.
+        verdict: `reproduced` if all parts hold, `shape_only` if all trends do.
+        reason: What does not hold, and why; empty for `reproduced`.
+        parts: All parts.
+    """
+
+    claim: Claim
+    ours: Quantity
+    verdict: Outcome
+    reason: str
+    parts: tuple[Part, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As in the JSON document."""
+        return {
+            "id": self.claim.id,
+            "statement": self.claim.statement,
+            "paper": self.claim.paper,
+            "ours": self.ours.mean,
+            "low": self.ours.low,
+            "high": self.ours.high,
+            "unit": self.ours.unit,
+            "verdict": self.verdict,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Point:
+    """Another choice for what the paper leaves silent.
+
+    Attributes:
+        label: The choice in words.
+        set: Values of the scenario to replace, by path.
+        edit: Pairs of a regular expression and its replacement in the text of the
+            configuration; each must match.
+        files: Files to write beside the scenario, by name.
+    """
+
+    label: str
+    set: Mapping[str, object] = field(default_factory=dict)
+    edit: Sequence[tuple[str, str]] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One line of the ledger: something that the paper leaves silent.
+
+    Attributes:
+        key: A short name, such as `fifo.limit`.
+        value: What was chosen.
+        why: The reason of the choice.
+        points: The choices of the sweep; none if it cannot be varied.
+        note: For what cannot be varied: what is known of its effect.
+        policies: Policies that the choice can touch, for which it is run; all if empty. The
+            others are taken from the run with everything as chosen, which is the same.
+    """
+
+    key: str
+    value: str
+    why: str
+    points: tuple[Point, ...] = ()
+    note: str = ""
+    policies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ledgered:
+    """An assumption with what the claims do when it is varied."""
+
+    assumption: Assumption
+    effect: str
+
+    def record(self) -> dict[str, str]:
+        """As in the JSON document."""
+        a = self.assumption
+        return {"key": a.key, "value": a.value, "why": a.why, "effect": self.effect}
+
+
+Cell = str | Quantity | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes:
+        file: File name of its CSV, without ending.
+        title: Heading.
+        head: Headings of the columns.
+        rows: Cells: texts, quantities, or none.
+        note: What to know, below it.
+    """
+
+    file: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure: `draw` writes it to the path it is given plus `.png` and `.svg`."""
+
+    file: str
+    title: str
+    draw: Callable[[Path], None]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: text, then tables, then figures."""
+
+    title: str
+    text: str = ""
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Everything that one call found.
+
+    Attributes:
+        paper: Short name of the paper.
+        title: Its authors and title.
+        version: Version of Spillgate.
+        seed: Master seed.
+        runs: Independent runs behind each claim.
+        quick: Whether the runs were few and short.
+        claims: The claims with verdicts.
+        assumptions: The ledger.
+        sections: Tables and figures.
+        batches: The results of the runs that the claims rest on, by name.
+    """
+
+    paper: str
+    title: str
+    version: str
+    seed: int
+    runs: int
+    quick: bool
+    claims: tuple[Judged, ...]
+    assumptions: tuple[Ledgered, ...]
+    sections: tuple[Section, ...]
+    batches: Mapping[str, Results]
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document: claims and assumptions; the same for the same version and seed."""
+        return {
+            "paper": self.paper,
+            "version": self.version,
+            "seed": self.seed,
+            "runs": self.runs,
+            "quick": self.quick,
+            "claims": [c.record() for c in self.claims],
+            "assumptions": [a.record() for a in self.assumptions],
+        }
+
+
+class Paper(Protocol):
+    """A paper's module."""
+
+    TITLE: str
+    """Authors and title."""
+    SYSTEM: Path
+    """Directory with `scenario.yaml` and what it refers to."""
+    RUNS: int
+    """Runs behind each claim, if nobody says otherwise."""
+    QUICK_RUNS: int
+    """The same with `--quick`."""
+
+    def reproduce(self, lab: Lab) -> Reproduction:
+        """Runs everything."""

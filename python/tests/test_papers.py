@@ -1,0 +1,399 @@
+"""Reproductions: predicates on made-up results, the ledger's edits, and the command itself."""
+
+import csv
+import json
+import math
+import shutil
+
+import pytest
+
+import spillgate
+from spillgate import papers
+from spillgate.cli import main
+from spillgate.papers import judge, mitroi
+from spillgate.papers.judge import within
+from spillgate.papers.lab import Case, Lab, Protocol
+from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
+from spillgate.papers.mitroi import beyond, claims, system
+from spillgate.papers.mitroi.ledger import ASSUMPTIONS, WFQ_FORMS
+from spillgate.papers.model import Claim, Part, Point
+
+
+def around(mean, unit="1"):
+    """Four runs with this mean, and an interval of ±1.6 % of it: t(3) = 3.18, s = 1 % of it."""
+    return PerRun(tuple(mean * (1 + d) for d in (-0.0115, -0.0038, 0.0038, 0.0115)), unit)
+
+
+# Predicates
+
+
+def test_a_part_holds_when_its_whole_interval_does():
+    assert within("", around(0.2), above=0.1).holds
+    assert within("", around(0.2), above=0.1, below=0.3).holds
+    wrong = within("", around(0.2), above=0.3)
+    assert not wrong.holds
+    assert not wrong.undecided
+    near = within("", around(0.2), above=0.199)
+    assert not near.holds
+    assert near.undecided
+
+
+def test_one_run_decides_by_its_value():
+    part = within("", PerRun((0.2,), "1"), above=0.1)
+    assert part.holds
+    assert part.quantity.low is None
+
+
+def test_what_is_undefined_does_not_hold():
+    assert not within("", PerRun((0.2, math.nan), "1"), above=0.1).holds
+    assert not within("", PerRun((math.nan, math.nan), "1"), above=0.1).holds
+
+
+CLAIM = Claim("X1", "something", None, "", lambda _: ())
+
+
+def parts(*kinds_and_holds):
+    q = around(1.0).quantity
+    return [Part(f"part {i}", q, k, h) for i, (k, h) in enumerate(kinds_and_holds)]
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ([("number", True), ("trend", True)], "reproduced"),
+        ([("number", False), ("trend", True)], "shape_only"),
+        ([("number", True), ("trend", False)], "not_reproduced"),
+        ([("number", False)], "not_reproduced"),
+        ([("trend", False), ("trend", True)], "not_reproduced"),
+        ([], "not_reproduced"),
+    ],
+)
+def test_verdicts(given, verdict):
+    found = judge.judge(CLAIM, parts(*given), "the cause")
+    assert found.verdict == verdict
+    assert (found.reason == "") == (verdict == "reproduced")
+    if given and verdict != "reproduced":
+        assert found.reason.endswith("the cause")
+        assert "part" in found.reason
+
+
+def test_differences_are_formed_run_by_run():
+    a, b = PerRun((1.0, 5.0), "s"), PerRun((2.0, 4.0), "s")
+    assert (a - b).values == (-1.0, 1.0)
+    assert largest([a, b]).values == (2.0, 5.0)
+    assert smallest([a, b]).values == (1.0, 4.0)
+    assert math.isnan(largest([a, PerRun((math.nan, 1.0), "s")]).values[0])
+    assert math.isnan((a / PerRun((0.0, 1.0), "s")).values[0])
+
+
+def test_intervals_are_students():
+    # Mean 3, s² = 2.5, t(4) = 2.776: 3 ± 2.776 √(2.5 / 5).
+    q = PerRun((1.0, 2.0, 3.0, 4.0, 5.0), "s").quantity
+    assert (q.mean, q.n) == (3.0, 5)
+    assert q.high == pytest.approx(3.0 + 2.7764451 * math.sqrt(0.5), rel=1e-7)
+
+
+# The claims, on a world that is as the paper says
+
+
+class World(Measured):
+    """Made-up values; the claims take them for measured."""
+
+    def __init__(self, values):
+        self._values = {
+            ("x", *k): v if isinstance(v, PerRun) else around(v) for k, v in values.items()
+        }
+
+    def of(self, variant, scope, name, metric):
+        return self._values["x", variant, scope, name, metric]
+
+    def names(self, variant, scope):
+        return list(dict.fromkeys(k[3] for k in self._values if k[1:3] == (variant, scope)))
+
+
+POINT_LOSS = dict(
+    zip(("af31", "af32", "af33", "af21", "af22", "af23"), range(10, 70, 10), strict=True)
+)
+
+
+def as_the_paper_says():
+    values = {}
+    for p in system.POLICIES:
+        early = p in ("FIFO", "WFQ")
+        for c in system.CLASSES:
+            loss = {"voice": 0.12, "video": 0.2}.get(c, 0.2) if early else 0.0
+            if not early and c in system.CONGESTED:
+                loss = 0.3
+            delay = 7.0e-3 if early else {"voice": 2.0e-3, "bulk": 3.0e-3}.get(c, 2.5e-3)
+            if c in system.CONGESTED:
+                delay = {"CBWFQ-LLQ": 6e-3, "CBWFQ-LLQ-WRED": 5e-3}.get(p, delay)
+            values[p, "class", c, "loss_ratio"] = loss
+            values[p, "class", c, "owd_mean"] = around(delay, "s")
+            values[p, "class", c, "jitter"] = around(2e-3 if early else 1e-3, "s")
+        for d, loss in POINT_LOSS.items():
+            y = int(d[-1])
+            even = {1: 2, 2: 0, 3: -4}[y]
+            values[p, "dscp", d, "loss_ratio"] = (loss + (even if "WRED" in p else 0)) / 100
+    values["FIFO", "queue", "wan/class-default", "sojourn_mean"] = around(3.5e-3, "s")
+    for q in ("VOICE", "VIDEO"):
+        values["CBWFQ-LLQ", "queue", f"wan/{q}", "sojourn_mean"] = around(1e-3, "s")
+    for a, b in system.TUNNELED.items():
+        for key in [k for k in values if k[0] == a]:
+            values[(b, *key[1:])] = values[key]
+    level = {2.502: 0.1, 4.446: 0.1, 3.336: 0.2, 0.666: 0.2, 0.888: 0.3}
+    for p in system.EXACT:
+        for row in system.flows():
+            for i in range(int(row["count"])):
+                name = f"{row['name']}-{i}"
+                values[p, "flow", name, "loss_ratio"] = level.get(system.mbps(row), 0.2)
+    return values
+
+
+def verdicts(values):
+    policies = {k[0] for k in values}
+    world = World(values)
+    return {j.claim.id: j for j in mitroi.judged(View({p: (world, p) for p in policies}))}
+
+
+def test_every_claim_is_reproduced_where_all_is_as_the_paper_says():
+    found = verdicts(as_the_paper_says())
+    assert list(found) == [f"M{i}" for i in range(1, 13)]
+    assert {k: (j.verdict, j.reason) for k, j in found.items()} == dict.fromkeys(
+        found, ("reproduced", "")
+    )
+
+
+WRONG = {
+    # Claim, values to replace, verdict, further claims that they must touch.
+    "M1": ({("WFQ", "class", "voice", "loss_ratio"): 0.02}, "shape_only", ()),
+    "M2": ({("FIFO", "class", "video", "loss_ratio"): 0.3}, "shape_only", ()),
+    "M3": ({("CBWFQ-LLQ", "class", "voice", "loss_ratio"): 0.01}, "shape_only", ()),
+    "M4": (
+        {("FIFO", "queue", "wan/class-default", "sojourn_mean"): around(9e-3, "s")},
+        "shape_only",
+        (),
+    ),
+    "M5": (
+        {("MPLS-CBWFQ-LLQ", "class", "voice", "owd_mean"): around(2.5e-3, "s")},
+        "shape_only",
+        (),
+    ),
+    "M6": ({("WFQ", "class", "bulk", "owd_mean"): around(3e-3, "s")}, "not_reproduced", ()),
+    "M7": (
+        {("CBWFQ-LLQ", "class", "bulk", "owd_mean"): around(4e-3, "s")},
+        "not_reproduced",
+        (),
+    ),
+    "M8": (
+        {("FIFO", "class", "critical", "owd_mean"): around(4e-3, "s")},
+        "not_reproduced",
+        ("M6",),
+    ),
+    "M9": ({("CBWFQ", "dscp", "af33", "loss_ratio"): 0.15}, "not_reproduced", ()),
+    "M10": ({("CBWFQ-LLQ-WRED", "dscp", "af23", "loss_ratio"): 0.65}, "not_reproduced", ()),
+    "M11": ({("CBWFQ", "class", "video", "jitter"): around(3e-3, "s")}, "not_reproduced", ()),
+    "M12": ({("FIFO, exact", "flow", "bulk-2-0", "loss_ratio"): 0.9}, "shape_only", ()),
+}
+
+
+@pytest.mark.parametrize("claim", WRONG)
+def test_each_claim_can_fail(claim):
+    replaced, verdict, others = WRONG[claim]
+    found = verdicts(as_the_paper_says() | replaced)
+    assert found[claim].verdict == verdict
+    assert found[claim].reason
+    failed = {k for k, j in found.items() if j.verdict != "reproduced"}
+    assert failed == {claim, *others}
+
+
+def test_bounds_of_delay_variation_are_a_number():
+    values = as_the_paper_says()
+    for p in ("FIFO", "WFQ"):
+        values[p, "class", "voice", "jitter"] = around(0.04, "s")
+    assert verdicts(values)["M11"].verdict == "shape_only"
+
+
+def test_without_tunnels_there_is_no_m5():
+    values = {k: v for k, v in as_the_paper_says().items() if not k[0].startswith("MPLS")}
+    found = verdicts(values)["M5"]
+    assert found.verdict == "not_reproduced"
+    assert found.ours.mean is None
+
+
+def test_levels_and_what_groups_explain():
+    assert claims.levels([[0.1, 0.12], [0.11], [0.2]]) == 2
+    assert claims.explained([[0.1, 0.1], [0.2, 0.2]]) == pytest.approx(1.0)
+    # Group means 0.15 and 0.15: nothing between them.
+    assert claims.explained([[0.1, 0.2], [0.1, 0.2]]) == pytest.approx(0.0)
+
+
+# The system
+
+
+def test_the_system_is_that_of_the_example(root):
+    own, example = (
+        path.read_text()
+        for path in (system.SYSTEM / "traffic.csv", root / "examples/ce-node/traffic.csv")
+    )
+    assert own == example
+    total = sum(system.mbps(r) * int(r["count"]) for r in system.flows())
+    assert total == pytest.approx(123.036)
+
+
+def test_table_1_is_scaled():
+    rows = list(csv.DictReader(system.scaled(150.0).splitlines()))
+    total = sum(float(r["rate"].removesuffix(" b/s")) * int(r["count"]) for r in rows)
+    # Each of 50 flows is rounded to 1 b/s.
+    assert total == pytest.approx(150e6, abs=50)
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return Lab(system.SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
+
+
+def test_every_point_of_the_ledger_changes_what_is_run(lab):
+    """A point that is what was chosen would show no effect, and prove nothing."""
+    protocol = Protocol(1, 0.0, 0.01)
+    policy = {"llq.burst": "CBWFQ-LLQ"}
+    for a in ASSUMPTIONS:
+        name = policy.get(a.key) or (a.policies or ("CBWFQ-LLQ-WRED",))[0]
+        name = "FIFO" if a.key == "fifo.limit" else name
+        chosen = lab.simulation([Case("x", system.settings(name))], protocol).description.hash
+        for point in a.points:
+            values = lab.apply(a.key, point)
+            own = WFQ_FORMS[point.label] if a.key == "wfq.position" else system.settings(name)
+            found = lab.simulation([Case("x", {**values, **own})], protocol).description.hash
+            assert found != chosen, (a.key, point.label)
+
+
+def test_an_edit_must_match(lab):
+    with pytest.raises(ValueError, match=r"is not in policies\.cfg"):
+        lab.apply("key", Point("nothing", edit=(("no such line", "x"),)))
+
+
+def test_every_assumption_has_a_reason():
+    assert len({a.key for a in ASSUMPTIONS}) == len(ASSUMPTIONS)
+    for a in ASSUMPTIONS:
+        assert a.value
+        assert a.why
+        assert a.points or a.note
+
+
+def test_rivals_are_every_other_kind():
+    kinds = spillgate.catalog()
+    every = {e["kind"] for f in ("disciplines", "aqm") for e in kinds[f]}
+    shown = {name.rpartition(" ")[2] for name in beyond.rival_settings()}
+    assert shown == every - beyond.OWN
+    assert every >= beyond.OWN
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """Two quick reproductions, on one thread and on two."""
+    where = tmp_path_factory.mktemp("reproduce")
+    for jobs in ("1", "2"):
+        arguments = ["reproduce", "mitroi", "--quick", "--quiet", "--runs", "2", "--jobs", jobs]
+        assert main([*arguments, "--out", str(where / jobs)]) == 0
+    return where
+
+
+def test_the_document_has_its_form(quick):
+    document = json.loads((quick / "1/claims.json").read_text())
+    assert list(document) == ["paper", "version", "seed", "runs", "quick", "claims", "assumptions"]
+    assert (document["paper"], document["seed"], document["quick"]) == ("mitroi", 1, True)
+    assert document["runs"] == 2
+    assert [c["id"] for c in document["claims"]] == [f"M{i}" for i in range(1, 13)]
+    keys = ["id", "statement", "paper", "ours", "low", "high", "unit", "verdict", "reason"]
+    for claim in document["claims"]:
+        assert list(claim) == keys
+        assert claim["verdict"] in ("reproduced", "shape_only", "not_reproduced")
+        assert (claim["reason"] == "") == (claim["verdict"] == "reproduced")
+        for key in ("paper", "ours", "low", "high"):
+            assert claim[key] is None or isinstance(claim[key], float)
+        if claim["ours"] is not None and claim["low"] is not None:
+            assert claim["low"] <= claim["ours"] <= claim["high"]
+    assert document["assumptions"]
+    for assumption in document["assumptions"]:
+        assert list(assumption) == ["key", "value", "why", "effect"]
+        assert all(isinstance(v, str) and v for v in assumption.values())
+
+
+def test_what_does_not_depend_on_chance_comes_out(quick):
+    """What is 20 standard deviations from its bound even in short runs."""
+    document = json.loads((quick / "1/claims.json").read_text())
+    verdict = {c["id"]: c["verdict"] for c in document["claims"]}
+    assert verdict["M3"] == "reproduced"
+    assert verdict["M8"] == "not_reproduced"
+    assert verdict["M4"] != "reproduced"
+
+
+def test_threads_change_nothing(quick):
+    def content(jobs):
+        where = quick / jobs
+        files = sorted(p for p in where.rglob("*") if p.is_file())
+        # Manifests and results of batches say how long it took and on how many threads.
+        return {
+            str(p.relative_to(where)): p.read_bytes()
+            for p in files
+            if p.name not in ("manifest.json", "results.json")
+        }
+
+    one, two = content("1"), content("2")
+    assert one.keys() == two.keys()
+    assert {k for k in one if one[k] != two[k]} == set()
+    assert {"claims.json", "index.html", "index.md", "tables/claims.csv"} <= one.keys()
+    for n in ("06-delay-realtime", "07-delay-data", "08-loss-realtime", "09-loss-data"):
+        assert f"figures/fig{n}.png" in one
+    assert "figures/fig10-delay-variation.svg" in one
+    assert any(k.startswith("runs/") and k.endswith("results.parquet") for k in one)
+
+
+def test_the_configurations_that_were_run_are_kept(quick):
+    text = (quick / "1/system/policies-fifo-limit-20-packets.cfg").read_text()
+    assert "queue-limit 20 packets" in text
+    assert spillgate.check(quick / "1/system/scenario.yaml").variants[0] == "FIFO"
+
+
+def test_the_page_stands_alone(quick):
+    page = (quick / "1/index.html").read_text()
+    assert page.count("<svg") == page.count("</svg>") >= 10
+    # Namespaces of SVG are names, not addresses; nothing is loaded.
+    assert "src=" not in page
+    assert "<link" not in page
+    identities = [x.split('"')[0] for x in page.split(' id="')[1:]]
+    assert len(identities) == len(set(identities))
+
+
+def test_an_existing_directory_is_not_replaced(quick, capsys):
+    assert main(["reproduce", "mitroi", "--quick", "--out", str(quick / "1")]) == 2
+    assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mitroy"], "there is no paper 'mitroy'; there are mitroi"),
+        ([], "name a paper; there are mitroi"),
+        (["mitroi", "--runs", "1"], "at least 2"),
+        (["mitroi", "--quick", "--seed", "-1"], "seed must be"),
+        (["mitroi", "--quick", "--jobs", "9999"], "jobs must be"),
+    ],
+)
+def test_bad_input(arguments, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not any(p.is_file() for p in tmp_path.rglob("*"))
+    shutil.rmtree(tmp_path / "runs", ignore_errors=True)
+
+
+def test_the_papers_are_listed(capsys):
+    assert main(["reproduce", "--list"]) == 0
+    out = capsys.readouterr().out
+    for name, about in papers.PAPERS.items():
+        assert name in out
+        assert about in out
