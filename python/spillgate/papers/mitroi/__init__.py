@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spillgate import _engine
-from spillgate.metrics import metrics
 from spillgate.papers.judge import judge, shown
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, View
@@ -89,6 +88,7 @@ def reproduce(lab: Lab) -> Reproduction:
     moving = explain.standing_queues(lab, brief)
     load, by_load = beyond.loads(lab, brief)
     tcp = beyond.tcp(lab, brief)
+    quality = beyond.quality(m, policies)
     rivals = beyond.rivals(lab, brief)
 
     claims = judged(v, _because(v, wfq, limit, steps))
@@ -129,7 +129,7 @@ def reproduce(lab: Lab) -> Reproduction:
             ),
             (figures.ratio(ratios), figures.clusters(groups)),
         ),
-        Section("Beyond the paper", "", (load, tcp, rivals), (figures.by_load(by_load),)),
+        Section("Beyond the paper", "", (quality, load, tcp, rivals), (figures.by_load(by_load),)),
         Section("The claims under other assumptions", "", (table,)),
     )
     return Reproduction(
@@ -185,7 +185,6 @@ def _because(v: View, wfq: str, limit: int | None, steps: Mapping[str, Judged]) 
 
 
 def _classes(m: Measured, policies: tuple[str, ...], file: str, title: str) -> Table:
-    known = {x.name for x in metrics()}
     columns = [
         ("offered", "offered"),
         ("throughput", "throughput"),
@@ -195,7 +194,6 @@ def _classes(m: Measured, policies: tuple[str, ...], file: str, title: str) -> T
         ("p95", "owd_p95"),
         ("p99", "owd_p99"),
         ("jitter", "jitter"),
-        *((k, k) for k in beyond.RATED if k in known),
     ]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
