@@ -3,7 +3,7 @@
 use spillgate_core::Size;
 use spillgate_endpoints::source::KINDS;
 use spillgate_endpoints::source::spec::{
-    Imix, PacketSizeSpec, SizeRange, SourceSpec, SpecProblem, WeightedSize,
+    GenomeSpec, Imix, PacketSizeSpec, SizeRange, SourceSpec, SpecProblem, WeightedSize,
 };
 
 fn sizes(json: &str) -> Result<PacketSizeSpec, String> {
@@ -15,6 +15,12 @@ fn sizes(json: &str) -> Result<PacketSizeSpec, String> {
 fn packet_sizes_in_every_form() {
     let fixed = PacketSizeSpec::Fixed(Size(1500));
     let imix = PacketSizeSpec::Imix(Imix::Simple);
+    let genome = PacketSizeSpec::Genome(GenomeSpec {
+        sequence: "aag".to_owned(),
+        sizes: [].into(),
+        mtu: Size(1500),
+        framing: Size(18),
+    });
     let range = SizeRange {
         min: Size(64),
         max: Size(1500),
@@ -29,6 +35,9 @@ fn packet_sizes_in_every_form() {
         (r#"{"fixed": "1500 B"}"#, fixed),
         (r#""imix""#, imix.clone()),
         (r#"{"imix": "simple"}"#, imix),
+        (r#"{"imix": "tolly"}"#, PacketSizeSpec::Imix(Imix::Tolly)),
+        (r#"{"genome": "aag"}"#, genome.clone()),
+        (r#"{"genome": {"sequence": "aag"}}"#, genome),
         (
             r#"{"uniform": {"min": "64 B", "max": "1500 B"}}"#,
             PacketSizeSpec::Uniform(range),
@@ -89,13 +98,23 @@ fn mistakes_in_packet_sizes_are_explained() {
         (
             "null",
             "invalid type: null",
-            "fixed, table, imix, uniform, exponential",
+            "fixed, table, imix, genome, uniform, exponential",
         ),
         (r#"{"fixd": "1500 B"}"#, "unknown variant `fixd`", "`fixed`"),
         (
             r#"{"imix": "complex"}"#,
             "unknown variant `complex`",
             "`simple`",
+        ),
+        (
+            r#"{"genome": 7}"#,
+            "invalid type: integer `7`",
+            "a genome such as aaafg",
+        ),
+        (
+            r#"{"genome": {"sequenz": "a"}}"#,
+            "unknown field `sequenz`",
+            "`sequence`",
         ),
         (
             r#"{"fixed": "1 B", "imix": "simple"}"#,
@@ -138,6 +157,8 @@ fn values_out_of_range_are_located() {
         )
     };
     let exponential = r#""exponential""#;
+    let voip = |more: &str, codec: &str| format!(r#"{{"voip": {{"codec": "{codec}", {more}}}}}"#);
+    let video = |more: &str| format!(r#"{{"video": {{"rate": "400 kb/s", {more}}}}}"#);
     for (json, path, found) in [
         (
             r#"{"cbr": {"rate": "1 Mb/s", "packet": "1500 B", "jitter": "51 %"}}"#.to_owned(),
@@ -178,6 +199,70 @@ fn values_out_of_range_are_located() {
             "cbr.packet.table[0].size",
             "4 B",
         ),
+        (
+            cbr(r#"{"genome": "aQ"}"#),
+            "cbr.packet.genome.sequence",
+            "aQ",
+        ),
+        (
+            voip(r#""bitrate": "7 kb/s""#, "g723"),
+            "voip.bitrate",
+            "7 kb/s",
+        ),
+        (
+            voip(r#""bitrate": "5 kb/s""#, "opus"),
+            "voip.bitrate",
+            "5 kb/s",
+        ),
+        (
+            voip(r#""packetization": "25 ms""#, "g729"),
+            "voip.packetization",
+            "25 ms",
+        ),
+        (
+            voip(r#""packetization": "30 ms""#, "opus"),
+            "voip.packetization",
+            "30 ms",
+        ),
+        (
+            voip(r#""packetization": "210 ms""#, "g711"),
+            "voip.packetization",
+            "210 ms",
+        ),
+        (voip(r#""vbr": "20 %""#, "g711"), "voip.vbr", "20 %"),
+        (voip(r#""vbr": "0 %""#, "opus"), "voip.vbr", "0 %"),
+        (voip(r#""extra": "2 kB""#, "opus"), "voip.extra", "2000 B"),
+        (voip(r#""jitter": "60 %""#, "g711"), "voip.jitter", "60 %"),
+        (
+            voip(r#""vad": {"talk": "0 s"}"#, "g711"),
+            "voip.vad.talk",
+            "0 s",
+        ),
+        (
+            voip(r#""vad": {"sid_every": "1 us"}"#, "g711"),
+            "voip.vad.sid_every",
+            "1 us",
+        ),
+        (
+            voip(r#""vad": {"sid": "2 kB"}"#, "g711"),
+            "voip.vad.sid",
+            "2000 B",
+        ),
+        (video(r#""fps": 0"#), "video.fps", "0"),
+        (video(r#""fps": 25, "gop": """#), "video.gop", ""),
+        (video(r#""fps": 25, "gop": "IQ""#), "video.gop", "IQ"),
+        (
+            video(r#""fps": 25, "weights": {"b": 0}"#),
+            "video.weights.b",
+            "0",
+        ),
+        (
+            video(r#""fps": 25, "scene": "39 ms""#),
+            "video.scene",
+            "39 ms",
+        ),
+        (video(r#""fps": 25, "mtu": "500 B""#), "video.mtu", "500 B"),
+        (video(r#""fps": 1000"#), "video.rate", "400 kb/s"),
         (
             r#"{"poisson": {"rate": "1 Mb/s", "packet": "0 B"}}"#.to_owned(),
             "poisson.packet.fixed",
@@ -236,7 +321,7 @@ fn weights_must_be_finite() {
 #[test]
 fn kinds_are_what_scenarios_say() {
     let names: Vec<&str> = KINDS.iter().map(|(k, _)| *k).collect();
-    assert_eq!(names, ["cbr", "poisson", "on-off"]);
+    assert_eq!(names, ["cbr", "poisson", "on-off", "voip", "video"]);
     let schema = serde_json::to_value(schemars::schema_for!(SourceSpec)).unwrap();
     for ((kind, summary), variant) in KINDS.iter().zip(schema["oneOf"].as_array().unwrap()) {
         assert_eq!(variant["required"][0], *kind);
@@ -245,7 +330,7 @@ fn kinds_are_what_scenarios_say() {
     let e = serde_json::from_str::<SourceSpec>(r#"{"cbb": {}}"#).unwrap_err();
     assert!(
         e.to_string()
-            .contains("expected one of `cbr`, `poisson`, `on-off`")
+            .contains("expected one of `cbr`, `poisson`, `on-off`, `voip`, `video`")
     );
 }
 
@@ -254,7 +339,7 @@ fn the_schema_has_every_form_of_packet_sizes() {
     let schema = serde_json::to_value(schemars::schema_for!(PacketSizeSpec)).unwrap();
     let forms = schema["anyOf"].as_array().unwrap();
     assert!(forms.iter().any(|f| f["const"] == "imix"));
-    for kind in ["fixed", "table", "imix", "uniform", "exponential"] {
+    for kind in ["fixed", "table", "imix", "genome", "uniform", "exponential"] {
         let form = forms.iter().find(|f| f["required"][0] == kind).unwrap();
         assert_eq!(form["additionalProperties"], false);
         assert!(form["properties"][kind].is_object());

@@ -40,6 +40,16 @@ fn catalog() -> String {
         "sources".to_owned(),
         list(&mut sources.iter().copied()).into(),
     );
+    let codecs = spillgate_endpoints::source::CODECS;
+    families.insert(
+        "voip-codecs".to_owned(),
+        list(&mut codecs.iter().copied()).into(),
+    );
+    let mixes = spillgate_endpoints::source::MIXES;
+    families.insert(
+        "packet-mixes".to_owned(),
+        list(&mut mixes.iter().copied()).into(),
+    );
     let control = spillgate_endpoints::cc::KINDS;
     families.insert(
         "congestion-control".to_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
-use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::Recipe;
@@ -172,6 +172,16 @@ pub enum Traffic {
     },
     /// TCP connections that come and go.
     Sessions(Arc<SessionsPlan>),
+}
+
+impl FlowPlan {
+    /// The call that the flow is, with its codec, packetization and delays; none for other traffic.
+    pub fn call(&self) -> Option<&VoipSpec> {
+        match &self.traffic {
+            Traffic::Source(SourceSpec::Voip(call)) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 impl Traffic {

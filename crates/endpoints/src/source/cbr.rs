@@ -10,7 +10,7 @@
 //! counts: packets keep their order, and the mean displacement is zero. No
 //! packet is sent before the start.
 
-use spillgate_core::{Dur, Rate, Rng, Time, time::PS_PER_SEC};
+use spillgate_core::{Dur, Percent, Rate, Rng, Time, time::PS_PER_SEC};
 
 use super::size::Sizes;
 use super::spec::{CbrSpec, SpecProblem};
@@ -70,7 +70,7 @@ impl Model for Cbr {
             place: later(start, spec.phase.unwrap_or(Dur::ZERO)),
             start,
             before: Dur::MAX,
-            jitter: (spec.jitter.0.clamp(0.0, 0.5) * 4_294_967_296.0) as u32,
+            jitter: jitter_share(spec.jitter),
             phase,
         }
     }
@@ -85,16 +85,7 @@ impl Model for Cbr {
         let len = self.sizes.draw(rng);
         let after = self.grid.step(len);
         self.place = later(place, after);
-        let at = if self.jitter > 0 {
-            // Whole picoseconds throughout: two halves of a gap never exceed it.
-            let gap = self.before.min(after).as_ps();
-            let reach = ((u128::from(gap) * u128::from(self.jitter)) >> 32) as u64;
-            let shift = ((u128::from(rng.u64()) * u128::from(2 * reach + 1)) >> 64) as u64;
-            let at = place.as_ps().checked_add(shift)?.saturating_sub(reach);
-            Time::from_ps(at).max(self.start)
-        } else {
-            place
-        };
+        let at = shifted(place, self.before.min(after), self.jitter, rng)?.max(self.start);
         self.before = after;
         Some(Emission { at, len })
     }
@@ -105,16 +96,40 @@ impl Model for Cbr {
 
     fn check(spec: &CbrSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
-        if !(0.0..=0.5).contains(&spec.jitter.0) {
-            return Err(SpecProblem::new(
-                "jitter",
-                &spec.jitter,
-                "it is above 50 % of the gap, so packets could overtake each other",
-                "write a percentage from 0 % to 50 %",
-            ));
-        }
-        Ok(())
+        check_jitter(spec.jitter)
     }
+}
+
+/// Refuses a jitter by which packets could overtake each other.
+pub(super) fn check_jitter(jitter: Percent) -> Result<(), SpecProblem> {
+    if (0.0..=0.5).contains(&jitter.0) {
+        return Ok(());
+    }
+    Err(SpecProblem::new(
+        "jitter",
+        &jitter,
+        "it is above 50 % of the gap, so packets could overtake each other",
+        "write a percentage from 0 % to 50 %",
+    ))
+}
+
+/// A jitter in units of 2^-32 of the gap, at most one half.
+pub(super) fn jitter_share(jitter: Percent) -> u32 {
+    (jitter.0.clamp(0.0, 0.5) * 4_294_967_296.0) as u32
+}
+
+/// `place` moved uniformly by up to the share `jitter` of `gap` to both sides; none beyond the
+/// last instant. No draw without jitter.
+#[inline]
+pub(super) fn shifted(place: Time, gap: Dur, jitter: u32, rng: &mut Rng) -> Option<Time> {
+    if jitter == 0 {
+        return Some(place);
+    }
+    // Whole picoseconds throughout: two halves of a gap never exceed it.
+    let reach = ((u128::from(gap.as_ps()) * u128::from(jitter)) >> 32) as u64;
+    let shift = ((u128::from(rng.u64()) * u128::from(2 * reach + 1)) >> 64) as u64;
+    let at = place.as_ps().checked_add(shift)?.saturating_sub(reach);
+    Some(Time::from_ps(at))
 }
 
 /// `mean` bytes at `rate`, at least a picosecond.

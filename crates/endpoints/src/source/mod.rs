@@ -9,15 +9,21 @@
 //! kind string, its state machine and its summary.
 
 mod cbr;
+mod codec;
+mod imix;
 mod onoff;
 mod poisson;
 mod registry;
 mod size;
 pub mod spec;
+mod video;
+mod voip;
 mod wire;
 
 use spillgate_core::{Rng, Time};
 
+pub use codec::CODECS;
+pub use imix::MIXES;
 pub use registry::{KINDS, Source};
 
 /// A packet that a source sends.

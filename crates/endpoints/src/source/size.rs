@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use spillgate_core::{Rng, Size, math};
 
-use super::spec::{Imix, MAX_PACKET, MIN_PACKET, PacketSizeSpec};
+use super::spec::{MAX_PACKET, MIN_PACKET, PacketSizeSpec};
 
-/// A distribution of IP packet sizes in bytes. One draw per packet, none if all sizes are alike.
+/// A distribution of IP packet sizes in bytes. One draw per packet, none if all sizes are alike or
+/// in a fixed order.
 #[derive(Clone, Debug)]
 pub(super) enum Sizes {
     Fixed(u16),
     Uniform { min: u16, span: u32 },
     Exponential(f64),
     Table(Arc<[Entry]>),
+    Cycle { packets: Arc<[u16]>, next: u16 },
 }
 
 /// A size and the probability of it or an earlier one.
@@ -39,15 +41,16 @@ impl Sizes {
                 (Self::Exponential(mean), cut_exponential_mean(mean))
             }
             PacketSizeSpec::Table(rows) => table(rows.iter().map(|r| (bytes(r.size), r.weight))),
-            PacketSizeSpec::Imix(Imix::Simple) => table(Imix::SIMPLE.into_iter()),
+            PacketSizeSpec::Imix(mix) => table(mix.rows().iter().copied()),
+            PacketSizeSpec::Genome(genome) => cycle(genome.packets().unwrap_or_default()),
         }
     }
 
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Rng) -> u16 {
+    pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         match self {
             Self::Fixed(len) => *len,
-            Self::Uniform { min, span } => min + rng.below(*span) as u16,
+            Self::Uniform { min, span } => *min + rng.below(*span) as u16,
             Self::Exponential(mean) => {
                 let whole = (rng.exponential(*mean) + 0.5) as u64;
                 whole.clamp(u64::from(MIN_PACKET), u64::from(MAX_PACKET)) as u16
@@ -58,12 +61,30 @@ impl Sizes {
                 // The last sum of weights may round to just below 1.
                 entries[i.min(entries.len() - 1)].len
             }
+            Self::Cycle { packets, next } => {
+                let len = packets[usize::from(*next)];
+                *next = (*next + 1) % packets.len() as u16;
+                len
+            }
         }
     }
 }
 
 fn fixed(len: u16) -> (Sizes, f64) {
     (Sizes::Fixed(len), f64::from(len))
+}
+
+fn cycle(packets: Vec<u16>) -> (Sizes, f64) {
+    match *packets {
+        [] => fixed(MIN_PACKET),
+        [only] => fixed(only),
+        _ => {
+            let sum: u64 = packets.iter().map(|p| u64::from(*p)).sum();
+            let mean = sum as f64 / packets.len() as f64;
+            let packets = packets.into();
+            (Sizes::Cycle { packets, next: 0 }, mean)
+        }
+    }
 }
 
 fn bytes(s: Size) -> u16 {
@@ -129,6 +150,12 @@ mod tests {
         let mean = |json: &str| Sizes::new(&serde_json::from_str(json).unwrap()).1;
         assert_eq!(mean(r#""1500 B""#), 1500.0);
         assert!((mean(r#""imix""#) - 4084.0 / 12.0).abs() < 1e-10);
+        // (7 * 46 + 4 * 576 + 1500) / 12
+        assert!((mean(r#"{"imix": "cisco"}"#) - 4126.0 / 12.0).abs() < 1e-10);
+        assert!(
+            (mean(r#"{"genome": "7a4d1g"}"#) - (7.0 * 46.0 + 4.0 * 494.0 + 1500.0) / 12.0).abs()
+                < 1e-10
+        );
         assert_eq!(
             mean(r#"{"uniform": {"min": "64 B", "max": "1501 B"}}"#),
             782.5

@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent, Rate, Size};
 
+pub use super::codec::Codec;
+pub use super::imix::{GenomeSpec, Imix};
 pub use super::registry::SourceSpec;
+pub use super::video::{FrameWeights, SizeDistribution, VideoSpec};
+pub use super::voip::{Headers, VadModel, VadSpec, VoipSpec};
 
 /// The smallest IP packet in bytes: a bare IPv4 header (RFC 791 §3.1).
 pub const MIN_PACKET: u16 = 20;
@@ -71,7 +75,7 @@ pub enum PeriodDistribution {
 /// Sizes of IP packets, 20..=65535 bytes.
 ///
 /// `packet: 1500 B` is short for `packet: {fixed: 1500 B}`, `packet: imix` for
-/// `packet: {imix: simple}`.
+/// `packet: {imix: simple}`, `packet: {genome: aaafg}` for `packet: {genome: {sequence: aaafg}}`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketSizeSpec {
@@ -79,8 +83,10 @@ pub enum PacketSizeSpec {
     Fixed(Size),
     /// Drawn from a table.
     Table(Vec<WeightedSize>),
-    /// A well-known mix.
+    /// A well-known mix, drawn at random.
     Imix(Imix),
+    /// A sequence that repeats (RFC 6985).
+    Genome(GenomeSpec),
     /// Uniform between two sizes, both included.
     Uniform(SizeRange),
     /// Exponential with this mean, rounded to whole bytes; what is below 20 B becomes 20 B, what
@@ -106,19 +112,6 @@ pub struct SizeRange {
     pub min: Size,
     /// Largest size.
     pub max: Size,
-}
-
-/// Internet mixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Imix {
-    /// 7 : 4 : 1 of 40, 576 and 1500 bytes (mean 340.3 B).
-    Simple,
-}
-
-impl Imix {
-    /// Sizes in bytes and weights of [`Imix::Simple`].
-    pub const SIMPLE: [(u16, f64); 3] = [(40, 7.0), (576, 4.0), (1500, 1.0)];
 }
 
 /// A value out of range.
@@ -180,6 +173,7 @@ impl PacketSizeSpec {
             Self::Fixed(s) => check_size("fixed", *s),
             Self::Exponential(s) => check_size("exponential", *s),
             Self::Imix(_) => Ok(()),
+            Self::Genome(genome) => genome.packets().map(drop).map_err(|p| p.under("genome")),
             Self::Uniform(r) => {
                 check_size("uniform.min", r.min)?;
                 check_size("uniform.max", r.max)?;

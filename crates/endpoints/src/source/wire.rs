@@ -3,18 +3,20 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use spillgate_core::Size;
 use spillgate_core::units::parse_size;
 
-use super::spec::{Imix, PacketSizeSpec, SizeRange, WeightedSize};
+use super::spec::{GenomeSpec, Imix, PacketSizeSpec, SizeRange, VadModel, VadSpec, WeightedSize};
 
-const KINDS: &[&str] = &["fixed", "table", "imix", "uniform", "exponential"];
+const KINDS: &[&str] = &["fixed", "table", "imix", "genome", "uniform", "exponential"];
 const VALID: &str = "write a size such as 1500 B, imix, or one of {fixed: 1500 B}, \
-    {table: [{size: 40 B, weight: 7}, ...]}, {imix: simple}, {uniform: {min: 64 B, max: 1500 B}}, \
-    {exponential: 500 B}";
+    {table: [{size: 40 B, weight: 7}, ...]}, {imix: simple}, {genome: 7a4d1g}, \
+    {uniform: {min: 64 B, max: 1500 B}}, {exponential: 500 B}";
 
 impl<'de> Deserialize<'de> for PacketSizeSpec {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
@@ -66,6 +68,7 @@ impl<'de> Visitor<'de> for V {
             "fixed" => PacketSizeSpec::Fixed(map.next_value()?),
             "table" => PacketSizeSpec::Table(map.next_value::<Vec<WeightedSize>>()?),
             "imix" => PacketSizeSpec::Imix(map.next_value()?),
+            "genome" => PacketSizeSpec::Genome(map.next_value::<TextOr<GenomeSpec>>()?.0),
             "uniform" => PacketSizeSpec::Uniform(map.next_value::<SizeRange>()?),
             "exponential" => PacketSizeSpec::Exponential(map.next_value()?),
             other => return Err(A::Error::unknown_variant(other, KINDS)),
@@ -97,6 +100,9 @@ impl JsonSchema for PacketSizeSpec {
         };
         let table = g.subschema_for::<Vec<WeightedSize>>();
         let imix = g.subschema_for::<Imix>();
+        let genome = json_schema!({
+            "anyOf": [{ "type": "string" }, g.subschema_for::<GenomeSpec>()]
+        });
         let range = g.subschema_for::<SizeRange>();
         json_schema!({
             "description": "Sizes of IP packets, 20 to 65535 bytes.",
@@ -105,10 +111,65 @@ impl JsonSchema for PacketSizeSpec {
                 { "description": "Short for {imix: simple}.", "const": "imix" },
                 one("fixed", "All alike.", size.clone()),
                 one("table", "Drawn from a table with at least one row.", table),
-                one("imix", "A well-known mix.", imix),
+                one("imix", "A well-known mix, drawn at random.", imix),
+                one("genome", "A sequence that repeats (RFC 6985), as text or as a table.", genome),
                 one("uniform", "Uniform between two sizes, both included.", range),
                 one("exponential", "Exponential with this mean, rounded and cut to 20..=65535 bytes.", size.clone()),
             ]
         })
     }
+}
+
+/// What text alone stands for, where a table says more.
+trait FromText: Sized {
+    const EXPECTED: &'static str;
+    fn from_text(text: &str) -> Result<Self, String>;
+}
+
+impl FromText for GenomeSpec {
+    const EXPECTED: &'static str = "a genome such as aaafg, or a table with its `sequence`";
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(Self::of(text))
+    }
+}
+
+impl FromText for VadSpec {
+    const EXPECTED: &'static str =
+        "a model of speech such as p59, or a table such as {talk: 1 s, pause: 1.5 s}";
+    fn from_text(text: &str) -> Result<Self, String> {
+        match VadModel::by_name(text.trim()) {
+            Some(model) => Ok(Self::of(model)),
+            None => Err(format!(
+                "`{text}` is not a model of speech; write p59, sriram-whitt, or a table such as \
+                 {{talk: 1 s, pause: 1.5 s}}"
+            )),
+        }
+    }
+}
+
+/// A value written as text, or as the table that its own deserializer reads.
+pub(super) struct TextOr<T>(pub(super) T);
+
+impl<'de, T: FromText + Deserialize<'de>> Deserialize<'de> for TextOr<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Or<T>(PhantomData<T>);
+        impl<'de, T: FromText + Deserialize<'de>> Visitor<'de> for Or<T> {
+            type Value = TextOr<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<TextOr<T>, E> {
+                T::from_text(text).map(TextOr).map_err(E::custom)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TextOr<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(TextOr)
+            }
+        }
+        d.deserialize_any(Or(PhantomData))
+    }
+}
+
+/// `vad: p59` as well as `vad: {model: p59}`.
+pub(super) fn vad<'de, D: Deserializer<'de>>(d: D) -> Result<Option<VadSpec>, D::Error> {
+    TextOr::deserialize(d).map(|v| Some(v.0))
 }

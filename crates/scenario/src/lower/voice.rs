@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spillgate_endpoints::source::spec::SourceSpec;
+use spillgate_endpoints::source::spec::{Codec, SourceSpec, VoipSpec};
 use spillgate_voice::Profile;
 use spillgate_voice::spec::{SourceCodec, VoiceProblem, VoiceSpec};
 
@@ -23,7 +23,25 @@ use crate::suggest::{did_you_mean, list};
 /// What a source says of its codec, if it is one of speech.
 fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
     match source {
-        SourceSpec::Cbr(_) | SourceSpec::Poisson(_) | SourceSpec::OnOff(_) => None,
+        SourceSpec::Voip(call) => Some(SourceCodec {
+            name: rated(call),
+            packetization: call.packetization(),
+        }),
+        SourceSpec::Cbr(_)
+        | SourceSpec::Poisson(_)
+        | SourceSpec::OnOff(_)
+        | SourceSpec::Video(_) => None,
+    }
+}
+
+/// The name under which a call's codec has planning values: some have one for each rate.
+fn rated(call: &VoipSpec) -> String {
+    let (name, rate) = (call.codec.name(), call.bitrate());
+    let kbps = rate.to_string().replace(" kb/s", "");
+    match call.codec {
+        Codec::G723 => format!("g723.1-{kbps}"),
+        Codec::G726 | Codec::Amr => format!("{name}-{kbps}"),
+        _ => name.to_owned(),
     }
 }
 
@@ -163,4 +181,35 @@ fn unheard(ctx: &mut Ctx<'_>, root: &Node, class: &str, classes: &[String]) {
         .hint(format!("classes of the traffic: {}", list(names())))
     };
     ctx.error(d, root, &steps!["voice", class]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spillgate_core::Rate;
+
+    /// Every codec of a source, at each of its rates, is rated or known to have no values.
+    #[test]
+    fn codecs_of_sources_have_the_names_of_the_planning_values() {
+        let unrated = ["g722", "ilbc", "amr", "amr-wb", "opus"];
+        for (codec, bps) in [
+            (Codec::G723, Some(6_300)),
+            (Codec::G723, Some(5_300)),
+            (Codec::G726, Some(16_000)),
+            (Codec::G726, Some(40_000)),
+            (Codec::Amr, Some(12_200)),
+            (Codec::Amr, Some(4_750)),
+        ]
+        .into_iter()
+        .chain(Codec::ALL.iter().map(|c| (*c, None)))
+        {
+            let mut call = VoipSpec::of(codec);
+            call.bitrate = bps.and_then(Rate::from_bps);
+            let name = rated(&call);
+            let known = spillgate_voice::codec::Codec::by_name(&name).is_some();
+            let full = codec == Codec::Amr && call.bitrate().bps() == 12_200;
+            let expected = full || !unrated.contains(&codec.name());
+            assert_eq!(known, expected, "{name}");
+        }
+    }
 }
