@@ -391,18 +391,25 @@ def load(directory: str | Path) -> Results:
     except (OSError, ValueError) as error:
         msg = f"error: {where} is no readable run directory: {error}"
         raise InputError(msg) from error
+    if not isinstance(data, dict) or not isinstance(manifest, dict):
+        msg = f"error: {where} is no readable run directory: its files hold no objects"
+        raise InputError(msg)
     if data.get("format") != FORMAT:
         msg = f"error: {where} has format {data.get('format')}; this version reads {FORMAT}"
         raise InputError(msg)
 
-    return Results(
-        Description.from_json(data["scenario"]),
-        Saved(data, where / "results.parquet"),
-        scenario_path=where / manifest["scenario"],
-        interrupted=data["interrupted"],
-        wall_s=manifest["wall_s"],
-        overrides=manifest.get("set", ()),
-    )
+    try:
+        return Results(
+            Description.from_json(data["scenario"]),
+            Saved(data, where / "results.parquet"),
+            scenario_path=where / manifest["scenario"],
+            interrupted=data["interrupted"],
+            wall_s=manifest["wall_s"],
+            overrides=manifest.get("set", ()),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        msg = f"error: {where} is no complete run directory: {error!r}"
+        raise InputError(msg) from error
 
 
 def file_hashes(scenario: Path, files: Sequence[str]) -> dict[str, str]:

@@ -305,6 +305,9 @@ def test_the_command_repeats_what_changed_results(results):
     assert command({"argv": ["pytest"], "scenario": "s.yaml"}, d) == (
         "spillgate run s.yaml --seed 9 --runs 2"
     )
+    assert command({"argv": ["x"], "scenario": "s.yaml", "set": ["a.b=1 s"]}, d) == (
+        "spillgate run s.yaml --set 'a.b=1 s' --seed 9 --runs 2"
+    )
 
 
 def test_only_reports_are_replaced(results, tmp_path):
@@ -374,9 +377,22 @@ def test_what_is_no_run_directory_is_refused(what, cli, tmp_path):
     assert not (tmp_path / "x.html").exists()
 
 
-def test_help_does_not_load_templates(cli):
-    code = (
-        "import sys, spillgate.cli.parser as p; p.build_parser(); 'jinja2' in sys.modules and 1/0"
-    )
+@pytest.mark.parametrize("module", ["spillgate", "spillgate.cli.parser"])
+def test_only_reports_pay_for_templates(module, cli):
+    code = f"import sys, {module}; 1 / (not {{'jinja2', 'matplotlib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], env=cli.environment, check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("part", ["scenario", "verdicts", "series"])
+def test_incomplete_results_are_refused(part, cli, first, tmp_path):
+    short = ("--runs", 1, "--set", "measurement.duration=1 s", "--no-figures")
+    cli("run", first, *short, "--out", "o")
+    before = (tmp_path / "o/report.html").read_bytes()
+    data = json.loads((tmp_path / "o/results.json").read_text())
+    data[part] = {} if part == "scenario" else [{"variant": "fifo"}]
+    (tmp_path / "o/results.json").write_text(json.dumps(data))
+    done = cli("report", "o")
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: o ")
+    assert (tmp_path / "o/report.html").read_bytes() == before

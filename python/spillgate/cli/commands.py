@@ -139,9 +139,17 @@ def make_report(options: argparse.Namespace) -> int:
     from spillgate.report import REPORT, write
 
     results = load(options.run)
-    manifest = json.loads((options.run / MANIFEST).read_text(encoding="utf-8"))
     target = options.output or options.run / REPORT
-    print(write(results, target, manifest, force=options.force))
+    try:
+        manifest = json.loads((options.run / MANIFEST).read_text(encoding="utf-8"))
+        written = write(results, target, manifest, force=options.force)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        msg = (
+            f"error: {options.run} does not hold what this version writes: {error!r}; "
+            "run the scenario again"
+        )
+        raise InputError(msg) from error
+    print(written)
     return 0
 
 

@@ -153,6 +153,9 @@ def assumptions(results: Results) -> list[str]:
 def command(manifest: Mapping[str, Any], d: Description) -> str:
     """The command line that gives the same results in the run directory."""
     kept = list(_kept(list(manifest.get("argv") or ())))
+    if "set" in manifest and "--set" not in kept and not any(a.startswith("--set=") for a in kept):
+        # From Python: no command line to go by.
+        kept += [word for text in manifest["set"] for word in ("--set", text)]
     if not any(a == "--seed" or a.startswith("--seed=") for a in kept):
         kept += ["--seed", str(d.seed)]
     if not any(a == "--runs" or a.startswith("--runs=") for a in kept):

@@ -75,10 +75,13 @@
       this.view = this.svg.querySelector("svg.view");
       this.data = this.view.querySelector("g.data");
       this.xs = this.svg.querySelector("g.xs");
+      this.ys = this.svg.querySelector("g.ys");
+      this.names = [...this.svg.querySelectorAll("text.name")].map((e) => [e, +e.dataset.at, e.getAttribute("y")]);
       this.tip = panel.querySelector(".tip");
       this.group = group;
       this.all = this.svg.dataset.x.split(" ").map(Number);
       this.y = this.svg.dataset.y.split(" ").map(Number);
+      this.allY = this.y.slice();
       this.log = [...this.svg.dataset.log].map((c) => c === "1");
       this.units = this.svg.dataset.units.split("|");
       this.now = this.all.slice();
@@ -209,13 +212,37 @@
       const high = x + (this.now[1] - x) * factor;
       zoom(this, [Math.max(this.all[0], low), Math.min(this.all[1], high)]);
     }
+    // The height that the visible part of the curves needs.
+    fit() {
+      const [low, high] = this.now;
+      if (this.group !== "time" || (low === this.all[0] && high === this.all[1])) return this.allY;
+      let top = 0;
+      for (const path of this.lines) {
+        if (path.classList.contains("off")) continue;
+        for (const p of path.points || (path.points = points(path))) if (p && p[0] >= low && p[0] <= high) top = Math.max(top, p[1]);
+      }
+      return top > 0 ? [this.allY[0], Math.min(this.allY[1], 1.12 * top)] : this.allY;
+    }
     draw(range) {
       this.now = range.slice();
+      this.y = this.fit();
       const [low, high] = range;
       const sx = this.width / (high - low);
       const sy = this.height / (this.y[1] - this.y[0]);
       this.data.setAttribute("transform", `matrix(${sx} 0 0 ${-sy} ${-low * sx} ${this.y[1] * sy})`);
       const bottom = this.top + this.height;
+      if (this.group === "time") {
+        this.ys.replaceChildren();
+        for (const v of ticks(this.y[0], this.y[1], 4)) {
+          const y = bottom - (v - this.y[0]) * sy;
+          this.ys.append(make("line", { x1: this.left, x2: this.left + this.width, y1: y, y2: y }), make("text", { x: this.left - 5, y, dy: ".35em" }, tidy(v, 6)));
+        }
+        const full = this.y[1] === this.allY[1];
+        for (const [e, at, y] of this.names) {
+          e.setAttribute("y", full ? y : bottom - (at - this.y[0]) * sy - 3);
+          e.classList.toggle("off", !full && at > this.y[1]);
+        }
+      }
       this.xs.replaceChildren();
       for (const v of this.log[0] ? logTicks(low, high) : ticks(low, high, 6)) {
         const x = this.left + (v - low) * sx;

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 480, 216
-LEFT, RIGHT, TOP, BOTTOM = 46, 8, 22, 36
+LEFT, RIGHT, TOP, BOTTOM = 54, 8, 22, 36
 STYLES = 8
 """Colors with dashes that the style sheet has."""
 
 _LABEL_PX = 11.0
+_DENSE = 250
+"""Points from which on a curve is drawn with a thinner pen."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ def _curves(panel: Panel) -> Iterator[str]:
             )
     for line in panel.lines:
         yield (
-            f'<path class="line s{line.style}" data-name="{escape(line.name)}" '
+            f'<path class="line{_fine(line)} s{line.style}" data-name="{escape(line.name)}" '
             f'd="{_path(line.points, panel.x, panel.y)}"/>'
         )
     for x, y, what in panel.dots:
@@ -279,10 +281,15 @@ def _level_labels(panel: Panel, py: Callable[[float], float], right: float) -> l
     for at, level in places:
         arrow = "↑ " if level.y > panel.y.high else ""
         texts.append(
-            f'<text class="name{_style(level.style)}" x="{right - 3}" y="{number(round(at, 1))}">'
+            f'<text class="name{_style(level.style)}" data-at="{number(level.y)}" '
+            f'x="{right - 3}" y="{number(round(at, 1))}">'
             f"{arrow}{escape(level.label)}</text>"
         )
     return texts
+
+
+def _fine(line: Line) -> str:
+    return " fine" if len(line.points) > _DENSE else ""
 
 
 def _style(style: int | None) -> str:

@@ -43,7 +43,7 @@ _TCP = (
     ("99 % time", "fct_p99"),
 )
 
-_PLAIN = {"packets": "", "events": "", "transfers": "", "1": "%"}
+_PLAIN = {"packets": "", "score": "", "events": "", "transfers": "", "1": "%"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ def _class_table(
     wanted: Sequence[tuple[str, str]],
 ) -> ClassTable | None:
     meanings = {m.name: m.summary for m in metrics()}
+    times = [row.mean for c in rows.values() for m, row in c.items() if m.startswith("fct_")]
     shown: list[tuple[str, str, Scale, int]] = []
     for head, metric in wanted:
         cells = [c[metric] for c in rows.values() if metric in c]
@@ -95,7 +96,8 @@ def _class_table(
             metric in ("timeouts", "transfers_failed", "transfers_refused") and not any(means)
         ):
             continue
-        scale = scale_for(cells[0].unit, means)
+        # Times of transfers are compared with each other.
+        scale = scale_for(cells[0].unit, times if metric.startswith("fct_") else means)
         shown.append((head, metric, scale, column_decimals(scale, means)))
     if not shown:
         return None

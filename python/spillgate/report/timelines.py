@@ -66,11 +66,26 @@ def _busiest(series: Sequence[Series]) -> list[Series]:
 
 
 def _names(places: Sequence[str]) -> dict[str, str]:
-    """Names for the legend; a link that all queues belong to says nothing."""
-    links = {p.partition("/")[0] for p in places if "/" in p}
-    if len(links) == 1 and all("/" in p for p in places):
-        return {p: p.partition("/")[2] for p in places}
-    return {p: _name(p) for p in places}
+    """Names for the legend, as short as they can be.
+
+    A port with one queue is its queue; a link that all other queues belong to says nothing.
+
+    Example:
+        >>> _names(["lan/fifo", "wan/voice", "wan/data"])
+        {'lan/fifo': 'lan', 'wan/voice': 'voice', 'wan/data': 'data'}
+    """
+    links = [p.partition("/")[0] for p in places if "/" in p]
+    several = {link for link in links if links.count(link) > 1}
+    names = {}
+    for p in places:
+        link, slash, queue = p.partition("/")
+        if not slash:
+            names[p] = _name(p)
+        elif link in several:
+            names[p] = queue if len(several) == 1 else p
+        else:
+            names[p] = link
+    return names
 
 
 def _name(where: str) -> str:
@@ -92,7 +107,7 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     panels = []
     for v in variants:
         mine = [s for s in series if s.variant == v]
-        levels = _levels(results, v, metric, [s.where for s in mine], style, scale)
+        levels = _levels(results, v, metric, [s.where for s in mine], style, name, scale)
         peak = max(tops.values()) if alike else tops[v]
         panels.append(_panel(results, v, metric, mine, style, name, scale, levels, peak, room))
     if alike:
@@ -103,7 +118,7 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     caption = f"{run}: {what}, sampled every {every}."
     links = {p.partition("/")[0] for p in places if "/" in p}
     if len(links) == 1:
-        title = f"{title} on {links.pop()}"
+        title = f"{title} on {next(iter(links))}"
     if metric == "backlog_packets" and any(p.levels for p in panels):
         caption += " RED and WRED compare their thresholds with an average, not with the queue."
     if len({s.where for s in results.series() if s.metric == metric}) > len(places):
@@ -199,6 +214,7 @@ def _levels(
     metric: str,
     places: Sequence[str],
     style: dict[str, int],
+    name: dict[str, str],
     scale: Scale,
 ) -> list[Level]:
     if metric == "carried":
@@ -217,17 +233,17 @@ def _levels(
             found.setdefault((node[key] * scale.factor, "limit"), []).append(place)
         if metric == "backlog_packets":
             for label, low, high, _ in thresholds(node, sent):
-                name = node["aqm"].upper() + (f" {label}" if label else "")
-                found.setdefault((low, f"{name} min"), []).append(place)
-                found.setdefault((high, f"{name} max"), []).append(place)
-    queue_count = len(places)
+                aqm = node["aqm"].upper() + (f" {label}" if label else "")
+                found.setdefault((low, f"{aqm} min"), []).append(place)
+                found.setdefault((high, f"{aqm} max"), []).append(place)
+    queue_count = sum(p in known for p in places)
     levels = []
     for (y, what), where in found.items():
         alone = len(where) == 1
         if queue_count == 1 or (what == "limit" and len(where) == queue_count):
             label = what
         elif len(where) <= 2:
-            label = f"{what} {', '.join(_short(p) for p in where)}"
+            label = f"{what} {', '.join(name[p] for p in where)}"
         else:
             label = f"{what} of {len(where)} queues"
         levels.append(
@@ -248,15 +264,18 @@ def _rates(
             rates[f"link {link['name']}"] = tree["guaranteed"] * scale.factor
         elif len(d.variants) == 1:
             rates[f"link {link['name']}"] = link["rate"] * scale.factor
+    alike: dict[float, list[str]] = {}
+    for p in places:
+        if p in rates:
+            alike.setdefault(rates[p], []).append(p)
     return [
-        Level(rates[p], f"rate of {_name(p)}: {rates[p]:.4g} {scale.unit}", style[p])
-        for p in places
-        if p in rates
+        Level(
+            rate,
+            f"rate of {', '.join(_name(p) for p in where)}: {rate:.4g}",
+            style[where[0]] if len(where) == 1 else None,
+        )
+        for rate, where in alike.items()
     ]
-
-
-def _short(place: str) -> str:
-    return place.rpartition("/")[2]
 
 
 def _table(series: Sequence[Series]) -> Alternative:
