@@ -18,6 +18,7 @@ from spillgate.errors import (
 )
 from spillgate.explain import Explanation, explain
 from spillgate.metrics import Metric, metrics
+from spillgate.pcap import Recorded, record
 from spillgate.result import Results, load
 from spillgate.rows import Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
@@ -39,6 +40,7 @@ __all__ = [
     "OutputError",
     "Progress",
     "Rating",
+    "Recorded",
     "Results",
     "Row",
     "Run",
@@ -56,6 +58,7 @@ __all__ = [
     "load",
     "metrics",
     "rate",
+    "record",
     "run",
     "schema",
     "understand",

@@ -102,6 +102,21 @@ class Job:
         )
         return parsed
 
+    def check_recording(self, variant: int, selection: dict[str, Any]) -> None:
+        """Raises `InputError` if packets cannot be recorded so."""
+        try:
+            self._job.check_recording(variant, json.dumps(selection, ensure_ascii=False))
+        except ValueError as error:
+            msg = f"error: {error}"
+            raise InputError(msg) from None
+
+    def record(
+        self, variant: int, run: int, selection: dict[str, Any], title: str, path: str
+    ) -> tuple[int, int, str]:
+        """Repeats one run and writes its packets down: packets, those left out, fingerprint."""
+        text = json.dumps(selection, ensure_ascii=False)
+        return self._job.record(variant, run, text, title, path)
+
     def outcome(self) -> Outcome:
         """What the finished runs gave."""
         return Outcome(self._job.results())

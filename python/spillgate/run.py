@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from spillgate.result import Results
 from spillgate.scenario import Description, Overrides, open_job, override_texts
@@ -105,6 +106,17 @@ class Simulation:
         if interrupted:
             raise Interrupted(results)
         return results
+
+    def check_recording(self, variant: str, selection: dict[str, Any]) -> None:
+        """Raises `InputError` if packets of a variant cannot be recorded so."""
+        self._job.check_recording(self.description.variants.index(variant), selection)
+
+    def record(
+        self, variant: str, run: int, selection: dict[str, Any], title: str, path: Path
+    ) -> tuple[int, int, str]:
+        """Repeats one run and writes its packets down: packets, those left out, fingerprint."""
+        index = self.description.variants.index(variant)
+        return self._job.record(index, run, selection, title, str(path))
 
     def _progress(self, begun: float) -> Progress:
         fraction, done, runs, events = self._job.progress()

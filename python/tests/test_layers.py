@@ -33,8 +33,9 @@ ALLOWED = {
         "scenario",
         "voice",
     },
-    # queueing for the outlines of policies and the evidence of drops.
-    "output": {"core", "queueing", "measure", "scenario", "sim"},
+    # queueing for the outlines of policies and the evidence of drops, endpoints for the segments
+    # in recorded packets, events to run once more.
+    "output": {"core", "events", "queueing", "endpoints", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
     # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
     "python": {
@@ -64,6 +65,7 @@ RANK = {
     "result": 5,
     "explain": 6,
     "run": 6,
+    "pcap": 7,
     "plot": 7,
     "report": 7,
     "papers": 8,

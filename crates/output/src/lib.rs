@@ -6,6 +6,7 @@
 mod describe;
 mod explain;
 mod json;
+pub mod pcapng;
 mod report;
 mod samples;
 mod tidy;

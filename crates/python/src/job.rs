@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{
+    PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 use spillgate_import::IosImporter;
 use spillgate_measure::table::Scope;
-use spillgate_output::{Report, describe, explanation, write_json, write_parquet};
+use spillgate_output::{Report, describe, explanation, pcapng, write_json, write_parquet};
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostics, Options, load};
 use spillgate_sim::Campaign;
@@ -191,6 +193,39 @@ impl Job {
                 .map(|answer| explanation(&world, &names, &answer).to_string())
         });
         answer.ok_or_else(|| PyKeyboardInterrupt::new_err("interrupted"))
+    }
+
+    /// Raises ValueError, with what is wrong, if packets cannot be recorded so.
+    fn check_recording(&self, variant: usize, selection: &str) -> PyResult<()> {
+        let world = &self.variant(variant)?.world;
+        let checked = pcapng::Selection::parse(selection, world);
+        checked.map(drop).map_err(PyValueError::new_err)
+    }
+
+    /// Repeats one run and writes the packets of a selection (JSON) to a new pcapng file; packets,
+    /// packets left out, and the fingerprint.
+    fn record(
+        &self,
+        py: Python<'_>,
+        variant: usize,
+        run: u32,
+        selection: &str,
+        title: &str,
+        path: PathBuf,
+    ) -> PyResult<(u64, u64, String)> {
+        let world = Arc::clone(&self.variant(variant)?.world);
+        let seed = self.campaign.plan().seed;
+        let selection =
+            pcapng::Selection::parse(selection, &world).map_err(PyValueError::new_err)?;
+        let recorded = py.detach(|| {
+            let stopped = || Python::attach(|py| py.check_signals().is_err());
+            pcapng::record(&world, seed, run, &selection, title, &path, &stopped)
+        });
+        match recorded {
+            Ok(Some(r)) => Ok((r.packets, r.left_out, r.digest)),
+            Ok(None) => Err(PyKeyboardInterrupt::new_err("interrupted")),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// The results of the runs that are finished by now.

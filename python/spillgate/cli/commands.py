@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     )
     described = options.running = simulation.description
     specs = _figures(options, described)
+    record = _recorder(options, simulation)
     target = options.out or default_directory(options.scenario, described.name)
     # Before the simulation: an hour of it must not end in "permission denied".
     directory = RunDirectory(target, force=options.force)
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
                 results = stopped.results
                 status = INTERRUPTED
         try:
-            figures, page, problems = _save(results, directory, options, specs)
+            figures, page, problems = _save(results, directory, options, specs, record)
         except OutputError:
             # The disk is full, say: an hour's results are at least shown.
             _print(results, None, [], None, options)
@@ -86,6 +88,23 @@ def _print(
         render.results(results, directory, figures, report, brief=options.quiet)
 
 
+def _recorder(
+    options: argparse.Namespace, simulation: Simulation
+) -> Callable[[Results, Path], list[str]] | None:
+    if not options.pcap:
+        return None
+    from spillgate.cli import pcap
+
+    return pcap.recorder(options, simulation)
+
+
+def pcap(options: argparse.Namespace) -> int:
+    """`spillgate pcap`."""
+    from spillgate.cli import pcap as packets
+
+    return packets.command(options)
+
+
 def _figures(options: argparse.Namespace, described: Description) -> list[FigureSpec] | None:
     """The chosen figures; a name that the scenario does not have is found before the run."""
     if options.figures is None:
@@ -113,12 +132,16 @@ def _save(
     directory: RunDirectory,
     options: argparse.Namespace,
     specs: list[FigureSpec] | None,
+    record: Callable[[Results, Path], list[str]] | None,
 ) -> tuple[list[Path], Path | None, list[str]]:
     figures: list[Path] = []
     problems: list[str] = []
+    recorded: list[str] = []
     report = None
     with directory.filling() as temporary:
         results.write_into(temporary, options.argv)
+        if record is not None:
+            recorded = record(results, temporary)
         if not options.no_figures and results.runs:
             from spillgate import plot
 
@@ -131,7 +154,7 @@ def _save(
             manifest = json.loads((temporary / MANIFEST).read_text(encoding="utf-8"))
             write(results, temporary / REPORT, manifest)
             report = directory.path / REPORT
-    return figures, report, problems
+    return figures, report, [*problems, *recorded]
 
 
 def make_report(options: argparse.Namespace) -> int:
@@ -247,6 +270,7 @@ COMMANDS = {
     "check": check,
     "import": import_config,
     "explain": explain,
+    "pcap": pcap,
     "schema": print_schema,
     "list": print_catalog,
 }

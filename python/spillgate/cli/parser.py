@@ -78,6 +78,14 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
     )
+    packets = run.add_argument_group("packets.pcapng")
+    packets.add_argument(
+        "--pcap",
+        action="append",
+        metavar="LINK[:POINT]",
+        help="record packets: LINK:in, LINK:out or LINK:drops; LINK is the last two; repeatable",
+    )
+    _recording(packets, "pcap-")
 
     report = _command(commands, "report", "make the HTML report of a run directory")
     report.add_argument(
@@ -122,6 +130,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
 
     _explain(commands)
+    _pcap(commands)
 
     reproducing = _command(commands, "reproduce", "run a paper's experiment and judge its claims")
     _reproduction(reproducing)
@@ -133,6 +142,62 @@ def build_parser() -> argparse.ArgumentParser:
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
     return parser
+
+
+def _recording(parser: argparse._ArgumentGroup, prefix: str) -> None:
+    """Options that say which packets are recorded."""
+    parser.add_argument(f"--{prefix}variant", metavar="V", help="which variant; default the first")
+    parser.add_argument(
+        f"--{prefix}run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
+    )
+    parser.add_argument(
+        f"--{prefix}from",
+        metavar="TIME",
+        help="from this time of the run on, warm-up included, such as '5 s'",
+    )
+    parser.add_argument(f"--{prefix}until", metavar="TIME", help="until this time")
+    parser.add_argument(
+        f"--{prefix}packets",
+        type=int,
+        default=1_000_000,
+        metavar="N",
+        help="most packets; default 1000000",
+    )
+    parser.add_argument(
+        f"--{prefix}snaplen",
+        type=int,
+        default=256,
+        metavar="B",
+        help="bytes that are kept of each; default 256",
+    )
+
+
+def _pcap(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    pcap = _command(commands, "pcap", "write packets of a run to a pcapng file")
+    pcap.add_argument(
+        "directory", type=Path, metavar="RUN", help="run directory, made by 'spillgate run'"
+    )
+    pcap.add_argument(
+        "points",
+        nargs="+",
+        metavar="LINK[:POINT]",
+        help="where: LINK:in, LINK:out or LINK:drops; LINK is the last two",
+    )
+    pcap.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to make; default packets.pcapng in the run directory",
+    )
+    pcap.add_argument("--force", action="store_true", help="replace an existing file")
+    _recording(pcap.add_argument_group("which packets"), "")
+    pcap.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
+    )
 
 
 def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

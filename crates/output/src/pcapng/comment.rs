@@ -1,0 +1,103 @@
+//! What a packet's comment says: `key=value` words, so that filters find them.
+
+use std::fmt::Write;
+
+use spillgate_core::{Dropped, Packet, Time};
+use spillgate_queueing::{BucketLevel, Cause, Evidence};
+use spillgate_sim::tap::Place;
+
+/// Names that stand in comments.
+pub(super) struct Words<'a> {
+    pub(super) flow: &'a str,
+    pub(super) class: &'a str,
+    /// Name of the link.
+    pub(super) link: &'a str,
+    /// Name of the leaf, if the packet has come that far.
+    pub(super) leaf: Option<&'a str>,
+}
+
+/// `flow=voice-3 packet=17 class=voice queue=wan/VOICE`.
+pub(super) fn begin(out: &mut String, w: &Words<'_>, packet: &Packet, answers: bool) {
+    out.clear();
+    let ack = if answers { "/ack" } else { "" };
+    let _ = write!(
+        out,
+        "flow={}{ack} packet={} class={}",
+        w.flow, packet.seq, w.class
+    );
+    if let Some(leaf) = w.leaf {
+        let _ = write!(out, " queue={}/{leaf}", w.link);
+    }
+}
+
+/// How long it waited.
+pub(super) fn waited(out: &mut String, packet: &Packet, now: Time) {
+    let us = now.since(packet.arrived).as_ps() as f64 / 1e6;
+    let _ = write!(out, " waited_us={us:.3}");
+}
+
+/// What waits in its queue.
+pub(super) fn queue(out: &mut String, packets: u32, bytes: u64) {
+    let _ = write!(out, " queue_packets={packets} queue_bytes={bytes}");
+}
+
+/// Why it was dropped.
+pub(super) fn lost(out: &mut String, place: &Place, dropped: &Dropped) {
+    let _ = write!(out, " drop={}", dropped.reason.metric());
+    match place {
+        Place::Port(_, e) => evidence(out, e),
+        Place::Wire(_) => out.push_str(" on=wire"),
+        Place::Node => {}
+    }
+}
+
+fn evidence(out: &mut String, e: &Evidence) {
+    queue(out, e.queue_packets, e.queue_bytes);
+    if let Some(n) = e.limit.packets {
+        let _ = write!(out, " limit_packets={n}");
+    }
+    if let Some(n) = e.limit.bytes {
+        let _ = write!(out, " limit_bytes={n}");
+    }
+    match e.cause {
+        Cause::Plain => {}
+        Cause::Aqm(o) => {
+            let _ = write!(
+                out,
+                " average={:.6} min={} max={} probability={:.6}",
+                o.average, o.min, o.max, o.probability
+            );
+            if let Some(count) = o.count {
+                let _ = write!(out, " count={count}");
+            }
+            if let Some(draw) = o.draw {
+                let _ = write!(out, " draw={draw:.6}");
+            }
+        }
+        Cause::Policer { committed, excess } => {
+            out.push_str(" policer=class");
+            bucket(out, "", committed);
+            if let Some(b) = excess {
+                bucket(out, "excess_", b);
+            }
+        }
+        Cause::PriorityPolicer(b) => {
+            out.push_str(" policer=priority");
+            bucket(out, "", b);
+        }
+        Cause::LongerThanBurst(burst) => {
+            let _ = write!(out, " shaper_burst={burst}");
+        }
+        Cause::Flow { packets, bytes, .. } => {
+            let _ = write!(out, " flow_packets={packets} flow_bytes={bytes}");
+        }
+    }
+}
+
+fn bucket(out: &mut String, prefix: &str, b: BucketLevel) {
+    let _ = write!(
+        out,
+        " {prefix}tokens={} {prefix}burst={} {prefix}rate={}",
+        b.tokens, b.burst, b.bps
+    );
+}
