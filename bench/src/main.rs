@@ -90,7 +90,7 @@ fn single<S: EventSet>(plan: &Plan, wanted: &[Wanted]) -> Result<Value, String> 
 /// Every run of every variant; the digests are in the order of runs.
 fn campaign(plan: Plan, threads: usize) -> Result<Value, String> {
     let campaign = Campaign::new(Arc::new(plan));
-    campaign.execute(threads)?;
+    campaign.execute(threads).map_err(|e| e.to_string())?;
     let finished = campaign.finished();
     Ok(json!({
         "runs": finished.len(),
@@ -106,7 +106,7 @@ fn delivered(plan: &WorldPlan, layout: &Layout, outcome: &Outcome) -> Option<u64
     let mut lengths = plan.flows.iter().filter_map(|f| match &f.traffic {
         Traffic::Tcp { config, .. } => Some(config.mss),
         Traffic::Sessions(sessions) => Some(sessions.config.mss),
-        Traffic::Source(_) => None,
+        Traffic::Source(_) | Traffic::Replay(_) => None,
     });
     let total = |metric| Some(outcome.values[layout.position(Scope::Total, "all", metric)?]);
     let Some(mss) = lengths.next() else {

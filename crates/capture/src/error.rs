@@ -38,6 +38,11 @@ pub enum Fault {
 }
 
 impl CaptureError {
+    /// The file cannot be opened.
+    pub fn from_io(e: &io::Error) -> Self {
+        Self::io(0, e)
+    }
+
     pub(crate) fn new(
         fault: Fault,
         offset: u64,

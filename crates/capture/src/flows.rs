@@ -161,13 +161,13 @@ impl FlowTable {
         self.grouping
     }
 
-    /// What a group is called: nothing for all, the DSCP, or the five-tuple.
-    pub fn group_name(&self, group: u32) -> String {
-        let first = self.entries.iter().find(|e| e.group == group);
-        match (self.grouping, first) {
-            (Grouping::All, _) | (_, None) => String::new(),
-            (Grouping::Dscp, Some(e)) => e.dscp.to_string(),
-            (Grouping::Flow, Some(e)) => e.key.to_string(),
+    /// What the group that begins with this flow is called: nothing for all, the DSCP, or the
+    /// five-tuple.
+    pub fn label(&self, leader: &Entry) -> String {
+        match self.grouping {
+            Grouping::All => String::new(),
+            Grouping::Dscp => leader.dscp.to_string(),
+            Grouping::Flow => leader.key.to_string(),
         }
     }
 

@@ -108,6 +108,11 @@ impl Clock {
         (self.period > 0).then(|| self.scaled(u128::from(self.period)))
     }
 
+    /// Picoseconds of the run from the start to the last packet of the first pass.
+    pub fn last(&self, survey: &Survey) -> u64 {
+        self.time(survey.span.last, 0)
+    }
+
     #[inline]
     fn scaled(&self, ps: u128) -> u64 {
         // Below 2^64 * 2^60 for a single pass; what saturates is beyond the end of any run.
@@ -182,7 +187,7 @@ impl Replay {
             let packets = match &mut self.packets {
                 Some(p) => p,
                 None => {
-                    let file = self.opener.open().map_err(|e| CaptureError::io(0, &e))?;
+                    let file = self.opener.open().map_err(|e| CaptureError::from_io(&e))?;
                     self.packets.insert(Packets::new(file)?)
                 }
             };

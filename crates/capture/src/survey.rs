@@ -9,6 +9,7 @@ use crate::fingerprint::Fingerprint;
 use crate::flows::{FlowTable, Grouping};
 use crate::packet::IpPacket;
 use crate::reader::{Format, Interface, Reader, Stamp};
+use crate::remarks::remarks;
 use crate::replay::Selection;
 
 /// From the first to the last packet that was selected.
@@ -51,6 +52,13 @@ pub struct Survey {
     pub file_len: u64,
 }
 
+impl Survey {
+    /// What a person should know before believing what comes of it, one sentence each.
+    pub fn remarks(&self) -> Vec<String> {
+        remarks(&self.counts, self.cut_short.as_ref())
+    }
+}
+
 /// Why a survey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SurveyError {
@@ -74,18 +82,24 @@ impl From<CaptureError> for SurveyError {
 }
 
 /// The selected packets of a capture, in order and with times that never go back.
-pub(crate) struct Packets<R> {
+///
+/// A file that ends within its last record ends there; [`Packets::cut_short`] tells.
+pub struct Packets<R> {
     reader: Reader<R>,
-    pub(crate) counts: Counts,
-    pub(crate) begin: Option<Stamp>,
+    counts: Counts,
+    begin: Option<Stamp>,
     /// Of the record that was read last, since the first.
-    pub(crate) now: u64,
-    pub(crate) cut_short: Option<CaptureError>,
+    now: u64,
+    cut_short: Option<CaptureError>,
     examples: Vec<IpPacket>,
 }
 
 impl<R: Read> Packets<R> {
-    pub(crate) fn new(inner: R) -> Result<Self, CaptureError> {
+    /// Reads the head of a capture.
+    ///
+    /// # Errors
+    /// Those of [`Reader::new`].
+    pub fn new(inner: R) -> Result<Self, CaptureError> {
         Ok(Self {
             reader: Reader::new(inner)?,
             counts: Counts::default(),
@@ -96,12 +110,43 @@ impl<R: Read> Packets<R> {
         })
     }
 
-    /// The next selected packet with its time since the first record of the file.
+    /// What was found so far, whether selected or not.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The time of the first record that has one.
+    pub fn begin(&self) -> Option<Stamp> {
+        self.begin
+    }
+
+    /// The time of the record that was read last, in picoseconds since the first.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Where the file ends within a record, once it has.
+    pub fn cut_short(&self) -> Option<&CaptureError> {
+        self.cut_short.as_ref()
+    }
+
+    /// The file's format.
+    pub fn format(&self) -> Format {
+        self.reader.format()
+    }
+
+    /// The interfaces that are known so far.
+    pub fn interfaces(&self) -> &[Interface] {
+        self.reader.interfaces()
+    }
+
+    /// The next selected packet with its time since the first record of the file, in picoseconds;
+    /// none at the end of the file or of what is selected.
+    ///
+    /// # Errors
+    /// A damaged file.
     #[inline]
-    pub(crate) fn next(
-        &mut self,
-        selection: &Selection,
-    ) -> Result<Option<(u64, IpPacket)>, CaptureError> {
+    pub fn next(&mut self, selection: &Selection) -> Result<Option<(u64, IpPacket)>, CaptureError> {
         let end = selection.end();
         loop {
             let record = match self.reader.next() {

@@ -1,8 +1,11 @@
 //! Files as the scenario loader asks for them.
 
-use std::io;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use spillgate_capture::Opener;
 use spillgate_scenario::Files;
 
 /// The machine's file system.
@@ -11,5 +14,21 @@ pub(crate) struct Disk;
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(path)
+    }
+
+    fn opener(&self, path: &Path) -> io::Result<Arc<dyn Opener>> {
+        // What cannot be opened later shall be known now.
+        File::open(path)?;
+        Ok(Arc::new(OnDisk(path.to_path_buf())))
+    }
+}
+
+/// A file that is opened when it is needed.
+#[derive(Debug)]
+pub(crate) struct OnDisk(pub(crate) PathBuf);
+
+impl Opener for OnDisk {
+    fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(File::open(&self.0)?))
     }
 }

@@ -12,8 +12,8 @@ use spillgate_import::IosImporter;
 use spillgate_measure::table::Scope;
 use spillgate_output::{Report, describe, explanation, pcapng, write_json, write_parquet};
 use spillgate_scenario::plan::{Plan, VariantPlan};
-use spillgate_scenario::{Diagnostics, Options, load};
-use spillgate_sim::Campaign;
+use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
+use spillgate_sim::{Campaign, Failure};
 
 use crate::explain;
 use crate::files::Disk;
@@ -38,7 +38,7 @@ pub(crate) fn input_error(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
 /// How the background thread ended, once it has.
 #[derive(Default)]
 struct Done {
-    result: Mutex<Option<Result<(), String>>>,
+    result: Mutex<Option<Result<(), Failure>>>,
     ended: Condvar,
 }
 
@@ -120,7 +120,9 @@ impl Job {
                     .downcast_ref::<String>()
                     .map(String::as_str)
                     .or_else(|| cause.downcast_ref::<&str>().copied());
-                Err(text.unwrap_or("a broken invariant").to_owned())
+                Err(Failure::Threads(
+                    text.unwrap_or("a broken invariant").to_owned(),
+                ))
             });
             *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             done.ended.notify_all();
@@ -140,7 +142,8 @@ impl Job {
 
     /// Waits up to `seconds` for the end; whether it has come.
     ///
-    /// Raises RuntimeError if the simulator broke one of its invariants.
+    /// Raises InputError if a capture could not be replayed, RuntimeError if the simulator broke
+    /// one of its invariants.
     fn join(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::ZERO);
         let ended = py.detach(|| {
@@ -159,7 +162,11 @@ impl Job {
         match ended {
             None => Ok(false),
             Some(Ok(())) => Ok(true),
-            Some(Err(text)) => Err(PyRuntimeError::new_err(text)),
+            Some(Err(Failure::Input(text))) => {
+                let d = Diagnostic::error(codes::BAD_CAPTURE, text);
+                Err(input_error(py, &Diagnostics(vec![d])))
+            }
+            Some(Err(Failure::Threads(text))) => Err(PyRuntimeError::new_err(text)),
         }
     }
 

@@ -62,6 +62,8 @@ codes! {
     TABLE_SYNTAX = "E0511", "A table is not well-formed.";
     TABLE_HEADER = "E0512", "The columns of a table are not the ones that are known.";
     TABLE_ROW = "E0513", "A row of a table lacks a value or has too many.";
+    BAD_CAPTURE = "E0521", "A capture is damaged, or is none.";
+    NO_PACKETS = "E0522", "A capture has no packets of those that are asked for.";
 
     BAD_PERIOD = "E0601", "A period of the measurement that cannot be used.";
     BAD_BOUND = "E0602", "A bound that does not fit its metric.";
@@ -82,6 +84,7 @@ codes! {
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";
     W_NO_LABELS = "W0504", "An MPLS network that no flow crosses.";
+    W_CAPTURE = "W0521", "A capture in which something is not as it was on the wire.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";
     W_UNRATED = "W0603", "Speech whose codec has no planning values.";

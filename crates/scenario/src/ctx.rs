@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use spillgate_capture::{Opener, Survey};
 use spillgate_core::Digest;
 use spillgate_core::rng::hash_bytes;
 
@@ -39,6 +40,20 @@ pub(crate) struct Ctx<'a> {
     /// By path as written; none if it could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
     imported: BTreeMap<(String, Platform), Option<Arc<Imported>>>,
+    /// Captures by path as written.
+    captures: BTreeMap<String, Option<Capture>>,
+    /// By path and what is asked of the file; none after an error.
+    surveys: BTreeMap<(String, String), Option<Arc<Survey>>>,
+}
+
+/// A capture that can be opened.
+#[derive(Clone)]
+pub(crate) struct Capture {
+    /// Its name for diagnostics.
+    pub(crate) name: String,
+    pub(crate) opener: Arc<dyn Opener>,
+    /// Fingerprint of its content, once it was read.
+    fingerprint: String,
 }
 
 impl<'a> Ctx<'a> {
@@ -53,6 +68,8 @@ impl<'a> Ctx<'a> {
             unmodelled: Vec::new(),
             read: BTreeMap::new(),
             imported: BTreeMap::new(),
+            captures: BTreeMap::new(),
+            surveys: BTreeMap::new(),
         }
     }
 
@@ -172,9 +189,57 @@ impl<'a> Ctx<'a> {
         result
     }
 
+    /// Finds a capture that the scenario refers to at `path` below `root`, once.
+    pub(crate) fn capture(&mut self, file: &str, root: &Node, path: &[Step]) -> Option<Capture> {
+        if let Some(known) = self.captures.get(file) {
+            return known.clone();
+        }
+        let full = self.dir.join(file);
+        let name = full.display().to_string();
+        let found = match self.files.opener(&full) {
+            Ok(opener) => Some(Capture {
+                name,
+                opener,
+                fingerprint: String::new(),
+            }),
+            Err(e) => {
+                let message = format!("cannot read `{name}`: {}", reason(&e));
+                let d = Diagnostic::error(codes::UNREADABLE, message)
+                    .hint("paths are relative to the scenario file");
+                self.error(d, root, path);
+                None
+            }
+        };
+        self.captures.insert(file.to_owned(), found.clone());
+        found
+    }
+
+    /// What a capture holds of what `asked` stands for, which `look` finds out, once.
+    pub(crate) fn survey(
+        &mut self,
+        file: &str,
+        asked: &str,
+        look: impl FnOnce(&mut Self) -> Option<Survey>,
+    ) -> Option<Arc<Survey>> {
+        let key = (file.to_owned(), asked.to_owned());
+        if let Some(known) = self.surveys.get(&key) {
+            return known.clone();
+        }
+        let found = look(self).map(Arc::new);
+        if let (Some(s), Some(Some(c))) = (&found, self.captures.get_mut(file)) {
+            c.fingerprint.clone_from(&s.fingerprint);
+        }
+        self.surveys.insert(key, found.clone());
+        found
+    }
+
     /// The files that were opened, as the scenario writes them.
     pub(crate) fn opened(&self) -> Vec<String> {
-        self.read.keys().cloned().collect()
+        self.read
+            .keys()
+            .chain(self.captures.keys())
+            .cloned()
+            .collect()
     }
 
     /// The name of a file that was opened, for diagnostics.
@@ -188,6 +253,12 @@ impl<'a> Ctx<'a> {
             if let Some(file) = file {
                 digest.word(hash_bytes(path.as_bytes()));
                 digest_bytes(digest, &file.bytes);
+            }
+        }
+        for (path, capture) in &self.captures {
+            if let Some(capture) = capture {
+                digest.word(hash_bytes(path.as_bytes()));
+                digest_bytes(digest, capture.fingerprint.as_bytes());
             }
         }
     }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spillgate_capture::Opener;
 use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 
@@ -19,6 +21,14 @@ pub trait Files {
     /// # Errors
     /// Whatever keeps the file from being read; it becomes a located diagnostic.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// How to open a capture, now and when it is replayed. Default: it is held in memory.
+    ///
+    /// # Errors
+    /// Whatever keeps the file from being read; it becomes a located diagnostic.
+    fn opener(&self, path: &Path) -> io::Result<Arc<dyn Opener>> {
+        Ok(Arc::new(Arc::<[u8]>::from(self.read(path)?)))
+    }
 }
 
 /// Files in memory by path.

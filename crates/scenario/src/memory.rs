@@ -1,10 +1,14 @@
 //! How much memory a plan needs, estimated before anything runs.
 
+use std::sync::Arc;
+
 use spillgate_core::Rate;
 
 use crate::codes;
 use crate::error::Diagnostic;
-use crate::plan::{FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, Traffic, WorldPlan};
+use crate::plan::{
+    FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, ReplayPlan, Traffic, WorldPlan,
+};
 
 impl Plan {
     /// A generous upper estimate, in bytes, of the memory that the whole campaign
@@ -59,6 +63,10 @@ const PER_FLOW: u64 = 4096;
 const PER_CONNECTION: u64 = 32 * 1024;
 /// Both ends of a session, most of which are short.
 const PER_SESSION: u64 = 4 * 1024;
+/// What a capture is read ahead.
+const PER_REPLAY: u64 = 512 * 1024;
+/// A five-tuple of a capture, which has no meters of its own.
+const PER_REPLAYED: u64 = 192;
 /// Meters and histograms of one queue, or of one class.
 const PER_METER: u64 = 64 * 1024;
 /// The same of a port without a policy, whose delays are short or all alike.
@@ -81,6 +89,23 @@ impl WorldPlan {
                 NO_POLICY => (with, without + 1),
                 _ => (with + l.discipline.leaf_names().len() as u64, without),
             })
+    }
+
+    /// The captures of the flows, each once.
+    fn replays(&self) -> impl Iterator<Item = &ReplayPlan> {
+        let mut last: Option<&Arc<ReplayPlan>> = None;
+        self.flows.iter().filter_map(move |f| match &f.traffic {
+            Traffic::Replay(r) if !last.is_some_and(|l| Arc::ptr_eq(l, r)) => {
+                last = Some(r);
+                Some(&**r)
+            }
+            _ => None,
+        })
+    }
+
+    /// Flows of the packets of captures.
+    fn replayed_flows(&self) -> usize {
+        self.replays().map(|r| r.survey.flows.entries().len()).sum()
     }
 
     fn points(&self) -> u64 {
@@ -132,7 +157,7 @@ impl WorldPlan {
 
     /// Of one running world.
     fn running_bytes(&self) -> u64 {
-        let flows = self.flows.len();
+        let flows = self.flows.len() + self.replayed_flows();
         let in_flight = |l: &LinkPlan, load: u64| {
             // Packets on the way are records of 64 B and at least 20 B on the wire.
             let rate = Rate::from_bps(load);
@@ -154,12 +179,14 @@ impl WorldPlan {
             _ => 3,
         };
         let connections = self.flows.iter().map(|f| match &f.traffic {
-            Traffic::Source(_) => 0,
+            Traffic::Source(_) | Traffic::Replay(_) => 0,
             Traffic::Tcp { .. } => PER_CONNECTION,
             Traffic::Sessions(s) => u64::from(s.active) * PER_SESSION,
         });
         queues
-            .saturating_add((flows as u64).saturating_mul(PER_FLOW))
+            .saturating_add((self.flows.len() as u64).saturating_mul(PER_FLOW))
+            .saturating_add(self.replayed_flows() as u64 * PER_REPLAYED)
+            .saturating_add(self.replays().count() as u64 * PER_REPLAY)
             .saturating_add(connections.sum())
             .saturating_add(with.saturating_mul(PER_METER >> coarser))
             .saturating_add(without.saturating_mul(PER_PLAIN_METER >> coarser))
@@ -173,7 +200,9 @@ impl WorldPlan {
         let link = size_of::<LinkPlan>() as u64 + 512;
         let routes: usize = self.routes.iter().map(|r| 16 + 4 * r.len()).sum();
         let failures = self.failures.len() * size_of::<FailurePlan>();
-        self.flows.len() as u64 * flow
+        let surveys: u64 = self.replays().map(|r| r.survey.flows.memory_bytes()).sum();
+        surveys
+            + self.flows.len() as u64 * flow
             + self.links.len() as u64 * link
             + (routes + failures + 64 * self.nodes.len()) as u64
     }

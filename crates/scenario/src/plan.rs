@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use spillgate_capture::{Clock, Opener, Selection, Survey};
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
 use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
 use spillgate_endpoints::tcp::TcpConfig;
@@ -172,6 +173,8 @@ pub enum Traffic {
     },
     /// TCP connections that come and go.
     Sessions(Arc<SessionsPlan>),
+    /// Packets of a capture.
+    Replay(Arc<ReplayPlan>),
 }
 
 impl FlowPlan {
@@ -187,7 +190,7 @@ impl FlowPlan {
 impl Traffic {
     /// Whether anything comes back from the receiver.
     pub fn is_closed_loop(&self) -> bool {
-        !matches!(self, Self::Source(_))
+        !matches!(self, Self::Source(_) | Self::Replay(_))
     }
 }
 
@@ -213,6 +216,26 @@ pub struct SessionsPlan {
     pub session: SessionSpec,
     /// Most sessions at a time; one that would begin beyond is refused and counted. At least 1.
     pub active: u32,
+}
+
+/// A capture that is replayed. Its flows follow each other in [`WorldPlan::flows`], one for each
+/// group of [`Survey::flows`].
+#[derive(Clone, Debug)]
+pub struct ReplayPlan {
+    /// The file, for messages.
+    pub file: String,
+    /// How to open it.
+    pub opener: Arc<dyn Opener>,
+    /// The packets that are taken.
+    pub selection: Arc<Selection>,
+    /// What the file holds.
+    pub survey: Arc<Survey>,
+    /// When packets are sent, counted from the flows' start.
+    pub clock: Clock,
+    /// DSCP in place of the packets' own.
+    pub dscp: Option<Dscp>,
+    /// Whether it begins again at its end.
+    pub looped: bool,
 }
 
 /// One requirement.

@@ -41,10 +41,14 @@ macro_rules! lenient_text {
     };
 }
 
+mod capture;
 mod mpls;
 mod topology;
 mod traffic;
 
+pub use capture::{
+    CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
+};
 pub use mpls::{MplsModel, MplsSpec};
 pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};

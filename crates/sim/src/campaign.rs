@@ -4,6 +4,7 @@
 //! and its random streams, so a result does not depend on how many threads
 //! there are or which of them ran it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +27,28 @@ pub struct Campaign {
     parts: Vec<AtomicU64>,
     events: AtomicU64,
     finished: Mutex<Vec<Finished>>,
+    /// The first file that could not be read to its end.
+    fault: Mutex<Option<String>>,
 }
+
+/// Why a campaign failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The operating system gives no threads; its words.
+    Threads(String),
+    /// A file that is read while the simulation runs cannot be, or has changed.
+    Input(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Threads(why) | Self::Input(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
 
 /// Which run it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +91,7 @@ impl Campaign {
             parts: (0..runs).map(|_| AtomicU64::new(0)).collect(),
             events: AtomicU64::new(0),
             finished: Mutex::new(Vec::with_capacity(runs)),
+            fault: Mutex::new(None),
         }
     }
 
@@ -79,8 +102,8 @@ impl Campaign {
     /// campaign leaves runs that can be compared.
     ///
     /// # Errors
-    /// The operating system's words if it gives no threads.
-    pub fn execute(&self, threads: usize) -> Result<(), String> {
+    /// If the operating system gives no threads, or a capture cannot be replayed.
+    pub fn execute(&self, threads: usize) -> Result<(), Failure> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
@@ -88,7 +111,7 @@ impl Campaign {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.min(self.parts.len()).max(1))
             .build()
-            .map_err(|e| e.to_string())?;
+            .map_err(|e| Failure::Threads(e.to_string()))?;
         let variants = self.plan.variants.len();
         // Not a parallel iterator: those split their range, and would begin in the middle.
         let next = AtomicUsize::new(0);
@@ -104,7 +127,11 @@ impl Campaign {
                 });
             }
         });
-        Ok(())
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*fault {
+            Some(why) => Err(Failure::Input(why.clone())),
+            None => Ok(()),
+        }
     }
 
     fn one(&self, info: RunInfo) {
@@ -125,6 +152,12 @@ impl Campaign {
             if self.cancelled.load(Ordering::Relaxed) {
                 return;
             }
+        }
+        if let Some(why) = world.fault() {
+            let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            fault.get_or_insert_with(|| why.to_owned());
+            self.cancel();
+            return;
         }
         let outcome = Arc::new(world.outcome());
         part.store(PARTS, Ordering::Relaxed);

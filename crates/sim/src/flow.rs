@@ -34,6 +34,10 @@ pub(crate) enum Origin {
     Data(u32),
     /// The receiver of a connection.
     Acknowledgments(u32),
+    /// A capture, whose packets belong to flows of their own.
+    Replay(u32),
+    /// Another flow's replay.
+    Replayed,
 }
 
 /// A source with its random stream.

@@ -15,6 +15,7 @@ mod link;
 mod outcome;
 mod port;
 mod recorder;
+mod replay;
 mod session;
 pub mod tap;
 mod tcp;
@@ -24,7 +25,7 @@ mod window;
 mod wires;
 mod world;
 
-pub use campaign::{Campaign, Finished, Progress, RunInfo};
+pub use campaign::{Campaign, Failure, Finished, Progress, RunInfo};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use window::Window;
 pub use world::{LabelCounts, Stop, World, quantile_error};

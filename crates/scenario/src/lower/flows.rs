@@ -7,6 +7,7 @@ use spillgate_core::{FlowKey, Time};
 use spillgate_queueing::spec::{NetSpec, Protocol};
 
 use super::bad_name;
+use super::captures::Replayed;
 use super::ends::{self, Ends};
 use super::nodes::Nodes;
 use super::paths::Paths;
@@ -77,8 +78,16 @@ pub(super) fn lower(
         checker.check(times);
         let traffic = super::traffic::traffic(&mut checker);
         let template = ends.and_then(|e| checker.template(e, traffic, paths, nodes));
-        let name = spec.class.as_deref().unwrap_or(&spec.name);
-        if !class_ids.contains_key(name) {
+        let own = [spec.class.as_deref().unwrap_or(&spec.name)];
+        let groups = row.capture.as_deref().map(Replayed::groups);
+        let names: Vec<&str> = match groups {
+            Some(groups) => groups.iter().map(|g| &*g.class).collect(),
+            None => own.to_vec(),
+        };
+        for name in &names {
+            if class_ids.contains_key(name) {
+                continue;
+            }
             if out.classes.len() >= MAX_CLASSES {
                 checker.error(
                     Diagnostic::error(
@@ -91,13 +100,22 @@ pub(super) fn lower(
                 return None;
             }
             class_ids.insert(name, out.classes.len() as u16);
-            out.classes.push(name.to_owned());
+            out.classes.push((*name).to_owned());
         }
         let (Some(template), true) = (template, checker.fine) else {
             fine = false;
             continue;
         };
-        expand(&mut out.flows, spec, &template, class_ids[name], paths)?;
+        let first = out.flows.len();
+        expand(&mut out.flows, spec, &template, class_ids[names[0]], paths)?;
+        for (flow, group) in out.flows[first..]
+            .iter_mut()
+            .zip(groups.unwrap_or_default())
+        {
+            flow.name.clone_from(&group.name);
+            flow.class = class_ids[&*group.class];
+            (flow.key, flow.dscp) = (group.key, group.dscp);
+        }
     }
     fine.then_some(out)
 }
@@ -230,6 +248,20 @@ impl Checker<'_, '_> {
             );
             self.row.warn(self.ctx, self.root, d, &steps![key]);
         }
+        if let Some(last) = self.row.capture.as_ref().and_then(|c| c.ends()) {
+            let last = spec.start + spec.start_spread + last;
+            if last < times.warmup {
+                let d = Diagnostic::warning(
+                    codes::W_NEVER,
+                    format!(
+                        "the last packet of capture `{}` is sent at {last}, before the measured period begins at {}",
+                        spec.name, times.warmup
+                    ),
+                )
+                .hint("write `measurement: {warmup: 0 s}`, or `loop: true`");
+                self.row.warn(self.ctx, self.root, d, &steps!["file"]);
+            }
+        }
         let protocol = spec.protocol.unwrap_or(UDP);
         if spec.tcp.is_none() && !WITH_PORTS.contains(&protocol.0) {
             for (key, port) in [("sport", spec.sport), ("dport", spec.dport)] {
@@ -332,7 +364,8 @@ fn check_names(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row]) {
         let Some((base, number)) = row.spec.name.rsplit_once('-') else {
             continue;
         };
-        let made = first.get(base).map_or(0, |r| r.spec.count);
+        let of_count = first.get(base).filter(|r| r.capture.is_none());
+        let made = of_count.map_or(0, |r| r.spec.count);
         let canonical = number
             .parse::<u32>()
             .is_ok_and(|n| made > 1 && n < made && n.to_string() == number);
@@ -342,6 +375,14 @@ fn check_names(ctx: &mut Ctx<'_>, root: &Node, rows: &[Row]) {
                 &row.spec.name,
                 &format!(": this one, and one of the {made} of `{base}`"),
             );
+        }
+    }
+    for row in rows {
+        for group in row.capture.iter().flat_map(|c| c.groups()) {
+            if group.name != row.spec.name && first.contains_key(&*group.name) {
+                let other = format!(": this one, and one of the capture `{}`", row.spec.name);
+                duplicate(first[&*group.name], &group.name, &other);
+            }
         }
     }
     for row in rows {

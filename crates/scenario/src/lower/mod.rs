@@ -1,6 +1,7 @@
 //! From a scenario to what runs: references become ids, defaults are filled
 //! in, and what makes no sense is reported with its place.
 
+mod captures;
 mod ends;
 mod failures;
 mod flows;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use spillgate_core::Ecn;
 
+use super::captures::{self, Replayed};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
@@ -25,6 +26,8 @@ pub(super) struct Row {
     pub(super) spec: FlowSpec,
     /// What sessions have beside.
     pub(super) sessions: Option<Box<SessionsSpec>>,
+    /// What captures have beside.
+    pub(super) capture: Option<Box<Replayed>>,
     /// The path that leads to it.
     base: Vec<Step>,
     /// The tree of a table's row; a flow in the scenario is found by its path.
@@ -85,15 +88,27 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
             TrafficSpec::Flow(spec) => rows.push(Row {
                 spec: (**spec).clone(),
                 sessions: None,
+                capture: None,
                 base: steps!["traffic", i, "flow"].to_vec(),
                 own: None,
             }),
             TrafficSpec::Sessions(spec) => rows.push(Row {
                 spec: common(spec),
                 sessions: Some(spec.clone()),
+                capture: None,
                 base: steps!["traffic", i, "sessions"].to_vec(),
                 own: None,
             }),
+            TrafficSpec::Capture(spec) => match captures::read(ctx, spec, root, i) {
+                Some(capture) => rows.push(Row {
+                    spec: capture.common(),
+                    sessions: None,
+                    capture: Some(Box::new(capture)),
+                    base: steps!["traffic", i, "capture"].to_vec(),
+                    own: None,
+                }),
+                None => fine = false,
+            },
             TrafficSpec::Csv(csv) => match read(ctx, csv, root, i) {
                 Some((more, all)) => {
                     rows.extend(more);
@@ -391,6 +406,7 @@ fn row(
     Some(Row {
         spec,
         sessions: None,
+        capture: None,
         base: base.to_vec(),
         own: Some(node),
     })

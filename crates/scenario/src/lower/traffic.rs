@@ -22,6 +22,9 @@ pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
     if let Some(sessions) = &row.sessions {
         return self::sessions(checker, sessions);
     }
+    if let Some(capture) = &row.capture {
+        return Some(Traffic::Replay(capture.plan()));
+    }
     let spec = &row.spec;
     match (&spec.source, &spec.tcp) {
         (Some(source), None) => {

@@ -11,7 +11,9 @@ use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_queueing::spec::{NetSpec, Protocol};
 use spillgate_voice::spec::VoiceSpec;
 
-/// One flow, several alike, sessions, or a table of flows.
+use super::capture::CaptureSpec;
+
+/// One flow, several alike, sessions, a table of flows, or a capture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficSpec {
@@ -21,6 +23,8 @@ pub enum TrafficSpec {
     Sessions(Box<SessionsSpec>),
     /// A table with a header line, one row per kind of flow; path relative to the scenario file.
     Csv(CsvSpec),
+    /// The packets of a capture.
+    Capture(Box<CaptureSpec>),
 }
 
 /// `count` flows.

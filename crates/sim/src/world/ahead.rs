@@ -80,7 +80,7 @@ impl<S: EventSet> World<S> {
         match flow.origin {
             Origin::Data(c) => self.tcp[c as usize].prefetch_receiver(),
             Origin::Acknowledgments(c) => self.tcp[c as usize].prefetch_sender(),
-            Origin::Open(_) | Origin::Workload(_) => {}
+            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
         }
     }
 
@@ -93,7 +93,7 @@ impl<S: EventSet> World<S> {
         match self.flows[p.flow as usize].origin {
             Origin::Data(c) => Some((c as usize, true)),
             Origin::Acknowledgments(c) => Some((c as usize, false)),
-            Origin::Open(_) | Origin::Workload(_) => None,
+            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => None,
         }
     }
 }

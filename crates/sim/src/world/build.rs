@@ -10,7 +10,7 @@ use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_endpoints::workload::SessionSpec;
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
-use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
 
 use super::ahead::is_large;
 use super::failures::{Failures, failing};
@@ -20,6 +20,7 @@ use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
 use crate::link::{Link, Service};
 use crate::port::Port;
 use crate::recorder::SeriesRecorder;
+use crate::replay::Capture;
 use crate::session::{Session, Workload};
 use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
@@ -110,6 +111,8 @@ impl<S: EventSet> World<S> {
             sessions: cast.sessions,
             transfers: cast.transfers,
             sources: cast.sources,
+            replays: cast.replays,
+            fault: None,
             segments: Segments::default(),
             flows: cast.flows,
             wires: Wires::new(wires as usize),
@@ -148,7 +151,8 @@ impl<S: EventSet> World<S> {
                 Origin::Open(source) => world.plan_emission(flow, source as usize),
                 Origin::Workload(w) => world.plan_arrival(w as usize),
                 Origin::Data(c) => world.wake_sender(c as usize),
-                Origin::Acknowledgments(_) => {}
+                Origin::Replay(r) => world.plan_replay(r as usize),
+                Origin::Acknowledgments(_) | Origin::Replayed => {}
             }
         }
         world.plan_change();
@@ -182,6 +186,7 @@ struct Cast<'a> {
     /// Hashed names of the flows.
     names: Vec<u64>,
     sources: Vec<OpenLoop>,
+    replays: Vec<Capture>,
     tcp: Vec<Connection>,
     workloads: Vec<Workload>,
     sessions: Vec<Session>,
@@ -201,6 +206,7 @@ impl<'a> Cast<'a> {
             Traffic::Source(_) => 1,
             Traffic::Tcp { .. } => 2,
             Traffic::Sessions(s) => 1 + 4 * s.active as usize,
+            Traffic::Replay(r) => 1 + r.survey.flows.entries().len(),
         };
         let flows = plan.flows.iter().map(room).sum();
         Self {
@@ -213,6 +219,7 @@ impl<'a> Cast<'a> {
             keys: Vec::with_capacity(flows),
             names: Vec::with_capacity(flows),
             sources: Vec::new(),
+            replays: Vec::new(),
             tcp: Vec::new(),
             workloads: Vec::new(),
             sessions: Vec::new(),
@@ -255,6 +262,12 @@ impl<'a> Cast<'a> {
                         .push(Workload::new(s, rng, start, f.stop, i, transfers));
                     Origin::Workload(self.workloads.len() as u32 - 1)
                 }
+                // The first flow of a capture wakes for all of them.
+                Traffic::Replay(r) if self.is_new(r) => {
+                    self.replays.push(Capture::new(r, start, f.stop, i));
+                    Origin::Replay(self.replays.len() as u32 - 1)
+                }
+                Traffic::Replay(_) => Origin::Replayed,
             };
             if f.traffic.is_closed_loop() {
                 let mut transfers = Transfers::new(times_bits);
@@ -273,6 +286,44 @@ impl<'a> Cast<'a> {
         }
         for w in 0..self.workloads.len() {
             self.places(w, paths);
+        }
+        for r in 0..self.replays.len() {
+            self.replayed(r, paths);
+        }
+    }
+
+    /// Whether no flow before has this capture.
+    fn is_new(&self, replay: &Arc<ReplayPlan>) -> bool {
+        let last = self.replays.last().map(|c| c.flow as usize);
+        !last.is_some_and(|i| match &self.plan.flows[i].traffic {
+            Traffic::Replay(known) => Arc::ptr_eq(known, replay),
+            _ => false,
+        })
+    }
+
+    /// The flows of a capture's packets.
+    fn replayed(&mut self, r: usize, paths: &Paths) {
+        let leader = self.replays[r].flow;
+        let plan = self.plan;
+        let Traffic::Replay(replay) = &plan.flows[leader as usize].traffic else {
+            return;
+        };
+        self.replays[r].first = self.flows.len() as u32;
+        let name = &plan.flows[leader as usize].name;
+        for (k, entry) in replay.survey.flows.entries().iter().enumerate() {
+            let name = format!("flows/{name}/{k}");
+            let number = self.flow(
+                leader + entry.group,
+                Way::There,
+                Origin::Replayed,
+                paths,
+                name,
+            );
+            let key = entry.key.flow_key();
+            let flow = &mut self.flows[number as usize];
+            flow.hash = (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32;
+            flow.dscp = replay.dscp.unwrap_or(entry.dscp);
+            self.keys[number as usize] = key;
         }
     }
 

@@ -22,6 +22,7 @@ use crate::flow::{Flow, OpenLoop};
 use crate::link::Link;
 use crate::outcome::Outcome;
 use crate::recorder::SeriesRecorder;
+use crate::replay::Capture;
 use crate::session::{Session, Workload};
 use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
@@ -51,6 +52,9 @@ pub struct World<S> {
     now: Time,
     flows: Vec<Flow>,
     sources: Vec<OpenLoop>,
+    replays: Vec<Capture>,
+    /// What kept a capture from being replayed to its end.
+    fault: Option<String>,
     tcp: Vec<Connection>,
     workloads: Vec<Workload>,
     sessions: Vec<Session>,
@@ -180,6 +184,11 @@ impl<S: EventSet> World<S> {
     /// Fingerprint of the event stream so far.
     pub fn digest(&self) -> String {
         self.facts.hex()
+    }
+
+    /// What kept a capture from being replayed, if anything did: the outcome is worth nothing then.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// What has been measured; of a run that has not ended, what there is so far, without the

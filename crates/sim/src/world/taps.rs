@@ -14,7 +14,7 @@ use crate::tcp::{Connection, Segments};
 fn segment<'a>(flows: &[Flow], segments: &'a Segments, packet: &Packet) -> Option<&'a Segment> {
     match flows[packet.flow as usize].origin {
         Origin::Data(_) | Origin::Acknowledgments(_) => Some(segments.get(packet.handle as u32)),
-        Origin::Open(_) | Origin::Workload(_) => None,
+        Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => None,
     }
 }
 

@@ -29,7 +29,30 @@ impl<S: EventSet> World<S> {
             Origin::Workload(w) => self.session_begins(w as usize),
             Origin::Data(c) => self.sender_due(c as usize),
             Origin::Acknowledgments(c) => self.receiver_due(c as usize),
+            Origin::Replay(r) => self.replay_due(r as usize),
+            Origin::Replayed => {}
         }
+    }
+
+    /// Asks a capture for its next packet and sets the wake of its flow.
+    pub(super) fn plan_replay(&mut self, r: usize) {
+        let replay = &mut self.replays[r];
+        match replay.advance() {
+            Ok(Some(at)) => self.events.schedule(replay.flow, at, Rank::Timer),
+            Ok(None) => {}
+            Err(fault) => {
+                self.fault.get_or_insert(fault);
+            }
+        }
+    }
+
+    /// A packet of a capture is due.
+    fn replay_due(&mut self, r: usize) {
+        let (flow, next) = self.replays[r].due();
+        self.flows[flow].ecn = next.ecn;
+        let packet = self.packet(flow, next.len, 0);
+        self.plan_replay(r);
+        self.forward(packet);
     }
 
     /// A new packet of `flow`, counted as sent; `number` is that of its segment.
@@ -70,7 +93,7 @@ impl<S: EventSet> World<S> {
             }
         }
         match f.origin {
-            Origin::Open(_) | Origin::Workload(_) => {}
+            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
             Origin::Data(c) => self.data_arrived(c as usize, packet),
             Origin::Acknowledgments(c) => self.acknowledgment_arrived(c as usize, packet),
         }
@@ -98,7 +121,7 @@ impl<S: EventSet> World<S> {
             }
         }
         match f.origin {
-            Origin::Open(_) | Origin::Workload(_) => {}
+            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
             Origin::Data(c) | Origin::Acknowledgments(c) => {
                 self.segment_lost(now, c as usize, packet);
             }
