@@ -53,6 +53,9 @@ PICTURES = {
 
 _TABLE = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
+REPORT = "ce-node"
+"""The example whose report is shown, in `docs/img/report.png`."""
+
 _BLOCK = re.compile(r"(?<=<!-- output -->\n```text\n).*?(?=```\n<!-- end -->)", re.DOTALL)
 
 
@@ -150,6 +153,22 @@ def refresh_papers(where):
             shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")
 
 
+def picture(report, target):
+    """What one sees of a report at first, if there is a browser."""
+    sys.path.insert(0, str(ROOT / "python/tests"))
+    import browser
+
+    program = browser.find()
+    if program is None:
+        print(f"SKIPPED: {target}: there is no Chromium", file=sys.stderr)
+        return
+    with tempfile.TemporaryDirectory() as profile:
+        opened = browser.Browser(program, profile)
+        opened.open(report, width=1120, height=760)
+        opened.screenshot(target, whole=False)
+        opened.close()
+
+
 def main():
     """Replaces texts and pictures; with `papers` as argument only those of papers."""
     if sys.argv[1:] == ["papers"]:
@@ -165,6 +184,8 @@ def main():
                 _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
                 encoding="utf-8",
             )
+            if example == REPORT:
+                picture(out / "report.html", ROOT / "docs/img/report.png")
             for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
         for page in EXPLAINED:

@@ -17,6 +17,7 @@ _LABELS = {
     "offered": "offered load",
     "backlog_packets": "backlog",
     "backlog_bytes": "backlog",
+    "backlog_average": "average backlog",
     "goodput": "goodput",
     "retransmits": "segments sent again",
     "fct_mean": "mean time of transfers",

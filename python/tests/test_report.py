@@ -15,7 +15,7 @@ from conftest import make_results, parts, summary_row
 from spillgate import report
 from spillgate.errors import OutputError
 from spillgate.report.facts import command
-from spillgate.report.outlines import trees
+from spillgate.report.outlines import queues, trees
 from spillgate.report.svg import log_ticks, ticks
 from spillgate.report.timelines import thin
 from spillgate.report.verdicts import matrix
@@ -396,3 +396,27 @@ def test_incomplete_results_are_refused(part, cli, first, tmp_path):
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: o ")
     assert (tmp_path / "o/report.html").read_bytes() == before
+
+
+def test_averages_of_red_are_drawn_with_their_queues(root):
+    results = spillgate.run(root / "corpus/aqm.yaml", runs=1)
+    managed = {
+        (variant, place)
+        for variant in results.description.variants
+        for place, node in queues(results, variant).items()
+        if node["aqm"]
+    }
+    series = {(s.variant, s.where): s for s in results.series() if s.metric == "backlog_average"}
+    assert set(series) == managed
+    backlogs = {(s.variant, s.where): s for s in results.series() if s.metric == "backlog_packets"}
+    for at, average in series.items():
+        limit = queues(results, at[0])[at[1]]["limit_packets"]
+        assert all(0.0 <= v <= limit for v in average.v)
+        # An average of what arrivals find: never above the longest queue there can be, and not
+        # the queue itself.
+        assert average.v != backlogs[at].v
+    page = Page(report.render(results))
+    curves = [a for a in page.all("path") if "average s" in a.get("class", "")]
+    assert curves
+    assert {a["data-of"] + ", average" for a in curves} == {a["data-name"] for a in curves}
+    assert "time-backlog_average" not in page.ids

@@ -222,6 +222,12 @@ impl Recipe {
         self.outline.as_deref()
     }
 
+    /// Whether each leaf keeps an average of its queue, as those with RED and WRED do.
+    pub fn averages(&self) -> Vec<bool> {
+        let averages = |leaf| self.prototype.gauges(leaf).average_queue.is_some();
+        (0..self.prototype.leaves().len()).map(averages).collect()
+    }
+
     /// Names of the leaves, as [`Discipline::leaf_names`].
     pub fn leaf_names(&self) -> Vec<String> {
         self.prototype.leaf_names()

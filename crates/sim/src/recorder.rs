@@ -31,10 +31,14 @@ impl SeriesRecorder {
     pub(crate) fn new(plan: &WorldPlan) -> Self {
         let mut columns = Vec::new();
         for link in &plan.links {
-            for leaf in link.discipline.leaf_names() {
+            let averages = link.discipline.averages();
+            for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
                 let place = format!("{}/{leaf}", link.name);
                 columns.push((place.clone(), "backlog_packets", "packets"));
-                columns.push((place, "backlog_bytes", "B"));
+                columns.push((place.clone(), "backlog_bytes", "B"));
+                if averages {
+                    columns.push((place, "backlog_average", "packets"));
+                }
             }
         }
         for link in &plan.links {
@@ -95,6 +99,7 @@ impl SeriesRecorder {
                         let g = port.discipline.gauges(leaf);
                         self.row
                             .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
+                        self.row.extend(g.average_queue);
                     }
                 }
             }

@@ -266,7 +266,7 @@
         const on = key.getAttribute("aria-pressed") !== "true";
         key.setAttribute("aria-pressed", on);
         for (const path of figure.querySelectorAll("path.line, path.band"))
-          if ((path.dataset.name ?? path.dataset.of) === key.dataset.name) path.classList.toggle("off", !on);
+          if ((path.dataset.of ?? path.dataset.name) === key.dataset.name) path.classList.toggle("off", !on);
       });
     }
   }

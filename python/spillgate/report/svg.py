@@ -61,12 +61,14 @@ class Line:
         style: Number of its color and dashes.
         points: The points; none breaks the curve.
         band: A closed outline around what it stands for, if any.
+        average_of: The curve whose average it is; it is drawn broad and pale.
     """
 
     name: str
     style: int
     points: Sequence[tuple[float, float] | None]
     band: Sequence[tuple[float, float]] = ()
+    average_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,8 +260,8 @@ def _curves(panel: Panel) -> Iterator[str]:
             )
     for line in panel.lines:
         yield (
-            f'<path class="line{_fine(line)} s{line.style}" data-name="{escape(line.name)}" '
-            f'd="{_path(line.points, panel.x, panel.y)}"/>'
+            f'<path class="line{_pen(line)} s{line.style}" data-name="{escape(line.name)}" '
+            f'{_of(line)}d="{_path(line.points, panel.x, panel.y)}"/>'
         )
     for x, y, what in panel.dots:
         yield (
@@ -288,7 +290,13 @@ def _level_labels(panel: Panel, py: Callable[[float], float], right: float) -> l
     return texts
 
 
-def _fine(line: Line) -> str:
+def _of(line: Line) -> str:
+    return f'data-of="{escape(line.average_of)}" ' if line.average_of else ""
+
+
+def _pen(line: Line) -> str:
+    if line.average_of:
+        return " average"
     return " fine" if len(line.points) > _DENSE else ""
 
 

@@ -18,6 +18,9 @@ POINTS = 60_000
 MOST_PANELS = 12
 """Variants that have charts of their own."""
 
+AVERAGE = "backlog_average"
+"""The metric of the average that RED and WRED keep."""
+
 _TITLES = {
     "backlog_packets": ("Queues", "packets waiting in each queue"),
     "backlog_bytes": ("Queues in bytes", "bytes waiting in each queue"),
@@ -34,12 +37,14 @@ _KINDS = ("class ", "link ", "flow ", "sessions ")
 def timeline_figures(results: Results) -> list[Figure]:
     """One figure for each sampled metric that is ever above zero."""
     series = results.series()
-    metrics = list(dict.fromkeys(s.metric for s in series))
+    # Averages are drawn with the queues that they are of.
+    metrics = list(dict.fromkeys(s.metric for s in series if s.metric != AVERAGE))
     ordered = [m for m in _TITLES if m in metrics] + [m for m in metrics if m not in _TITLES]
     if not _limits_in_bytes(results):
         ordered = [m for m in ordered if m != "backlog_bytes"]
     chosen = {m: _busiest([s for s in series if s.metric == m]) for m in ordered}
-    curves = sum(len(c) for c in chosen.values())
+    averages = sum(s.metric == AVERAGE for s in series)
+    curves = sum(len(c) for c in chosen.values()) + averages
     room = max(200, POINTS // curves) if curves else POINTS
     return [_figure(results, metric, chosen[metric], room) for metric in ordered if chosen[metric]]
 
@@ -105,11 +110,23 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     tops = {v: max(_peak(s) for s in series if s.variant == v) * scale.factor for v in variants}
     alike = max(tops.values()) <= 8 * min(tops.values())
     panels = []
+    averaged = False
     for v in variants:
         mine = [s for s in series if s.variant == v]
+        averages = [
+            s
+            for s in results.series()
+            if s.metric == AVERAGE
+            and metric == "backlog_packets"
+            and s.variant == v
+            and s.where in style
+        ]
+        averaged = averaged or bool(averages)
         levels = _levels(results, v, metric, [s.where for s in mine], style, name, scale)
         peak = max(tops.values()) if alike else tops[v]
-        panels.append(_panel(results, v, metric, mine, style, name, scale, levels, peak, room))
+        panels.append(
+            _panel(results, v, metric, [*averages, *mine], style, name, scale, levels, peak, room)
+        )
     if alike:
         high = max(p.y.high for p in panels)
         panels = [_raised(p, high) for p in panels]
@@ -119,8 +136,8 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     links = {p.partition("/")[0] for p in places if "/" in p}
     if len(links) == 1:
         title = f"{title} on {next(iter(links))}"
-    if metric == "backlog_packets" and any(p.levels for p in panels):
-        caption += " RED and WRED compare their thresholds with an average, not with the queue."
+    if averaged:
+        caption += " RED and WRED compare their thresholds with the average, not the queue."
     if len({s.where for s in results.series() if s.metric == metric}) > len(places):
         caption += " Queues and links that are idle, or less busy, are in results.parquet."
     if left_out > 0:
@@ -128,6 +145,8 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     notes = [("span", "warm-up, not counted")] if d.warmup > 0 else []
     if d.failures:
         notes.append(("span down", "a link is down"))
+    if averaged:
+        notes.append(("average", "average of RED or WRED"))
     if any(p.levels for p in panels):
         notes.append(("level", "limit or threshold"))
     return Figure(
@@ -163,9 +182,8 @@ def _panel(
     end = d.warmup + d.duration
     near = [v.y for v in levels if v.y <= 3.0 * peak]
     high = 1.12 * max([peak, *near]) or 1.0
-    lines = [
-        Line(name[s.where], style[s.where], thin(s.t, s.v, scale.factor, room)) for s in series
-    ]
+    lines = [_line(s, style[s.where], name[s.where], scale, room) for s in series]
+    series = [s for s in series if s.metric == metric]
     spans = [(0.0, d.warmup, "warm-up, not counted")] if d.warmup > 0 else []
     for failure in d.failures:
         repair = end if failure["repair"] is None else min(end, failure["repair"])
@@ -182,6 +200,13 @@ def _panel(
         spans=spans,
         summary=f"highest is {_name(worst.where)} with {format_value(_peak(worst), worst.unit)}",
     )
+
+
+def _line(s: Series, style: int, name: str, scale: Scale, room: int) -> Line:
+    points = thin(s.t, s.v, scale.factor, room)
+    if s.metric == AVERAGE:
+        return Line(f"{name}, average", style, points, average_of=name)
+    return Line(name, style, points)
 
 
 def thin(
