@@ -15,7 +15,7 @@ from spillgate.papers.judge import within
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
 from spillgate.papers.mitroi import beyond, claims, system
-from spillgate.papers.mitroi.ledger import ASSUMPTIONS, WFQ_FORMS
+from spillgate.papers.mitroi.ledger import ASSUMPTIONS
 from spillgate.papers.model import Claim, Part, Point
 
 
@@ -49,7 +49,7 @@ def test_what_is_undefined_does_not_hold():
     assert not within("", PerRun((math.nan, math.nan), "1"), above=0.1).holds
 
 
-CLAIM = Claim("X1", "something", None, "", lambda _: ())
+CLAIM = Claim("X1", "something", None, "", "", lambda _: ())
 
 
 def parts(*kinds_and_holds):
@@ -213,13 +213,6 @@ def test_bounds_of_delay_variation_are_a_number():
     assert verdicts(values)["M11"].verdict == "shape_only"
 
 
-def test_without_tunnels_there_is_no_m5():
-    values = {k: v for k, v in as_the_paper_says().items() if not k[0].startswith("MPLS")}
-    found = verdicts(values)["M5"]
-    assert found.verdict == "not_reproduced"
-    assert found.ours.mean is None
-
-
 def test_levels_and_what_groups_explain():
     assert claims.levels([[0.1, 0.12], [0.11], [0.2]]) == 2
     assert claims.explained([[0.1, 0.1], [0.2, 0.2]]) == pytest.approx(1.0)
@@ -255,15 +248,12 @@ def lab(tmp_path):
 def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
     protocol = Protocol(1, 0.0, 0.01)
-    policy = {"llq.burst": "CBWFQ-LLQ"}
     for a in ASSUMPTIONS:
-        name = policy.get(a.key) or (a.policies or ("CBWFQ-LLQ-WRED",))[0]
-        name = "FIFO" if a.key == "fifo.limit" else name
+        name = (a.policies or ("CBWFQ-LLQ-WRED",))[0]
         chosen = lab.simulation([Case("x", system.settings(name))], protocol).description.hash
         for point in a.points:
-            values = lab.apply(a.key, point)
-            own = WFQ_FORMS[point.label] if a.key == "wfq.position" else system.settings(name)
-            found = lab.simulation([Case("x", {**values, **own})], protocol).description.hash
+            values = mitroi.placed(a.key, point, name, lab.apply(a.key, point))
+            found = lab.simulation([Case("x", values)], protocol).description.hash
             assert found != chosen, (a.key, point.label)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from spillgate.cli.progress import LINE_EVERY_S, describe
+from spillgate.cli.progress import LINE_EVERY_S, describe, duration
 from spillgate.cli.text import console, item, show, table
 from spillgate.errors import InputError
 from spillgate.rundir import RunDirectory, default_directory
@@ -43,7 +43,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
     target = options.out or default_directory(f"reproduce-{options.paper}")
     directory = RunDirectory(target, force=options.force)
-    begun = time.monotonic()
+    begun, worked = time.monotonic(), time.process_time()
     with directory.filling() as temporary:
         found = papers.reproduce(
             options.paper,
@@ -54,12 +54,13 @@ def reproduce(options: argparse.Namespace) -> int:
             jobs=options.jobs,
             report=None if options.quiet else _progress(),
         )
-        page.write(found, temporary, options.argv, time.monotonic() - begun)
+        spent = time.monotonic() - begun, time.process_time() - worked
+        page.write(found, temporary, options.argv, *spent)
     if options.format == "json":
         json.dump(found.document(), sys.stdout, ensure_ascii=False)
         print()
     else:
-        _print(found, directory.path, brief=options.quiet)
+        _print(found, directory.path, spent, brief=options.quiet)
     return 0
 
 
@@ -97,7 +98,9 @@ def _progress() -> Report:
     return report
 
 
-def _print(found: Reproduction, directory: Path, *, brief: bool) -> None:
+def _print(
+    found: Reproduction, directory: Path, spent: tuple[float, float], *, brief: bool
+) -> None:
     from spillgate.papers import page
     from spillgate.papers.model import OUTCOME_MARKS
 
@@ -113,7 +116,7 @@ def _print(found: Reproduction, directory: Path, *, brief: bool) -> None:
     for j in found.claims:
         made.add_row(
             Text(j.claim.id),
-            Text(j.claim.statement),
+            Text.assemble(f"{j.claim.statement}\n", (j.claim.measure, "dim")),
             Text(page.paper_value(j)),
             Text(page.text(j.ours)),
             Text(OUTCOME_MARKS[j.verdict], _COLORS[j.verdict]),
@@ -126,6 +129,8 @@ def _print(found: Reproduction, directory: Path, *, brief: bool) -> None:
     if brief:
         return
     _reasons(out, found)
+    wall, cpu = (duration(s) for s in spent)
+    out.print(f"{found.packets / 1e6:.3g} M packets in {wall} ({cpu} of processor time)")
     out.print(
         Text.assemble(("Tables and figures ", "bold"), f"in {directory / 'index.html'}"),
         overflow="fold",

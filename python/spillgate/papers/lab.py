@@ -71,7 +71,7 @@ class Lab:
         """
         self.seed, self.runs, self.quick = seed, runs, quick
         self.batches: dict[str, Results] = {}
-        self.events = 0
+        self.events = self.packets = 0
         self._jobs = jobs
         self._report = report
         self._work = work
@@ -150,6 +150,7 @@ class Lab:
         except Interrupted:
             raise KeyboardInterrupt from None
         self.events += sum(r.events for r in results.runs)
+        self.packets += sum(r.packets for r in results.runs)
         if keep:
             self.batches[batch] = results
         return results

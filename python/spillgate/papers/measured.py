@@ -89,10 +89,23 @@ class Measured:
         self,
         results: Results,
         scopes: Sequence[str] = ("class", "dscp"),
+        metrics: Sequence[str] | None = None,
         flow_metrics: Sequence[str] = (),
     ) -> None:
-        """Takes the values of these scopes, and of single flows these metrics."""
-        samples = [s for scope in scopes for s in results.samples(scope=scope)]
+        """Takes the values of these scopes and metrics.
+
+        Args:
+            results: Where they come from.
+            scopes: Which scopes.
+            metrics: Which metrics; all if not given.
+            flow_metrics: Which metrics of single flows, which are many.
+        """
+        samples = [
+            s
+            for scope in scopes
+            for metric in (metrics if metrics is not None else (None,))
+            for s in results.samples(scope=scope, metric=metric)
+        ]
         for metric in flow_metrics:
             samples += results.samples(scope="flow", metric=metric)
         self._values = {
@@ -104,7 +117,7 @@ class Measured:
         self._names: dict[tuple[str, str], list[str]] = {}
         for variant, scope, name, _ in self._values:
             known = self._names.setdefault((variant, scope), [])
-            if not known or known[-1] != name:
+            if name not in known:
                 known.append(name)
 
     def of(self, variant: str, scope: str, name: str, metric: str) -> PerRun:

@@ -72,6 +72,7 @@ class Claim:
         statement: What the paper says.
         paper: The paper's own figure, in base units; none where it states none.
         predicate: What is checked, in words.
+        measure: What `ours` is, in a few words.
         test: Gives the parts, the one that the claim is about first, from measured values.
     """
 
@@ -79,6 +80,7 @@ class Claim:
     statement: str
     paper: float | None
     predicate: str
+    measure: str
     test: Callable[[Any], Sequence[Part]]
 
 
@@ -125,12 +127,14 @@ class Point:
         edit: Pairs of a regular expression and its replacement in the text of the
             configuration; each must match.
         files: Files to write beside the scenario, by name.
+        slow: Whether its effect takes longer to show than the runs of a sweep are.
     """
 
     label: str
     set: Mapping[str, object] = field(default_factory=dict)
     edit: Sequence[tuple[str, str]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,8 @@ class Reproduction:
         assumptions: The ledger.
         sections: Tables and figures.
         batches: The results of the runs that the claims rest on, by name.
+        packets: Packets sent in all runs.
+        events: Events handled in all runs.
     """
 
     paper: str
@@ -237,6 +243,8 @@ class Reproduction:
     assumptions: tuple[Ledgered, ...]
     sections: tuple[Section, ...]
     batches: Mapping[str, Results]
+    packets: int
+    events: int
 
     def document(self) -> dict[str, Any]:
         """The JSON document: claims and assumptions; the same for the same version and seed."""

@@ -64,13 +64,14 @@ def claims_table(r: Reproduction) -> Table:
     return Table(
         "claims",
         "Claims",
-        ("id", "the paper says", "paper", "ours", "verdict", "why not"),
+        ("id", "the paper says", "paper", "ours", "of", "verdict", "why not"),
         tuple(
             (
                 j.claim.id,
                 j.claim.statement,
                 paper_value(j),
                 j.ours,
+                j.claim.measure,
                 OUTCOME_MARKS[j.verdict],
                 j.reason,
             )
@@ -116,12 +117,14 @@ def ledger_table(r: Reproduction) -> Table:
 
 def sections(r: Reproduction) -> Iterator[Section]:
     """Everything that the page shows, in order."""
-    yield Section("Claims", "", (claims_table(r), parts_table(r)))
+    yield Section("Verdicts", "", (claims_table(r), parts_table(r)))
     yield from r.sections
     yield Section("Assumptions", "", (ledger_table(r),))
 
 
-def write(r: Reproduction, directory: Path, argv: Sequence[str], wall_s: float) -> None:
+def write(
+    r: Reproduction, directory: Path, argv: Sequence[str], wall_s: float, cpu_s: float
+) -> None:
     """Fills a run directory, which holds `system/` already.
 
     Args:
@@ -129,6 +132,7 @@ def write(r: Reproduction, directory: Path, argv: Sequence[str], wall_s: float) 
         directory: Where to write.
         argv: The arguments, for the manifest.
         wall_s: Seconds that it took.
+        cpu_s: Seconds of processor time.
     """
     _json(directory / "claims.json", r.document())
     tables, figures = directory / "tables", directory / "figures"
@@ -145,10 +149,10 @@ def write(r: Reproduction, directory: Path, argv: Sequence[str], wall_s: float) 
         where = directory / "runs" / name.lower().replace("'", "").replace(" ", "-")
         where.mkdir(parents=True)
         results.write_into(where, list(argv))
-    _json(directory / MANIFEST, _manifest(r, argv, wall_s))
+    _json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
 
 
-def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float) -> dict[str, Any]:
+def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": _engine.VERSION,
@@ -157,7 +161,10 @@ def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float) -> dict[str, 
         "seed": r.seed,
         "runs": r.runs,
         "quick": r.quick,
+        "packets": r.packets,
+        "events": r.events,
         "wall_s": round(wall_s, 3),
+        "cpu_s": round(cpu_s, 3),
         "platform": platform.platform(),
         "python": platform.python_version(),
         "argv": list(argv or sys.argv),

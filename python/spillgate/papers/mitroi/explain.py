@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 
 from spillgate.papers.judge import shown, within
 from spillgate.papers.lab import Case, Lab, Protocol
-from spillgate.papers.measured import Measured, PerRun, largest
+from spillgate.papers.measured import Measured, PerRun, View, largest
 from spillgate.papers.mitroi import system
-from spillgate.papers.mitroi.claims import explained
+from spillgate.papers.mitroi.claims import explained, waiting
 from spillgate.papers.model import Cell, Point, Table
 
 
@@ -97,74 +98,81 @@ def wfq_places(lab: Lab, protocol: Protocol) -> tuple[Table, str]:
     return table, text
 
 
+LIMITS = (2, 4, 8, 16, 24, 32, 40, 64, 128, 300)
+"""Limits of FIFO in packets."""
+
+
 def delay_buffers(
     lab: Lab, protocol: Protocol
-) -> tuple[Table, tuple[tuple[int, PerRun], ...], int | None]:
-    """FIFO's limit against M4 and M8: a ratio of 3.5 wants a short queue, M8 a long one."""
-    steps = (4, 8, 16, 24, 32, 40, 64, 128, 300)
-    first = {
-        n: Case(f"FIFO {n}", {**_fifo_limit(lab, n), **system.at_line("FIFO")}) for n in steps
-    }
-    rest = [Case(p, system.at_line(p)) for p in system.CLASS_BASED[1:]]
-    m = Measured(lab.run("FIFO's limit", [*first.values(), *rest], protocol))
-    llq = m.of("CBWFQ-LLQ", "class", "voice", "owd_mean")
+) -> tuple[Table, tuple[tuple[int, PerRun], ...], float | None]:
+    """FIFO's limit against M4 and M8: a ratio of 3.5 wants a short queue, M8 a long one.
 
-    def ratio(where: Measured, n: int) -> PerRun:
-        return where.of(f"FIFO {n}", "class", "voice", "owd_mean") / llq
+    Returns:
+        The table, the ratio of the delays by limit, and the limit at which it is 3.5.
+    """
+    batch = "FIFO's limit"
+    llq, wred = "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
 
-    ratios = {n: ratio(m, n) for n in steps}
-    means = {n: r.quantity.mean or 0.0 for n, r in ratios.items()}
-    found: int | None = None
-    below = [n for n in steps if means[n] < 3.5]
-    above = [n for n in steps if means[n] >= 3.5]
-    if below and above:
-        lo, hi = below[-1], above[0]
+    def run(limits: Iterable[int]) -> dict[int, View]:
+        cases = [
+            Case(f"FIFO {n}", {**_fifo_limit(lab, n), **system.at_line("FIFO")}) for n in limits
+        ]
+        cases += [Case(p, system.at_line(p)) for p in (llq, wred)]
+        m = Measured(lab.run(batch, cases, protocol), ("class", "queue"))
+        rest = {p: (m, p) for p in (llq, wred)}
+        return {n: View({"FIFO": (m, f"FIFO {n}"), **rest}) for n in limits}
+
+    found = run(LIMITS)
+    ratios = {n: _ratio(v) for n, v in found.items()}
+    means = {n: q.quantity.mean or 0.0 for n, q in ratios.items()}
+    low = max((n for n in LIMITS if means[n] < 3.5), default=None)
+    high = min((n for n in LIMITS if means[n] >= 3.5), default=None)
+    root = None
+    if low is not None and high is not None:
         # The delay of a full queue grows by the same time with each packet.
-        guess = lo + (3.5 - means[lo]) / (means[hi] - means[lo]) * (hi - lo)
-        near = sorted({n for n in range(int(guess) - 1, int(guess) + 3) if n > 0} - {*steps})
-        more = [Case(f"FIFO {n}", {**_fifo_limit(lab, n), **system.at_line("FIFO")}) for n in near]
-        if more:
-            again = Measured(lab.run("FIFO's limit", more, protocol))
-            ratios |= {n: ratio(again, n) for n in near}
-        found = min(ratios, key=lambda n: (abs((ratios[n].quantity.mean or 0.0) - 3.5), n))
-    every = sorted(ratios.items())
-    lowest = m.of("CBWFQ-LLQ", "class", "critical", "owd_mean")
-    with_wred = m.of("CBWFQ-LLQ-WRED", "class", "critical", "owd_mean")
+        root = low + (3.5 - means[low]) / (means[high] - means[low]) * (high - low)
+        near = [n for n in (math.floor(root), math.ceil(root)) if n not in found]
+        found |= run(near) if near else {}
+        ratios = {n: _ratio(v) for n, v in found.items()}
     rows: list[tuple[Cell, ...]] = []
-    for n in steps:
-        delay = m.of(f"FIFO {n}", "class", "critical", "owd_mean")
+    for n, v in sorted(found.items()):
+        first, fourth, fifth = (v.cls(p, "critical", "owd_mean") for p in ("FIFO", llq, wred))
         rows.append(
             (
                 f"{n} packets",
                 ratios[n].quantity,
-                delay.quantity,
-                lowest.quantity,
-                with_wred.quantity,
+                (waiting(v, "FIFO", "voice") / waiting(v, llq, "voice")).quantity,
+                first.quantity,
+                fourth.quantity,
+                fifth.quantity,
                 "yes" if within("", ratios[n], above=2.5, below=5.0).holds else "no",
-                "yes" if within("", delay - lowest, above=0.0).holds else "no",
+                "yes" if within("", first - fourth, above=0.0).holds else "no",
             )
         )
+    nearest = f"The delay falls 3.5 times with {root:.1f} packets. " if root is not None else ""
     table = Table(
         "fifo-limit",
         "FIFO's limit against M4 and M8",
         (
             "FIFO's limit",
             "voice delay FIFO / LLQ",
+            "voice waiting FIFO / LLQ",
             "AF3x delay FIFO",
             "policy 4",
             "policy 5",
-            "M4, one-way delay",
+            "M4, delay",
             "M8: 4 below 1",
         ),
         tuple(rows),
-        f"The ratio is nearest to 3.5 with {found} packets. "
-        "A queue of n packets that is served at rate r delays by n L / r: 64 packets at AF3x's "
-        "23.5 Mb/s are 33 ms, 40 packets at 100 Mb/s 4.8 ms. M8 needs a FIFO of more than about "
-        "270 packets, M4 one of 20 to 43: with equal units of memory no choice gives both."
-        if found is not None
-        else "",
+        f"{nearest}A queue of n packets that is served at rate r delays by n L / r: 64 packets at "
+        "AF3x's 23.5 Mb/s are 33 ms, 40 packets at 100 Mb/s 4.8 ms. M8 needs a FIFO of more than "
+        "about 270 packets, M4 one of 18 to 43: no limit gives both.",
     )
-    return table, tuple(every), found
+    return table, tuple(sorted(ratios.items())), root
+
+
+def _ratio(v: View) -> PerRun:
+    return v.cls("FIFO", "voice", "owd_mean") / v.cls("CBWFQ-LLQ", "voice", "owd_mean")
 
 
 IN_STEP = (

@@ -6,14 +6,15 @@ from spillgate.papers.mitroi.system import (
     CLASS_BASED,
     DEFAULTS,
     IN_STEP,
+    LLQS,
     NO_JITTER,
     TOGETHER,
+    TUNNELS,
     at_line,
 )
 from spillgate.papers.model import Assumption, Point
 
-_WRED = ("CBWFQ-LLQ-WRED",)
-_LLQ = ("CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+_WRED = ("CBWFQ-LLQ-WRED", "MPLS-CBWFQ-LLQ-WRED")
 
 
 def _poisson() -> dict[str, object]:
@@ -65,7 +66,13 @@ ASSUMPTIONS = (
         "link.overhead",
         "none",
         "1500 B are taken as what the 100 Mb/s count",
-        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet-phy"}),),
+        (
+            Point(
+                "Ethernet with preamble",
+                {"topology.links.wan.overhead": "ethernet-phy"},
+                slow=True,
+            ),
+        ),
     ),
     Assumption(
         "link.delay",
@@ -106,6 +113,22 @@ ASSUMPTIONS = (
         policies=CLASS_BASED,
     ),
     Assumption(
+        "llq.rate",
+        "15 % of the line, labels counted",
+        "the share that the paper plans for voice, of bytes on the line",
+        (
+            Point(
+                "16 %, video 34 %",
+                edit=(
+                    (r"priority percent 15$", "priority percent 16"),
+                    (r"bandwidth percent 35$", "bandwidth percent 34"),
+                ),
+                slow=True,
+            ),
+        ),
+        policies=LLQS,
+    ),
+    Assumption(
         "llq.burst",
         "200 ms at the class's rate",
         "the default of IOS",
@@ -113,7 +136,7 @@ ASSUMPTIONS = (
             Point("1500 B", edit=((r"priority percent 15$", "priority percent 15 1500"),)),
             Point("4500 B", edit=((r"priority percent 15$", "priority percent 15 4500"),)),
         ),
-        policies=_LLQ,
+        policies=LLQS,
     ),
     Assumption(
         "wred.weight",
@@ -124,7 +147,7 @@ ASSUMPTIONS = (
                 f"{n}",
                 edit=(
                     (
-                        r"^ +random-detect dscp-based$",
+                        r"^ +random-detect( dscp-based)?$",
                         rf"\g<0>\n  random-detect exponential-weighting-constant {n}",
                     ),
                 ),
@@ -138,7 +161,10 @@ ASSUMPTIONS = (
         "10",
         "the default of IOS; the paper gives thresholds only",
         tuple(
-            Point(f"{n}", edit=((r"(random-detect dscp \S+ \d+ 42) 10", rf"\g<1> {n}"),))
+            Point(
+                f"{n}",
+                edit=((r"(random-detect (?:dscp|precedence) \S+ 2\d 42) 10", rf"\g<1> {n}"),),
+            )
             for n in (1, 100)
         ),
         policies=_WRED,
@@ -154,6 +180,26 @@ ASSUMPTIONS = (
             ),
         ),
         policies=_WRED,
+    ),
+    Assumption(
+        "mpls.labels",
+        "two on the line, CE2 and CE1 being the edges of the VPN",
+        "the paper adds a VPN to the same two routers; two labels are what a line inside a "
+        "provider's network carries",
+        (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}, slow=True),),
+        policies=TUNNELS,
+    ),
+    Assumption(
+        "mpls.exp",
+        "the upper three bits of the DSCP",
+        "what IOS does unless told otherwise; classes keep apart, drop precedences do not",
+        (
+            Point(
+                "AF2x marked as AF3x",
+                {"topology.mpls.imposition": {"af21": 3, "af22": 3, "af23": 3}},
+            ),
+        ),
+        policies=TUNNELS,
     ),
     Assumption(
         "scheduler",

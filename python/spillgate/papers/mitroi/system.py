@@ -7,14 +7,32 @@ from pathlib import Path
 
 SYSTEM = Path(__file__).parent / "system"
 
-POLICIES = ("FIFO", "WFQ", "CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+POLICIES = (
+    "FIFO",
+    "WFQ",
+    "CBWFQ",
+    "CBWFQ-LLQ",
+    "CBWFQ-LLQ-WRED",
+    "MPLS-CBWFQ",
+    "MPLS-CBWFQ-LLQ",
+    "MPLS-CBWFQ-LLQ-WRED",
+)
 """The policies of the claims, in the paper's order."""
 
-CLASS_BASED = ("CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+CLASS_BASED = POLICIES[2:]
 """Policies 3 to 8."""
 
 TUNNELED = {"CBWFQ-LLQ": "MPLS-CBWFQ-LLQ", "CBWFQ-LLQ-WRED": "MPLS-CBWFQ-LLQ-WRED"}
 """Policies 4 and 5, and the same inside an MPLS L3VPN."""
+
+VPN: dict[str, object] = {"pe": ["ce2", "ce1"], "php": False}
+"""CE2 and CE1 are the edges of the VPN; two labels on the line, as between edges further apart."""
+
+LLQS = tuple(p for p in POLICIES if "LLQ" in p)
+"""Policies with a low-latency queue, whose policer may need long to run out of tokens."""
+
+TUNNELS = POLICIES[5:]
+"""Policies 6 to 8."""
 
 LABEL_TIME = 8 * 8 / 100e6
 """Seconds that a stack of two labels takes on the line."""
@@ -90,6 +108,8 @@ def settings(policy: str) -> dict[str, object]:
     """What a policy replaces in the scenario."""
     name, _, exact = policy.partition(", ")
     found = before_limit("WFQ") if name == "WFQ" else at_line(name)
+    if name.startswith("MPLS-"):
+        found["topology.mpls"] = VPN
     if name == "ECN":
         found[f"{DEFAULTS}.ecn"] = "ect0"
     return found | (NO_JITTER if exact else {})
