@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 import shutil
 
 import pytest
@@ -276,6 +277,21 @@ def test_rivals_are_every_other_kind():
     shown = {name.rpartition(" ")[2] for name in beyond.rival_settings()}
     assert shown == every - beyond.OWN
     assert every >= beyond.OWN
+
+
+def test_the_page_shows_these_claims_and_assumptions(root):
+    """Its numbers come from runs of minutes; `docs/refresh.py papers` writes them."""
+    page = (root / "docs/papers/mitroi.md").read_text(encoding="utf-8")
+    for claim in claims.CLAIMS:
+        assert f"| {claim.id} | {claim.statement} |" in page
+    for a in ASSUMPTIONS:
+        assert f"| {a.key} | {a.value} | {a.why} |" in page
+    blocks = re.findall(r"<!-- table (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL)
+    assert len(blocks) >= 10
+    for name, text in blocks:
+        assert text.startswith("| "), name
+    for name in re.findall(r"\((\.\./img/\S+)\)", page):
+        assert (root / "docs/papers" / name).is_file(), name
 
 
 # The command

@@ -107,7 +107,9 @@ def bars(
             cells = [by.get((g, one) if x == "variant" else (one, g)) for g in groups]
             places = [i + (k - (len(series) - 1) / 2) * width for i in range(len(groups))]
             _bar_series(axes, places, cells, width, scale.factor, one, color, hatch)
-        axes.set_xticks(range(len(groups)), [_wrapped(g, 12) for g in groups])
+        # About 0.08 inches a letter, of what a group has beside the axis.
+        room = max(6, min(12, int((figure.get_figwidth() - 1.2) / len(groups) / 0.08)))
+        axes.set_xticks(range(len(groups)), [_wrapped(g, room) for g in groups])
         axes.grid(visible=False, axis="x")
         axes.margins(x=0.02)
         axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")

@@ -76,7 +76,7 @@ def reproduce(lab: Lab) -> Reproduction:
         "All streams started together",
         [Case(p, {**system.settings(p), **system.IN_STEP}) for p in system.POLICIES],
         # The traffic repeats itself every 2 s.
-        Protocol(main.runs, main.warmup, main.duration / 6.0),
+        Protocol(brief.runs, main.warmup, main.duration / 6.0),
         keep=True,
     )
     m, without, together = take(results), take(exact), take(in_step, CLAIMED)
