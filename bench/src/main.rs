@@ -72,7 +72,7 @@ fn single<S: EventSet>(plan: &Plan, wanted: &[Wanted]) -> Result<Value, String> 
     while world.run(u64::MAX) != Stop::Done {}
     let run_s = usage::cpu_s().zip(begin).map(|(end, begin)| end - begin);
     let hops = world.hops();
-    let outcome = world.outcome();
+    let outcome = world.into_outcome();
     let peak_kb = usage::peak_kb();
     let layout = layout(world_plan);
     Ok(json!({

@@ -12,14 +12,14 @@ use crate::{EventSet, Key, Rank};
 #[derive(Clone, Debug)]
 struct Tree {
     /// In heap layout: node i has children 2i and 2i + 1, leaf s is `leaves + s`, each node holds
-    /// the smaller key of its children.
+    /// the smaller key of its children. Any number of leaves will do: all are below node 1.
     nodes: Vec<Key>,
     leaves: usize,
 }
 
 impl Tree {
     fn new(slots: usize) -> Self {
-        let leaves = slots.next_power_of_two().max(2);
+        let leaves = slots.max(2);
         Self {
             nodes: vec![Key::IDLE; 2 * leaves],
             leaves,

@@ -3,13 +3,13 @@
 //! Log-linear: every octave of picoseconds is cut into 2^bits buckets of equal
 //! width (below 2^bits ps every value has its own), as in HdrHistogram (Tene)
 //! and DDSketch (Masson, Rim and Lee 2019), but with the bucket found by
-//! counting leading zeros. Only the span of octaves between the smallest and
+//! counting leading zeros. Only the span of half octaves between the smallest and
 //! the largest value takes memory: 4 bytes a bucket, with a carry kept aside
 //! for the bucket that should ever pass 2^32. Count, sum, minimum and maximum
 //! are exact.
 //!
 //! Recording is O(1), a few instructions and one memory access; it allocates
-//! when an octave is seen for the first time, at most 64 times.
+//! when a half octave is seen for the first time, at most 128 times.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ use spillgate_core::{Dur, time::PS_PER_SEC};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Bucket index of `counts[0]`, a multiple of 2^bits.
+    /// Bucket index of `counts[0]`, a multiple of 2^(bits - 1).
     offset: u32,
     bits: u8,
     counts: Vec<u32>,
@@ -221,7 +221,7 @@ impl Histogram {
     /// Adds `n` to a bucket, making room and carrying where needed.
     #[cold]
     fn add(&mut self, bucket: u32, n: u64) {
-        self.cover(bucket >> self.bits);
+        self.cover(bucket >> (self.bits - 1));
         let c = &mut self.counts[(bucket - self.offset) as usize];
         let sum = u64::from(*c) + n;
         *c = sum as u32;
@@ -232,22 +232,23 @@ impl Histogram {
         }
     }
 
-    /// Makes room for the buckets of an octave.
-    fn cover(&mut self, octave: u32) {
-        let per = 1_usize << self.bits;
-        let first = self.offset >> self.bits;
+    /// Makes room for the buckets of a half octave.
+    fn cover(&mut self, half: u32) {
+        let half_bits = self.bits - 1;
+        let per = 1_usize << half_bits;
+        let first = self.offset >> half_bits;
         if self.counts.is_empty() {
-            self.offset = octave << self.bits;
+            self.offset = half << half_bits;
             self.counts = vec![0; per];
-        } else if octave < first {
-            let more = (first - octave) as usize * per;
+        } else if half < first {
+            let more = (first - half) as usize * per;
             let mut grown = Vec::with_capacity(more + self.counts.len());
             grown.resize(more, 0);
             grown.extend_from_slice(&self.counts);
             self.counts = grown;
-            self.offset = octave << self.bits;
+            self.offset = half << half_bits;
         } else {
-            let need = ((octave - first) as usize + 1) * per;
+            let need = ((half - first) as usize + 1) * per;
             if need > self.counts.len() {
                 // Exactly, not doubling: ten thousand histograms count.
                 self.counts.reserve_exact(need - self.counts.len());

@@ -159,7 +159,7 @@ impl Campaign {
             self.cancel();
             return;
         }
-        let outcome = Arc::new(world.outcome());
+        let outcome = Arc::new(world.into_outcome());
         part.store(PARTS, Ordering::Relaxed);
         self.finished
             .lock()

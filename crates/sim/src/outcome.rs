@@ -114,31 +114,36 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for (scope, name, _) in tcp_groups(plan) {
         out.push(scope, name, TCP);
     }
+    for flow in answered(plan) {
+        out.push(Scope::Flow, &flow.name, TCP);
+    }
     for (scope, name, _) in voice::groups(plan) {
         out.push(scope, name, voice::metrics(scope));
     }
     out
 }
 
-/// What TCP's metrics are about: all connections, each class that has some, each connection. The
-/// last are the indexes of the connections.
+/// The flows whose packets are answered, in the order of their [`Transfers`].
+fn answered(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
+    plan.flows.iter().filter(|f| f.traffic.is_closed_loop())
+}
+
+/// What TCP's metrics are about beside each connection: all of them, and each class that has some.
+/// The last are the indexes of the connections.
 fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
-    let connections: Vec<&FlowPlan> = plan
-        .flows
-        .iter()
-        .filter(|f| f.traffic.is_closed_loop())
-        .collect();
-    let mut groups = vec![(Scope::Total, "all", (0..connections.len()).collect())];
+    let members = |wanted: &dyn Fn(&FlowPlan) -> bool| {
+        let connections = answered(plan).enumerate();
+        connections
+            .filter(|(_, f)| wanted(f))
+            .map(|(c, _)| c)
+            .collect()
+    };
+    let mut groups = vec![(Scope::Total, "all", members(&|_| true))];
     for (class, name) in plan.classes.iter().enumerate() {
-        let members = (0..connections.len())
-            .filter(|&c| usize::from(connections[c].class) == class)
-            .collect();
-        groups.push((Scope::Class, name, members));
+        let of_class = members(&|f| usize::from(f.class) == class);
+        groups.push((Scope::Class, name, of_class));
     }
-    for (c, flow) in connections.iter().enumerate() {
-        groups.push((Scope::Flow, &flow.name, vec![c]));
-    }
-    groups.retain(|(_, _, members)| !members.is_empty());
+    groups.retain(|(_, _, members): &(_, _, Vec<usize>)| !members.is_empty());
     groups
 }
 
@@ -164,7 +169,9 @@ impl Outcome {
         transfers: &[Transfers],
     ) -> Self {
         let period = window.len();
-        let mut values = Vec::new();
+        // Of many flows this is most of what there is: no room for more than they need.
+        let per_flow = Metric::metered().count() * meters.len() + TCP.len() * transfers.len();
+        let mut values = Vec::with_capacity(per_flow);
         let mut group = |members: &[&FlowMeter], fair: bool| {
             let mut sum = FlowMeter::new(members.first().map_or(MERGED_BITS, |m| m.delay.bits()));
             members.iter().for_each(|m| sum.merge(m));
@@ -202,6 +209,9 @@ impl Outcome {
         }
         for (_, _, members) in tcp_groups(plan) {
             tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), window);
+        }
+        for connection in transfers {
+            tcp_values(&mut values, [connection], window);
         }
         voice::values(&mut values, plan, meters);
         Self {
@@ -241,29 +251,33 @@ fn metered(out: &mut Vec<f64>, meter: &FlowMeter, period: Dur) {
 /// Values in the order of [`TCP`].
 fn tcp_values<'a>(
     out: &mut Vec<f64>,
-    members: impl Iterator<Item = &'a Transfers>,
+    members: impl IntoIterator<Item = &'a Transfers>,
     window: Window,
 ) {
-    let mut counts = Counts::default();
-    let mut sum: Option<Transfers> = None;
+    let (mut counts, mut times) = (Counts::default(), None);
+    let [mut begun, mut done, mut failed, mut refused] = [0; 4];
     for t in members {
         counts.add(t.within());
-        sum = Some(match sum {
-            Some(sum) => sum.with(t),
-            None => t.clone(),
-        });
+        begun += t.begun;
+        done += t.done;
+        failed += t.failed;
+        refused += t.refused;
+        match &mut times {
+            None => times = Some(t.times()),
+            Some(all) => t.add_times(all),
+        }
     }
-    let Some(sum) = sum else { return };
-    let quantile = |q| or_nan(sum.times.quantile(q));
+    let Some(times) = times else { return };
+    let quantile = |q| or_nan(times.quantile(q));
     out.extend([
         counts.delivered as f64 * 8.0 / window.len().as_secs_f64(),
         counts.retransmits as f64,
         counts.timeouts as f64,
-        sum.begun as f64,
-        sum.done as f64,
-        sum.failed as f64,
-        sum.refused as f64,
-        or_nan(sum.times.mean()),
+        begun as f64,
+        done as f64,
+        failed as f64,
+        refused as f64,
+        or_nan(times.mean()),
         quantile(0.5),
         quantile(0.95),
         quantile(0.99),

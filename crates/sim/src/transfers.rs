@@ -32,55 +32,87 @@ impl Counts {
 pub(crate) struct Transfers {
     /// What connections that are closed did.
     pub(crate) closed: Counts,
-    /// All counts at the begin and at the end of the window.
-    edges: [Counts; 2],
+    /// What had been done when the window began; once it has ended, what was done within.
+    within: Counts,
     /// Of the transfers that began in the window: how many, their ends, and their times.
     pub(crate) begun: u64,
     pub(crate) done: u64,
     pub(crate) failed: u64,
     /// Sessions that could not begin in the window because too many were open.
     pub(crate) refused: u64,
-    pub(crate) times: Histogram,
+    times: Times,
+    /// Resolution of the times.
+    bits: u8,
+}
+
+/// How long transfers took. A lone connection has one.
+#[derive(Clone)]
+enum Times {
+    None,
+    One(Dur),
+    Many(Box<Histogram>),
 }
 
 impl Transfers {
+    /// Of no transfer yet; the times of many have 2^`bits` buckets an octave.
     pub(crate) fn new(bits: u8) -> Self {
         Self {
             closed: Counts::default(),
-            edges: [Counts::default(); 2],
+            within: Counts::default(),
             begun: 0,
             done: 0,
             failed: 0,
             refused: 0,
-            times: Histogram::new(bits),
+            times: Times::None,
+            bits,
         }
     }
 
     /// A transfer that counts ended well.
     pub(crate) fn on_done(&mut self, took: Dur) {
         self.done += 1;
-        self.times.record(took);
+        match &mut self.times {
+            Times::None => self.times = Times::One(took),
+            Times::One(_) => {
+                let mut all = self.times();
+                all.record(took);
+                self.times = Times::Many(Box::new(all));
+            }
+            Times::Many(all) => all.record(took),
+        }
+    }
+
+    /// How long transfers took.
+    pub(crate) fn times(&self) -> Histogram {
+        match &self.times {
+            Times::Many(all) => (**all).clone(),
+            Times::None => Histogram::new(self.bits),
+            Times::One(took) => {
+                let mut one = Histogram::new(self.bits);
+                one.record(*took);
+                one
+            }
+        }
+    }
+
+    /// Adds how long transfers took to others' times.
+    pub(crate) fn add_times(&self, to: &mut Histogram) {
+        match &self.times {
+            Times::None => {}
+            Times::One(took) => to.record(*took),
+            Times::Many(all) => to.merge(all),
+        }
     }
 
     /// The window begins or ends; `open` is what the open connections have done.
     pub(crate) fn on_edge(&mut self, begins: bool, open: Counts) {
         let mut all = self.closed;
         all.add(open);
-        self.edges[usize::from(!begins)] = all;
+        self.within = if begins { all } else { all.since(self.within) };
     }
 
     /// What happened within the window.
     pub(crate) fn within(&self) -> Counts {
-        self.edges[1].since(self.edges[0])
-    }
-
-    /// Together with another flow's: transfers and times, not what lies between the edges.
-    pub(crate) fn with(mut self, other: &Self) -> Self {
-        self.begun += other.begun;
-        self.done += other.done;
-        self.failed += other.failed;
-        self.refused += other.refused;
-        self.times.merge(&other.times);
-        self
+        self.within
     }
 }

@@ -191,6 +191,17 @@ impl<S: EventSet> World<S> {
         self.fault.as_deref()
     }
 
+    /// What has been measured in a run that has ended. What has sent and carried packets makes
+    /// room first: of many flows the results are large too.
+    pub fn into_outcome(mut self) -> Outcome {
+        self.tcp = Vec::new();
+        self.flows = Vec::new();
+        self.segments = Segments::default();
+        self.wires = Wires::new(0);
+        self.events = S::new(Vec::new(), 0);
+        self.outcome()
+    }
+
     /// What has been measured; of a run that has not ended, what there is so far, without the
     /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
