@@ -5,7 +5,7 @@ import json
 import pytest
 
 import spillgate
-from spillgate.explain import drop_sentence, packet_sentence, reason_words
+from spillgate.sentences import drop_sentence, packet_sentence, reason_words
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -63,7 +63,7 @@ def test_drops_are_those_that_were_counted(directory):
         (group,) = found.groups
         assert group["packets"] == []
         for kind in group["drops"]:
-            assert (kind["link"], kind["class"], kind["reason"]) == (
+            assert (kind["link"], kind["queue"], kind["reason"]) == (
                 "uplink",
                 "fifo",
                 "drops_tail",
@@ -197,7 +197,7 @@ def lost(cause, reason="drops_early", **changes):
     return {
         "at": 1_500_000_000_000,
         "link": "wan",
-        "class": "data",
+        "queue": "data",
         "reason": reason,
         "bytes": 1500,
         "evidence": {
@@ -230,45 +230,74 @@ def test_sentences_about_drops():
         "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
         "(rate 1 Mb/s, burst 20,000 B)"
     )
-    packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", **{"class": None})}
+    packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", queue=None)}
     assert (
         drop_sentence(packet)
         == "f #3 was lost 1.500000 s into the run on the wire of wan: the link failed."
     )
 
 
-def test_a_sentence_begins_with_what_took_longest():
+def served(queue, cls, relation, packets, ms, *, held=False):
+    return {
+        "queue": queue,
+        "class": cls,
+        "relation": relation,
+        "without_tokens": held,
+        "packets": packets,
+        "bytes": 1500 * packets,
+        "time": round(ms * 1e9),
+    }
+
+
+def sentence(*parts, queue="VOICE"):
+    waited = sum(s["time"] for s in parts) + 100_000_000
     hop = {
         "link": "wan",
-        "class": "voice",
-        "waited": 7_900_000_000,
-        "served": [
-            {
-                "class": "voice",
-                "relation": "ahead",
-                "without_tokens": False,
-                "packets": 12,
-                "bytes": 2400,
-                "time": 1_900_000_000,
-            },
-            {
-                "class": "bulk",
-                "relation": "turn",
-                "without_tokens": False,
-                "packets": 41,
-                "bytes": 61_500,
-                "time": 5_900_000_000,
-            },
-        ],
-        "residual": {"class": "bulk", "bytes": 1500, "time": 100_000_000},
+        "queue": queue,
+        "waited": waited,
+        "served": parts,
+        "residual": {"queue": "BULK", "class": "bulk", "bytes": 1500, "time": 100_000_000},
         "tokens": 0,
         "serialization": 16_000_000,
         "propagation": 1_000_000_000,
     }
-    packet = {"flow": "v", "seq": 1, "delay": 8_916_000_000, "lost": None, "hops": [hop]}
-    assert packet_sentence(packet) == (
-        "v #1 took 8.92 ms: 7.9 ms waiting at wan, for 41 packets of class bulk in the "
-        "scheduler's turns (5.9 ms), 12 packets of its own class voice that came before it "
-        "(1.9 ms) and the rest of a packet of class bulk on the wire (100 µs); "
-        "1.02 ms serialization and propagation."
+    return packet_sentence(
+        {
+            "flow": "v",
+            "class": "voice",
+            "seq": 1,
+            "delay": waited + 1_016_000_000,
+            "lost": None,
+            "hops": [hop],
+        }
+    )
+
+
+def test_a_sentence_begins_with_what_took_longest():
+    assert sentence(
+        served("VOICE", "voice", "ahead", 12, 1.9), served("BULK", "bulk", "turn", 41, 5.9)
+    ) == (
+        "v #1 took 8.92 ms: 7.9 ms waiting at wan, for 41 packets of BULK in the scheduler's "
+        "turns (5.9 ms), 12 packets of its own class that came before it (1.9 ms) and the rest of "
+        "a packet of class bulk on the wire (100 µs); 1.02 ms serialization and propagation."
+    )
+
+
+def test_a_shared_queue_says_whose_packets_were_in_it():
+    assert sentence(
+        served("fifo", "voice", "ahead", 2, 0.1),
+        served("fifo", "bulk", "ahead", 41, 5.9),
+        served("www", "web", "turn", 1, 0.4, held=True),
+        queue="fifo",
+    ) == (
+        "v #1 took 7.52 ms: 6.5 ms waiting at wan, for 43 packets that came before it into its "
+        "queue fifo: 41 of bulk and 2 of its own class (6 ms), 1 packet of web (queue www) in the "
+        "scheduler's turns, while its shaper had no tokens (400 µs) and the rest of a packet of "
+        "class bulk on the wire (100 µs); 1.02 ms serialization and propagation."
+    )
+    assert sentence(
+        served("VIDEO", "video", "turn", 6, 0.72), served("BULK", "bulk", "turn", 2, 0.24)
+    ).startswith(
+        "v #1 took 2.08 ms: 1.06 ms waiting at wan, for 8 packets in the scheduler's turns: 6 of "
+        "VIDEO and 2 of BULK (960 µs) and the rest"
     )

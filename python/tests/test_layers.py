@@ -59,6 +59,7 @@ RANK = {
     "metrics": 2,
     "voice": 2,
     "rundir": 2,
+    "sentences": 2,
     "scenario": 2,
     "rows": 3,
     "remarks": 4,

@@ -220,6 +220,44 @@ def test_segments_are_consistent(tcp, tmp_path):
     assert dropped > 5
 
 
+@pytest.mark.parametrize("variant", ["fifo", "llq"])
+def test_explanations_agree_with_the_packets_on_the_wire(directory, tmp_path, variant):
+    """What `explain` says was sent while a packet waited is what the file shows."""
+    path = tmp_path / "x.pcapng"
+    spillgate.record(directory, ["uplink:in", "uplink:out"], path, variant=variant)
+    arrivals, departures = {}, []
+    for interface, ns, _, length, comment in Capture(path).packets:
+        said = words(comment)
+        name = (said["flow"], int(said["packet"]))
+        if interface == 0:
+            arrivals[name] = ns
+        else:
+            queue = (said["queue"].partition("/")[2], said["class"])
+            departures.append((ns, name, queue, length))
+    begun = {name: ns for ns, name, _, _ in departures}
+    found = spillgate.explain(directory, variant=variant, worst=10)
+    checked = 0
+    for group in found.groups:
+        for packet in group["packets"]:
+            name = (packet["flow"], packet["seq"])
+            (hop,) = packet["hops"]
+            told = Counter()
+            for s in hop["served"]:
+                told[s["queue"], s["class"]] += s["packets"]
+            # The file's times lack fractions of nanoseconds; transmissions take many.
+            seen = Counter(
+                queue
+                for ns, other, queue, _ in departures
+                if arrivals[name] <= ns < begun[name] and other != name
+            )
+            assert told == seen
+            on_wire = [d for d in departures if d[0] < arrivals[name]][-1]
+            if rest := hop["residual"]:
+                assert ((rest["queue"], rest["class"]), rest["bytes"]) == on_wire[2:]
+            checked += sum(told.values())
+    assert checked > 100
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

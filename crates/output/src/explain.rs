@@ -94,14 +94,18 @@ impl Names<'_> {
         &self.plan.links[link as usize].name
     }
 
-    fn class(&self, link: u32, leaf: u16) -> Option<&str> {
+    fn queue(&self, link: u32, leaf: u16) -> Option<&str> {
         let leaves = self.leaves.get(link as usize)?;
         leaves.get(usize::from(leaf)).map(String::as_str)
     }
 
+    fn class(&self, class: u16) -> &str {
+        &self.plan.classes[usize::from(class)]
+    }
+
     fn flow(&self, flow: u32) -> (&str, &str) {
         let f = &self.plan.flows[flow as usize];
-        (&f.name, &self.plan.classes[usize::from(f.class)])
+        (&f.name, self.class(f.class))
     }
 
     fn journey(&self, j: &Journey) -> Value {
@@ -154,7 +158,7 @@ impl Names<'_> {
         json!({
             "link": link.name,
             "policy": link.policy,
-            "class": self.class(h.link, h.leaf),
+            "queue": self.queue(h.link, h.leaf),
             "arrived": h.arrived.as_ps(),
             "started": at(h.start),
             "bytes": h.len,
@@ -162,8 +166,9 @@ impl Names<'_> {
             "found": {"packets": h.found.0, "bytes": h.found.1},
             "limit": limit(h.limit),
             "waited": begun.then(|| ps(h.waited())),
-            "residual": h.residual.map(|(leaf, bytes, rest)| json!({
-                "class": self.class(h.link, leaf), "bytes": bytes, "time": ps(rest),
+            "residual": h.residual.map(|r| json!({
+                "queue": self.queue(h.link, r.leaf), "class": self.class(r.class),
+                "bytes": r.bytes, "time": ps(r.time),
             })),
             "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
             "tokens": ps(h.idle),
@@ -182,19 +187,19 @@ impl Names<'_> {
             Relation::Turn => "turn",
         };
         json!({
-            "class": self.class(link, s.leaf), "relation": relation, "without_tokens": s.held,
+            "queue": self.queue(link, s.leaf), "class": self.class(s.class), "relation": relation, "without_tokens": s.held,
             "packets": s.packets, "bytes": s.bytes, "time": ps(s.time),
         })
     }
 
     fn lost(&self, l: &Lost) -> Value {
-        let (link, class, numbers) = match &l.place {
-            Place::Port(link, e) => (Some(*link), self.class(*link, l.leaf), evidence(e)),
+        let (link, queue, numbers) = match &l.place {
+            Place::Port(link, e) => (Some(*link), self.queue(*link, l.leaf), evidence(e)),
             Place::Wire(link) => (Some(*link), None, Value::Null),
             Place::Node => (None, None, Value::Null),
         };
         json!({
-            "at": l.at.as_ps(), "link": link.map(|l| self.link(l)), "class": class,
+            "at": l.at.as_ps(), "link": link.map(|l| self.link(l)), "queue": queue,
             "reason": l.reason.metric(), "dscp": l.dscp.to_string(), "bytes": l.len,
             "evidence": numbers,
         })
@@ -203,7 +208,7 @@ impl Names<'_> {
     fn drops(&self, d: &DropGroup) -> Value {
         json!({
             "link": d.link.map(|l| self.link(l)),
-            "class": d.link.and_then(|l| self.class(l, d.leaf)),
+            "queue": d.link.and_then(|l| self.queue(l, d.leaf)),
             "reason": d.reason.metric(),
             "packets": d.packets,
             "first": d.first.iter().map(|p| self.dropped(p)).collect::<Vec<_>>(),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use spillgate_core::{DropReason, Dur, Time};
 use spillgate_queueing::Cause;
 use spillgate_scenario::plan::{Plan, WorldPlan};
-use spillgate_sim::explain::{Answer, Fate, Journey, Question, Relation, explain};
+use spillgate_sim::explain::{Answer, Fate, Hop, Journey, Question, Relation, explain};
 use spillgate_sim::tap::Place;
 
 /// The worst packets and the drops of the named flow.
@@ -47,6 +47,13 @@ fn adds_up(world: &WorldPlan, j: &Journey) {
     assert_eq!(now, at);
 }
 
+/// Leaf, length and time of the rest of the packet on the wire.
+#[track_caller]
+fn rest(hop: &Hop) -> (u16, u32, Dur) {
+    let r = hop.residual.expect("a packet on the wire");
+    (r.leaf, r.bytes, r.time)
+}
+
 fn us(n: u64) -> Dur {
     Dur::from_us(n)
 }
@@ -79,14 +86,22 @@ runs: {count: 1, seed: 5}
     };
     adds_up(&plan.variants[0].world, packet);
     let [hop] = &packet.hops[..] else { panic!() };
-    assert_eq!(hop.residual, Some((0, 1500, us(500))));
+    assert_eq!(rest(hop), (0, 1500, us(500)));
+    // The queue is one, the classes of service are two: `bulk` comes first in the scenario.
+    assert_eq!(hop.residual.map(|r| r.class), Some(0));
     assert_eq!(hop.found, (2, 3000));
     let [served] = hop.served[..] else {
         panic!("{hop:?}")
     };
     assert_eq!(
-        (served.relation, served.packets, served.bytes, served.time),
-        (Relation::Ahead, 2, 3000, us(2000))
+        (
+            served.relation,
+            served.class,
+            served.packets,
+            served.bytes,
+            served.time
+        ),
+        (Relation::Ahead, 0, 2, 3000, us(2000))
     );
     assert_eq!(hop.idle, Dur::ZERO);
     assert_eq!(hop.waited(), us(2500));
@@ -113,8 +128,8 @@ policies:
         - {name: data, match: {dscp: af21}, bandwidth: 30 %}
 traffic:
   - flow: {name: data, count: 4, dscp: af21, from: a, to: b, stop: 1 ms, source: {cbr: {rate: 12 kb/s, packet: 1500 B, phase: 0 s}}}
-  - flow: {name: long, dscp: ef, from: a, to: b, stop: 1 ms, source: {cbr: {rate: 12 kb/s, packet: 1500 B, phase: 500 us}}}
-  - flow: {name: short, dscp: ef, from: a, to: b, stop: 2 ms, source: {cbr: {rate: 6 kb/s, packet: 750 B, phase: 1200 us}}}
+  - flow: {name: long, class: voice, dscp: ef, from: a, to: b, stop: 1 ms, source: {cbr: {rate: 12 kb/s, packet: 1500 B, phase: 500 us}}}
+  - flow: {name: short, class: voice, dscp: ef, from: a, to: b, stop: 2 ms, source: {cbr: {rate: 6 kb/s, packet: 750 B, phase: 1200 us}}}
 measurement: {warmup: 0 s, duration: 1 s}
 runs: {count: 1, seed: 5}
 ";
@@ -130,7 +145,7 @@ fn priority_goes_before_the_scheduler_s_classes() {
     adds_up(world, worst);
     let hop = &worst.hops[0];
     // Which of the four came first at instant 0 is drawn; the last one found all others there.
-    assert_eq!(hop.residual, Some((1, 1500, us(1000))));
+    assert_eq!(rest(hop), (1, 1500, us(1000)));
     let parts: Vec<_> = hop
         .served
         .iter()
@@ -146,7 +161,7 @@ fn priority_goes_before_the_scheduler_s_classes() {
     // A priority packet waits for the packet on the wire only.
     let answer = ask(&plan, "short", |_| {});
     let hop = &answer.packets[0][0].hops[0];
-    assert_eq!(hop.residual, Some((0, 1500, us(800))));
+    assert_eq!(rest(hop), (0, 1500, us(800)));
     assert!(hop.served.is_empty() && hop.idle == Dur::ZERO);
 }
 
@@ -173,7 +188,7 @@ runs: {count: 1, seed: 5}
     let worst = &answer.packets[0][0];
     adds_up(&plan.variants[0].world, worst);
     let hop = &worst.hops[0];
-    assert_eq!(hop.residual, Some((0, 1500, us(1000))));
+    assert_eq!(rest(hop), (0, 1500, us(1000)));
     // From 1 to 10 ms, but for the packet of `class-default` from 4 to 5 ms.
     assert_eq!(hop.idle, us(8000));
     let [other] = hop.served[..] else {

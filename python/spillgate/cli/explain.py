@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from spillgate.cli.text import console, item, show, table
-from spillgate.explain import PS_PER_S, REASONS, Explanation, packets
+from spillgate.explain import Explanation
+from spillgate.sentences import PS_PER_S, REASONS, packets
 
 Record = dict[str, Any]
 
@@ -54,7 +55,7 @@ def _way(out: Console, packet: Record) -> None:
         grid.add_column(columns[i], justify="right")
     grid.add_column("sum", justify="right")
     for hop, row in zip(packet["hops"], rows, strict=True):
-        place = f"{hop['link']}/{hop['class']}"
+        place = f"{hop['link']}/{hop['queue']}"
         cells = [_ms(row[i]) for i in shown]
         grid.add_row(f"    {hop['arrived'] / PS_PER_S:.6f} s", place, *cells, _ms(sum(row)))
     if len(rows) > 1:
@@ -107,8 +108,8 @@ def _notes(packet: Record) -> list[str]:
 
 def _drops(out: Console, kind: Record) -> None:
     place = kind["link"] or "nodes"
-    if kind["class"] is not None:
-        place = f"{place}/{kind['class']}"
+    if kind["queue"] is not None:
+        place = f"{place}/{kind['queue']}"
     count = packets(kind["packets"])
     item(out, f"{place}: {count}, {REASONS[kind['reason']]} ({kind['reason']})")
     for one in kind["first"]:

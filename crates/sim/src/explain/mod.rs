@@ -146,13 +146,25 @@ pub struct Hop {
     pub found: (u32, u64),
     /// How much may wait there.
     pub limit: QueueLimit,
-    /// The rest of the packet that was on the wire when it arrived: its leaf, its whole length in
-    /// bytes, and how long the rest took.
-    pub residual: Option<(u16, u32, Dur)>,
+    /// The rest of the packet that was on the wire when it arrived.
+    pub residual: Option<Residual>,
     /// What was sent while it waited.
     pub served: Vec<Served>,
     /// How long the server stood idle because shapers lacked tokens.
     pub idle: Dur,
+}
+
+/// The rest of a packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Residual {
+    /// Its leaf.
+    pub leaf: u16,
+    /// The class of service of its flow.
+    pub class: u16,
+    /// Its whole length in bytes.
+    pub bytes: u32,
+    /// How long the rest took.
+    pub time: Dur,
 }
 
 /// Packets of one kind that were sent while another waited.
@@ -160,6 +172,8 @@ pub struct Hop {
 pub struct Served {
     /// Their leaf.
     pub leaf: u16,
+    /// The class of service of their flows.
+    pub class: u16,
     /// How they stand to the packet that waited.
     pub relation: Relation,
     /// Their transmission began while the class of the waiting packet lacked tokens of a shaper: it
@@ -222,7 +236,7 @@ impl Hop {
 
     /// The sum of the parts of its wait.
     pub fn explained(&self) -> Dur {
-        let residual = self.residual.map_or(Dur::ZERO, |(_, _, rest)| rest);
+        let residual = self.residual.map_or(Dur::ZERO, |r| r.time);
         self.served
             .iter()
             .fold(residual + self.idle, |sum, s| sum + s.time)

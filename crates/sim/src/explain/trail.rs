@@ -8,7 +8,9 @@ use spillgate_endpoints::tcp::Flags;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::worst::Chosen;
-use super::{Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Served, Transmission};
+use super::{
+    Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served, Transmission,
+};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 
 /// What a port has sent last.
@@ -16,6 +18,7 @@ use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 struct OnTheWire {
     end: Time,
     leaf: u16,
+    class: u16,
     len: u32,
 }
 
@@ -31,6 +34,8 @@ struct Waiting {
 /// Follows packets.
 pub(super) struct Trails {
     flows: Vec<FlowInfo>,
+    /// Class of service of each flow of the plan.
+    class_of: Vec<u16>,
     /// Lengths of the groups, whose journeys follow each other.
     groups: Vec<usize>,
     journeys: Vec<Journey>,
@@ -54,6 +59,7 @@ impl Trails {
     pub(super) fn new(plan: &WorldPlan, chosen: Vec<Vec<Chosen>>) -> Self {
         let mut new = Self {
             flows: Vec::new(),
+            class_of: plan.flows.iter().map(|f| f.class).collect(),
             groups: chosen.iter().map(Vec::len).collect(),
             journeys: Vec::new(),
             by_packet: BTreeMap::new(),
@@ -178,7 +184,12 @@ impl Tap for Trails {
             ecn: (p.ecn, p.ecn),
             found: (gauges.backlog_packets, gauges.backlog_bytes),
             limit: port.discipline.limit(usize::from(p.leaf)),
-            residual: (!rest.is_zero()).then_some((wire.leaf, wire.len, rest)),
+            residual: (!rest.is_zero()).then_some(Residual {
+                leaf: wire.leaf,
+                class: wire.class,
+                bytes: wire.len,
+                time: rest,
+            }),
             served: Vec::new(),
             idle: Dur::ZERO,
         });
@@ -198,11 +209,13 @@ impl Tap for Trails {
 
     fn served(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
         let (link, p) = (port.link as usize, seen.packet);
+        let class = self.class_of[self.flows[p.flow as usize].of as usize];
         let before = std::mem::replace(
             &mut self.wires[link],
             OnTheWire {
                 end: port.free_at,
                 leaf: p.leaf,
+                class,
                 len: p.len,
             },
         );
@@ -234,10 +247,9 @@ impl Tap for Trails {
                 Relation::Turn
             };
             let time = port.free_at.since(port.now);
-            let alike = hop
-                .served
-                .iter_mut()
-                .find(|s| s.leaf == p.leaf && s.relation == relation && s.held == w.held);
+            let alike = hop.served.iter_mut().find(|s| {
+                s.leaf == p.leaf && s.class == class && s.relation == relation && s.held == w.held
+            });
             match alike {
                 Some(s) => {
                     s.packets += 1;
@@ -246,6 +258,7 @@ impl Tap for Trails {
                 }
                 None => hop.served.push(Served {
                     leaf: p.leaf,
+                    class,
                     relation,
                     held: w.held,
                     packets: 1,

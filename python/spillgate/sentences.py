@@ -1,0 +1,203 @@
+"""Where a packet's delay went, and why one was dropped, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Record = dict[str, Any]
+
+REASONS = {
+    "drops_tail": "the queue was full",
+    "drops_early": "random early drop",
+    "drops_forced": "the average queue was above the upper threshold",
+    "drops_policer": "the policer",
+    "drops_pushed_out": "pushed out for another packet",
+    "drops_admission": "flow admission refused it",
+    "drops_link_down": "the link was down",
+    "drops_unroutable": "no route to its destination",
+}
+"""What the metrics of drops mean, in words."""
+
+PS_PER_S = 1e12
+
+
+def duration(ps: int) -> str:
+    """A time in words, of three significant digits.
+
+    Example:
+        >>> duration(7_900_000_000), duration(120_000_000), duration(0)
+        ('7.9 ms', '120 µs', '0 s')
+    """
+    for unit, size in (("s", 10**12), ("ms", 10**9), ("µs", 10**6), ("ns", 10**3)):
+        if ps >= size:
+            return f"{float(f'{ps / size:.3g}'):g} {unit}"
+    return f"{ps} ps" if ps else "0 s"
+
+
+def packets(n: int) -> str:
+    """A number of packets.
+
+    Example:
+        >>> packets(1), packets(12_000)
+        ('1 packet', '12,000 packets')
+    """
+    return "1 packet" if n == 1 else f"{n:,} packets"
+
+
+def packet_sentence(packet: Record) -> str:
+    """What took how long, in one or two sentences."""
+    name = f"{packet['flow']} #{packet['seq']}"
+    if packet["lost"] is not None:
+        return drop_sentence(packet)
+    if packet["delay"] is None:
+        return f"{name} was still on the way at the end of the run."
+    waits = [h for h in packet["hops"] if h["waited"]]
+    waited = sum(h["waited"] for h in waits)
+    head = f"{name} took {duration(packet['delay'])}"
+    rest = packet["delay"] - waited
+    if not waits:
+        return f"{head} and waited nowhere: all of it is serialization and propagation."
+    said = [
+        f"{duration(h['waited'])} waiting at {h['link']}, {wait_words(h, packet['class'])}"
+        for h in sorted(waits, key=lambda h: -h["waited"])
+        # What is below a hundredth of all is in the table.
+        if 100 * h["waited"] >= waited
+    ]
+    return f"{head}: {'; '.join(said)}; {duration(rest)} serialization and propagation."
+
+
+def wait_words(hop: Record, own: str) -> str:
+    """What a packet of a class of service waited for at a port."""
+    kinds: dict[tuple[str, bool], list[Record]] = {}
+    for s in hop["served"]:
+        kinds.setdefault((s["relation"], s["without_tokens"]), []).append(s)
+    parts: list[tuple[int, str]] = []
+    for (relation, held), members in kinds.items():
+        words = _sent(relation, members, hop["queue"], own)
+        if held:
+            words += ", while its shaper had no tokens"
+        parts.append((sum(s["time"] for s in members), words))
+    if hop["residual"] is not None:
+        cls = hop["residual"]["class"]
+        whose = "its own class" if cls == own else f"class {cls}"
+        parts.append((hop["residual"]["time"], f"the rest of a packet of {whose} on the wire"))
+    if hop["tokens"]:
+        parts.append((hop["tokens"], "tokens of its shaper while the line was idle"))
+    parts.sort(key=lambda p: -p[0])
+    return "for " + _and([f"{words} ({duration(time)})" for time, words in parts])
+
+
+def _sent(relation: str, members: Sequence[Record], queue: str, own: str) -> str:
+    """Packets that stand to the waiting one in one way."""
+    count: dict[str, int] = {}
+    for s in members:
+        name = _name(s, queue, own)
+        count[name] = count.get(name, 0) + s["packets"]
+    n = packets(sum(count.values()))
+    if len(count) == 1:
+        (name,) = count
+        return {
+            "ahead": f"{n} of {name} that came before it",
+            "overtook": f"{n} of {name} that came after it and went first",
+            "priority": f"{n} of {name}, which has priority",
+            "turn": f"{n} of {name} in the scheduler's turns",
+        }[relation]
+    words = {
+        "ahead": f"{n} that came before it into its queue {queue}",
+        "overtook": f"{n} that came after it into its queue {queue} and went first",
+        "priority": f"{n} of classes that have priority",
+        "turn": f"{n} in the scheduler's turns",
+    }[relation]
+    most = sorted(count.items(), key=lambda item: (-item[1], item[0]))
+    return f"{words}: {_and([f'{k:,} of {name}' for name, k in most])}"
+
+
+def _name(served: Record, queue: str, own: str) -> str:
+    """The class of service, with the queue where that is another and has another name."""
+    cls: str = served["class"]
+    there: str = served["queue"]
+    if there == queue:
+        return "its own class" if cls == own else cls
+    return there if there.lower() == cls.lower() else f"{cls} (queue {there})"
+
+
+def _and(items: Sequence[str]) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def drop_sentence(packet: Record) -> str:
+    """Who dropped a packet, and why."""
+    lost = packet["lost"]
+    what = f"{packet['flow']} #{packet['seq']} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
+    if lost["link"] is None:
+        return f"{what}: a node had no route to its destination."
+    if lost["queue"] is None:
+        return f"{what} on the wire of {lost['link']}: the link failed."
+    return f"{what} at {lost['link']}, queue {lost['queue']}: {reason_words(lost)}."
+
+
+def reason_words(lost: Record) -> str:
+    """The reason of a drop with the numbers that decided."""
+    evidence = lost["evidence"]
+    cause = evidence["cause"]
+    waiting = f"{packets(evidence['queue_packets'])} ({evidence['queue_bytes']:,} B) waited"
+    most = _limit(evidence["limit"])
+    waiting += f", of at most {most}" if most else ""
+    reason: str = lost["reason"]
+    said = REASONS.get(reason, reason)
+    if reason == "drops_link_down":
+        # How much waits does not matter.
+        return said
+    if cause is None:
+        return f"{said}; {waiting}"
+    kind = cause["kind"]
+    if kind == "aqm":
+        average = f"the average queue was {cause['average']:.2f} packets"
+        if cause["draw"] is None:
+            return f"{average}, above the upper threshold of {cause['max']:g}; {waiting}"
+        count = f" and {cause['count']} since the last drop" if cause["count"] is not None else ""
+        return (
+            f"{said}: {average}, between the thresholds {cause['min']:g} and {cause['max']:g}"
+            f"{count}, so the probability was {cause['probability']:.4f}, and "
+            f"{cause['draw']:.4f} was drawn; {waiting}"
+        )
+    if kind in ("policer", "priority-policer"):
+        whose = "the policer of the priority class" if kind == "priority-policer" else said
+        words = (
+            f"{whose} had tokens for {cause['tokens']:,} B, not for its {lost['bytes']:,} B "
+            f"(rate {_rate(cause['rate'])}, burst {cause['burst']:,} B)"
+        )
+        if excess := cause.get("excess"):
+            words += f"; {excess['tokens']:,} of {excess['burst']:,} B are in its other bucket"
+        if cause["tokens"] >= lost["bytes"]:
+            # Its color, before or now, is one that this policer drops.
+            words = words.replace("not for", "more than")
+        return words
+    if kind == "flow":
+        return (
+            f"its own flow's queue was full: {packets(cause['packets'])} ({cause['bytes']:,} B), "
+            f"of at most {_limit(cause['limit'])}; in all {waiting}"
+        )
+    return (
+        f"its {lost['bytes']:,} B are more than the {cause['burst']:,} B of a shaper's burst: the "
+        "tokens would never suffice"
+    )
+
+
+def _limit(limit: Record) -> str:
+    said = []
+    if limit["packets"] is not None:
+        said.append(packets(limit["packets"]))
+    if limit["bytes"] is not None:
+        said.append(f"{limit['bytes']:,} B")
+    return " and ".join(said)
+
+
+def _rate(bps: int) -> str:
+    for unit, size in (("Gb/s", 10**9), ("Mb/s", 10**6), ("kb/s", 10**3)):
+        if bps >= size:
+            return f"{bps / size:g} {unit}"
+    return f"{bps} b/s"
