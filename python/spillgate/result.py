@@ -41,7 +41,7 @@ FORMAT = 1
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link")
+SCOPES = ("total", "class", "dscp", "queue", "link", "exp")
 """What the rows of a summary are about, single flows left out."""
 
 

@@ -43,6 +43,7 @@ metrics! {
     Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
     Throughput "throughput" ["b/s"] "Rate of IP packets that arrived";
     Carried "carried" ["b/s"] "Rate that left a queue or went over a link, link overhead included";
+    CarriedLabels "carried_labels" ["b/s"] "Part of what a link carried that is MPLS labels";
     LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
     PacketsSent "packets_sent" ["packets"] "Packets that the sources sent";
     PacketsReceived "packets_received" ["packets"] "Packets that arrived";
@@ -159,6 +160,7 @@ impl Metric {
             Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::PdvP99999 => delay(0.99999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::Carried
+            | Self::CarriedLabels
             | Self::SojournMean
             | Self::SojournP50
             | Self::SojournP95

@@ -21,18 +21,21 @@ pub enum Scope {
     Queue,
     /// A link.
     Link,
+    /// The labelled packets on a link whose top label has certain EXP bits: `core/5`.
+    Exp,
     /// All flows.
     Total,
 }
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
         Self::Queue,
         Self::Link,
+        Self::Exp,
         Self::Total,
     ];
 
@@ -44,6 +47,7 @@ impl Scope {
             Self::Dscp => "dscp",
             Self::Queue => "queue",
             Self::Link => "link",
+            Self::Exp => "exp",
             Self::Total => "total",
         }
     }

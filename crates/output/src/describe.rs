@@ -71,6 +71,9 @@ pub struct LinkDescription {
     pub delay: f64,
     /// Name of its policy.
     pub policy: String,
+    /// How many MPLS labels packets have on it: the different numbers, ascending; empty outside of
+    /// an MPLS network.
+    pub labels: Vec<u8>,
 }
 
 /// A workload of sessions, in the words of the scenario.
@@ -180,13 +183,15 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
     world
         .links
         .iter()
-        .map(|l| LinkDescription {
+        .zip(world.label_depths())
+        .map(|(l, labels)| LinkDescription {
             name: l.name.clone(),
             from: world.nodes[l.from as usize].clone(),
             to: world.nodes[l.to as usize].clone(),
             rate: l.rate.bps(),
             delay: l.delay.as_secs_f64(),
             policy: l.policy.clone(),
+            labels,
         })
         .collect()
 }

@@ -252,6 +252,32 @@ pub struct SlaPlan {
 }
 
 impl WorldPlan {
+    /// Whether a link is inside the provider's MPLS network.
+    pub fn carries_labels(&self, link: &LinkPlan) -> bool {
+        let mpls = self.mpls.as_ref();
+        mpls.is_some_and(|m| m.is_inside(link.from, link.to))
+    }
+
+    /// How many labels packets have on each link while all links are up: the different numbers,
+    /// ascending; none where no flow goes through the MPLS network.
+    pub fn label_depths(&self) -> Vec<Vec<u8>> {
+        let mut depths = vec![Vec::new(); self.links.len()];
+        let Some(mpls) = &self.mpls else {
+            return depths;
+        };
+        let ends = |l: u32| (self.links[l as usize].from, self.links[l as usize].to);
+        for route in &self.routes {
+            for (link, depth) in route.iter().zip(mpls.depths(route, ends)) {
+                let known = &mut depths[*link as usize];
+                if self.carries_labels(&self.links[*link as usize]) && !known.contains(&depth) {
+                    known.push(depth);
+                    known.sort_unstable();
+                }
+            }
+        }
+        depths
+    }
+
     /// Routing with all links up, to be told of failures.
     pub fn routing(&self) -> Routes {
         let edge = |l: &LinkPlan| Edge {

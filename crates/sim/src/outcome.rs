@@ -12,6 +12,7 @@ use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
 use crate::voice;
 use crate::window::Window;
+use crate::world::LabelMeter;
 
 /// Metrics of queues.
 const QUEUE: [Metric; 13] = [
@@ -46,6 +47,7 @@ const TCP: [Metric; 11] = [
 ];
 
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
+const EXP: [Metric; 1] = [Metric::Carried];
 
 /// The quantiles of a [`Curve`].
 pub const QUANTILES: [f64; 35] = [
@@ -106,7 +108,13 @@ pub fn layout(plan: &WorldPlan) -> Layout {
             let name = format!("{}/{leaf}", link.name);
             out.push(Scope::Queue, name, QUEUE.into_iter().chain(drops()));
         }
-        out.push(Scope::Link, &link.name, LINK);
+        let labels = plan.carries_labels(link);
+        let metrics = LINK.into_iter();
+        let label = labels.then_some(Metric::CarriedLabels);
+        out.push(Scope::Link, &link.name, metrics.chain(label));
+        for exp in 0..if labels { 8 } else { 0 } {
+            out.push(Scope::Exp, format!("{}/{exp}", link.name), EXP);
+        }
     }
     for flow in &plan.flows {
         out.push(Scope::Flow, &flow.name, Metric::metered());
@@ -160,18 +168,20 @@ fn dscps(plan: &WorldPlan) -> Vec<Dscp> {
 }
 
 impl Outcome {
-    pub(crate) fn collect(
+    pub(crate) fn collect<'a>(
         plan: &WorldPlan,
         window: Window,
         now: Time,
         meters: &[FlowMeter],
         links: &[Link],
+        labels: impl Iterator<Item = &'a LabelMeter>,
         transfers: &[Transfers],
     ) -> Self {
         let period = window.len();
         // Of many flows this is most of what there is: no room for more than they need.
         let per_flow = Metric::metered().count() * meters.len() + TCP.len() * transfers.len();
         let mut values = Vec::with_capacity(per_flow);
+        let mut labels = labels;
         let mut group = |members: &[&FlowMeter], fair: bool| {
             let mut sum = FlowMeter::new(members.first().map_or(MERGED_BITS, |m| m.delay.bits()));
             members.iter().for_each(|m| sum.merge(m));
@@ -197,12 +207,18 @@ impl Outcome {
         for dscp in dscps(plan) {
             group(&of(&|f| f.dscp == dscp), false);
         }
-        for link in links {
+        for (link, link_plan) in links.iter().zip(&plan.links) {
             for queue in link.queues_at(window, now).iter() {
                 queue_values(&mut values, queue, window);
             }
             values.push(link.meter.carried_bytes as f64 * 8.0 / period.as_secs_f64());
             values.push(link.meter.busy.as_secs_f64() / period.as_secs_f64());
+            if plan.carries_labels(link_plan) {
+                if let Some(meter) = labels.next() {
+                    let rates = std::iter::once(meter.label_bytes).chain(meter.bytes);
+                    values.extend(rates.map(|b| b as f64 * 8.0 / period.as_secs_f64()));
+                }
+            }
         }
         for meter in meters {
             metered(&mut values, meter, period);

@@ -298,3 +298,70 @@ fn acknowledgments_have_labels_too() {
     assert_eq!(labels.pushed as f64, 2.0 * (packets + back / 8.0));
     assert_eq!((labels.popped, labels.lost), (labels.pushed, 0));
 }
+
+/// A ring of provider nodes. The way from pe1 to pe2 is over p until core2 fails at 50.35 ms and
+/// routes follow at once; then over q and r, one hop more.
+const RING: &str = "
+schema_version: 1
+topology:
+  nodes: [a, pe1, p, pe2, q, r, b]
+  links:
+    in: {from: a, to: pe1, rate: 8 Mb/s}
+    core1: {from: pe1, to: p, rate: 8 Mb/s, delay: 1 ms, duplex: true}
+    core2: {from: p, to: pe2, rate: 8 Mb/s, delay: 1 ms, duplex: true}
+    round1: {from: pe1, to: q, rate: 8 Mb/s, delay: 1 ms, duplex: true}
+    round2: {from: q, to: r, rate: 8 Mb/s, delay: 1 ms, duplex: true}
+    round3: {from: r, to: pe2, rate: 8 Mb/s, delay: 1 ms, duplex: true}
+    out: {from: pe2, to: b, rate: 8 Mb/s}
+  mpls: {pe: [pe1, pe2], p: [p, q, r]}
+  failures: [{link: core2, at: 50.35 ms}]
+traffic:
+  - flow: {name: f, from: a, to: b, source: {cbr: {rate: 80 kb/s, packet: 100 B, phase: 0 s}}}
+measurement: {warmup: 0 s, duration: 1 s, interval: 100 ms}
+runs: {count: 1, seed: 5}
+";
+
+/// 100 packets, each 10 ms. Packet 5 is at pe1 at 50.1 ms, on core1 until 50.208 ms, and at p at
+/// 51.208 ms, after the failure: p sends it back with its labels, over pe1 and round. Packets from
+/// 6 on take the way round.
+#[test]
+fn labels_follow_new_routes() {
+    let plan = common::plan(RING);
+    let ran = Ran(Arc::clone(&plan), common::run(&plan, 1));
+    assert_eq!(ran.of(Scope::Flow, "f", Metric::PacketsReceived), 100.0);
+    let bytes = |link| ran.bytes(link);
+    // Two labels on core1: packets 0 to 5. p removes one for 0 to 4, and swaps that of 5.
+    assert_eq!((bytes("core1"), bytes("core2")), (6.0 * 108.0, 5.0 * 104.0));
+    assert_eq!(bytes("core1.reverse"), 108.0);
+    assert_eq!(
+        (bytes("round1"), bytes("round2")),
+        (95.0 * 108.0, 95.0 * 108.0)
+    );
+    assert_eq!((bytes("round3"), bytes("out")), (95.0 * 104.0, 10_000.0));
+    let labels = ran.labels();
+    assert_eq!((labels.pushed, labels.popped, labels.lost), (200, 200, 0));
+    // 5 at p, pe1 and q; 94 at q.
+    assert_eq!(labels.swapped, 3 + 94);
+    assert_eq!(
+        ran.of(Scope::Link, "round3", Metric::CarriedLabels),
+        95.0 * 4.0 * 8.0
+    );
+    assert_eq!(
+        ran.of(Scope::Exp, "round3/0", Metric::Carried),
+        95.0 * 104.0 * 8.0
+    );
+    assert_eq!(ran.of(Scope::Exp, "round3/5", Metric::Carried), 0.0);
+}
+
+/// With core2 and round2 down there is no way: the packet at p is dropped there with its labels,
+/// those at pe1 before they get any.
+#[test]
+fn without_a_way_labels_are_lost() {
+    let plan =
+        common::plan(&RING.replace("failures: [", "failures: [{link: round2, at: 50.2 ms}, "));
+    let ran = Ran(Arc::clone(&plan), common::run(&plan, 1));
+    assert_eq!(ran.of(Scope::Flow, "f", Metric::PacketsReceived), 5.0);
+    assert_eq!(ran.of(Scope::Flow, "f", Metric::DropsUnroutable), 95.0);
+    let labels = ran.labels();
+    assert_eq!((labels.pushed, labels.popped, labels.lost), (12, 10, 2));
+}

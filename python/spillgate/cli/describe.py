@@ -68,14 +68,17 @@ def _kinds(d: Description) -> str:
 
 def _links(out: Console, d: Description) -> None:
     made = table()
-    for heading in ("link", "from → to", "rate", "delay", "policy"):
+    labelled = any(link["labels"] for link in d.links)
+    headings = ("link", "from → to", "rate", "delay", *(("labels",) if labelled else ()), "policy")
+    for heading in headings:
         made.add_column(heading, no_wrap=heading != "policy")
     rows = []
     for i, link in enumerate(d.links):
         names = [p[i] for p in d.policies if i < len(p)]
         policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
-        rows.append((link, (link["rate"], policy)))
-    for members, (rate, policy) in families(rows):
+        labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
+        rows.append((link, (link["rate"], labels, policy)))
+    for members, (rate, labels, policy) in families(rows):
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -83,6 +86,7 @@ def _links(out: Console, d: Description) -> None:
             Text(" → ".join(_span([str(link[k]) for link in members]) for k in ("from", "to"))),
             format_value(rate, "b/s"),
             " to ".join(dict.fromkeys(ends)),
+            *((labels or "-",) if labelled else ()),
             Text(policy),
         )
     show(out, made)

@@ -32,6 +32,8 @@ use crate::wires::Wires;
 use failures::Failures;
 use mpls::Mpls;
 
+pub(crate) use mpls::LabelMeter;
+
 pub use mpls::LabelCounts;
 
 /// Why [`World::run`] returned.
@@ -212,6 +214,7 @@ impl<S: EventSet> World<S> {
             self.now,
             &self.meters,
             &self.links,
+            self.label_meters(),
             &self.transfers,
         )
         .with_run(

@@ -11,10 +11,10 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_core::Packet;
+use spillgate_core::{Labels, Packet, Time};
 use spillgate_events::EventSet;
 use spillgate_scenario::mpls::{Change, MplsPlan, Role};
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use super::World;
 
@@ -31,12 +31,23 @@ pub struct LabelCounts {
     pub lost: u64,
 }
 
+/// The labelled packets on one link in the window.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelMeter {
+    /// Bytes of labels.
+    pub(crate) label_bytes: u64,
+    /// Bytes in all, labels and the link's overhead included, by the EXP bits of the top label.
+    pub(crate) bytes: [u64; 8],
+}
+
 /// The state of a provider's MPLS network.
 #[derive(Default)]
 pub(super) struct Mpls {
     /// Labels on each hop of the compiled paths.
     depths: Vec<u8>,
     pub(super) counts: LabelCounts,
+    /// What labelled packets each link inside the network carried; none for other links.
+    meters: Vec<Option<Box<LabelMeter>>>,
     /// Where links fail: tunnels, numbered after the paths of the plan.
     tunnels: Vec<Tunnel>,
     /// The first tunnel's number.
@@ -81,8 +92,10 @@ impl Mpls {
                 depths.push(0); // the end of the path
             }
         }
+        let inside = |l: &LinkPlan| mpls.is_inside(l.from, l.to).then(Box::default);
         Some(Self {
             depths,
+            meters: plan.links.iter().map(inside).collect(),
             first: plan.routes.len() as u32,
             ..Self::default()
         })
@@ -147,6 +160,25 @@ impl<S: EventSet> World<S> {
             .map_or_else(LabelCounts::default, |m| m.counts)
     }
 
+    /// The meter of each link inside the network.
+    pub(super) fn label_meters(&self) -> impl Iterator<Item = &LabelMeter> {
+        let meters = self.mpls.iter().flat_map(|m| &m.meters);
+        meters.filter_map(Option::as_deref)
+    }
+
+    /// A link begins to send a packet at `start`.
+    #[inline(never)]
+    pub(super) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time) {
+        let Some(mpls) = &mut self.mpls else { return };
+        let (Some(meter), Some(exp)) = (&mut mpls.meters[link], packet.labels.stack()[0]) else {
+            return;
+        };
+        if self.window.contains(start) {
+            meter.label_bytes += u64::from(packet.labels.bytes());
+            meter.bytes[usize::from(exp & 7)] += u64::from(packet.len);
+        }
+    }
+
     /// Brings the labels of a packet to what the port of `link` sends.
     #[inline(never)]
     pub(super) fn relabel(&mut self, link: usize, packet: &mut Packet) {
@@ -168,7 +200,7 @@ impl<S: EventSet> World<S> {
         mpls.count(change);
         if change == Change::None && plan.role(self.plan.links[link].from) != Role::Outside {
             // Nothing is imposed here, whatever was meant for it.
-            packet.labels = spillgate_core::Labels::NONE;
+            packet.labels = Labels::NONE;
         }
     }
 
@@ -178,7 +210,7 @@ impl<S: EventSet> World<S> {
         if let (Some(mpls), Some(plan)) = (&mut self.mpls, &self.plan.mpls) {
             let change = plan.relabel(&mut packet.labels, &mut packet.dscp, 0);
             mpls.count(change);
-            packet.labels = spillgate_core::Labels::NONE;
+            packet.labels = Labels::NONE;
         }
     }
 }

@@ -191,6 +191,9 @@ impl<S: EventSet> World<S> {
         start: Time,
         end: Time,
     ) -> Option<(usize, Time)> {
+        if self.links[link].labels {
+            self.meter_labels(link, packet, start);
+        }
         let l = &mut self.links[link];
         l.meter.on_transmit(self.window, start, end, packet.len);
         let due = end + l.delay;
