@@ -13,7 +13,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PLACES = {"README.md": "ce-node", "docs/tutorial.md": "first", "docs/howto/tcp.md": "tcp"}
+PLACES = {
+    "README.md": "ce-node",
+    "docs/tutorial.md": "first",
+    "docs/howto/tcp.md": "tcp",
+    "docs/howto/mpls-vpn.md": "mpls-vpn",
+}
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
 EXPLAINED = {

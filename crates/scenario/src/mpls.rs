@@ -2,7 +2,6 @@
 
 use spillgate_core::{Dscp, Labels};
 
-use crate::plan::LinkPlan;
 pub use crate::schema::MplsModel;
 
 /// What a node is to the provider's network.
@@ -50,13 +49,6 @@ pub struct Tunnel {
     /// Whether both are provider edges, so that packets have a VPN label.
     pub vpn: bool,
 }
-
-/// Reserved label: a label that stands for none (RFC 3032 §2.1).
-const EXPLICIT_NULL: u32 = 0;
-/// The first label that is not reserved.
-const FIRST_LABEL: u32 = 16;
-/// Labels of VPNs are the upper half of the 20-bit space, so that they are told apart at a glance.
-const FIRST_VPN_LABEL: u32 = 1 << 19;
 
 impl MplsPlan {
     /// Whether a node is of the provider.
@@ -124,38 +116,6 @@ impl MplsPlan {
             }
         }
         depths
-    }
-
-    /// The label values of packets on each link of a path, the top label first. They are made up,
-    /// the same in every run: each node has another label for each destination in the provider's
-    /// network, each provider edge another one for each VPN.
-    pub fn label_values(&self, path: &[u32], links: &[LinkPlan]) -> Vec<Vec<u32>> {
-        let ends = |l: u32| (links[l as usize].from, links[l as usize].to);
-        let nodes = self.roles.len() as u32;
-        let mut values = vec![Vec::new(); path.len()];
-        for t in self.tunnels(path, ends) {
-            let customer = match t.first.checked_sub(1) {
-                Some(before) => Some(ends(path[before]).0),
-                None => path.get(t.end).map(|after| ends(*after).1),
-            };
-            let vpn = customer.and_then(|c| self.vpn_of[c as usize]).unwrap_or(0);
-            for i in t.first..t.end {
-                let to = ends(path[i]).1;
-                let room = FIRST_VPN_LABEL - FIRST_LABEL;
-                if to != t.egress {
-                    let own = u64::from(to) * u64::from(nodes) + u64::from(t.egress);
-                    values[i].push(FIRST_LABEL + (own % u64::from(room)) as u32);
-                } else if !self.php {
-                    values[i].push(EXPLICIT_NULL);
-                }
-                if t.vpn {
-                    let own = u64::from(t.egress) * self.vpns.len() as u64 + u64::from(vpn);
-                    let own = own % u64::from(FIRST_VPN_LABEL);
-                    values[i].push(FIRST_VPN_LABEL + own as u32);
-                }
-            }
-        }
-        values
     }
 
     /// Brings a packet's labels to `depth`, as the port of the next link wants them. The packet has

@@ -167,7 +167,7 @@ impl<S: EventSet> World<S> {
     }
 
     /// A link begins to send a packet at `start`.
-    #[inline(never)]
+    #[cold]
     pub(super) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time) {
         let Some(mpls) = &mut self.mpls else { return };
         let (Some(meter), Some(exp)) = (&mut mpls.meters[link], packet.labels.stack()[0]) else {
@@ -180,7 +180,7 @@ impl<S: EventSet> World<S> {
     }
 
     /// Brings the labels of a packet to what the port of `link` sends.
-    #[inline(never)]
+    #[cold]
     pub(super) fn relabel(&mut self, link: usize, packet: &mut Packet) {
         let (Some(mpls), Some(plan)) = (&mut self.mpls, &self.plan.mpls) else {
             return;

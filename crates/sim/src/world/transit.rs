@@ -191,12 +191,12 @@ impl<S: EventSet> World<S> {
         start: Time,
         end: Time,
     ) -> Option<(usize, Time)> {
-        if self.links[link].labels {
-            self.meter_labels(link, packet, start);
-        }
         let l = &mut self.links[link];
         l.meter.on_transmit(self.window, start, end, packet.len);
         let due = end + l.delay;
+        if l.labels {
+            self.meter_labels(link, packet, start);
+        }
         let next = self.hops[(packet.handle >> 32) as usize];
         if self.links.get(next as usize).is_some_and(|l| l.solo) {
             if due < self.window.end() {
