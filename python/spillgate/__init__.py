@@ -22,7 +22,15 @@ from spillgate.pcap import Recorded, record
 from spillgate.result import Results, load
 from spillgate.rows import Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
-from spillgate.scenario import Description, Unmodelled, catalog, check, schema, understand
+from spillgate.scenario import (
+    Description,
+    Unmodelled,
+    catalog,
+    check,
+    profile,
+    schema,
+    understand,
+)
 from spillgate.voice import Rating, rate
 
 __version__: str = _engine.VERSION
@@ -57,6 +65,7 @@ __all__ = [
     "explain",
     "load",
     "metrics",
+    "profile",
     "rate",
     "record",
     "run",

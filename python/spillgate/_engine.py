@@ -48,6 +48,24 @@ def rate_call(voice: str, delay: float, loss: float, burst_ratio: float) -> dict
     return parsed
 
 
+def profile_capture(
+    path: str,
+    by: str,
+    only: dict[str, Any],
+    top: int,
+    config: str | None,
+    platform: str,
+    interface: str | None,
+) -> dict[str, Any]:
+    """What was measured of a capture; raises `InputError`."""
+    with _translated():
+        text = _native.profile_capture(
+            path, by, json.dumps(only), top, config, platform, interface
+        )
+        parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:

@@ -12,6 +12,7 @@ __all__ = [
     "__version__",
     "catalog",
     "interval",
+    "profile_capture",
     "rate_call",
     "schema",
     "understand",
@@ -25,6 +26,15 @@ def schema() -> str: ...
 def catalog() -> str: ...
 def understand(
     path: PathLike[str] | str, platform: str = "ios", interface: str | None = None
+) -> str: ...
+def profile_capture(
+    path: PathLike[str] | str,
+    by: str = "dscp",
+    only: str = "{}",
+    top: int = 20,
+    config: PathLike[str] | str | None = None,
+    platform: str = "ios",
+    interface: str | None = None,
 ) -> str: ...
 def rate_call(voice: str, delay: float, loss: float, burst_ratio: float) -> str: ...
 

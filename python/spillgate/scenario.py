@@ -225,6 +225,53 @@ def understand(
     return _engine.understand(str(config), platform, interface)
 
 
+def profile(
+    capture: str | Path,
+    *,
+    by: str = "dscp",
+    only: dict[str, Any] | None = None,
+    top: int = 20,
+    config: str | Path | None = None,
+    platform: str = "ios",
+    interface: str | None = None,
+) -> dict[str, Any]:
+    """Measures a packet capture, and fits sources to it.
+
+    Args:
+        capture: Path of the capture (pcap, pcapng).
+        by: What packets are put together: `dscp`, `flow` (five-tuple) or `class`.
+        only: Which packets, with the keys of `only` of a capture in a scenario, such as
+            `{"src": "10.1.0.0/16"}`. None for all.
+        top: How many groups are measured, those with the most bytes first.
+        config: Router configuration whose classes are meant, for `class`.
+        platform: Whose meaning its commands have.
+        interface: The interface whose output policy has the classes.
+
+    Returns:
+        A record: `file`, `length` in s, `packets`, `bytes`, `not_ip`, `remarks`, `groups`, each
+        with its `shape` (rates in b/s, sizes and bursts in bytes, times in s) and its `fit`, and
+        `scenario`, the sources as the text of a scenario.
+
+    Raises:
+        InputError: If the capture or the configuration cannot be read; says where.
+    """
+    if by not in ("dscp", "flow", "class"):
+        raise InputError(f"error: by is 'dscp', 'flow' or 'class', not {by!r}")
+    if (by == "class") != (config is not None):
+        raise InputError("error: classes are those of a configuration: give both or none")
+    if top < 1:
+        raise InputError(f"error: top is {top}; at least one group is measured")
+    return _engine.profile_capture(
+        str(capture),
+        by,
+        only or {},
+        top,
+        None if config is None else str(config),
+        platform,
+        interface,
+    )
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema of the scenario file, for editors and other tools.
 

@@ -39,6 +39,7 @@ ALLOWED = {
     "live": {"core", "queueing", "measure", "scenario"},
     # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
     "python": {
+        "capture",
         "core",
         "queueing",
         "endpoints",

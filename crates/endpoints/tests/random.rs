@@ -153,3 +153,36 @@ fn bursts_and_silences_have_their_means() {
         assert_near(on, 10e-3, 10e-3 * relative);
     }
 }
+
+/// Counts from the start on: mean and variance by the closed form of the index of dispersion.
+#[test]
+fn mmpp_counts_have_the_index_of_dispersion_of_the_closed_form() {
+    // 4000 and 500 packets a second, 20 and 60 ms; and silent at the low rate.
+    for (low, b) in [(r#""low": "6 Mb/s","#, 500.0), ("", 0.0)] {
+        let s = spec(&format!(
+            r#"{{"mmpp": {{"high": "48 Mb/s", {low} "high_for": "20 ms", "low_for": "60 ms", "packet": "1500 B"}}}}"#
+        ));
+        let (a, p, rate) = (4000.0, 0.25, 1.0 / 0.02 + 1.0 / 0.06);
+        let m = p * a + (1.0 - p) * b;
+        assert_near(Source::mean_rate(&s), m * 12_000.0, 1e-3);
+        for ms in [1_u64, 20, 100] {
+            let counts: Vec<f64> = (0..20_000)
+                .map(|i| count(&s, Dur::from_ms(ms), &mut stream("mmpp", i)))
+                .collect();
+            let n = counts.len() as f64;
+            let (mean, variance) = moments(&counts);
+            let t = ms as f64 / 1e3;
+            let scale = 2.0 * p * (1.0 - p) * (a - b) * (a - b) / (rate * m);
+            let decay = spillgate_core::math::exp(-rate * t);
+            let idc = 1.0 + scale * (1.0 - (1.0 - decay) / (rate * t));
+            assert_near(mean, m * t, (m * t * idc / n).sqrt());
+            // Var(s²) = (fourth central moment - sigma⁴) / n, the moment taken from the sample.
+            let fourth = counts
+                .iter()
+                .map(|c| (c - mean) * (c - mean) * (c - mean) * (c - mean));
+            let fourth = fourth.sum::<f64>() / n;
+            let error = ((fourth - variance * variance) / n).sqrt();
+            assert_near(variance, m * t * idc, error);
+        }
+    }
+}

@@ -52,6 +52,7 @@
 #![forbid(unsafe_code)]
 
 mod ios;
+pub mod profile;
 
 pub use ios::{
     Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyName,

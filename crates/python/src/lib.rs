@@ -4,6 +4,7 @@
 //! calls release the interpreter.
 #![forbid(unsafe_code)]
 
+mod capture;
 mod config;
 mod explain;
 mod files;
@@ -102,6 +103,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     Ok(())
 }

@@ -236,6 +236,29 @@ def explain(options: argparse.Namespace) -> int:
     return 0
 
 
+def profile(options: argparse.Namespace) -> int:
+    """`spillgate profile`."""
+    from spillgate.cli import profile as text
+
+    found = scenario.profile(
+        options.capture,
+        by=options.by or ("class" if options.config else "dscp"),
+        only=text.only(options.only),
+        top=options.top,
+        config=options.config,
+        platform=options.platform,
+        interface=options.interface,
+    )
+    if options.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        print()
+    elif options.format == "yaml":
+        sys.stdout.write(found["scenario"])
+    else:
+        text.show(found)
+    return 0
+
+
 def print_schema(_options: argparse.Namespace) -> int:
     """`spillgate schema`."""
     print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
@@ -271,6 +294,7 @@ COMMANDS = {
     "import": import_config,
     "explain": explain,
     "pcap": pcap,
+    "profile": profile,
     "schema": print_schema,
     "list": print_catalog,
 }

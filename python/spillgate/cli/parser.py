@@ -135,6 +135,8 @@ def build_parser() -> argparse.ArgumentParser:
     reproducing = _command(commands, "reproduce", "run a paper's experiment and judge its claims")
     _reproduction(reproducing)
 
+    _profile(commands)
+
     _command(commands, "schema", "print the JSON Schema of the scenario file")
 
     listing = _command(commands, "list", "list what can be named in a scenario")
@@ -283,6 +285,46 @@ def _reproduction(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
+
+
+def _profile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "profile", "measure a packet capture and fit sources to it")
+    parser.add_argument("capture", type=Path, metavar="FILE", help="capture (pcap or pcapng)")
+    parser.add_argument(
+        "--by",
+        choices=("dscp", "class", "flow"),
+        help="what is measured together; default dscp, or class with --config",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="some of the packets, such as src=10.1.0.0/16 or port=5060,5061; may be repeated",
+    )
+    parser.add_argument(
+        "--top",
+        type=int,
+        default=20,
+        metavar="N",
+        help="measure the N with the most bytes; default 20",
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="router configuration with the classes"
+    )
+    parser.add_argument(
+        "--interface", metavar="NAME", help="interface of it whose output policy is meant"
+    )
+    parser.add_argument(
+        "--platform", default="ios", metavar="P", help="platform of it; default ios"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("table", "json", "yaml"),
+        default="table",
+        help="what goes to standard output; yaml is a scenario with sources that are like the "
+        "capture; default table",
     )
 
 

@@ -11,6 +11,7 @@
 mod cbr;
 mod codec;
 mod imix;
+mod mmpp;
 mod onoff;
 mod poisson;
 mod registry;

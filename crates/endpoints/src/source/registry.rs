@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Time};
 
-use super::spec::{CbrSpec, OnOffSpec, PoissonSpec, SpecProblem, VideoSpec, VoipSpec};
-use super::{Emission, Model, cbr, onoff, poisson, video, voip};
+use super::spec::{CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, SpecProblem, VideoSpec, VoipSpec};
+use super::{Emission, Model, cbr, mmpp, onoff, poisson, video, voip};
 
 /// From one line per kind: the spec enum, the runtime enum, the dispatch and the list of kinds.
 macro_rules! sources {
@@ -89,6 +89,7 @@ sources! {
     "cbr": Cbr(CbrSpec) = cbr::Cbr, "Constant bit rate: packets on an exact grid, with phase and jitter";
     "poisson": Poisson(PoissonSpec) = poisson::Poisson, "Poisson arrivals: exponential gaps";
     "on-off": OnOff(OnOffSpec) = onoff::OnOff, "Constant bit rate during bursts of random length, silent between them";
+    "mmpp": Mmpp(MmppSpec) = mmpp::Mmpp, "Poisson arrivals whose rate changes at random between two values (MMPP-2)";
     "voip": Voip(VoipSpec) = voip::Voip, "A telephone call: packets of a codec, with or without silence suppression";
     "video": Video(VideoSpec) = video::Video, "Video: frames of random sizes in a group of pictures, cut into packets";
 }

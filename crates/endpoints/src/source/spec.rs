@@ -61,6 +61,24 @@ pub struct OnOffSpec {
     pub distribution: PeriodDistribution,
 }
 
+/// Poisson arrivals whose rate changes between two values after exponential times (MMPP-2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MmppSpec {
+    /// The high rate.
+    pub high: Rate,
+    /// The low rate, at most the high one. Default: nothing is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<Rate>,
+    /// Mean time at the high rate, above 0.
+    pub high_for: Dur,
+    /// Mean time at the low rate, above 0. The mean rate is
+    /// `(high high_for + low low_for) / (high_for + low_for)`.
+    pub low_for: Dur,
+    /// Packet sizes.
+    pub packet: PacketSizeSpec,
+}
+
 /// Distribution of burst and silence lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -30,6 +30,7 @@ fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
         SourceSpec::Cbr(_)
         | SourceSpec::Poisson(_)
         | SourceSpec::OnOff(_)
+        | SourceSpec::Mmpp(_)
         | SourceSpec::Video(_) => None,
     }
 }
