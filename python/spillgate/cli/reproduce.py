@@ -6,6 +6,8 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from spillgate.papers.lab import Report
     from spillgate.papers.model import Reproduction
     from spillgate.run import Progress
+
+_CLEAR = "\033[K"
+"""Erases the rest of a terminal's line."""
 
 _COLORS = {"reproduced": "green", "shape_only": "yellow", "not_reproduced": "red"}
 
@@ -44,7 +49,7 @@ def reproduce(options: argparse.Namespace) -> int:
     target = options.out or default_directory(f"reproduce-{options.paper}")
     directory = RunDirectory(target, force=options.force)
     begun, worked = time.monotonic(), time.process_time()
-    with directory.filling() as temporary:
+    with directory.filling() as temporary, _progress(quiet=options.quiet) as report:
         found = papers.reproduce(
             options.paper,
             temporary / "system",
@@ -52,7 +57,7 @@ def reproduce(options: argparse.Namespace) -> int:
             seed=1 if options.seed is None else options.seed,
             runs=options.runs,
             jobs=options.jobs,
-            report=None if options.quiet else _progress(),
+            report=report,
         )
         spent = time.monotonic() - begun, time.process_time() - worked
         page.write(found, temporary, options.argv, *spent)
@@ -76,7 +81,9 @@ def _list() -> None:
     show(console(), made)
 
 
-def _progress() -> Report:
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Report | None]:
+    """Gives a function that shows progress until the block ends; none if quiet."""
     last = time.monotonic()
     live = sys.stderr.isatty()
 
@@ -87,15 +94,15 @@ def _progress() -> Report:
         last = time.monotonic()
         line = f"{batch}: {p.fraction:4.0%} {describe(p)}"
         if live:
-            print(f"\r\033[K{line[:100]}", end="", file=sys.stderr, flush=True)
+            print(f"\r{_CLEAR}{line[:79]}", end="", file=sys.stderr, flush=True)
         else:
             print(line, file=sys.stderr, flush=True)
 
-    if live:
-        import atexit
-
-        atexit.register(lambda: print("\r\033[K", end="", file=sys.stderr))
-    return report
+    try:
+        yield None if quiet else report
+    finally:
+        if live and not quiet:
+            print(f"\r{_CLEAR}", end="", file=sys.stderr, flush=True)
 
 
 def _print(
