@@ -55,7 +55,10 @@ def codes(root):
     """The codes of diagnostics, from where they are defined."""
     text = (root / "crates/scenario/src/codes.rs").read_text(encoding="utf-8")
     found = re.findall(r'^\s*\w+ = "([EW]\d{4})", "([^"]*)";', text, flags=re.MULTILINE)
-    text = (root / "crates/import/src/ios/fault.rs").read_text(encoding="utf-8")
+    text = "".join(
+        (root / path).read_text(encoding="utf-8")
+        for path in ("crates/import/src/ios/fault.rs", "crates/export/src/codes.rs")
+    )
     constant = r'/// (.*)\n\s*pub\(crate\) const \w+: &str = "([EW]\d{4})";'
     found = sorted([*found, *((code, meaning) for meaning, code in re.findall(constant, text))])
     return table(("code", "meaning"), [(f"`{c}`", cell(m)) for c, m in found])

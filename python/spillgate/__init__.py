@@ -24,9 +24,11 @@ from spillgate.rows import Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
 from spillgate.scenario import (
     Description,
+    Exported,
     Unmodelled,
     catalog,
     check,
+    export,
     profile,
     schema,
     understand,
@@ -41,6 +43,7 @@ __all__ = [
     "Diagnostic",
     "Distribution",
     "Explanation",
+    "Exported",
     "InputError",
     "Interrupted",
     "Metric",
@@ -63,6 +66,7 @@ __all__ = [
     "catalog",
     "check",
     "explain",
+    "export",
     "load",
     "metrics",
     "profile",

@@ -66,6 +66,25 @@ def profile_capture(
     return parsed
 
 
+def export(
+    path: str,
+    to: str,
+    *,
+    scenario: bool,
+    platform: str,
+    names: dict[str, str | None],
+    overrides: list[str],
+) -> dict[str, Any]:
+    """Policies as text, and what it does not say; raises `InputError`.
+
+    `names` are the interface, link, variant, policy, rate and device that were asked for.
+    """
+    with _translated():
+        text = _native.export(path, to, scenario, platform, overrides=overrides, **names)
+        parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:

@@ -11,6 +11,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "catalog",
+    "export",
     "interval",
     "profile_capture",
     "rate_call",
@@ -37,6 +38,19 @@ def profile_capture(
     interface: str | None = None,
 ) -> str: ...
 def rate_call(voice: str, delay: float, loss: float, burst_ratio: float) -> str: ...
+def export(
+    path: PathLike[str] | str,
+    to: str,
+    scenario: bool,
+    platform: str = "ios",
+    interface: str | None = None,
+    link: str | None = None,
+    variant: str | None = None,
+    policy: str | None = None,
+    rate: str | None = None,
+    device: str | None = None,
+    overrides: list[str] = ...,
+) -> str: ...
 
 class InputError(Exception):
     diagnostics: str

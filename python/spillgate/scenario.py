@@ -272,6 +272,80 @@ def profile(
     )
 
 
+@dataclass(frozen=True)
+class Exported:
+    """Policies as text for another system."""
+
+    text: str
+    """All of it; `notes` stand in it as comments, too."""
+    notes: tuple[str, ...]
+    """What the target cannot say, each with its place and the reason."""
+
+
+def export(
+    file: str | Path,
+    *,
+    to: str,
+    platform: str = "ios",
+    interface: str | None = None,
+    link: str | None = None,
+    variant: str | None = None,
+    policy: str | None = None,
+    rate: str | None = None,
+    device: str | None = None,
+    set: Sequence[str] = (),  # noqa: A002 - the name of the command line
+) -> Exported:
+    """Policies as a Cisco IOS configuration or as Linux `tc` commands.
+
+    Args:
+        file: A router configuration, or a scenario (`.yaml`, `.yml`, `.json`).
+        to: `ios` or `tc`.
+        platform: Whose meaning IOS commands have; `catalog()["platforms"]` lists them.
+        interface: Of a configuration: only this interface. Of a scenario: what the link is
+            called on the router.
+        link: Of a scenario: only this link.
+        variant: Of a scenario with variants: which.
+        policy: Of a configuration: this policy, whatever interface has it.
+        rate: Of a configuration: the interface's rate, where `bandwidth` does not say it.
+        device: With `tc`: the network device; default the interface's or link's name.
+        set: Of a scenario: values to replace, by path.
+
+    Returns:
+        The text, and what it does not say.
+
+    Raises:
+        InputError: If the file cannot be used, or names lead nowhere; says where.
+
+    Example:
+        >>> import spillgate
+        >>> config = "examples/ce-node/policies.cfg"
+        >>> exported = spillgate.export(config, to="tc", policy="FIFO", rate="100 Mb/s")
+        >>> exported.text.splitlines()[-1]
+        'tc qdisc add dev eth0 parent 1:2 handle 20: pfifo limit 40'
+    """
+    if to not in ("ios", "tc"):
+        msg = f"there is no export to {to!r}: ios or tc"
+        raise InputError(msg)
+    path = Path(file)
+    found = _engine.export(
+        str(path),
+        to,
+        scenario=path.suffix.lower() in (".yaml", ".yml", ".json"),
+        platform=platform,
+        names={
+            "interface": interface,
+            "link": link,
+            "variant": variant,
+            "policy": policy,
+            "rate": rate,
+            "device": device,
+        },
+        overrides=list(set),
+    )
+    notes = tuple(f"{note['place']}: {note['reason']}" for note in found["notes"])
+    return Exported(text=found["text"], notes=notes)
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema of the scenario file, for editors and other tools.
 

@@ -22,6 +22,8 @@ ALLOWED = {
     "switching": {"core", "queueing"},
     "scenario": {"core", "capture", "queueing", "endpoints", "switching", "voice"},
     "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
+    # Back from policies to text; reads what it wrote with the importer.
+    "export": {"core", "queueing", "scenario", "import"},
     "sim": {
         "core",
         "capture",
@@ -44,6 +46,7 @@ ALLOWED = {
         "queueing",
         "endpoints",
         "import",
+        "export",
         "scenario",
         "sim",
         "measure",

@@ -56,5 +56,6 @@ pub mod profile;
 
 pub use ios::{
     Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyName,
-    PolicyTree, QueueFacts, Understood, WrittenLine, platform_by_name, platforms,
+    PolicyTree, QueueFacts, Understood, WrittenLine, interface_bandwidth, interface_name,
+    platform_by_name, platforms, protocol_name,
 };

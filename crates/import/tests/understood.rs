@@ -228,3 +228,14 @@ fn reservations_above_what_the_platform_takes_are_warned_of() {
         imported.warnings
     );
 }
+
+/// All criteria of a `match-all` class-map hold, EXP bits among them.
+#[test]
+fn exp_bits_stand_beside_other_criteria() {
+    let text = b"access-list 1 permit any\nclass-map match-all A\n match not access-group 1\n match mpls experimental topmost 5\npolicy-map P\n class A\n  bandwidth percent 10\n";
+    let (imported, _) = IosImporter.read("r.cfg", text, Platform::Ios).unwrap();
+    let spec = serde_json::to_value(&imported.policies["P"]).unwrap();
+    let matching = &spec["class-based"]["classes"][0]["match"];
+    assert_eq!(matching["exp"], 5, "{matching}");
+    assert!(matching["not"]["acl"].is_array(), "{matching}");
+}

@@ -25,12 +25,18 @@ pub(crate) fn understand(
     serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
+/// The bytes of a file that the user names.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Diagnostics> {
+    Disk.read(path).map_err(|e| {
+        let d = Diagnostic::error("E0101", format!("cannot read it: {e}"));
+        let file = path.display().to_string();
+        Diagnostics::from(d.in_file(&file).hint("name a text file"))
+    })
+}
+
 fn read(path: &Path, platform: &str, interface: Option<&str>) -> Result<Understood, Diagnostics> {
     let known = platform_by_name(platform)?;
     let file = path.display().to_string();
-    let bytes = Disk.read(path).map_err(|e| {
-        let d = Diagnostic::error("E0101", format!("cannot read it: {e}"));
-        Diagnostics::from(d.in_file(&file).hint("name a text file"))
-    })?;
+    let bytes = bytes_of(path)?;
     IosImporter.understand(&file, &bytes, known, interface)
 }

@@ -7,6 +7,7 @@
 mod capture;
 mod config;
 mod explain;
+mod export;
 mod files;
 mod job;
 mod memory;
@@ -104,6 +105,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     Ok(())
 }

@@ -45,7 +45,7 @@ mod yaml;
 
 pub use error::{Diagnostic, Diagnostics, Severity};
 pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter, Platform};
-pub use load::{Loaded, Options, load};
+pub use load::{LinkPolicy, Loaded, Options, PortPolicies, load, port_policies};
 pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};

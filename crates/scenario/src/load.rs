@@ -4,8 +4,12 @@
 //! is the tree with its `set` applied, lowered like a scenario of its own. Each
 //! stage reports everything that it finds; the next begins when nothing is wrong.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+
+use spillgate_core::Rate;
+use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::codes;
 use crate::ctx::{Ctx, reason};
@@ -39,6 +43,57 @@ pub struct Loaded {
     pub scenario: Scenario,
     /// As it will run.
     pub plan: Plan,
+}
+
+/// The policies of one variant, and the links that have them.
+#[derive(Clone, Debug)]
+pub struct PortPolicies {
+    /// Name of the variant.
+    pub variant: String,
+    /// Every policy of the scenario and of its configurations, by name.
+    pub policies: BTreeMap<String, DisciplineSpec>,
+    /// Links with a policy, in the order of their names; of a group one entry.
+    pub links: Vec<LinkPolicy>,
+}
+
+/// A link with a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkPolicy {
+    /// Name of the link, as the scenario writes it.
+    pub link: String,
+    /// Name of its policy.
+    pub policy: String,
+    /// The link's rate.
+    pub rate: Rate,
+}
+
+/// Reads which links of a scenario have which policies, by variant.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn port_policies(
+    path: &Path,
+    files: &dyn Files,
+    importer: &dyn Importer,
+    opts: &Options,
+) -> Result<Vec<PortPolicies>, Diagnostics> {
+    load(path, files, importer, opts)?;
+    let mut ctx = Ctx::new(path, files, importer);
+    let read = |ctx: &mut Ctx<'_>| {
+        let root = tree(ctx, path, files, opts)?;
+        let scenario = typed(ctx, &root, &[])?;
+        let trees = variants(ctx, &root, &scenario);
+        Some(
+            trees
+                .iter()
+                .map(|t| lower::ports(ctx, &t.name, &t.scenario, &t.root))
+                .collect(),
+        )
+    };
+    match read(&mut ctx) {
+        Some(ports) if ctx.is_fine() => Ok(ports),
+        _ => Err(ctx.into_errors()),
+    }
 }
 
 /// Reads a scenario with everything it refers to, and checks all of it.

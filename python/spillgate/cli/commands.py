@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields
@@ -259,6 +260,41 @@ def profile(options: argparse.Namespace) -> int:
     return 0
 
 
+def export(options: argparse.Namespace) -> int:
+    """`spillgate export`."""
+    exported = scenario.export(
+        options.file,
+        to=options.to,
+        platform=options.platform,
+        interface=options.interface,
+        link=options.link,
+        variant=options.variant,
+        policy=options.policy,
+        rate=options.rate,
+        device=options.dev,
+        set=options.set,
+    )
+    if options.output is None:
+        sys.stdout.write(exported.text)
+    else:
+        _write_whole(options.output, exported.text)
+    for note in exported.notes:
+        print(f"not expressed: {note}", file=sys.stderr)
+    return 0
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Writes a file that is never half written."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise OutputError(msg) from None
+
+
 def print_schema(_options: argparse.Namespace) -> int:
     """`spillgate schema`."""
     print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
@@ -292,6 +328,7 @@ COMMANDS = {
     "reproduce": reproduce,
     "check": check,
     "import": import_config,
+    "export": export,
     "explain": explain,
     "pcap": pcap,
     "profile": profile,

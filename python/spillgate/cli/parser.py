@@ -129,6 +129,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="what goes to standard output; default text",
     )
 
+    _export(commands)
     _explain(commands)
     _pcap(commands)
 
@@ -199,6 +200,58 @@ def _pcap(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
         type=Path,
         metavar="FILE",
         help="the scenario, if the run directory lacks files that it refers to",
+    )
+
+
+def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    export = _command(
+        commands, "export", "write policies as a Cisco IOS configuration or as Linux tc commands"
+    )
+    export.add_argument(
+        "file", type=Path, metavar="FILE", help="router configuration, or scenario (.yaml, .json)"
+    )
+    export.add_argument("--to", choices=("ios", "tc"), required=True, help="what to write")
+    export.add_argument(
+        "-o", "--output", type=Path, metavar="OUT", help="file to write; default standard output"
+    )
+    export.add_argument(
+        "--interface",
+        metavar="NAME",
+        help="of a configuration: this interface only; of a scenario: what the link is called "
+        "on the router",
+    )
+    export.add_argument(
+        "--policy", metavar="NAME", help="of a configuration: this policy, whatever has it"
+    )
+    export.add_argument(
+        "--rate",
+        metavar="RATE",
+        help="of a configuration: rate of the interface, such as '100 Mb/s'; "
+        "default its bandwidth, with --to tc also that of its type",
+    )
+    export.add_argument("--link", metavar="NAME", help="of a scenario: this link only")
+    export.add_argument(
+        "--variant",
+        metavar="NAME",
+        help="of a scenario: this variant; needed where there are several",
+    )
+    export.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="of a scenario: replace a value; may be repeated",
+    )
+    export.add_argument(
+        "--platform",
+        default="ios",
+        metavar="P",
+        help="whose meaning IOS commands have; 'spillgate list platforms' names them; default ios",
+    )
+    export.add_argument(
+        "--dev",
+        metavar="DEV",
+        help="with --to tc: network device; default the name of the interface or link",
     )
 
 

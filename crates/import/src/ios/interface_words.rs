@@ -195,7 +195,7 @@ const TYPES: [(&str, usize); 27] = [
 ];
 
 /// The full name of an interface: `gi0/1` is GigabitEthernet0/1.
-pub(crate) fn canonical(name: &str) -> String {
+pub fn canonical(name: &str) -> String {
     let split = name
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(name.len());
@@ -216,7 +216,7 @@ pub(crate) fn parent(name: &str) -> Option<&str> {
 
 /// The `bandwidth` of an interface that has no such command, by its type, in kbit/s: the nominal
 /// rate of Ethernet, 1544 of serial lines, 100 of tunnels (recalled). None for types whose rate depends on what is bundled or dialed.
-pub(crate) fn default_bandwidth(name: &str) -> Option<Rate> {
+pub fn default_bandwidth(name: &str) -> Option<Rate> {
     const KBPS: [(&str, u64); 15] = [
         ("GigabitEthernet", 1_000_000),
         ("FastEthernet", 100_000),

@@ -38,6 +38,8 @@ use parse::Parser;
 use platform::Profile;
 use report::Report;
 
+pub use interface_words::{canonical as interface_name, default_bandwidth as interface_bandwidth};
+pub use lower::protocol_name;
 pub use platform::{platform_by_name, platforms};
 pub use report::LineCounts;
 pub use understood::{

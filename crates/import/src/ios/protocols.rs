@@ -40,6 +40,11 @@ pub(crate) fn known(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|k| k.name.eq_ignore_ascii_case(name))
 }
 
+/// Every protocol that is known.
+pub(crate) const fn known_protocols() -> &'static [Known] {
+    KNOWN
+}
+
 const fn carrier(name: &'static str, carriers: &'static [u8]) -> Known {
     Known {
         name,

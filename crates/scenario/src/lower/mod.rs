@@ -29,6 +29,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::repeated;
 use crate::error::Diagnostic;
+use crate::load::{LinkPolicy, PortPolicies};
 use crate::node::{Node, Step, steps};
 use crate::plan::WorldPlan;
 use crate::schema::Scenario;
@@ -90,6 +91,29 @@ pub(crate) fn world(
         duration: times.duration,
         interval: times.interval,
     })
+}
+
+/// The policies of a variant and the links that have them.
+pub(crate) fn ports(
+    ctx: &mut Ctx<'_>,
+    variant: &str,
+    scenario: &Scenario,
+    root: &Node,
+) -> PortPolicies {
+    let nodes = Nodes::read(ctx, scenario, root);
+    let links = Links::read(ctx, scenario, root, &nodes);
+    let policies = policies::gather(ctx, scenario, root);
+    let attached = policies::attach(ctx, scenario, root, &policies, &links);
+    let with_policy = attached.iter().filter_map(|(link, a)| {
+        let rate = links.find(link)?.entry.spec.rate;
+        let (link, policy) = (link.clone(), a.policy.clone());
+        Some(LinkPolicy { link, policy, rate })
+    });
+    PortPolicies {
+        variant: variant.to_owned(),
+        links: with_policy.collect(),
+        policies: policies.into_all(),
+    }
 }
 
 /// Names of variants must differ.

@@ -32,6 +32,11 @@ impl Policies {
     pub(super) fn get(&self, name: &str) -> Option<&DisciplineSpec> {
         self.all.get(name)
     }
+
+    /// All policies by name.
+    pub(super) fn into_all(self) -> BTreeMap<String, DisciplineSpec> {
+        self.all
+    }
 }
 
 /// What the variants have in common.

@@ -3,7 +3,7 @@
 use spillgate_core::Dscp;
 use spillgate_queueing::spec::{MatchSpec, OneOrMany, Protocol};
 
-use super::super::protocols::Known;
+use super::super::protocols::{Known, known_protocols};
 
 /// A condition that holds for no packet.
 pub(super) fn nothing() -> MatchSpec {
@@ -75,6 +75,13 @@ pub(super) fn protocol(known: &Known) -> MatchSpec {
     }
 }
 
+/// The name under which `match protocol` means exactly these packets, if there is one.
+pub fn protocol_name(m: &MatchSpec) -> Option<&'static str> {
+    (*m != MatchSpec::default())
+        .then(|| known_protocols().iter().find(|k| protocol(k) == *m))?
+        .map(|k| k.name)
+}
+
 /// One of `specs` at least; none if there are none.
 pub(super) fn any(mut specs: Vec<MatchSpec>, everything: bool) -> Option<MatchSpec> {
     if everything {
@@ -121,11 +128,13 @@ fn merge(a: &mut MatchSpec, b: MatchSpec) -> Result<(), Box<MatchSpec>> {
             if $((a.$key.is_some() && b.$key.is_some()))||+ {
                 return Err(Box::new(b));
             }
-            $(if b.$key.is_some() { a.$key = b.$key; })+
+            // Named one by one, so that no key that is added to conditions is lost here.
+            let MatchSpec { $($key),+ } = b;
+            $(if $key.is_some() { a.$key = $key; })+
         };
     }
     keys!(
-        dscp, precedence, src, dst, protocol, sport, dport, any, all, not, acl
+        dscp, precedence, exp, src, dst, protocol, sport, dport, any, all, not, acl
     );
     Ok(())
 }

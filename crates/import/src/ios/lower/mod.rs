@@ -11,6 +11,8 @@ pub(crate) mod rates;
 
 use spillgate_scenario::Imported;
 
+pub use condition::protocol_name;
+
 use super::args::nearest;
 use super::ast::Config;
 use super::fault::{Fault, code};

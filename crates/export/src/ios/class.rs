@@ -1,0 +1,370 @@
+//! The lines of a class of a policy-map.
+
+use std::fmt::Write as _;
+
+use spillgate_core::{Burst, Dur, Limit, Percent, Rate, RateOrPercent};
+use spillgate_queueing::aqm::{AqmSpec, RedSpec, WredBy, WredProfile, WredSpec};
+use spillgate_queueing::spec::{
+    ClassSpec, FairQueueSpec, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen, PrioritySpec,
+    ShapeSpec,
+};
+use spillgate_scenario::Platform;
+
+use super::matching::ClassMaps;
+use super::numbers::{kbps, ms, quoted, time, whole_percent};
+use crate::Notes;
+
+/// What `queue-limit` is where it is not written, on platforms before IOS XE.
+const DEFAULT_LIMIT: Limit = Limit::Packets(64);
+/// Bursts in bytes that `priority` takes.
+const PRIORITY_BURST: std::ops::RangeInclusive<u64> = 32..=2_000_000;
+
+/// Writes one class.
+pub(super) struct Writer<'w> {
+    pub(super) out: &'w mut String,
+    pub(super) place: String,
+    /// The rate that the policy divides, if it is known.
+    pub(super) rate: Option<Rate>,
+    pub(super) platform: Platform,
+    pub(super) maps: &'w mut ClassMaps,
+    pub(super) notes: &'w mut Notes,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: impl std::fmt::Display) {
+        let _ = writeln!(self.out, "  {text}");
+    }
+
+    fn note(&mut self, reason: impl Into<String>) {
+        self.notes.add(&self.place, reason);
+    }
+
+    pub(super) fn class(&mut self, c: &ClassSpec) {
+        if let Some(p) = &c.priority {
+            self.priority(p);
+        }
+        if let Some(b) = c.bandwidth {
+            let asked = self.kbps_or_percent(b, "bandwidth");
+            self.line(format!("bandwidth {asked}"));
+        }
+        if let Some(p) = c.bandwidth_remaining {
+            let p = self.percent(p, "bandwidth remaining");
+            self.line(format!("bandwidth remaining percent {p}"));
+        }
+        if let Some(n) = c.bandwidth_remaining_ratio {
+            self.line(format!("bandwidth remaining ratio {n}"));
+        }
+        if let Some(s) = &c.shape {
+            self.shape(s);
+        }
+        if let Some(p) = &c.police {
+            self.police(p, &c.name);
+        }
+        if let Some(limit) = c.queue_limit {
+            self.queue_limit(limit);
+        }
+        if let Some(f) = &c.fair_queue {
+            self.fair_queue(f, c.queue_limit);
+        }
+        match &c.aqm {
+            Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, &self.place, self.notes),
+            Some(AqmSpec::Red(r)) => self.red(r),
+            None => {}
+        }
+        if let Some(d) = c.set_dscp {
+            self.line(format!("set dscp {d}"));
+        }
+        if let Some(e) = c.set_exp {
+            self.line(format!("set mpls experimental topmost {e}"));
+        }
+        if let Some(e) = c.set_exp_imposition {
+            self.line(format!("set mpls experimental imposition {e}"));
+        }
+        if let Some(p) = &c.policy {
+            let name = quoted(p, &self.place, self.notes);
+            self.line(format!("service-policy {name}"));
+        }
+    }
+
+    /// A percentage, rounded to a whole one.
+    fn percent(&mut self, p: Percent, what: &str) -> u64 {
+        whole_percent(p).unwrap_or_else(|| {
+            let whole = ((p.0 * 100.0 + 0.5) as u64).clamp(1, 100);
+            self.note(format!(
+                "`{what}` is in whole percent: {p} is written as {whole}"
+            ));
+            whole
+        })
+    }
+
+    /// A percentage with decimals becomes a rate where that is known.
+    fn absolute(&self, r: RateOrPercent) -> RateOrPercent {
+        match (r, self.rate) {
+            (RateOrPercent::Percent(p), Some(rate)) if whole_percent(p).is_none() => {
+                RateOrPercent::Rate(rate.scaled(p.0))
+            }
+            _ => r,
+        }
+    }
+
+    fn kbps_or_percent(&mut self, r: RateOrPercent, what: &str) -> String {
+        match self.absolute(r) {
+            RateOrPercent::Rate(rate) => kbps(rate, &self.place, what, self.notes).to_string(),
+            RateOrPercent::Percent(p) => format!("percent {}", self.percent(p, what)),
+        }
+    }
+
+    fn priority(&mut self, p: &PrioritySpec) {
+        let mut line = "priority".to_owned();
+        if p.level != 1 {
+            let _ = write!(line, " level {}", p.level);
+        }
+        if let Some(rate) = p.rate {
+            let asked = self.kbps_or_percent(rate, "priority");
+            let _ = write!(line, " {asked}");
+            match p.burst {
+                Some(b) if PRIORITY_BURST.contains(&b.0) => {
+                    let _ = write!(line, " {}", b.0);
+                }
+                Some(b) => self.note(format!(
+                    "`priority` takes bursts of 32 to 2000000 B, not {b}"
+                )),
+                None => {}
+            }
+        }
+        self.line(line);
+        let always = self.platform == Platform::IosXr;
+        if p.rate.is_some() && always != (p.police == PolicingWhen::Always) {
+            self.note(match always {
+                true => "the platform polices `priority` always, not only under congestion",
+                false => "the platform polices `priority` under congestion only; a `police` line would always",
+            });
+        }
+        let defaulted = matches!(
+            self.platform,
+            Platform::Ios | Platform::IosPreHqf | Platform::IosHqf
+        );
+        if !defaulted || p.limit != DEFAULT_LIMIT {
+            self.queue_limit(p.limit);
+        }
+    }
+
+    fn queue_limit(&mut self, limit: Limit) {
+        let text = match limit {
+            Limit::Packets(n) => format!("{n} packets"),
+            Limit::Bytes(n) => format!("{n} bytes"),
+            Limit::Time(d) => time(d, &self.place, "queue-limit", self.notes),
+        };
+        self.line(format!("queue-limit {text}"));
+    }
+
+    /// The bucket holds Bc + Be; written as Bc with Be 0.
+    fn shape(&mut self, s: &ShapeSpec) {
+        match self.absolute(s.rate) {
+            RateOrPercent::Rate(rate) => {
+                let burst = s.burst.map(|b| b.bytes(rate) * 8);
+                let burst = burst.map_or_else(String::new, |bits| format!(" {} 0", bits.max(8)));
+                self.line(format!("shape average {}{burst}", rate.bps()));
+            }
+            RateOrPercent::Percent(p) => {
+                let burst = match s.burst {
+                    Some(Burst::Time(d)) => Some(d),
+                    Some(Burst::Bytes(_)) => {
+                        self.note(
+                            "the burst of a shaper in percent is in ms on IOS: it is left out",
+                        );
+                        None
+                    }
+                    None => None,
+                };
+                // Above 100 % there is only the peak rate: twice the average where Be is Bc.
+                let half = whole_percent(Percent(p.0 / 2.0)).filter(|_| p.0 > 1.0);
+                match half {
+                    Some(half) => {
+                        let each = burst.map(|d| Dur::from_ps(d.as_ps() / 2));
+                        let each = each.map(|d| ms(d, &self.place, "shape", self.notes));
+                        let burst = each.map_or_else(String::new, |n| format!(" {n} ms {n} ms"));
+                        self.line(format!("shape peak percent {half}{burst}"));
+                    }
+                    None => {
+                        let percent = self.percent(p, "shape");
+                        let n = burst.map(|d| ms(d, &self.place, "shape", self.notes));
+                        let burst = n.map_or_else(String::new, |n| format!(" {n} ms 0 ms"));
+                        self.line(format!("shape average percent {percent}{burst}"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn police(&mut self, p: &PoliceSpec, class: &str) {
+        let rate = self.absolute(p.rate);
+        let mut line = format!("police cir {}", self.meter_rate(rate));
+        if let Some(b) = p.burst {
+            let _ = write!(line, " bc {}", self.burst(b, rate));
+        }
+        let peak = p.peak_rate.map(|r| self.absolute(r));
+        if let Some(peak) = peak {
+            let _ = write!(line, " pir {}", self.meter_rate(peak));
+        }
+        match p.excess_burst {
+            Some(b) if p.three_colors() => {
+                let _ = write!(line, " be {}", self.burst(b, peak.unwrap_or(rate)));
+            }
+            Some(_) => {
+                self.note(
+                    "the excess burst has no effect without a violate action: it is left out",
+                );
+            }
+            None => {}
+        }
+        self.line(line);
+        for (color, actions) in [
+            ("conform", Some(&p.conform)),
+            ("exceed", Some(&p.exceed)),
+            ("violate", p.violate.as_ref()),
+        ] {
+            for action in actions.into_iter().flat_map(PoliceActions::iter) {
+                let action = match action {
+                    PoliceAction::Transmit => "transmit".to_owned(),
+                    PoliceAction::Drop => "drop".to_owned(),
+                    PoliceAction::SetDscp(d) => format!("set-dscp-transmit {d}"),
+                    PoliceAction::SetExp(e) => format!("set-mpls-exp-topmost-transmit {e}"),
+                    PoliceAction::SetExpImposition(e) => {
+                        format!("set-mpls-exp-imposition-transmit {e}")
+                    }
+                };
+                self.line(format!(" {color}-action {action}"));
+            }
+        }
+        if let Some(conform) = &p.conform_color {
+            let place = self.place.clone();
+            let mut named = |kind: &str, m| {
+                let name = self
+                    .maps
+                    .own(&format!("{class}-{kind}"), m, &place, self.notes);
+                quoted(&name, &place, self.notes)
+            };
+            let mut line = format!(" conform-color {}", named("conform", conform));
+            if let Some(exceed) = &p.exceed_color {
+                let _ = write!(line, " exceed-color {}", named("exceed", exceed));
+            }
+            self.line(line);
+        }
+    }
+
+    fn meter_rate(&mut self, r: RateOrPercent) -> String {
+        match r {
+            RateOrPercent::Rate(rate) => rate.bps().to_string(),
+            RateOrPercent::Percent(p) => format!("percent {}", self.percent(p, "police")),
+        }
+    }
+
+    fn burst(&mut self, b: Burst, rate: RateOrPercent) -> String {
+        match (b, rate) {
+            (Burst::Time(d), RateOrPercent::Percent(_)) => {
+                time(d, &self.place, "police", self.notes)
+            }
+            (b, RateOrPercent::Rate(r)) => b.bytes(r).to_string(),
+            (Burst::Bytes(n), RateOrPercent::Percent(_)) => format!("{n} bytes"),
+        }
+    }
+
+    fn fair_queue(&mut self, f: &FairQueueSpec, limit: Option<Limit>) {
+        let mut line = format!("fair-queue {}", f.queues);
+        let quarter = matches!(self.platform, Platform::IosHqf | Platform::IosXe);
+        let by_limit = match limit {
+            Some(Limit::Packets(l)) if quarter => {
+                u32::from(f.threshold) == (l / 4).clamp(1, 4096) && f.hold_queue == l
+            }
+            _ => false,
+        };
+        let defaults = FairQueueSpec::default();
+        if !by_limit {
+            let _ = write!(line, " queue-limit {}", f.threshold);
+            if f.hold_queue != defaults.hold_queue {
+                self.note(format!(
+                    "a fair queue in a class has no limit of {} packets over all conversations; `queue-limit` comes near",
+                    f.hold_queue
+                ));
+            }
+        }
+        self.line(line);
+        if f.cdt_policy != defaults.cdt_policy {
+            self.note("what happens at the congestive discard threshold is the router's");
+        }
+    }
+
+    /// RED as WRED with the same profile for every precedence.
+    fn red(&mut self, r: &RedSpec) {
+        let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u16;
+        let min = packets(r.min_th);
+        let profile = WredProfile {
+            min,
+            max: packets(r.max_th).max(min),
+            denominator: (1.0 / r.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
+        };
+        // The constant n whose 2^-n is nearest to the weight, by ratio.
+        let mut n = 1_u8;
+        let mut weight = 0.5;
+        while n < 16 && r.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
+            n += 1;
+            weight /= 2.0;
+        }
+        let spec = WredSpec {
+            by: WredBy::Precedence,
+            exponential_weighting_constant: n,
+            precedence: (0..8).map(|p| (p, profile)).collect(),
+            ecn: r.ecn,
+            ..WredSpec::default()
+        };
+        self.note(format!(
+            "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are whole packets, drops are not spread, and from the maximum on every packet is dropped{}",
+            profile.min,
+            profile.max,
+            profile.denominator,
+            if r.gentle { ", not gently" } else { "" }
+        ));
+        wred(self.out, "  ", &spec, &self.place, self.notes);
+    }
+}
+
+/// The `random-detect` lines.
+pub(super) fn wred(out: &mut String, indent: &str, w: &WredSpec, place: &str, notes: &mut Notes) {
+    let by = match w.by {
+        WredBy::Dscp => " dscp-based",
+        WredBy::Precedence => "",
+    };
+    let _ = writeln!(out, "{indent}random-detect{by}");
+    let defaults = WredSpec::default();
+    if w.exponential_weighting_constant != defaults.exponential_weighting_constant {
+        let n = w.exponential_weighting_constant;
+        let _ = writeln!(
+            out,
+            "{indent}random-detect exponential-weighting-constant {n}"
+        );
+    }
+    let mut profile = |key: String, p: &WredProfile| {
+        let WredProfile {
+            min,
+            max,
+            denominator,
+        } = p;
+        let _ = writeln!(out, "{indent}random-detect {key} {min} {max} {denominator}");
+    };
+    for (dscp, p) in w.dscp.iter().filter(|_| w.by == WredBy::Dscp) {
+        profile(format!("dscp {dscp}"), p);
+    }
+    for (precedence, p) in w.precedence.iter().filter(|_| w.by == WredBy::Precedence) {
+        profile(format!("precedence {precedence}"), p);
+    }
+    if w.ecn {
+        let _ = writeln!(out, "{indent}random-detect ecn");
+    }
+    if w.mean_packet != defaults.mean_packet {
+        notes.add(
+            place,
+            "the mean packet of WRED's idle decay is the router's",
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Policies as a Cisco IOS configuration.
+//!
+//! Reading it back gives the same policies, as far as IOS can say them: classes
+//! become class-maps of the same name, conditions that a class-map cannot hold
+//! in one level become class-maps and access lists of their own.
+
+mod class;
+mod matching;
+mod numbers;
+
+use std::fmt::Write as _;
+
+use spillgate_core::Rate;
+use spillgate_queueing::aqm::AqmSpec;
+use spillgate_queueing::spec::{
+    ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
+};
+use spillgate_scenario::Platform;
+
+use crate::source::inner_first;
+use crate::{Exported, Notes, Port, Source, place};
+use class::Writer;
+use matching::ClassMaps;
+use numbers::quoted;
+
+/// What may be reserved of an interface unless it says more (Cisco IOS before 12.4(20)T).
+const RESERVABLE: f64 = 0.75;
+
+/// Writes the policies as class-maps, access lists, policy-maps and interfaces.
+pub fn ios(source: &Source) -> Exported {
+    let mut notes = Notes::of(source);
+    let names = source.policies.values().flat_map(|spec| match spec {
+        DisciplineSpec::ClassBased(c) => &c.classes[..],
+        _ => &[],
+    });
+    let mut maps = ClassMaps::new(names.map(|c| c.name.as_str()));
+    let mut policies = String::new();
+    for name in inner_first(&source.policies) {
+        if let Some(DisciplineSpec::ClassBased(spec)) = source.policies.get(name) {
+            let rate = rate_of(source, name);
+            policy_map(
+                &mut policies,
+                name,
+                spec,
+                rate,
+                source.platform,
+                &mut maps,
+                &mut notes,
+            );
+        }
+    }
+    let mut interfaces = String::new();
+    for port in &source.ports {
+        interface(&mut interfaces, port, source, &mut notes);
+    }
+    let attached = |name: &String| source.ports.iter().any(|p| p.policy == *name);
+    for (name, spec) in &source.policies {
+        if !matches!(spec, DisciplineSpec::ClassBased(_)) && !attached(name) {
+            let what = format!(
+                "a {} queue is of an interface, and none has it",
+                spec.kind()
+            );
+            notes.add(&format!("policy {name}"), what);
+        }
+    }
+    let mut text = format!(
+        "! Written by Spillgate for platform {}.\n",
+        source.platform.name()
+    );
+    for note in &notes.0 {
+        let _ = writeln!(
+            text,
+            "! not expressed: {}",
+            note.to_string().replace('\n', " ")
+        );
+    }
+    for part in [maps.text(), policies, interfaces] {
+        if !part.is_empty() {
+            let _ = write!(text, "!\n{part}");
+        }
+    }
+    if source.ports.is_empty() {
+        text.push_str("!\n");
+    }
+    text.push_str("end\n");
+    Exported {
+        text,
+        notes: notes.0,
+    }
+}
+
+/// The rate that a policy divides, where a port says it.
+fn rate_of(source: &Source, policy: &str) -> Option<Rate> {
+    source.ports.iter().find(|p| p.policy == policy)?.rate
+}
+
+fn policy_map(
+    out: &mut String,
+    name: &str,
+    spec: &ClassBasedSpec,
+    rate: Option<Rate>,
+    platform: Platform,
+    maps: &mut ClassMaps,
+    notes: &mut Notes,
+) {
+    let _ = writeln!(out, "policy-map {}", quoted(name, "policy", notes));
+    for class in &spec.classes {
+        let place = place(name, &class.name);
+        let everything = MatchSpec::default();
+        let called = if class.name == "class-default" {
+            class.name.clone()
+        } else {
+            let matching = class.matching.as_ref().unwrap_or(&everything);
+            maps.class(&class.name, matching, &place, notes)
+        };
+        let _ = writeln!(out, " class {}", quoted(&called, &place, notes));
+        Writer {
+            out,
+            place,
+            rate,
+            platform,
+            maps,
+            notes,
+        }
+        .class(class);
+    }
+}
+
+fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) {
+    let place = format!("interface {}", port.name);
+    let _ = writeln!(out, "interface {}", quoted(&port.name, &place, notes));
+    if let Some(rate) = port.rate {
+        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
+        let _ = writeln!(out, " bandwidth {kbps}");
+    }
+    if port.labels {
+        out.push_str(" mpls ip\n");
+    }
+    match source.policies.get(&port.policy) {
+        Some(DisciplineSpec::ClassBased(spec)) => {
+            // Or older releases would refuse the policy.
+            let capped = matches!(source.platform, Platform::Ios | Platform::IosPreHqf);
+            if capped
+                && port
+                    .rate
+                    .is_some_and(|r| reserved(spec, r) > RESERVABLE + 1e-9)
+            {
+                out.push_str(" max-reserved-bandwidth 100\n");
+            }
+            let _ = writeln!(
+                out,
+                " service-policy output {}",
+                quoted(&port.policy, &place, notes)
+            );
+        }
+        Some(DisciplineSpec::Fifo(fifo)) => fifo_queue(out, fifo, &place, notes),
+        Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, &place, notes),
+        Some(DisciplineSpec::Wfq(_)) => {
+            notes.add(
+                &place,
+                "WFQ by flow as PGPS is not a queue of IOS; flow-based WFQ stands for it",
+            );
+            out.push_str(" fair-queue\n");
+        }
+        None => {}
+    }
+    out.push_str("!\n");
+}
+
+/// Share of `rate` that priority and bandwidth reserve.
+fn reserved(spec: &ClassBasedSpec, rate: Rate) -> f64 {
+    let asked = spec.classes.iter().filter_map(|c| match &c.priority {
+        Some(p) => p.rate,
+        None => c.bandwidth,
+    });
+    asked.map(|r| r.of(rate).bps() as f64).sum::<f64>() / rate.bps() as f64
+}
+
+/// A FIFO of an interface.
+fn fifo_queue(out: &mut String, fifo: &FifoSpec, place: &str, notes: &mut Notes) {
+    out.push_str(" no fair-queue\n");
+    if let Some(AqmSpec::Wred(wred)) = &fifo.aqm {
+        class::wred(out, " ", wred, place, notes);
+    } else if fifo.aqm.is_some() {
+        notes.add(
+            place,
+            "RED is WRED with profiles by precedence or DSCP on IOS: it is left out",
+        );
+    }
+    match fifo.limit {
+        spillgate_core::Limit::Packets(n @ 1..=240_000) => {
+            let _ = writeln!(out, " hold-queue {n} out");
+        }
+        other => notes.add(
+            place,
+            format!("hold-queue counts packets up to 240000, not {other}"),
+        ),
+    }
+}
+
+/// Flow-based WFQ of an interface.
+fn fair_queue(out: &mut String, fair: &FairQueueSpec, place: &str, notes: &mut Notes) {
+    let defaults = FairQueueSpec::default();
+    let _ = writeln!(out, " fair-queue {} {}", fair.threshold, fair.queues);
+    if fair.hold_queue != defaults.hold_queue {
+        let _ = writeln!(out, " hold-queue {} out", fair.hold_queue);
+    }
+    if fair.cdt_policy != defaults.cdt_policy {
+        notes.add(
+            place,
+            "what happens at the congestive discard threshold is the router's",
+        );
+    }
+}

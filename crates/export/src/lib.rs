@@ -1,0 +1,80 @@
+//! Policies as text for other systems: Cisco IOS configurations and Linux `tc` commands.
+//!
+//! [`ios`] writes what [`spillgate_import::IosImporter`] reads back as the same
+//! policies; [`tc`] writes the commands that come nearest to a policy on Linux.
+//! What the target cannot say is a [`Note`], never lost in silence.
+//!
+//! ```
+//! use spillgate_export::{Source, ios};
+//! use spillgate_import::IosImporter;
+//! use spillgate_scenario::{Importer as _, Platform};
+//!
+//! let config = b"class-map match-any voice\n match dscp ef\npolicy-map WAN\n class voice\n  priority percent 15\n";
+//! let imported = IosImporter.ios("ce.cfg", config, Platform::Ios)?;
+//! let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None)?;
+//! let written = ios(&source);
+//! assert!(written.notes.is_empty());
+//! let again = IosImporter.ios("again.cfg", written.text.as_bytes(), Platform::Ios)?;
+//! assert_eq!(again.policies, imported.policies);
+//! # Ok::<(), spillgate_scenario::Diagnostics>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod codes;
+mod ios;
+mod source;
+mod tc;
+
+pub use ios::ios;
+pub use source::{Port, Source, rate};
+pub use tc::{PACKET_BYTES, tc};
+
+/// Policies as text, and what of them it does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// The whole text; notes stand in it as comments, too.
+    pub text: String,
+    /// What the target cannot say, in the order of the policies.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the target cannot say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Where: `policy WAN, class voice`.
+    pub place: String,
+    /// What is not said, or said otherwise, and why.
+    pub reason: String,
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+/// Collects notes; each once.
+#[derive(Debug, Default)]
+struct Notes(Vec<Note>);
+
+impl Notes {
+    /// Those that are known before anything is written.
+    fn of(source: &Source) -> Self {
+        Self(source.lost.clone())
+    }
+
+    fn add(&mut self, place: &str, reason: impl Into<String>) {
+        let note = Note {
+            place: place.to_owned(),
+            reason: reason.into(),
+        };
+        if !self.0.contains(&note) {
+            self.0.push(note);
+        }
+    }
+}
+
+/// Where a class is.
+fn place(policy: &str, class: &str) -> String {
+    format!("policy {policy}, class {class}")
+}

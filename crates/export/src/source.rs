@@ -1,0 +1,254 @@
+//! What is exported: policies, and the ports that have them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spillgate_core::Rate;
+use spillgate_core::units::parse_rate;
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_scenario::{Diagnostic, Diagnostics, Imported, Platform, PortPolicies};
+
+use crate::{Note, codes};
+
+/// Policies and where they queue.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Policies by name; those that [`Source::ports`] name and those nested in them, or all.
+    pub policies: BTreeMap<String, DisciplineSpec>,
+    /// The interfaces or links that have a policy.
+    pub ports: Vec<Port>,
+    /// Whose meaning IOS commands shall have.
+    pub platform: Platform,
+    /// Lines of a configuration that were lost when it was read.
+    pub lost: Vec<Note>,
+}
+
+/// An interface or link with a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// The name of its policy.
+    pub policy: String,
+    /// What percentages of the policy are of, if it is known.
+    pub rate: Option<Rate>,
+    /// Whether packets with labels leave by it (`mpls ip`).
+    pub labels: bool,
+}
+
+impl Source {
+    /// Everything of a configuration, or of `interface` (its full name) only. `rate` tells the
+    /// rate of interfaces that the configuration gives none.
+    ///
+    /// # Errors
+    /// An interface that does not exist or has no policy.
+    pub fn of_configuration(
+        imported: &Imported,
+        platform: Platform,
+        interface: Option<&str>,
+        rate: &dyn Fn(&str) -> Option<Rate>,
+    ) -> Result<Self, Diagnostics> {
+        let with_policy = imported.interfaces.iter().filter_map(|(name, i)| {
+            let (policy, _) = i.output_policy.as_ref()?;
+            Some(Port {
+                name: name.clone(),
+                policy: policy.clone(),
+                rate: i.bandwidth.or_else(|| rate(name)),
+                labels: i.labels.is_some(),
+            })
+        });
+        let all: Vec<Port> = with_policy.collect();
+        let ports = choose(all, interface, "interface", "output service-policy")?;
+        Ok(Self {
+            policies: reachable(&imported.policies, interface.map(|_| &ports[..])),
+            ports,
+            platform,
+            lost: lost(imported),
+        })
+    }
+
+    /// The policy `policy` of a configuration as that of a port of the name and rate.
+    ///
+    /// # Errors
+    /// A policy that does not exist.
+    pub fn of_policy(
+        imported: &Imported,
+        platform: Platform,
+        policy: &str,
+        port: &str,
+        rate: Option<Rate>,
+    ) -> Result<Self, Diagnostics> {
+        if !imported.policies.contains_key(policy) {
+            let names: Vec<&str> = imported.policies.keys().map(String::as_str).collect();
+            let message = format!("there is no policy `{policy}`");
+            let d = Diagnostic::error(codes::NO_CHOICE, message).found(policy);
+            return Err(d.hint(format!("policies: {}", names.join(", "))).into());
+        }
+        let ports = vec![Port {
+            name: port.to_owned(),
+            policy: policy.to_owned(),
+            rate,
+            labels: false,
+        }];
+        Ok(Self {
+            policies: reachable(&imported.policies, Some(&ports)),
+            ports,
+            platform,
+            lost: lost(imported),
+        })
+    }
+
+    /// The variant of a scenario that is meant.
+    ///
+    /// # Errors
+    /// One that does not exist, or none where there are several.
+    pub fn variant<'v>(
+        all: &'v [PortPolicies],
+        asked: Option<&str>,
+    ) -> Result<&'v PortPolicies, Diagnostics> {
+        let found = match (asked, all) {
+            (None, [one]) => Some(one),
+            (None, _) => None,
+            (Some(name), _) => all.iter().find(|v| v.variant == name),
+        };
+        found.ok_or_else(|| {
+            let names: Vec<&str> = all.iter().map(|v| v.variant.as_str()).collect();
+            let message = match asked {
+                Some(name) => format!("there is no variant `{name}`"),
+                None => "the scenario has several variants: which is to be exported?".to_owned(),
+            };
+            Diagnostic::error(codes::NO_CHOICE, message)
+                .hint(format!("name one with --variant: {}", names.join(", ")))
+                .into()
+        })
+    }
+
+    /// The policies of a scenario's links in one variant, or of `link` only.
+    ///
+    /// # Errors
+    /// A link that does not exist or has no policy.
+    pub fn of_links(
+        variant: &PortPolicies,
+        platform: Platform,
+        link: Option<&str>,
+    ) -> Result<Self, Diagnostics> {
+        let all = variant.links.iter().map(|l| Port {
+            name: l.link.clone(),
+            policy: l.policy.clone(),
+            rate: Some(l.rate),
+            labels: false,
+        });
+        let ports = choose(all.collect(), link, "link", "policy")?;
+        Ok(Self {
+            policies: reachable(&variant.policies, Some(&ports)),
+            ports,
+            platform,
+            lost: Vec::new(),
+        })
+    }
+}
+
+/// A rate that the user gives, such as `100 Mb/s`.
+///
+/// # Errors
+/// A text that is none.
+pub fn rate(text: &str) -> Result<Rate, Diagnostics> {
+    parse_rate(text).map_err(|e| {
+        let d = Diagnostic::error(
+            codes::BAD_RATE,
+            format!("`{text}` is no rate: {}", e.problem),
+        );
+        d.found(text).hint(e.hint).into()
+    })
+}
+
+/// The lines without effect, as notes.
+fn lost(imported: &Imported) -> Vec<Note> {
+    let lines = imported.unmodelled.iter();
+    lines
+        .map(|u| Note {
+            place: format!("{}:{}", u.file, u.line),
+            reason: format!("{}: {}", u.text.trim(), u.reason),
+        })
+        .collect()
+}
+
+/// All ports, or the one that was asked for.
+fn choose(
+    ports: Vec<Port>,
+    asked: Option<&str>,
+    what: &str,
+    has: &str,
+) -> Result<Vec<Port>, Diagnostics> {
+    let Some(asked) = asked else {
+        return Ok(ports);
+    };
+    let names: Vec<String> = ports.iter().map(|p| p.name.clone()).collect();
+    let chosen: Vec<Port> = ports.into_iter().filter(|p| p.name == asked).collect();
+    if !chosen.is_empty() {
+        return Ok(chosen);
+    }
+    let message = format!("no {what} `{asked}` has an {has}").replace("an policy", "a policy");
+    let hint = match names.len() {
+        0 => format!("no {what} has one"),
+        _ => format!("{what}s that have one: {}", names.join(", ")),
+    };
+    let d = Diagnostic::error(codes::NO_PORT, message);
+    Err(d.found(asked).hint(hint).into())
+}
+
+/// The policies of `ports` with all that is nested in them; all policies without ports.
+fn reachable(
+    policies: &BTreeMap<String, DisciplineSpec>,
+    ports: Option<&[Port]>,
+) -> BTreeMap<String, DisciplineSpec> {
+    let Some(ports) = ports else {
+        return policies.clone();
+    };
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&str> = ports.iter().map(|p| p.policy.as_str()).collect();
+    while let Some(name) = open.pop() {
+        if found.insert(name) {
+            open.extend(policies.get(name).into_iter().flat_map(children));
+        }
+    }
+    policies
+        .iter()
+        .filter(|(name, _)| found.contains(name.as_str()))
+        .map(|(name, spec)| (name.clone(), spec.clone()))
+        .collect()
+}
+
+/// The policies that a policy queues inside its classes.
+pub(crate) fn children(spec: &DisciplineSpec) -> impl Iterator<Item = &str> {
+    let classes = match spec {
+        DisciplineSpec::ClassBased(c) => &c.classes[..],
+        _ => &[],
+    };
+    classes.iter().filter_map(|c| c.policy.as_deref())
+}
+
+/// Names of policies, those nested in others first; none after a circle.
+pub(crate) fn inner_first(policies: &BTreeMap<String, DisciplineSpec>) -> Vec<&str> {
+    let mut order = Vec::new();
+    let mut done = BTreeSet::new();
+    for name in policies.keys() {
+        let mut stack = vec![(name.as_str(), false)];
+        while let Some((name, left)) = stack.pop() {
+            if left {
+                order.push(name);
+                continue;
+            }
+            if !done.insert(name) {
+                continue;
+            }
+            stack.push((name, true));
+            let inner = policies.get(name).into_iter().flat_map(children);
+            stack.extend(
+                inner
+                    .filter_map(|c| policies.get_key_value(c))
+                    .map(|(c, _)| (c.as_str(), false)),
+            );
+        }
+    }
+    order
+}

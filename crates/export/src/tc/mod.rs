@@ -1,0 +1,506 @@
+//! Policies as Linux `tc` commands.
+//!
+//! A class-based policy becomes a tree of `htb` classes: what a class is
+//! guaranteed is its `rate`, what it is shaped to its `ceil`, priority levels
+//! are the first values of `prio`, and each leaf holds the queueing discipline
+//! that comes nearest to the class's queue. Conditions become `flower` filters
+//! in the order of the classes, policers and markers actions of them.
+//!
+//! Units are exact: rates in `bit`, sizes in `b` (bytes).
+
+mod actions;
+mod cubes;
+mod queue;
+
+use std::fmt::Write as _;
+
+use spillgate_core::Rate;
+use spillgate_queueing::Division;
+use spillgate_queueing::spec::{
+    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec,
+};
+use spillgate_scenario::{Diagnostic, Diagnostics};
+
+use crate::{Exported, Notes, Port, Source, codes, place};
+use actions::{Actions, Step};
+use cubes::{Cube, cubes, tos};
+
+pub use queue::PACKET_BYTES;
+
+/// Policies within each other.
+const MAX_DEPTH: usize = 8;
+/// Filters of a port.
+const MAX_FILTERS: u32 = 4000;
+/// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
+const LOWEST: u8 = 7;
+/// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
+const TURN: f64 = 60_000.0;
+/// A packet and its Ethernet header: the least turn.
+const LEAST_TURN: u64 = 1514;
+
+/// Writes the policies of all ports as a shell script of `tc` commands for the network device
+/// `device`, or for devices called like the ports.
+///
+/// # Errors
+/// No port, a port whose rate is not known, and a name that no device can have.
+pub fn tc(source: &Source, device: Option<&str>) -> Result<Exported, Diagnostics> {
+    let mut all = Exported {
+        text: "#!/bin/sh\nset -e\n".to_owned(),
+        notes: Vec::new(),
+    };
+    for note in &source.lost {
+        let _ = writeln!(all.text, "# not expressed: {note}");
+    }
+    all.notes.extend(source.lost.clone());
+    if let Some(bad) = device.filter(|d| !is_device(d)) {
+        let d = Diagnostic::error(
+            codes::BAD_DEVICE,
+            format!("`{bad}` cannot be the name of a network device"),
+        );
+        return Err(d
+            .found(bad)
+            .hint("write 1 to 15 characters without spaces and `/`, such as eth0")
+            .into());
+    }
+    if device.is_some() && source.ports.len() > 1 {
+        let names: Vec<&str> = source.ports.iter().map(|p| p.name.as_str()).collect();
+        let d = Diagnostic::error(
+            codes::ONE_DEVICE,
+            "a device has one policy, and several are to be exported",
+        );
+        return Err(d.hint(format!("choose one of {}", names.join(", "))).into());
+    }
+    if source.ports.is_empty() {
+        let names: Vec<&str> = source.policies.keys().map(String::as_str).collect();
+        let d = Diagnostic::error(codes::NOTHING, "no interface has an output policy");
+        return Err(d
+            .hint(format!(
+                "name a policy and a rate; policies: {}",
+                names.join(", ")
+            ))
+            .into());
+    }
+    for (i, port) in source.ports.iter().enumerate() {
+        let mut script = Script::new(source, port, i, device)?;
+        script.port(port)?;
+        let Script {
+            notes, lines, head, ..
+        } = script;
+        let _ = write!(all.text, "\n{head}");
+        for note in &notes.0 {
+            let _ = writeln!(all.text, "# not expressed: {note}");
+        }
+        for line in lines {
+            let _ = writeln!(all.text, "{line}");
+        }
+        all.notes.extend(notes.0);
+    }
+    Ok(all)
+}
+
+/// Whether Linux takes it as the name of a device.
+fn is_device(name: &str) -> bool {
+    let fine = |c: char| c.is_ascii_graphic() && !"/:\"'$`\\;&|<>()*?[]#~!{}".contains(c);
+    (1..=15).contains(&name.len()) && name.chars().all(fine) && !name.starts_with(['-', '.'])
+}
+
+/// Where the packets of a class go.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// A leaf by the minor number of its class.
+    Leaf(u16),
+    /// A nested policy by its index.
+    Node(usize),
+}
+
+/// A class as the filters need it.
+struct Entry {
+    place: String,
+    matching: Option<MatchSpec>,
+    /// None: where `class-default` goes.
+    target: Option<Target>,
+    steps: Vec<Step>,
+}
+
+/// The commands of one port.
+struct Script<'s> {
+    source: &'s Source,
+    device: String,
+    head: String,
+    lines: Vec<String>,
+    notes: Notes,
+    /// The last minor number that a class has.
+    minor: u16,
+    nodes: Vec<Vec<Entry>>,
+    actions: Actions,
+    /// `prio` of the last filter.
+    prio: u32,
+    filter_lines: Vec<String>,
+    /// The leaf of packets that no filter takes.
+    default: u16,
+}
+
+impl<'s> Script<'s> {
+    fn new(
+        source: &'s Source,
+        port: &Port,
+        index: usize,
+        device: Option<&str>,
+    ) -> Result<Self, Diagnostics> {
+        let mut notes = Notes::default();
+        let name = match device {
+            Some(device) => device.to_owned(),
+            None if is_device(&port.name) => port.name.clone(),
+            None => {
+                let name = format!("eth{index}");
+                let reason = format!("device {name} stands for it; --dev names another");
+                notes.add(&format!("interface {}", port.name), reason);
+                name
+            }
+        };
+        let rate = port
+            .rate
+            .map_or_else(|| "unknown rate".to_owned(), |r| r.to_string());
+        let shown = |s: &str| s.replace(char::is_control, " ");
+        Ok(Self {
+            source,
+            head: format!(
+                "# Written by Spillgate: {} at {rate}, policy {}.\n",
+                shown(&port.name),
+                shown(&port.policy)
+            ),
+            lines: vec![format!("tc qdisc del dev {name} root 2>/dev/null || true")],
+            device: name,
+            notes,
+            minor: 0,
+            nodes: Vec::new(),
+            // Actions are shared by all devices: each port has a hundred of its own.
+            actions: Actions::new(u32::try_from(index).unwrap_or(0)),
+            prio: 0,
+            filter_lines: Vec::new(),
+            default: 0,
+        })
+    }
+
+    fn root(&mut self, qdisc: &str) {
+        let line = format!("tc qdisc add dev {} root handle 1: {qdisc}", self.device);
+        self.lines.push(line);
+    }
+
+    fn port(&mut self, port: &Port) -> Result<(), Diagnostics> {
+        let place = format!("policy {}", port.policy);
+        let Some(rate) = port.rate else {
+            let message = format!("the rate of `{}` is not known", port.name);
+            let d = Diagnostic::error(codes::NO_RATE, message).found(&port.name);
+            return Err(d
+                .hint("write `bandwidth` on the interface, or give --rate")
+                .into());
+        };
+        match self.source.policies.get(&port.policy) {
+            None => {}
+            Some(DisciplineSpec::Fifo(f)) => {
+                let qdisc = match &f.aqm {
+                    None => queue::fifo(f.limit, rate),
+                    Some(aqm) => queue::red(aqm, f.limit, rate, u64::MAX, &place, &mut self.notes),
+                };
+                self.root(&qdisc);
+            }
+            Some(DisciplineSpec::FlowWfq(f)) => {
+                let qdisc = queue::sfq(f, None, &place, &mut self.notes);
+                self.root(&qdisc);
+            }
+            Some(DisciplineSpec::Wfq(_)) => {
+                let fair = FairQueueSpec {
+                    queues: 1024,
+                    threshold: 127,
+                    ..FairQueueSpec::default()
+                };
+                let qdisc = queue::sfq(&fair, None, &place, &mut self.notes);
+                self.root(&qdisc);
+            }
+            Some(DisciplineSpec::ClassBased(spec)) => self.class_based(&port.policy, spec, rate),
+        }
+        Ok(())
+    }
+
+    fn class_based(&mut self, name: &str, spec: &ClassBasedSpec, rate: Rate) {
+        let at = self.lines.len();
+        let top = self.next_minor();
+        let bits = rate.bps();
+        self.lines.push(format!(
+            "tc class add dev {} parent 1: classid 1:{top:x} htb rate {bits}bit ceil {bits}bit quantum {LEAST_TURN}",
+            self.device
+        ));
+        let node = self.node(name, spec, rate, rate, top, 0, &[name.to_owned()]);
+        self.default = self.default_of(node);
+        let root = format!(
+            "tc qdisc add dev {} root handle 1: htb default {:x}",
+            self.device, self.default
+        );
+        self.lines.insert(at, root);
+        self.walk(node, &[Cube::ALL], &[], 0);
+        self.lines.append(&mut self.actions.lines);
+        self.lines.append(&mut self.filter_lines);
+    }
+
+    fn next_minor(&mut self) -> u16 {
+        self.minor = self.minor.saturating_add(1);
+        self.minor
+    }
+
+    /// Makes the classes of a policy below class `parent`; its index among the nodes.
+    #[allow(clippy::too_many_arguments)]
+    fn node(
+        &mut self,
+        name: &str,
+        spec: &ClassBasedSpec,
+        rate: Rate,
+        ceil: Rate,
+        parent: u16,
+        depth: usize,
+        around: &[String],
+    ) -> usize {
+        let index = self.nodes.len();
+        self.nodes.push(Vec::new());
+        let added = ClassSpec {
+            name: "class-default".to_owned(),
+            ..ClassSpec::default()
+        };
+        let classes = spec.classes.iter().chain([&added]);
+        for (class, division) in classes.zip(spec.divide(rate)) {
+            let place = place(name, &class.name);
+            let steps = self
+                .actions
+                .steps(class, &division, &place, &mut self.notes);
+            let target = division
+                .queued
+                .then(|| self.class(class, &division, rate, ceil, parent, depth, &place, around));
+            self.nodes[index].push(Entry {
+                place,
+                matching: class.matching.clone(),
+                target,
+                steps,
+            });
+        }
+        index
+    }
+
+    /// Makes a class with its queue or the policy inside it.
+    #[allow(clippy::too_many_arguments)]
+    fn class(
+        &mut self,
+        class: &ClassSpec,
+        division: &Division,
+        rate: Rate,
+        ceil: Rate,
+        parent: u16,
+        depth: usize,
+        place: &str,
+        around: &[String],
+    ) -> Target {
+        let minor = self.next_minor();
+        let ceil = division.shape.map_or(ceil, |(shaped, _)| shaped.min(ceil));
+        let guaranteed = division.guaranteed.unwrap_or(rate).min(ceil);
+        let share = guaranteed.bps() as f64 / rate.bps() as f64;
+        let turn = ((TURN * share + 0.5) as u64).max(LEAST_TURN);
+        let prio = match &class.priority {
+            None => LOWEST,
+            Some(p) => {
+                if p.level >= LOWEST {
+                    self.notes.add(
+                        place,
+                        format!(
+                            "htb has seven levels above the others: level {} is the last",
+                            p.level
+                        ),
+                    );
+                }
+                p.level.clamp(1, LOWEST) - 1
+            }
+        };
+        if class.priority.as_ref().is_some_and(|p| p.rate.is_some()) && !actions::polices(class) {
+            self.notes.add(
+                place,
+                format!("priority above {guaranteed} is not policed: htb lets it wait for what other classes leave"),
+            );
+        }
+        if depth > 0 && class.priority.is_some() {
+            self.notes.add(place, "in htb a priority class is first among all classes of the device that borrow, not only in its policy");
+        }
+        let mut line = format!(
+            "tc class add dev {} parent 1:{parent:x} classid 1:{minor:x} htb rate {}bit ceil {}bit prio {prio} quantum {turn}",
+            self.device,
+            guaranteed.bps(),
+            ceil.bps()
+        );
+        if let Some((_, burst)) = division.shape {
+            let _ = write!(line, " cburst {burst}b");
+        }
+        self.lines.push(line);
+        let inner = class.policy.as_ref().and_then(|name| {
+            match self.source.policies.get(name) {
+                // A policy in itself is an error of the importer's.
+                Some(DisciplineSpec::ClassBased(s))
+                    if depth < MAX_DEPTH && !around.contains(name) =>
+                {
+                    Some((name, s))
+                }
+                _ => None,
+            }
+        });
+        if let Some((name, spec)) = inner {
+            let mut around = around.to_vec();
+            around.push(name.clone());
+            let node = self.node(name, spec, division.inner, ceil, minor, depth + 1, &around);
+            return Target::Node(node);
+        }
+        let dscps = match &class.matching {
+            Some(m) => cubes(m, &[Cube::ALL])
+                .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
+            None => u64::MAX,
+        };
+        let qdisc = queue::leaf(class, guaranteed, dscps, place, &mut self.notes);
+        self.lines.push(format!(
+            "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
+            self.device
+        ));
+        Target::Leaf(minor)
+    }
+
+    /// The leaf of what no class of a node takes.
+    fn default_of(&self, node: usize) -> u16 {
+        match self.nodes[node].last().and_then(|e| e.target) {
+            Some(Target::Leaf(minor)) => minor,
+            Some(Target::Node(n)) => self.default_of(n),
+            None => 0,
+        }
+    }
+
+    /// Writes the filters of a node for packets of `within`, on which `outer` acts, too.
+    fn walk(&mut self, node: usize, within: &[Cube], outer: &[Step], depth: usize) {
+        let entries = std::mem::take(&mut self.nodes[node]);
+        let default = entries.last().and_then(|e| e.target);
+        for entry in &entries {
+            if entry
+                .matching
+                .as_ref()
+                .is_some_and(MatchSpec::looks_at_labels)
+            {
+                let reason =
+                    "filters see packets without labels: what asks for EXP bits is left out";
+                self.notes.add(&entry.place, reason);
+            }
+            let found = match &entry.matching {
+                None => Some(within.to_vec()),
+                Some(m) => cubes(m, within),
+            };
+            let Some(found) = found else {
+                self.notes.add(
+                    &entry.place,
+                    "its condition is none that filters can test: its packets go where later classes take them",
+                );
+                continue;
+            };
+            let steps: Vec<Step> = entry.steps.iter().chain(outer).cloned().collect();
+            match entry.target.or(default) {
+                Some(Target::Leaf(minor)) => self.filter(&found, minor, &steps, &entry.place),
+                Some(Target::Node(n)) if depth < MAX_DEPTH => {
+                    self.walk(n, &found, &steps, depth + 1);
+                }
+                _ => {}
+            }
+        }
+        // Another class may lead here.
+        self.nodes[node] = entries;
+    }
+
+    /// The filters of one class.
+    fn filter(&mut self, cubes: &[Cube], minor: u16, steps: &[Step], place: &str) {
+        if cubes == [Cube::ALL] && steps.is_empty() && minor == self.default {
+            return;
+        }
+        if cubes.is_empty() {
+            self.notes
+                .add(place, "no packet is left for it: it has no filter");
+            return;
+        }
+        // All packets need one filter only.
+        let all = [Cube::ALL];
+        let cubes = if cubes.contains(&Cube::ALL) {
+            &all
+        } else {
+            cubes
+        };
+        let actions = actions::text(steps, place, &mut self.notes);
+        for cube in cubes {
+            for net in [cube.src, cube.dst] {
+                if net.mask.leading_ones() + net.mask.trailing_zeros() < 32 {
+                    self.notes.add(
+                        place,
+                        "flower takes prefixes only: addresses with other wildcards are left out",
+                    );
+                }
+            }
+            let prefix =
+                |n: spillgate_core::Ipv4Net| n.mask.leading_ones() + n.mask.trailing_zeros() >= 32;
+            if !prefix(cube.src) || !prefix(cube.dst) {
+                continue;
+            }
+            for tos in tos(cube.dscps) {
+                // Older kernels take one mask only in a priority: each filter has its own.
+                self.prio += 1;
+                if self.prio > MAX_FILTERS {
+                    self.notes.add(
+                        place,
+                        format!("more than {MAX_FILTERS} filters: the rest is left out"),
+                    );
+                    return;
+                }
+                let keys = keys(cube, tos);
+                let (protocol, kind) = match keys.is_empty() {
+                    true => ("all", "matchall".to_owned()),
+                    false => ("ip", format!("flower{keys}")),
+                };
+                self.filter_lines.push(format!(
+                    "tc filter add dev {} parent 1: protocol {protocol} prio {} {kind} classid 1:{minor:x}{actions}",
+                    self.device, self.prio
+                ));
+            }
+        }
+    }
+}
+
+/// What flower tests, each key with a space before it.
+fn keys(cube: &Cube, tos: Option<(u8, u8)>) -> String {
+    let mut keys = String::new();
+    if let Some(p) = cube.protocol {
+        let name = match p {
+            1 => "icmp".to_owned(),
+            6 => "tcp".to_owned(),
+            17 => "udp".to_owned(),
+            132 => "sctp".to_owned(),
+            n => format!("0x{n:02x}"),
+        };
+        let _ = write!(keys, " ip_proto {name}");
+    }
+    for (key, net) in [("src_ip", cube.src), ("dst_ip", cube.dst)] {
+        if net.mask != 0 {
+            let address = std::net::Ipv4Addr::from(net.addr);
+            let _ = write!(keys, " {key} {address}/{}", net.mask.leading_ones());
+        }
+    }
+    for (key, (first, last)) in [("src_port", cube.sport), ("dst_port", cube.dport)] {
+        if (first, last) == (0, u16::MAX) {
+            continue;
+        }
+        if first == last {
+            let _ = write!(keys, " {key} {first}");
+        } else {
+            let _ = write!(keys, " {key} {first}-{last}");
+        }
+    }
+    if let Some((value, mask)) = tos {
+        let _ = write!(keys, " ip_tos 0x{value:02x}/0x{mask:02x}");
+    }
+    keys
+}

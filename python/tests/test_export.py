@@ -1,0 +1,90 @@
+"""`spillgate export`: policies as text, end to end."""
+
+import json
+
+import pytest
+
+import spillgate
+
+CONFIG = "examples/ce-node/policies.cfg"
+SCENARIO = "examples/ce-node/scenario.yaml"
+
+
+def test_a_policy_becomes_commands_for_linux(cli, root):
+    done = cli(
+        "export", root / CONFIG, "--to", "tc", "--policy", "CBWFQ-LLQ", "--rate", "100 Mb/s"
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    # 15 % of 100 Mb/s first, and EF goes there.
+    voice = "parent 1:1 classid 1:2 htb rate 15000000bit ceil 100000000bit prio 0"
+    assert any(voice in line for line in lines)
+    assert any(line.endswith("flower ip_tos 0xb8/0xfc classid 1:2") for line in lines)
+    (note,) = done.stderr.splitlines()
+    assert note.startswith("not expressed: policy CBWFQ-LLQ, class VOICE: priority above 15 Mb/s")
+    assert f"# {note}" in lines
+
+
+def test_what_is_written_for_a_router_is_read_as_the_same(cli, root, tmp_path):
+    out = tmp_path / "out.cfg"
+    arguments = ("--policy", "CBWFQ-LLQ-WRED", "--rate", "100 Mb/s", "--interface", "gi0/1")
+    done = cli("export", root / CONFIG, "--to", "ios", *arguments, "-o", out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == [out]
+    tree = spillgate.understand(out, interface="GigabitEthernet0/1")["interfaces"][0]
+    assert (tree["policy"]["name"], tree["rate"]) == ("CBWFQ-LLQ-WRED", 100_000_000)
+    voice = tree["policy"]["classes"][0]
+    assert (voice["name"], voice["condition"], voice["asked"]) == (
+        "VOICE",
+        "dscp ef",
+        "priority 15 %",
+    )
+    again = cli("export", out, "--to", "ios")
+    assert again.stdout == out.read_text()
+
+
+def test_a_link_of_a_scenario_is_exported_by_its_variant(cli, root):
+    done = cli(
+        "export", root / SCENARIO, "--to", "ios", "--variant", "WFQ", "--interface", "se0/1"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "interface Serial0/1\n bandwidth 100000\n service-policy output WFQ\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((CONFIG, "--to", "tc"), "no interface has an output policy"),
+        ((CONFIG, "--to", "ios", "--interface", "gi9/9"), "no interface `GigabitEthernet9/9`"),
+        ((CONFIG, "--to", "tc", "--policy", "NONE"), "there is no policy `NONE`"),
+        ((CONFIG, "--to", "tc", "--policy", "FIFO"), "the rate of `eth0` is not known"),
+        ((CONFIG, "--to", "tc", "--policy", "FIFO", "--rate", "fast"), "`fast` is no rate"),
+        ((SCENARIO, "--to", "ios"), "the scenario has several variants"),
+        ((SCENARIO, "--to", "ios", "--variant", "NONE"), "there is no variant `NONE`"),
+        ((SCENARIO, "--to", "tc", "--variant", "WFQ", "--link", "x"), "no link `x` has a policy"),
+        (("nowhere.cfg", "--to", "ios"), "cannot read it"),
+        ((CONFIG, "--to", "ios", "--platform", "junos"), "there is no platform `junos`"),
+    ],
+)
+def test_bad_input_writes_nothing(cli, root, tmp_path, arguments, said):
+    out = tmp_path / "out"
+    out.write_text("kept")
+    done = cli("export", root / arguments[0], *arguments[1:], "-o", out)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert out.read_text() == "kept"
+
+
+def test_an_output_that_cannot_be_written_is_an_error(cli, root, tmp_path):
+    done = cli("export", root / CONFIG, "--to", "ios", "-o", tmp_path / "no" / "out")
+    assert done.returncode == 2
+    assert "cannot write" in done.stderr
+
+
+def test_lines_that_were_lost_in_reading_are_listed(tmp_path):
+    config = tmp_path / "r.cfg"
+    config.write_text("class-map A\n match cos 5\npolicy-map P\n class A\n  bandwidth percent 5\n")
+    exported = spillgate.export(config, to="ios")
+    assert len(exported.notes) == 1
+    assert f"{config}:2: match cos 5" in exported.notes[0]
+    assert json.dumps(exported.notes[0])[1:-1] in exported.text
