@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from html.parser import HTMLParser
 
 import pytest
@@ -19,6 +19,7 @@ from spillgate.report.outlines import queues, trees
 from spillgate.report.svg import log_ticks, ticks
 from spillgate.report.timelines import thin
 from spillgate.report.verdicts import matrix
+from spillgate.rows import Verdict
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 
@@ -234,6 +235,41 @@ def test_a_class_is_as_good_as_its_worst_requirement():
     (group,) = matrix(made).groups
     assert [c.verdict for c in group.cells] == ["fail", "undecided"]
     assert [c.note for c in group.lines[1].cells] == ["", "about 12 more runs would decide"]
+
+
+@dataclass(frozen=True)
+class Agreed(Verdict):
+    """A requirement of a customer's, whether or not results have them."""
+
+    customer: str | None = None
+    site: str | None = None
+    basis: str | None = None
+    level: float = 0.95
+
+    @property
+    def about(self):
+        return f"{self.cls} @ {self.site}"
+
+
+def test_customers_and_sites_are_kept_apart(made, monkeypatch):
+    (one, _) = made.verdicts
+    agreed = {"site": "Cluj", "basis": "Y.1541 class 0", "level": 0.99}
+    verdicts = tuple(
+        Agreed(**{**asdict(one), **agreed, "variant": v, "verdict": verdict, "customer": customer})
+        for v, customer, verdict in (
+            ("FIFO", "Acme", "fail"),
+            ("LLQ", "Acme", "pass"),
+            ("FIFO", "Initech", "pass"),
+            ("LLQ", "Initech", "pass"),
+        )
+    )
+    monkeypatch.setattr(type(made), "verdicts", verdicts)
+    found = matrix(made)
+    assert [g.name for g in found.groups] == ["Acme: voice @ Cluj", "Initech: voice @ Cluj"]
+    assert [[c.verdict for c in g.cells] for g in found.groups] == [["fail", "pass"], ["pass"] * 2]
+    text = Page(report.render(made)).text
+    assert "Y.1541 class 0" in text
+    assert "corrected for their number" in text
 
 
 def test_trees_compare_promise_and_use():

@@ -136,7 +136,12 @@ def assumptions(results: Results) -> list[str]:
         )
     else:
         found.append("One run: there are no intervals, and verdicts rest on this run alone.")
-    if len(results.verdicts) > 1:
+    if any(getattr(v, "level", 0.95) > 0.95 for v in results.verdicts):
+        found.append(
+            f"The verdicts of {len(results.verdicts)} requirements are corrected for their "
+            "number; their intervals are wider than those of 95 %."
+        )
+    elif len(results.verdicts) > 1:
         found.append(
             f"{len(results.verdicts)} requirements are judged, each for itself: of many decided "
             "at 95 %, some may be decided wrongly."

@@ -44,10 +44,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A requirement with its verdicts by variant: in words, and as the scenario says it."""
+    """A requirement with its verdicts by variant.
+
+    It is given in words, as the scenario says it, and with the objective that it comes from.
+    """
 
     text: str
     exact: str
+    basis: str
     cells: tuple[Cell, ...]
 
 
@@ -121,6 +125,19 @@ def _note(v: Verdict) -> str:
     return "more runs would hardly decide"
 
 
+def whose(v: Verdict) -> str:
+    """Whom a requirement is about: the class, with the site and the customer if there are any."""
+    about: str = getattr(v, "about", v.cls)
+    customer: str | None = getattr(v, "customer", None)
+    return f"{customer}: {about}" if customer else about
+
+
+def _basis(v: Verdict) -> str:
+    """The published objective that a requirement comes from, if any."""
+    basis: str | None = getattr(v, "basis", None)
+    return basis or ""
+
+
 def said(v: Verdict) -> str:
     """A requirement in words.
 
@@ -147,12 +164,12 @@ def matrix(results: Results) -> Matrix | None:
         return None
     found = {v.variant for v in verdicts}
     variants = tuple(v for v in results.description.variants if v in found)
-    classes = list(dict.fromkeys(v.cls for v in verdicts))
+    classes = list(dict.fromkeys(whose(v) for v in verdicts))
     return Matrix(
         headline=_headline(variants, classes, verdicts),
         verdict=_best(variants, verdicts),
         variants=variants,
-        groups=tuple(_group(c, variants, [v for v in verdicts if v.cls == c]) for c in classes),
+        groups=tuple(_group(c, variants, [v for v in verdicts if whose(v) == c]) for c in classes),
         counts=tuple(
             (k, _blank(k), n)
             for k in MARKS
@@ -161,8 +178,8 @@ def matrix(results: Results) -> Matrix | None:
         details=tuple(
             Judged(
                 v.variant,
-                v.cls,
-                v.requirement,
+                whose(v),
+                v.requirement + (f" ({basis})" if (basis := _basis(v)) else ""),
                 measured(v),
                 _interval(v),
                 format_value(v.bound, v.unit),
@@ -177,7 +194,7 @@ def matrix(results: Results) -> Matrix | None:
 
 def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> Group:
     by = {(v.variant, v.requirement): v for v in verdicts}
-    requirements = {v.requirement: said(v) for v in verdicts}
+    requirements = {v.requirement: (said(v), _basis(v)) for v in verdicts}
 
     def cell(variant: str, requirement: str) -> Cell:
         v = by.get((variant, requirement))
@@ -189,8 +206,8 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
             _blank(worst(v.verdict for v in verdicts if v.variant == one)) for one in variants
         ),
         lines=tuple(
-            Line(text, exact, tuple(cell(v, exact) for v in variants))
-            for exact, text in requirements.items()
+            Line(text, exact, basis, tuple(cell(v, exact) for v in variants))
+            for exact, (text, basis) in requirements.items()
         ),
     )
 
@@ -207,10 +224,9 @@ def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequenc
     if len(variants) == 1:
         if passed[variants[0]] == per:
             return f"{_all(per)} kept."
-        broken = [c for c in classes if worst(v.verdict for v in verdicts if v.cls == c) == "fail"]
-        open_ = [
-            c for c in classes if worst(v.verdict for v in verdicts if v.cls == c) == "undecided"
-        ]
+        state = {c: worst(v.verdict for v in verdicts if whose(v) == c) for c in classes}
+        broken = [c for c in classes if state[c] == "fail"]
+        open_ = [c for c in classes if state[c] == "undecided"]
         parts = [f"broken for {_and(broken)}"] if broken else []
         parts += [f"undecided for {_and(open_)}"] if open_ else []
         return f"{passed[variants[0]]} of {per} requirements kept; {', '.join(parts)}."
@@ -223,7 +239,7 @@ def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequenc
         c
         for c in classes
         if all(
-            worst(v.verdict for v in verdicts if v.cls == c and v.variant == b) != "pass"
+            worst(v.verdict for v in verdicts if whose(v) == c and v.variant == b) != "pass"
             for b in best
         )
     ]
