@@ -57,9 +57,13 @@ def codes(root):
     found = re.findall(r'^\s*\w+ = "([EW]\d{4})", "([^"]*)";', text, flags=re.MULTILINE)
     text = "".join(
         (root / path).read_text(encoding="utf-8")
-        for path in ("crates/import/src/ios/fault.rs", "crates/export/src/codes.rs")
+        for path in (
+            "crates/import/src/ios/fault.rs",
+            "crates/import/src/show/mod.rs",
+            "crates/export/src/codes.rs",
+        )
     )
-    constant = r'/// (.*)\n\s*pub\(crate\) const \w+: &str = "([EW]\d{4})";'
+    constant = r'/// (.*)\n\s*(?:pub\(crate\) )?const \w+: &str = "([EW]\d{4})";'
     found = sorted([*found, *((code, meaning) for meaning, code in re.findall(constant, text))])
     return table(("code", "meaning"), [(f"`{c}`", cell(m)) for c, m in found])
 

@@ -85,6 +85,18 @@ def export(
     return parsed
 
 
+def is_show_output(path: str) -> bool:
+    """Whether a file looks like an output of `show policy-map interface`."""
+    return _native.is_show_output(path)
+
+
+def offered(path: str) -> dict[str, Any]:
+    """The classes in an output of `show policy-map interface`; raises `InputError`."""
+    with _translated():
+        parsed: dict[str, Any] = json.loads(_native.offered(path))
+    return parsed
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:

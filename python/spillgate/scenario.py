@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -344,6 +345,54 @@ def export(
     )
     notes = tuple(f"{note['place']}: {note['reason']}" for note in found["notes"])
     return Exported(text=found["text"], notes=notes)
+
+
+def is_show_output(path: str | Path) -> bool:
+    """Whether a file looks like an output of `show policy-map interface`, not a configuration."""
+    return _engine.is_show_output(str(path))
+
+
+def offered(path: str | Path, *, interface: str | None = None) -> dict[str, Any]:
+    """What a router has measured: a saved output of `show policy-map interface` (IOS, IOS XE).
+
+    Args:
+        path: Path of the output.
+        interface: Only the policies of this interface, abbreviated as on the router.
+
+    Returns:
+        A record: `policies` (interface, direction, policy, `framing` in bytes, and `classes` with
+        packets, bytes, rates in b/s, `dscp`, what they match, and their queues) and `warnings`.
+
+    Raises:
+        InputError: If the output cannot be read or the interface is not in it; says where.
+
+    Example:
+        >>> import spillgate
+        >>> found = spillgate.offered("examples/voice-edge/show.txt")
+        >>> [c["name"] for c in found["policies"][0]["classes"]]
+        ['VOICE', 'VIDEO', 'BUSINESS', 'class-default']
+    """
+    found = _engine.offered(str(path))
+    if interface is not None:
+        there = dict.fromkeys(p["interface"] for p in found["policies"])
+        found["policies"] = [
+            p for p in found["policies"] if _same_interface(interface, p["interface"])
+        ]
+        if not found["policies"]:
+            msg = (
+                f"{path}: error: no policy on an interface {interface!r}; there are "
+                + ", ".join(there)
+            )
+            raise InputError(msg)
+    return found
+
+
+def _same_interface(wanted: str, name: str) -> bool:
+    """Whether `gi0/1` means GigabitEthernet0/1."""
+    short, full = (re.match(r"\s*(\D*?)\s*(\d.*?)?\s*$", text.lower()) for text in (wanted, name))
+    if short is None or full is None:
+        return False
+    return short[2] == full[2] and bool(short[1]) and full[1].startswith(short[1])
 
 
 def schema() -> dict[str, Any]:

@@ -53,9 +53,11 @@
 
 mod ios;
 pub mod profile;
+mod show;
 
 pub use ios::{
     Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyName,
     PolicyTree, QueueFacts, Understood, WrittenLine, interface_bandwidth, interface_name,
     platform_by_name, platforms, protocol_name,
 };
+pub use show::{is_show_output, offered};

@@ -25,6 +25,26 @@ pub(crate) fn understand(
     serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
+/// Whether a file looks like an output of `show policy-map interface`; false if it cannot be read.
+#[pyfunction]
+pub(crate) fn is_show_output(py: Python<'_>, path: PathBuf) -> bool {
+    py.detach(|| {
+        Disk.read(&path)
+            .is_ok_and(|bytes| spillgate_import::is_show_output(&bytes))
+    })
+}
+
+/// The classes in an output of `show policy-map interface` with their rates, as JSON.
+#[pyfunction]
+pub(crate) fn offered(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let found = py.detach(|| {
+        let file = path.display().to_string();
+        spillgate_import::offered(&file, &bytes_of(&path)?)
+    });
+    let found = found.map_err(|e| input_error(py, &e))?;
+    serde_json::to_string(&found).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
 /// The bytes of a file that the user names.
 pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Diagnostics> {
     Disk.read(path).map_err(|e| {

@@ -106,6 +106,8 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
+    m.add_function(wrap_pyfunction!(config::is_show_output, m)?)?;
+    m.add_function(wrap_pyfunction!(config::offered, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     Ok(())
 }

@@ -84,6 +84,8 @@ codes! {
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";
     W_NO_LABELS = "W0504", "An MPLS network that no flow crosses.";
+    W_MEASURED = "W0511", "Averages that a router has measured stand for the traffic.";
+    W_CODE_POINT = "W0512", "A measured class whose packets may have other code points.";
     W_CAPTURE = "W0521", "A capture in which something is not as it was on the wire.";
     W_WARMUP = "W0601", "No warm-up.";
     W_RUNS = "W0602", "Too few runs for an interval.";

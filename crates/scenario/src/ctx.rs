@@ -14,6 +14,7 @@ use crate::de::MAX_ERRORS;
 use crate::error::{Diagnostic, Diagnostics};
 use crate::import::{Files, Imported, Importer, Platform};
 use crate::node::{Node, Step, Value};
+use crate::offered::Offered;
 use crate::plan::Unmodelled;
 use crate::text::Texts;
 
@@ -231,6 +232,28 @@ impl<'a> Ctx<'a> {
         }
         self.surveys.insert(key, found.clone());
         found
+    }
+
+    /// Reads an output of `show policy-map interface`; beside it the number of its text.
+    pub(crate) fn offered(
+        &mut self,
+        file: &str,
+        root: &Node,
+        path: &[Step],
+    ) -> Option<(Offered, u32)> {
+        let opened = self.open(file, root, path)?;
+        match self.importer.offered(&opened.name, &opened.bytes) {
+            Ok(mut offered) => {
+                for d in offered.warnings.drain(..) {
+                    self.note(d);
+                }
+                Some((offered, opened.text))
+            }
+            Err(Diagnostics(ds)) => {
+                self.report_all(ds);
+                None
+            }
+        }
     }
 
     /// The files that were opened, as the scenario writes them.

@@ -12,6 +12,7 @@ use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::error::{Diagnostic, Diagnostics};
+use crate::offered::Offered;
 use crate::plan::Unmodelled;
 
 /// Where files come from: a disk, or memory in tests.
@@ -94,6 +95,19 @@ pub trait Importer {
     /// # Errors
     /// Everything in the configuration that is wrong, with file, line and column.
     fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics>;
+
+    /// Reads the output of `show policy-map interface`; `file` is its name for diagnostics.
+    ///
+    /// # Errors
+    /// Everything in the output that is wrong, with file, line and column; by default that it cannot be
+    /// read at all.
+    fn offered(&self, file: &str, _bytes: &[u8]) -> Result<Offered, Diagnostics> {
+        Err(
+            Diagnostic::error("E0407", "outputs of routers cannot be read here")
+                .in_file(file)
+                .into(),
+        )
+    }
 }
 
 /// What a router configuration says about queueing.

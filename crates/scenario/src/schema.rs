@@ -42,6 +42,7 @@ macro_rules! lenient_text {
 }
 
 mod capture;
+mod measured;
 mod mpls;
 mod topology;
 mod traffic;
@@ -49,6 +50,7 @@ mod traffic;
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };
+pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};
 pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};

@@ -199,6 +199,10 @@ def check(options: argparse.Namespace) -> int:
 
 def import_config(options: argparse.Namespace) -> int:
     """`spillgate import`."""
+    if options.kind == "show-policy-map" or (
+        options.kind == "auto" and scenario.is_show_output(options.config)
+    ):
+        return _import_measured(options)
     found = scenario.understand(
         options.config, platform=options.platform, interface=options.interface
     )
@@ -209,6 +213,18 @@ def import_config(options: argparse.Namespace) -> int:
         from spillgate.cli import config
 
         config.understood(found, whole=options.interface is not None)
+    return 0
+
+
+def _import_measured(options: argparse.Namespace) -> int:
+    found = scenario.offered(options.config, interface=options.interface)
+    if options.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        print()
+    else:
+        from spillgate.cli import measured
+
+        measured.offered(str(options.config), found)
     return 0
 
 

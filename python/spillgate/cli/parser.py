@@ -107,9 +107,22 @@ def build_parser() -> argparse.ArgumentParser:
     _scenario(check)
     _numbers(check)
 
-    reading = _command(commands, "import", "say what is understood of a router configuration")
+    reading = _command(
+        commands, "import", "say what is understood of a router's configuration or output"
+    )
     reading.add_argument(
-        "config", type=Path, metavar="FILE", help="configuration (Cisco IOS, IOS XE or IOS XR)"
+        "config",
+        type=Path,
+        metavar="FILE",
+        help="configuration (Cisco IOS, IOS XE or IOS XR), or what 'show policy-map interface' "
+        "printed (IOS, IOS XE)",
+    )
+    reading.add_argument(
+        "--as",
+        dest="kind",
+        choices=("auto", "config", "show-policy-map"),
+        default="auto",
+        help="what FILE is; default auto, by its content",
     )
     reading.add_argument(
         "--interface",

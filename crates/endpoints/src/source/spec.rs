@@ -182,6 +182,11 @@ impl Display for SpecProblem {
 impl std::error::Error for SpecProblem {}
 
 impl PacketSizeSpec {
+    /// The mean size in bytes; sizes out of range count as the nearest that an IP packet has.
+    pub fn mean(&self) -> f64 {
+        super::size::Sizes::new(self).1
+    }
+
     /// Checks sizes and weights.
     ///
     /// # Errors

@@ -31,6 +31,7 @@ mod report;
 mod understood;
 mod wred;
 
+use spillgate_scenario::offered::Offered;
 use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
 
 use fault::{Fault, code};
@@ -40,6 +41,7 @@ use report::Report;
 
 pub use interface_words::{canonical as interface_name, default_bandwidth as interface_bandwidth};
 pub use lower::protocol_name;
+pub(crate) use platform::layer2_bytes;
 pub use platform::{platform_by_name, platforms};
 pub use report::LineCounts;
 pub use understood::{
@@ -141,5 +143,9 @@ impl Importer for IosImporter {
     fn ios(&self, file: &str, bytes: &[u8], platform: Platform) -> Result<Imported, Diagnostics> {
         self.read(file, bytes, platform)
             .map(|(imported, _)| imported)
+    }
+
+    fn offered(&self, file: &str, bytes: &[u8]) -> Result<Offered, Diagnostics> {
+        crate::show::offered(file, bytes)
     }
 }

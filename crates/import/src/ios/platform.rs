@@ -92,6 +92,12 @@ const LAYER_2: Counted = Counted {
     serial: 4,
 };
 
+/// What a router's counters have beside each IP packet on an interface of this name; none if it
+/// does not follow from the name.
+pub(crate) fn layer2_bytes(interface: &str) -> Option<u16> {
+    LAYER_2.on(interface).map(|o| o.per_packet)
+}
+
 /// The table.
 const PROFILES: [Profile; 5] = [
     Profile {

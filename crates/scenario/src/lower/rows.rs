@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use spillgate_core::Ecn;
 
 use super::captures::{self, Replayed};
+use super::{matrix, offered};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
 use crate::scalar;
-use crate::schema::{CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
+use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
 use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell};
 use crate::text::decode;
@@ -35,6 +36,20 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// What a line of a file became; `place` is where errors in it are shown.
+    pub(super) fn of_line(spec: FlowSpec, base: &[Step], place: Span) -> Self {
+        Self {
+            spec,
+            sessions: None,
+            capture: None,
+            base: base.to_vec(),
+            own: Some(Node {
+                span: place,
+                value: Value::Null,
+            }),
+        }
+    }
+
     fn node<'a>(&'a self, root: &'a Node) -> &'a Node {
         match &self.own {
             Some(node) => node,
@@ -109,13 +124,13 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
                 }),
                 None => fine = false,
             },
-            TrafficSpec::Csv(csv) => match read(ctx, csv, root, i) {
-                Some((more, all)) => {
-                    rows.extend(more);
-                    fine &= all;
-                }
-                None => fine = false,
-            },
+            TrafficSpec::Csv(csv) => fine &= extend(&mut rows, read(ctx, csv, root, i)),
+            TrafficSpec::Matrix(spec) => {
+                fine &= extend(&mut rows, matrix::read(ctx, spec, root, i));
+            }
+            TrafficSpec::ShowPolicyMap(spec) => {
+                fine &= extend(&mut rows, offered::read(ctx, spec, root, i));
+            }
         }
     }
     if fine && rows.is_empty() {
@@ -125,6 +140,17 @@ pub(super) fn collect(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> (V
         fine = false;
     }
     (rows, fine)
+}
+
+/// Adds the rows of a file; whether all of it could be read.
+fn extend(rows: &mut Vec<Row>, read: Option<(Vec<Row>, bool)>) -> bool {
+    match read {
+        Some((more, all)) => {
+            rows.extend(more);
+            all
+        }
+        None => false,
+    }
 }
 
 /// What sessions have in common with a flow.
@@ -169,7 +195,7 @@ const NUMBERS: [&str; 3] = ["count", "sport", "dport"];
 /// The rows of a table that can be read, and whether that is all; none if the table cannot.
 fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
     let base = steps!["traffic", index, "csv"];
-    let defaults = defaults(ctx, csv, root, index);
+    let defaults = defaults(ctx, &csv.defaults, root, &base, "defaults");
     let file = ctx.open(&csv.file, root, &steps!["traffic", index, "csv", "file"])?;
     let content = decode(&file.name, &file.bytes)
         .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
@@ -204,16 +230,18 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(
 }
 
 /// The defaults as cells at their places in the scenario.
-fn defaults(
+pub(super) fn defaults(
     ctx: &mut Ctx<'_>,
-    csv: &CsvSpec,
+    given: &BTreeMap<String, CellText>,
     root: &Node,
-    index: usize,
+    base: &[Step],
+    key: &str,
 ) -> Option<BTreeMap<String, Cell>> {
     let mut cells = BTreeMap::new();
     let mut fine = true;
-    for (name, text) in &csv.defaults {
-        let path = steps!["traffic", index, "csv", "defaults", name];
+    for (name, text) in given {
+        let mut path = base.to_vec();
+        path.extend(steps![key, name]);
         if !COLUMNS.contains(&name.as_str()) {
             let near = did_you_mean(name, COLUMNS);
             let d = Diagnostic::error(
@@ -237,7 +265,7 @@ fn defaults(
     fine.then_some(cells)
 }
 
-fn check_header(
+pub(super) fn check_header(
     ctx: &mut Ctx<'_>,
     header: &[Cell],
     defaults: &BTreeMap<String, Cell>,
@@ -300,7 +328,7 @@ fn check_header(
 }
 
 /// A record as a flow.
-fn row(
+pub(super) fn row(
     ctx: &mut Ctx<'_>,
     header: &[Cell],
     record: &[Cell],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::{MatrixSpec, ShowPolicyMapSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Dur, Ecn, Size};
@@ -25,6 +26,10 @@ pub enum TrafficSpec {
     Csv(CsvSpec),
     /// The packets of a capture.
     Capture(Box<CaptureSpec>),
+    /// A table of rates between nodes, in long or wide form; path relative to the scenario file.
+    Matrix(Box<MatrixSpec>),
+    /// What a router has measured: the output of `show policy-map interface`.
+    ShowPolicyMap(Box<ShowPolicyMapSpec>),
 }
 
 /// `count` flows.

@@ -1,0 +1,304 @@
+//! Traffic matrices, and what routers have measured, as flows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use spillgate_core::Dscp;
+use spillgate_endpoints::source::Source;
+use spillgate_scenario::offered::{Offered, OfferedClass, OfferedPolicy};
+use spillgate_scenario::plan::{FlowPlan, Traffic};
+use spillgate_scenario::{Diagnostics, Imported, Importer, Loaded, Options, Platform, load};
+
+/// Knows one output, whatever the file says.
+struct Router(Offered);
+
+impl Importer for Router {
+    fn ios(&self, _: &str, _: &[u8], _: Platform) -> Result<Imported, Diagnostics> {
+        unreachable!("no configuration in these scenarios")
+    }
+
+    fn offered(&self, _: &str, _: &[u8]) -> Result<Offered, Diagnostics> {
+        Ok(self.0.clone())
+    }
+}
+
+fn run(traffic: &str, file: &str, offered: Offered) -> Result<Loaded, String> {
+    let scenario = format!(
+        "schema_version: 1\ntopology:\n  nodes: [hq, b1, b2]\n  links:\n    a: {{from: hq, to: b1, rate: 1 Gb/s}}\n    \
+         b: {{from: b1, to: b2, rate: 1 Gb/s}}\n    c: {{from: b2, to: hq, rate: 1 Gb/s}}\n\
+         traffic:\n  - {traffic}\nmeasurement: {{warmup: 1 s, duration: 10 s}}\nruns: {{count: 2, seed: 1}}\n"
+    );
+    let files: BTreeMap<PathBuf, Vec<u8>> = [
+        (PathBuf::from("s.yaml"), scenario.into_bytes()),
+        (PathBuf::from("f"), file.as_bytes().to_vec()),
+    ]
+    .into();
+    load(
+        Path::new("s.yaml"),
+        &files,
+        &Router(offered),
+        &Options::default(),
+    )
+    .map_err(|e| e.to_string())
+}
+
+/// Name, kind of source, rate in b/s and DSCP of every flow.
+fn flows(loaded: &Loaded) -> Vec<(String, &'static str, f64, u8)> {
+    let about = |f: &FlowPlan| match &f.traffic {
+        Traffic::Source(s) => (
+            f.name.clone(),
+            s.kind(),
+            Source::mean_rate(s),
+            f.dscp.value(),
+        ),
+        other => panic!("{other:?}"),
+    };
+    loaded.plan.variants[0]
+        .world
+        .flows
+        .iter()
+        .map(about)
+        .collect()
+}
+
+fn matrix(options: &str, file: &str) -> Result<Loaded, String> {
+    run(
+        &format!("matrix: {{file: f{options}}}"),
+        file,
+        Offered::default(),
+    )
+}
+
+#[test]
+fn both_forms_of_a_matrix_say_the_same() {
+    let wide = "from,hq,b1,b2\nhq,-,12,0\nb1,3.5,,\nb2,0.25,1 kb/s,-\n";
+    let long = "from,to,rate\nhq,b1,12\nhq,b2,0\nb1,hq,3.5\nb2,hq,250 kb/s\nb2,b1,1 kb/s\n";
+    let options = ", unit: Mb/s, scale: 2, defaults: {dscp: af21}";
+    let wide = flows(&matrix(options, wide).unwrap());
+    let names: Vec<_> = wide.iter().map(|f| (f.0.as_str(), f.1, f.2, f.3)).collect();
+    assert_eq!(
+        names,
+        [
+            ("hq:b1", "poisson", 24e6, 18),
+            ("b1:hq", "poisson", 7e6, 18),
+            ("b2:hq", "poisson", 500e3, 18),
+            ("b2:b1", "poisson", 2e3, 18),
+        ]
+    );
+    assert_eq!(flows(&matrix(options, long).unwrap()), wide);
+    let classes = "from,to,class,dscp,rate,source,packet\nhq,b1,voice,ef,1 Mb/s,cbr,200 B\nhq,b1,data,,2 Mb/s,,\n";
+    let got = flows(&matrix("", classes).unwrap());
+    assert_eq!(got[0], ("voice:hq:b1".to_owned(), "cbr", 1e6, 46));
+    assert_eq!(got[1], ("data:hq:b1".to_owned(), "poisson", 2e6, 0));
+}
+
+#[test]
+fn mistakes_in_a_matrix_are_located() {
+    for (options, file, place, message) in [
+        ("", "", "f:1:1", "the matrix is empty"),
+        ("", "from\nhq\n", "f:1:1", "one column"),
+        ("", "from,hq,hq\n", "f:1:9", "`hq` occurs twice"),
+        ("", "from,hq,\n", "f:1:9", "without a site"),
+        (
+            "",
+            "from,hq,b1\nhq,1 Mb/s,2 Mb/s\n",
+            "f:2:4",
+            "from `hq` to itself",
+        ),
+        ("", "from,hq,b1\nhq,-\n", "f:2:1", "2 cells, the header 3"),
+        ("", "from,hq,b1\nhq,-,12\n", "f:2:6", "the unit is missing"),
+        ("", "from,hq,b1\nhq,-,-5 Mb/s\n", "f:2:6", ""),
+        ("", "from,hq,b9\nhq,-,5 Mb/s\n", "f:2:6", "b9"),
+        ("", "from,to,rate\nhq,b1,x Mb/s\n", "f:2:7", ""),
+        ("", "from,to\nhq,b1\n", "f:1:1", "lacks the columns"),
+        (
+            "",
+            "from,to,rate\nhq,b1\n",
+            "f:2:1",
+            "2 cells, the header 3",
+        ),
+        (
+            "",
+            "from,to,rate,sped\nhq,b1,1 Mb/s,1\n",
+            "f:1:14",
+            "no column `sped`",
+        ),
+        (
+            ", scale: 0",
+            "from,to,rate\nhq,b1,1 Mb/s\n",
+            "s.yaml:9",
+            "factor must be above 0",
+        ),
+        (", unit: ms", "from,to,rate\nhq,b1,1\n", "s.yaml:9", "unit"),
+        (
+            ", defaults: {x: 1}",
+            "from,to,rate\nhq,b1,1 Mb/s\n",
+            "s.yaml:9",
+            "no column `x`",
+        ),
+        ("", "from,hq,b1\nhq,-,0\n", "s.yaml:8", "no traffic"),
+    ] {
+        let e = matrix(options, file).unwrap_err();
+        assert!(e.contains(place) && e.contains(message), "{file}: {e}");
+    }
+}
+
+fn class(name: &str, bps: u64, packets: u64, bytes: u64, dscp: &[u8]) -> OfferedClass {
+    OfferedClass {
+        name: name.to_owned(),
+        line: 3,
+        packets: Some(packets),
+        bytes: Some(bytes),
+        offered_bps: Some(bps),
+        matches: vec![
+            if dscp.is_empty() {
+                "access-group 7"
+            } else {
+                "dscp"
+            }
+            .to_owned(),
+        ],
+        dscp: dscp.iter().filter_map(|d| Dscp::new(*d)).collect(),
+        ..OfferedClass::default()
+    }
+}
+
+fn measured() -> Offered {
+    let parent = OfferedClass {
+        child: Some("WAN".to_owned()),
+        ..class("class-default", 9_000_000, 10, 1000, &[])
+    };
+    let mut within = class("class-default", 1_000_000, 10, 5140, &[]);
+    within.within = vec!["class-default".to_owned()];
+    let policy = |interface: &str, direction| OfferedPolicy {
+        interface: interface.to_owned(),
+        direction,
+        policy: "WAN".to_owned(),
+        line: 2,
+        framing: Some(14),
+        classes: vec![
+            parent.clone(),
+            class("VOICE", 741_000, 1000, 74_000, &[46]),
+            class("DATA", 500_000, 0, 0, &[26, 28]),
+            class("SAP", 100_000, 10, 10_140, &[]),
+            class("IDLE", 0, 0, 0, &[8]),
+            within.clone(),
+        ],
+    };
+    Offered {
+        policies: vec![
+            policy("GigabitEthernet0/0", "input"),
+            policy("GigabitEthernet0/0", "output"),
+            policy("GigabitEthernet0/1", "output"),
+        ],
+        warnings: Vec::new(),
+    }
+}
+
+fn show(options: &str) -> Result<Loaded, String> {
+    let traffic = format!("show-policy-map: {{file: f, from: hq, to: b1{options}}}");
+    run(&traffic, "a\nb\nc\n", measured())
+}
+
+/// The IP packets of what was counted with 14 B of layer 2 each: 60 of 74 B, 1000 of 1014 B; the mean
+/// of the simple IMIX where nothing was counted.
+#[test]
+fn measured_classes_become_flows() {
+    let loaded = show(", interface: gi0/1, scale: 2").unwrap();
+    let got: Vec<_> = flows(&loaded)
+        .into_iter()
+        .map(|(name, kind, rate, dscp)| (name, kind, rate.round() as u64, dscp))
+        .collect();
+    let imix = 4084.0 / 12.0_f64;
+    let data = (1e6 * imix / (imix + 14.0)).round() as u64;
+    let want = |name: &str, rate, dscp| (name.to_owned(), "poisson", rate, dscp);
+    assert_eq!(
+        got,
+        [
+            // 1482 kb/s * 60 / 74, 200 kb/s * 1000 / 1014, 2 Mb/s * 500 / 514.
+            want("VOICE", 1_201_622, 46),
+            want("DATA", data, 26),
+            want("SAP", 197_239, 0),
+            want("class-default", 1_945_525, 0),
+        ]
+    );
+    let said = loaded.plan.warnings.join("\n");
+    for part in [
+        "averages",
+        "Poisson process",
+        "14 B of layer 2 taken off",
+        "nothing is offered to IDLE",
+        "`DATA` matches 2 code points",
+        "`SAP` does not match on DSCP (access-group 7)",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn what_the_router_does_not_know_can_be_told() {
+    let options = ", interface: GigabitEthernet0/0, framing: 0 B, source: cbr, prefix: m, \
+        classes: {SAP: {dscp: af31, packet: 500 B, source: poisson, class: apps}, VOICE: {skip: true}}";
+    let loaded = show(options).unwrap();
+    let got = flows(&loaded);
+    assert_eq!(got[0].0, "m:DATA");
+    assert_eq!(got[1], ("m:SAP".to_owned(), "poisson", 100e3, 26));
+    assert_eq!(got[2], ("m:class-default".to_owned(), "cbr", 1e6, 0));
+    assert!(
+        loaded.plan.variants[0]
+            .world
+            .classes
+            .contains(&"apps".to_owned())
+    );
+    let said = loaded.plan.warnings.join("\n");
+    assert!(!said.contains("`SAP`"), "{said}");
+}
+
+#[test]
+fn outputs_that_do_not_fit_are_explained() {
+    for (options, message) in [
+        ("", "2 output policies"),
+        (
+            ", interface: gi0/7",
+            "no output policy on an interface `gi0/7`",
+        ),
+        (
+            ", interface: gi0/1, direction: input",
+            "no input policy on an interface",
+        ),
+        (", interface: gi0/1, scale: -1", "factor must be above 0"),
+        (
+            ", interface: gi0/1, classes: {VOYCE: {skip: true}}",
+            "no class `VOYCE`",
+        ),
+        (", interface: gi0/1, clases: {}", "clases"),
+        (
+            ", interface: gi0/1, classes: {VOICE: {skip: true}, DATA: {skip: true}, SAP: {skip: true}, class-default: {skip: true}}",
+            "no class of policy `WAN` offers anything",
+        ),
+    ] {
+        let e = show(options).unwrap_err();
+        assert!(e.contains(message), "{options}: {e}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_matrix_ends_well(text in "(from|hq|b1|to|rate|,|,|\n|\"|1 Mb/s|-|0|9e99| ){0,40}", scale in any::<f64>()) {
+        if let Err(e) = matrix(&format!(", unit: kb/s, scale: {scale:e}"), &text) {
+            prop_assert!(e.contains("error"), "{}", e);
+        }
+    }
+
+    #[test]
+    fn any_numbers_of_a_router_end_well(bps in any::<u64>(), packets in any::<u64>(), bytes in any::<u64>(), scale in 1e-6_f64..1e6) {
+        let mut offered = measured();
+        offered.policies.truncate(2);
+        offered.policies[1].classes = vec![class("A", bps, packets, bytes, &[46])];
+        let traffic = format!("show-policy-map: {{file: f, from: hq, to: b1, scale: {scale}}}");
+        if let Err(e) = run(&traffic, "a\nb\nc\n", offered) {
+            prop_assert!(e.contains("error"), "{}", e);
+        }
+    }
+}
