@@ -98,13 +98,26 @@ class RecordedRun:
             raise InputError(msg)
         self.expected = digests[f"{self.variant}/{run}"]
         self.path = Path(scenario or self.directory / self.manifest["scenario"])
-        self.job = _engine.Job(
-            str(self.path),
-            list(self.manifest.get("set", ())),
-            self.manifest["seed"],
-            max(1, self.manifest["runs_requested"] // max(1, len(variants))),
-            1,
-        )
+        try:
+            self.job = _engine.Job(
+                str(self.path),
+                list(self.manifest.get("set", ())),
+                self.manifest["seed"],
+                max(1, self.manifest["runs_requested"] // max(1, len(variants))),
+                1,
+            )
+        except InputError as error:
+            missing = [f for f in self.manifest["files"] if not (self.path.parent / f).is_file()]
+            if not missing:
+                raise
+            msg = (
+                f"error: {self.directory} has no copy of {', '.join(missing)}, which lay outside "
+                f"the scenario's folder; name the original {self.manifest['scenario']} with "
+                "--scenario"
+                if scenario is None
+                else str(error)
+            )
+            raise InputError(msg, error.diagnostics) from None
         self.description = Description.from_json(self.job.describe())
         if self.description.hash != self.manifest["scenario_hash"]:
             raise InputError(self._changed())

@@ -164,6 +164,19 @@ def test_what_changed_is_named(cli, first, tmp_path):
     assert "(another)" in done.stderr
 
 
+def test_files_elsewhere_are_asked_for(cli, root, tmp_path):
+    scenario = root / "examples/mpls-vpn/scenario.yaml"
+    short = {"measurement.duration": "1 s", "measurement.warmup": "0 s"}
+    spillgate.run(scenario, runs=1, set=short).save(tmp_path / "out")
+    done = cli("explain", "out")
+    assert done.returncode == 2
+    assert "has no copy of ../ce-node/policies.cfg" in done.stderr
+    assert "name the original scenario.yaml with --scenario" in done.stderr
+    done = cli("explain", "out", "--scenario", scenario, "--worst", "1")
+    assert done.returncode == 0, done.stderr
+    assert "same fingerprint" in done.stdout
+
+
 @pytest.mark.parametrize("content", [None, "", "{}", "[]", "1", '{"format": 99}'])
 def test_what_is_no_run_directory_is_refused(cli, tmp_path, content):
     where = tmp_path / "out"
