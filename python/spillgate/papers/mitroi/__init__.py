@@ -247,7 +247,8 @@ def _compared(models: Mapping[str, Mapping[str, Judged]]) -> Table:
         tuple(head),
         tuple(rows),
         "The verdicts of the paper's claims are those of the first column; M12 is about traffic "
-        "without jitter in any case.",
+        "without jitter in any case. The runs of the last column are too short for LLQ's policer "
+        "to run out of tokens (M3).",
     )
 
 
