@@ -111,11 +111,17 @@ class Job:
     """A loaded and validated scenario, and its runs."""
 
     def __init__(
-        self, path: str, overrides: list[str], seed: int | None, runs: int | None, jobs: int
+        self,
+        path: str,
+        overrides: list[str],
+        sla: list[str],
+        seed: int | None,
+        runs: int | None,
+        jobs: int,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
-            self._job = _native.Job(path, overrides, seed, runs, jobs)
+            self._job = _native.Job(path, overrides, sla, seed, runs, jobs)
 
     def describe(self) -> dict[str, Any]:
         """What was understood of the scenario."""

@@ -65,6 +65,7 @@ class Job:
         cls,
         path: str,
         overrides: list[str] = ...,
+        sla: list[str] = ...,
         seed: int | None = None,
         runs: int | None = None,
         jobs: int = 0,

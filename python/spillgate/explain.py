@@ -102,6 +102,7 @@ class RecordedRun:
             self.job = _engine.Job(
                 str(self.path),
                 list(self.manifest.get("set", ())),
+                [],
                 self.manifest["seed"],
                 max(1, self.manifest["runs_requested"] // max(1, len(variants))),
                 1,

@@ -41,7 +41,7 @@ FORMAT = 1
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link", "exp")
+SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "site")
 """What the rows of a summary are about, single flows left out."""
 
 
@@ -218,6 +218,24 @@ class Results:
         """Whether every requirement is met by every variant."""
         return all(v.verdict == "pass" for v in self.verdicts)
 
+    def customers(self) -> dict[str, dict[str, str]]:
+        """For each customer and variant: `pass` if all that is required is met, or the worst.
+
+        Example:
+            >>> import spillgate
+            >>> spillgate.run("examples/first/scenario.yaml", runs=2).customers()
+            {}
+        """
+        found: dict[str, dict[str, str]] = {}
+        for v in self.verdicts:
+            if v.customer is not None:
+                of_variant = found.setdefault(v.customer, {})
+                worst = (of_variant.get(v.variant, "pass"), v.verdict)
+                of_variant[v.variant] = next(
+                    w for w in ("fail", "undecided", "pass") if w in worst
+                )
+        return found
+
     @property
     def status(self) -> int:
         """Exit status that says the same: 0 all pass, 1 some fail, 3 some undecided."""
@@ -354,7 +372,7 @@ class Results:
         """Verdicts and classes for notebooks."""
         cell = "<td>{}</td>".format
         rows = "".join(
-            f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.cls))}"
+            f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.about))}"
             f"{cell(html.escape(v.requirement))}"
             f"{cell(html.escape(measured(v)))}{cell(VERDICT_MARKS[v.verdict])}</tr>"
             for v in self.verdicts

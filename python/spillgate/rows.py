@@ -58,6 +58,11 @@ class Verdict:
         verdict: `pass`, `fail`, or `undecided` when the interval contains the bound.
         further_runs: How many more runs would probably decide it; none if decided or
             out of reach.
+        customer: Whose requirement it is; none for the scenario's own.
+        site: The customer's site that it is about; none for the whole class.
+        basis: The published objective that it comes from; none if the bound was written.
+        level: Confidence level of the verdict; above 0.95 where many are corrected for their
+            number.
     """
 
     variant: str
@@ -72,6 +77,15 @@ class Verdict:
     n: int
     verdict: Literal["pass", "fail", "undecided"]
     further_runs: int | None
+    customer: str | None = None
+    site: str | None = None
+    basis: str | None = None
+    level: float = 0.95
+
+    @property
+    def about(self) -> str:
+        """The class, and the site if it is about one: `voice @ Bucharest`."""
+        return self.cls if self.site is None else f"{self.cls} @ {self.site}"
 
     @property
     def requirement(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,11 +65,15 @@ class Simulation:
         runs: int | None = None,
         jobs: int | None = None,
         set: Overrides | None = None,  # noqa: A002
+        sla: Sequence[str | Path] = (),
+        correction: str | None = None,
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
-        self.overrides = tuple(override_texts(set))
-        self._job = open_job(scenario, seed=seed, runs=runs, jobs=jobs, set=set)
+        self.overrides = tuple(override_texts(set, correction))
+        self._job = open_job(
+            scenario, seed=seed, runs=runs, jobs=jobs, set=set, sla=sla, correction=correction
+        )
         self.description = Description.from_json(self._job.describe())
 
     def run(self, progress: Callable[[Progress], None] | None = None) -> Results:
@@ -130,6 +134,8 @@ def run(
     runs: int | None = None,
     jobs: int | None = None,
     set: Overrides | None = None,  # noqa: A002
+    sla: Sequence[str | Path] = (),
+    correction: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
     """Runs a scenario.
@@ -141,6 +147,8 @@ def run(
         jobs: Threads; as many as processor cores if not given. The results do not
             depend on it.
         set: Values to replace, by path: `{"topology.links.wan.rate": "50 Mb/s"}`.
+        sla: Files with the requirements of customers, beside the scenario's.
+        correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         progress: Called about ten times a second while it runs.
 
     Returns:
@@ -157,4 +165,7 @@ def run(
         >>> voice.mean
         0.0
     """
-    return Simulation(scenario, seed=seed, runs=runs, jobs=jobs, set=set).run(progress)
+    simulation = Simulation(
+        scenario, seed=seed, runs=runs, jobs=jobs, set=set, sla=sla, correction=correction
+    )
+    return simulation.run(progress)

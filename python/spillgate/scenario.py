@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,9 @@ class Description:
         warmup: Seconds that are simulated but not counted.
         duration: Seconds that are measured.
         interval: Period of the time series in seconds.
-        sla: One record a requirement: class, metric, max, min in base units.
+        sla: One record a requirement: class, metric, max, min in base units; customer, site and
+            basis (the published objective) or none.
+        correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -92,6 +95,7 @@ class Description:
     sla: tuple[dict[str, Any], ...]
     outlines: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     quantile_error: float = 0.0
+    correction: str = "none"
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -122,24 +126,26 @@ class Description:
             sla=tuple(record["sla"]),
             outlines=tuple(tuple(o) for o in record.get("outlines", ())),
             quantile_error=record.get("quantile_error", 0.0),
+            correction=record.get("correction", "none"),
         )
 
 
-def override_texts(overrides: Overrides | None) -> list[str]:
+def override_texts(overrides: Overrides | None, correction: str | None = None) -> list[str]:
     """Overrides as the core takes them: `path=value`, the value being YAML.
 
     Example:
         >>> override_texts({"runs.count": 3, "measurement.duration": "2 s"})
         ['runs.count=3', 'measurement.duration=2 s']
     """
+    more = [] if correction is None else [f"verdicts.correction={correction}"]
     if overrides is None:
-        return []
+        return more
     if isinstance(overrides, Mapping):
-        return [f"{path}={_yaml(value)}" for path, value in overrides.items()]
+        return [f"{path}={_yaml(value)}" for path, value in overrides.items()] + more
     if isinstance(overrides, str):
         msg = "set takes a mapping or a list of path=value texts, not one text"
         raise TypeError(msg)
-    return list(overrides)
+    return [*overrides, *more]
 
 
 def _yaml(value: object) -> str:
@@ -154,6 +160,8 @@ def open_job(
     runs: int | None = None,
     jobs: int | None = None,
     set: Overrides | None = None,  # noqa: A002 - the option's name on the command line
+    sla: Sequence[str | Path] = (),
+    correction: str | None = None,
 ) -> _engine.Job:
     """Loads and validates a scenario file; raises `InputError`."""
     for name, value, least, most in (
@@ -164,7 +172,17 @@ def open_job(
         if value is not None and not least <= value <= most:
             msg = f"error: {name} must be {least} to {most}, not {value}"
             raise InputError(msg)
-    return _engine.Job(str(scenario), override_texts(set), seed, runs, jobs or 0)
+    overrides = override_texts(set, correction)
+    files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
+    return _engine.Job(str(scenario), overrides, files, seed, runs, jobs or 0)
+
+
+def _seen_from(directory: Path, file: Path) -> str:
+    # A relative path makes the fingerprint the same wherever the files lie.
+    try:
+        return Path(os.path.relpath(file, directory)).as_posix()
+    except ValueError:  # another drive
+        return str(file.resolve())
 
 
 def check(
@@ -173,6 +191,8 @@ def check(
     seed: int | None = None,
     runs: int | None = None,
     set: Overrides | None = None,  # noqa: A002
+    sla: Sequence[str | Path] = (),
+    correction: str | None = None,
 ) -> Description:
     """Validates a scenario and says what was understood; runs nothing.
 
@@ -181,6 +201,8 @@ def check(
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of runs.
         set: Values to replace, by path.
+        sla: Files with the requirements of customers, beside the scenario's.
+        correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
 
     Returns:
         What was understood.
@@ -194,7 +216,9 @@ def check(
         ('voice', 'data')
     """
     return Description.from_json(
-        open_job(scenario, seed=seed, runs=runs, set=set).describe(),
+        open_job(
+            scenario, seed=seed, runs=runs, set=set, sla=sla, correction=correction
+        ).describe(),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import spillgate
+from spillgate.cli import main
 
 DEFAULTS = {
     "slr": 8.0,
@@ -163,3 +164,75 @@ def test_calls_from_the_scenario_to_the_results(tmp_path: Path) -> None:
     assert calls == ["voice-0", "voice-1", "voice-2"]
     with pytest.raises(KeyError):
         value("data", "mos")
+
+
+CUSTOMERS = """
+customer: Acme
+objectives:
+  - {class: voice, preset: y1541-class-1}
+sites:
+  - {name: Here, nodes: [a], objectives: [{class: data, metric: throughput, min: 3 Mb/s}]}
+"""
+
+TABLE = """customer,site,nodes,class,preset,share,metric,max,min
+Bravo,,,voice,,,mos,,2
+Bravo,,,data,y1541-class-4,,,,
+"""
+
+
+def test_customers_have_verdicts_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    (tmp_path / "acme.yaml").write_text(CUSTOMERS)
+    (tmp_path / "others.csv").write_text(TABLE)
+    monkeypatch.chdir(tmp_path)
+    files = ["--sla", "acme.yaml", "--sla", "others.csv"]
+    status = main(["run", "s.yaml", "--no-figures", "--out", "out", *files])
+    said = capsys.readouterr().out
+    assert status == 1
+    for text in ("Customer Acme", "y1541-class-1 IPTD", "data @ Here", "of 9 requirements"):
+        assert text in said
+    results = spillgate.load("out")
+    assert results.customers()["Acme"] == {"base": "fail"}
+    by = {(v.customer, v.metric): v for v in results.verdicts}
+    assert by["Acme", "throughput"].about == "data @ Here"
+    assert by["Acme", "throughput"].basis is None
+    assert by["Acme", "owd_mean"].bound == 0.4
+    assert by["Bravo", "mos"].verdict == "pass"
+    site = results.value("base", "site", "data @ a", "throughput")
+    # All flows of the class are at the site.
+    assert site.mean == results.value("base", "class", "data", "throughput").mean
+
+
+def test_corrected_verdicts_decide_less(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO)
+    (tmp_path / "acme.yaml").write_text(CUSTOMERS)
+    found = {
+        name: spillgate.run(path, sla=[tmp_path / "acme.yaml"], correction=name)
+        for name in ("none", "holm", "bonferroni")
+    }
+    decided = {n: [v.verdict != "undecided" for v in r.verdicts] for n, r in found.items()}
+    for none, holm, bonferroni in zip(*decided.values(), strict=True):
+        assert none >= holm >= bonferroni
+    assert {v.level for v in found["none"].verdicts} == {0.95}
+    assert {v.level for v in found["bonferroni"].verdicts} == {1 - 0.05 / 6}
+    # The same runs and the same fingerprint: customers are no part of the scenario.
+    assert len({r.runs[0].digest for r in found.values()}) == 1
+    assert found["none"].description.hash == spillgate.check(path).hash
+    with pytest.raises(spillgate.InputError, match="correction"):
+        spillgate.check(path, correction="bonferoni")
+
+
+def test_mistakes_in_customers_files_are_located(tmp_path: Path) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text(SCENARIO)
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(CUSTOMERS.replace("class: data", "class: dat"))
+    with pytest.raises(spillgate.InputError) as caught:
+        spillgate.check(path, sla=[bad])
+    first = caught.value.diagnostics[0]
+    assert first.file.endswith("bad.yaml")
+    assert first.line == 6
+    assert "did you mean `data`" in first.message

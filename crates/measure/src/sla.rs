@@ -1,6 +1,6 @@
 //! Verdicts on requirements, and how many runs it takes to reach one.
 
-use crate::stats::{Interval, student_t_quantile};
+use crate::stats::{Interval, student_t_cdf, student_t_quantile};
 
 /// Whether a requirement is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +43,70 @@ pub fn judge(interval: &Interval, max: Option<f64>, min: Option<f64>) -> Verdict
         Verdict::Pass
     } else {
         Verdict::Undecided
+    }
+}
+
+/// The two-sided p-value of the bound being the mean: how probable a mean at least as far from it
+/// would be. 1 if nothing can be said (fewer than two values), 0 if all values are the same.
+///
+/// With an upper and a lower bound it is that of the one that is nearer to the mean. A verdict at
+/// level L is decided where p is at most `1 - L`.
+pub fn p_value(interval: &Interval, max: Option<f64>, min: Option<f64>) -> f64 {
+    if interval.n < 2 || interval.mean.is_nan() {
+        return 1.0;
+    }
+    let distance = [max, min]
+        .into_iter()
+        .flatten()
+        .map(|bound| (interval.mean - bound).abs())
+        .fold(f64::INFINITY, f64::min);
+    if interval.deviation == 0.0 {
+        return 0.0;
+    }
+    let n = interval.n as f64;
+    let t = distance / (interval.deviation / n.sqrt());
+    (2.0 * student_t_cdf(-t, n - 1.0)).min(1.0)
+}
+
+/// What is done about many verdicts at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Correction {
+    /// Each is at the level for itself.
+    None,
+    /// All together are at the level: each of m at `1 - (1 - level) / m`.
+    Bonferroni,
+    /// The same with more decided: the clearest of m at `1 - (1 - level) / m`, the next at
+    /// `1 - (1 - level) / (m - 1)`, and so on; from the first that is undecided on, nothing is
+    /// (Holm 1979).
+    Holm,
+}
+
+/// The level at which each of several verdicts is to be judged, given their [`p_value`]s, so that
+/// all together hold at `level`.
+///
+/// S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+/// Statistics 6, 1979. No independence is assumed.
+pub fn levels(ps: &[f64], correction: Correction, level: f64) -> Vec<f64> {
+    let m = ps.len();
+    let alpha = 1.0 - level;
+    let at = |tests: usize| 1.0 - alpha / tests.max(1) as f64;
+    match correction {
+        Correction::None => vec![level; m],
+        Correction::Bonferroni => vec![at(m); m],
+        Correction::Holm => {
+            let mut order: Vec<usize> = (0..m).collect();
+            order.sort_by(|a, b| ps[*a].total_cmp(&ps[*b]));
+            let mut out = vec![level; m];
+            let mut left = m;
+            for i in order {
+                out[i] = at(left);
+                // Once one is undecided, all later ones are less clear and stay at its level.
+                if ps[i] <= alpha / left as f64 {
+                    left -= 1;
+                }
+            }
+            out
+        }
     }
 }
 
@@ -190,7 +254,66 @@ mod tests {
         assert_eq!(further_runs(&i, Some(10.000_001), None), None);
     }
 
+    #[test]
+    fn p_values_are_those_of_the_t_test() {
+        // 1, 2, 3, 4, 5: mean 3, s = 1.5811, standard error 0.70711; the bound 5 is 2.8284 of them
+        // away. P(|T4| > 2.8284) = 0.04742 (tables: 0.05 at 2.7764, 0.02 at 3.7469).
+        let i = Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95);
+        assert!((p_value(&i, Some(5.0), None) - 0.047_42).abs() < 1e-5);
+        assert!((p_value(&i, None, Some(1.0)) - 0.047_42).abs() < 1e-5);
+        assert_eq!(p_value(&i, Some(3.0), None), 1.0);
+        assert_eq!(
+            p_value(&Interval::of(&[2.0, 2.0], 0.95), Some(3.0), None),
+            0.0
+        );
+        assert_eq!(p_value(&Interval::of(&[2.0], 0.95), Some(3.0), None), 1.0);
+        assert_eq!(p_value(&Interval::of(&[], 0.95), Some(3.0), None), 1.0);
+    }
+
+    #[test]
+    fn holm_steps_down_and_stops() {
+        // Holm's order at 5 %: 0.01 <= 0.05/4, 0.015 <= 0.05/3, 0.03 > 0.05/2: there it stops.
+        let ps = [0.03, 0.01, 0.2, 0.015];
+        let decided = |correction| -> Vec<bool> {
+            let levels = levels(&ps, correction, 0.95);
+            ps.iter().zip(levels).map(|(p, l)| *p <= 1.0 - l).collect()
+        };
+        assert_eq!(decided(Correction::Holm), [false, true, false, true]);
+        assert_eq!(decided(Correction::Bonferroni), [false, true, false, false]);
+        assert_eq!(decided(Correction::None), [true, true, false, true]);
+        assert!(levels(&[], Correction::Holm, 0.95).is_empty());
+        // 0.019 would be below 0.05/2, but comes after one that is not decided.
+        let levels = levels(&[0.019, 0.019, 0.019], Correction::Holm, 0.95);
+        assert!(
+            levels
+                .iter()
+                .all(|l| (l - (1.0 - 0.05 / 3.0)).abs() < 1e-12)
+        );
+    }
+
     proptest! {
+        /// A verdict at a level is decided where its p-value says so; Holm decides no less than
+        /// Bonferroni and no more than single verdicts.
+        #[test]
+        fn corrections_are_ordered(
+            runs in prop::collection::vec(prop::collection::vec(0.0_f64..1.0, 3..6), 1..12),
+            bound in 0.2_f64..0.8,
+        ) {
+            let all: Vec<Interval> = runs.iter().map(|xs| Interval::of(xs, 0.95)).collect();
+            let ps: Vec<f64> = all.iter().map(|i| p_value(i, Some(bound), None)).collect();
+            let decided = |c| -> Vec<bool> {
+                let judged = all.iter().zip(levels(&ps, c, 0.95));
+                judged.map(|(i, l)| judge(&i.at_level(l), Some(bound), None) != Verdict::Undecided).collect()
+            };
+            let (none, holm, bonferroni) =
+                (decided(Correction::None), decided(Correction::Holm), decided(Correction::Bonferroni));
+            for k in 0..all.len() {
+                prop_assert!(none[k] >= holm[k] && holm[k] >= bonferroni[k]);
+                let near = (ps[k] - 0.05).abs() < 1e-9;
+                prop_assert!(near || none[k] == (ps[k] <= 0.05));
+            }
+        }
+
         /// The runs asked for suffice under the assumption, one fewer does not.
         #[test]
         fn further_runs_are_enough_and_no_more(

@@ -23,19 +23,22 @@ pub enum Scope {
     Link,
     /// The labelled packets on a link whose top label has certain EXP bits: `core/5`.
     Exp,
+    /// The flows of a class at a customer's site.
+    Site,
     /// All flows.
     Total,
 }
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
         Self::Queue,
         Self::Link,
         Self::Exp,
+        Self::Site,
         Self::Total,
     ];
 
@@ -48,6 +51,7 @@ impl Scope {
             Self::Queue => "queue",
             Self::Link => "link",
             Self::Exp => "exp",
+            Self::Site => "site",
             Self::Total => "total",
         }
     }

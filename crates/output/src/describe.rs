@@ -52,6 +52,8 @@ pub struct Description {
     pub measurement: Measurement,
     /// The requirements.
     pub sla: Vec<SlaRow>,
+    /// What is done about their number: `none`, `bonferroni` or `holm`.
+    pub correction: &'static str,
     /// Largest relative error of the quantiles, which come from histograms.
     pub quantile_error: f64,
 }
@@ -122,6 +124,12 @@ pub struct Measurement {
 pub struct SlaRow {
     /// Class of service.
     pub class: String,
+    /// Whose requirement it is.
+    pub customer: Option<String>,
+    /// The customer's site that it is about.
+    pub site: Option<String>,
+    /// The published objective that it comes from.
+    pub basis: Option<String>,
     /// Metric.
     pub metric: &'static str,
     /// The metric's unit.
@@ -171,6 +179,7 @@ pub fn describe(plan: &Plan) -> Description {
             interval: secs(|w| w.interval),
         },
         sla: plan.sla.iter().map(sla_row).collect(),
+        correction: plan.correction.name(),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
     }
 }
@@ -240,6 +249,9 @@ fn sla_row(sla: &SlaPlan) -> SlaRow {
     let metric = metric_of(sla.metric);
     SlaRow {
         class: sla.class.clone(),
+        customer: sla.customer.clone(),
+        site: sla.site.clone(),
+        basis: sla.basis.clone(),
         metric: metric.name(),
         unit: metric.unit(),
         max: sla.max,

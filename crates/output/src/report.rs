@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::Serialize;
-use spillgate_measure::sla::{Verdict, further_runs, judge};
+use spillgate_measure::sla::{Correction, Verdict, further_runs, judge, levels, p_value};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Layout, Metric, Scope, summarize, summarize_each};
-use spillgate_scenario::plan::Plan;
-use spillgate_scenario::schema::SlaMetric;
+use spillgate_scenario::plan::{Plan, SlaPlan};
+use spillgate_scenario::schema::{self, SlaMetric};
 use spillgate_sim::{Finished, QUANTILES, layout};
 
 /// One value with its interval over the runs.
@@ -41,6 +41,12 @@ pub struct VerdictRow {
     pub variant: String,
     /// Class of service.
     pub class: String,
+    /// Whose requirement it is; null for the scenario's own.
+    pub customer: Option<String>,
+    /// The customer's site that it is about; null for the whole class.
+    pub site: Option<String>,
+    /// The published objective that it comes from: preset, parameter, share; null if none.
+    pub basis: Option<String>,
     /// Metric.
     pub metric: &'static str,
     /// Unit of bound and interval.
@@ -57,6 +63,8 @@ pub struct VerdictRow {
     pub high: f64,
     /// Runs with a value.
     pub n: usize,
+    /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
+    pub level: f64,
     /// pass, fail or undecided; what is incomplete does not pass, see [`Report::verdicts`].
     pub verdict: &'static str,
     /// Runs that would probably settle an undecided verdict; null if none would.
@@ -211,7 +219,8 @@ impl Report {
         Ok(())
     }
 
-    /// Every requirement judged in every variant.
+    /// Every requirement judged in every variant, with the plan's correction for their number: the
+    /// family is all of them.
     ///
     /// What is not known is not passed: if packets of the class had neither arrived nor been
     /// lost when a run ended, their delays and losses are missing from the interval, and only
@@ -219,53 +228,72 @@ impl Report {
     /// that did not complete are missing too: a percentile of the times cannot pass if, in some
     /// run, they are a larger share than the percentile leaves above it.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
-        let mut rows = Vec::new();
+        let mut cases = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
             let intervals = self.intervals(variant);
             for sla in &self.plan.sla {
+                let (scope, name) = about(sla);
                 let metric = metric_of(sla.metric);
-                let Some(at) = layout.position(Scope::Class, &sla.class, metric) else {
-                    continue;
-                };
-                let i = &intervals[at];
-                for (side, bound) in [("max", sla.max), ("min", sla.min)] {
-                    let Some(bound) = bound else { continue };
-                    let (max, min) = if side == "max" {
-                        (Some(bound), None)
-                    } else {
-                        (None, Some(bound))
-                    };
-                    let complete = self.complete(variant, &sla.class, metric);
-                    let judged = judge(i, max, min);
-                    let verdict = match judged {
-                        Verdict::Pass if !complete => Verdict::Undecided,
-                        v => v,
-                    };
-                    rows.push(VerdictRow {
-                        variant: self.variant_name(variant),
-                        class: sla.class.clone(),
-                        metric: metric.name(),
-                        unit: metric.unit(),
-                        bound,
-                        side,
-                        mean: i.mean,
-                        low: i.low,
-                        high: i.high,
-                        n: i.n,
-                        verdict: verdict.as_str(),
-                        further_runs: match judged {
-                            Verdict::Undecided if complete => further_runs(i, max, min),
-                            _ => None,
-                        },
-                    });
+                if let Some(at) = layout.position(scope, name, metric) {
+                    cases.push((variant, sla, metric, intervals[at]));
                 }
             }
         }
-        rows
+        let ps: Vec<f64> = cases
+            .iter()
+            .map(|(_, sla, _, i)| p_value(i, sla.max, sla.min))
+            .collect();
+        let correction = match self.plan.correction {
+            schema::Correction::None => Correction::None,
+            schema::Correction::Bonferroni => Correction::Bonferroni,
+            schema::Correction::Holm => Correction::Holm,
+        };
+        let levels = levels(&ps, correction, Interval::LEVEL);
+        let judged = cases.into_iter().zip(levels);
+        judged
+            .filter_map(|((variant, sla, metric, shown), level)| {
+                let (side, bound) = match (sla.max, sla.min) {
+                    (Some(max), _) => ("max", max),
+                    (None, Some(min)) => ("min", min),
+                    (None, None) => return None,
+                };
+                let interval = match self.plan.correction {
+                    schema::Correction::None => shown,
+                    _ => shown.at_level(level),
+                };
+                let judged = judge(&interval, sla.max, sla.min);
+                let complete = self.complete(variant, sla, metric);
+                let verdict = match judged {
+                    Verdict::Pass if !complete => Verdict::Undecided,
+                    v => v,
+                };
+                Some(VerdictRow {
+                    variant: self.variant_name(variant),
+                    class: sla.class.clone(),
+                    customer: sla.customer.clone(),
+                    site: sla.site.clone(),
+                    basis: sla.basis.clone(),
+                    metric: metric.name(),
+                    unit: metric.unit(),
+                    bound,
+                    side,
+                    mean: shown.mean,
+                    low: shown.low,
+                    high: shown.high,
+                    n: shown.n,
+                    level,
+                    verdict: verdict.as_str(),
+                    further_runs: match judged {
+                        Verdict::Undecided if complete => further_runs(&interval, sla.max, sla.min),
+                        _ => None,
+                    },
+                })
+            })
+            .collect()
     }
 
     /// Whether what is missing from the metric of a class leaves its meaning in every run.
-    fn complete(&self, variant: usize, class: &str, metric: Metric) -> bool {
+    fn complete(&self, variant: usize, sla: &SlaPlan, metric: Metric) -> bool {
         let above = match metric {
             Metric::FctP50 => 0.5,
             Metric::FctP95 => 0.05,
@@ -276,23 +304,24 @@ impl Report {
             | Metric::TransfersRefused => return true,
             _ => {
                 return self
-                    .of_class(variant, class, Metric::Unresolved)
+                    .values(variant, sla, Metric::Unresolved)
                     .all(|n| n == 0.0);
             }
         };
-        self.of_class(variant, class, Metric::TransfersBegun)
-            .zip(self.of_class(variant, class, Metric::TransfersDone))
+        self.values(variant, sla, Metric::TransfersBegun)
+            .zip(self.values(variant, sla, Metric::TransfersDone))
             .all(|(begun, done)| begun - done <= above * begun)
     }
 
-    /// The values that the runs of a variant have for a metric of a class.
-    fn of_class(
+    /// The values that the runs of a variant have for a metric of what a requirement is about.
+    fn values(
         &self,
         variant: usize,
-        class: &str,
+        sla: &SlaPlan,
         metric: Metric,
     ) -> impl Iterator<Item = f64> + '_ {
-        let at = self.layouts[variant].position(Scope::Class, class, metric);
+        let (scope, name) = about(sla);
+        let at = self.layouts[variant].position(scope, name, metric);
         self.of(variant)
             .filter_map(move |f| at.map(|at| f.outcome.values[at]))
     }
@@ -371,6 +400,14 @@ impl Report {
             }
         }
         curves
+    }
+}
+
+/// What a requirement is about: a class, or its flows at a site.
+fn about(sla: &SlaPlan) -> (Scope, &str) {
+    match &sla.group {
+        Some(site) => (Scope::Site, site),
+        None => (Scope::Class, &sla.class),
     }
 }
 

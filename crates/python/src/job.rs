@@ -55,17 +55,19 @@ pub(crate) struct Job {
 #[pymethods]
 impl Job {
     #[new]
-    #[pyo3(signature = (path, overrides = Vec::new(), seed = None, runs = None, jobs = 0))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         overrides: Vec<String>,
+        sla: Vec<String>,
         seed: Option<u64>,
         runs: Option<u32>,
         jobs: usize,
     ) -> PyResult<Self> {
         let options = Options {
             overrides,
+            sla,
             seed,
             runs,
         };

@@ -76,6 +76,27 @@ fn catalog() -> String {
         })
         .collect();
     families.insert("codecs".to_owned(), codecs.into());
+    let objectives: Vec<_> = spillgate_scenario::objectives::PRESETS
+        .iter()
+        .map(|p| {
+            let bounds: Vec<String> = p
+                .objectives
+                .iter()
+                .map(|o| {
+                    let metric = serde_json::to_value(o.metric).unwrap_or_default();
+                    let metric = metric.as_str().unwrap_or_default().to_owned();
+                    format!("{} ≤ {} ({metric})", o.parameter, o.bound())
+                })
+                .collect();
+            let bounds = match bounds.as_slice() {
+                [] => "nothing".to_owned(),
+                all => all.join(", "),
+            };
+            let summary = format!("{}: {bounds}. {}", p.summary, p.source);
+            serde_json::json!({"kind": p.name, "summary": summary})
+        })
+        .collect();
+    families.insert("objectives".to_owned(), objectives.into());
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))

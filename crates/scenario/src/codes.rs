@@ -72,6 +72,7 @@ codes! {
     MEMORY = "E0605", "The runs need more memory than there is.";
     BAD_VERSION = "E0606", "A version of the format that this program does not read.";
     BAD_VOICE = "E0607", "Speech that cannot be rated as written.";
+    BAD_SLA = "E0608", "A requirement that does not say what is required of whom.";
 
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";

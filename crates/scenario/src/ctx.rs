@@ -270,9 +270,12 @@ impl<'a> Ctx<'a> {
         self.dir.join(file).display().to_string()
     }
 
-    /// Adds every file that was read to a fingerprint.
-    pub(crate) fn digest_files(&self, digest: &mut Digest) {
+    /// Adds every file that was read to a fingerprint, but for those `beside` the scenario.
+    pub(crate) fn digest_files(&self, digest: &mut Digest, beside: &[String]) {
         for (path, file) in &self.read {
+            if beside.contains(path) {
+                continue;
+            }
             if let Some(file) = file {
                 digest.word(hash_bytes(path.as_bytes()));
                 digest_bytes(digest, &file.bytes);

@@ -8,14 +8,15 @@ use crate::schema::Scenario;
 
 /// 32 hexadecimal digits that are the same for the same scenario after
 /// overrides and the same content of every file it refers to, and do not depend
-/// on the order of keys, on comments, or on how a value was spelled.
-pub(crate) fn of(scenario: &Scenario, ctx: &Ctx<'_>) -> String {
+/// on the order of keys, on comments, or on how a value was spelled. Files of requirements
+/// `beside` the scenario do not count.
+pub(crate) fn of(scenario: &Scenario, ctx: &Ctx<'_>, beside: &[String]) -> String {
     let mut digest = Digest::default();
     // A scenario is made of texts, numbers, lists and maps with text keys: that is JSON.
     if let Ok(value) = serde_json::to_value(scenario) {
         json(&mut digest, &value);
     }
-    ctx.digest_files(&mut digest);
+    ctx.digest_files(&mut digest, beside);
     digest.hex()
 }
 

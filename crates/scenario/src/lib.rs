@@ -32,6 +32,7 @@ mod lower;
 mod memory;
 pub mod mpls;
 mod node;
+pub mod objectives;
 pub mod offered;
 pub mod plan;
 pub mod routes;

@@ -20,7 +20,7 @@ use crate::import::{Files, Importer};
 use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::plan::{Plan, VariantPlan};
-use crate::schema::Scenario;
+use crate::schema::{Scenario, SlaSpec};
 use crate::set;
 use crate::text::decode;
 use crate::yaml;
@@ -30,6 +30,8 @@ use crate::yaml;
 pub struct Options {
     /// Replaced values, each `path=value` as for `--set`, applied in order.
     pub overrides: Vec<String>,
+    /// Files of requirements beside the file's, relative to its directory.
+    pub sla: Vec<String>,
     /// Master seed in place of the file's.
     pub seed: Option<u64>,
     /// Number of runs in place of the file's.
@@ -158,7 +160,19 @@ fn run(
     }
     lower::runs(ctx, &scenario, &root, opts.runs.is_some());
     lower::unused_policies(ctx, &shared, &scenario, &root);
-    let sla = lower::sla(ctx, &scenario, &root, &plans);
+    // What customers require beside the scenario is no part of it.
+    let beside: Vec<String> = opts
+        .sla
+        .iter()
+        .filter(|f| !scenario.sla.iter().any(|s| s.file.as_ref() == Some(f)))
+        .cloned()
+        .collect();
+    let mut required = scenario.sla.clone();
+    required.extend(beside.iter().map(|file| SlaSpec {
+        file: Some(file.clone()),
+        ..SlaSpec::default()
+    }));
+    let sla = lower::sla(ctx, &scenario, &required, &root, &mut plans);
     if !ctx.is_fine() {
         return None;
     }
@@ -168,10 +182,11 @@ fn run(
         runs: scenario.runs.count,
         variants: plans,
         sla,
+        correction: scenario.verdicts.correction,
         warnings: Vec::new(),
         unmodelled: Vec::new(),
         files: ctx.opened(),
-        hash: hash::of(&scenario, ctx),
+        hash: hash::of(&scenario, ctx, &beside),
     };
     Some((scenario, plan))
 }

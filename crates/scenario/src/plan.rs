@@ -14,7 +14,7 @@ use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
 use crate::routes::{Edge, Routes};
-use crate::schema::SlaMetric;
+use crate::schema::{Correction, SlaMetric};
 
 /// What a link without a policy is reported under.
 pub const NO_POLICY: &str = "none";
@@ -32,6 +32,8 @@ pub struct Plan {
     pub variants: Vec<VariantPlan>,
     /// What the results must satisfy; the same for every variant.
     pub sla: Vec<SlaPlan>,
+    /// What is done about many verdicts at once.
+    pub correction: Correction,
     /// What the user should know before believing the result, with file and line where there is one.
     pub warnings: Vec<String>,
     /// Configuration lines that are understood but not modelled, or not understood.
@@ -83,6 +85,8 @@ pub struct WorldPlan {
     pub flows: Vec<FlowPlan>,
     /// Classes of service of the traffic, in order of first appearance.
     pub classes: Vec<String>,
+    /// Flows of a class at some nodes, of which something is required.
+    pub sites: Vec<SitePlan>,
     /// Packets sent before this time are not counted.
     pub warmup: Dur,
     /// Length of the measured period.
@@ -238,11 +242,38 @@ pub struct ReplayPlan {
     pub looped: bool,
 }
 
+/// The flows of a class that begin or end at some nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SitePlan {
+    /// What it is reported under: `voice @ site-a`.
+    pub name: String,
+    /// Class of service: an index into [`WorldPlan::classes`].
+    pub class: u16,
+    /// Ids of the nodes.
+    pub nodes: Vec<u32>,
+}
+
+impl SitePlan {
+    /// Whether a flow is one of them.
+    pub fn has(&self, flow: &FlowPlan) -> bool {
+        flow.class == self.class
+            && (self.nodes.contains(&flow.from) || self.nodes.contains(&flow.to))
+    }
+}
+
 /// One requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlaPlan {
     /// Class of service, by name.
     pub class: String,
+    /// Only its flows at a site: the name of one of [`WorldPlan::sites`].
+    pub group: Option<String>,
+    /// What the customer calls the site.
+    pub site: Option<String>,
+    /// Whose requirement it is.
+    pub customer: Option<String>,
+    /// The published objective that it comes from: preset, parameter, share.
+    pub basis: Option<String>,
     /// What is bounded.
     pub metric: SlaMetric,
     /// Upper bound in the metric's base unit (seconds, ratio, bits per second).

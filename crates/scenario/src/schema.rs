@@ -44,6 +44,7 @@ macro_rules! lenient_text {
 mod capture;
 mod measured;
 mod mpls;
+mod sla;
 mod topology;
 mod traffic;
 
@@ -52,6 +53,7 @@ pub use capture::{
 };
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};
+pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
 
@@ -93,12 +95,19 @@ pub struct Scenario {
     /// What the result must satisfy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sla: Vec<SlaSpec>,
+    /// How requirements are judged.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub verdicts: VerdictsSpec,
     /// How many independent runs, and their seed.
     #[serde(default)]
     pub runs: RunsSpec,
     /// The same scenario with some values replaced, run under the same seeds and shown side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantSpec>,
+}
+
+fn is_usual(verdicts: &VerdictsSpec) -> bool {
+    *verdicts == VerdictsSpec::default()
 }
 
 /// A router configuration file.
@@ -138,117 +147,6 @@ impl Default for MeasurementSpec {
             duration: Dur::from_secs(60),
             interval: Dur::from_secs(1),
         }
-    }
-}
-
-/// One requirement: the metric of the class must stay within the bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SlaSpec {
-    /// Class of service (of `traffic`) that it is about.
-    pub class: String,
-    /// What is bounded.
-    pub metric: SlaMetric,
-    /// Upper bound, in the metric's unit: a time, a percentage, a rate or a number of transfers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<Bound>,
-    /// Lower bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<Bound>,
-}
-
-/// A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Bound(pub String);
-
-impl JsonSchema for Bound {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Bound".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": ["string", "number"],
-            "description": "A bound as text with a unit, `20 ms`, `0.1 %`, `10 Mb/s`, or a plain number on a scale: `3.6`."
-        })
-    }
-}
-
-lenient_text!(Bound, "a bound with its unit, such as 20 ms");
-
-/// Metrics that an SLA can bound.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum SlaMetric {
-    /// Mean one-way delay (RFC 7679).
-    OwdMean,
-    /// Median one-way delay.
-    OwdP50,
-    /// 95th percentile of the one-way delay.
-    OwdP95,
-    /// 99th percentile of the one-way delay.
-    OwdP99,
-    /// 99.9th percentile of the one-way delay.
-    OwdP999,
-    /// Largest one-way delay.
-    OwdMax,
-    /// Interarrival jitter (RFC 3550).
-    Jitter,
-    /// Packet delay variation: 99.9th percentile minus minimum (RFC 5481).
-    Pdv,
-    /// 99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541, classes 6 and 7).
-    PdvP99999,
-    /// Lost packets over sent packets.
-    LossRatio,
-    /// Rate of IP packets that arrived.
-    Throughput,
-    /// Rate of TCP payload delivered in order, each byte once.
-    Goodput,
-    /// Median of the times that TCP transfers and requests took.
-    FctP50,
-    /// 95th percentile of these times.
-    FctP95,
-    /// 99th percentile of these times.
-    FctP99,
-    /// TCP transfers that were given up, such as `0 transfers`.
-    TransfersFailed,
-    /// Sessions that did not begin because too many were open, such as `0 transfers`.
-    TransfersRefused,
-    /// Rating of speech by the E-model (ITU-T G.107), 0 to 100, mean over the calls.
-    RFactor,
-    /// Mean opinion score of speech (ITU-T G.107), 1 to 4.5, mean over the calls.
-    Mos,
-    /// The smallest mean opinion score of a call.
-    MosMin,
-    /// Mean delay of speech from mouth to ear, codec and de-jitter buffer included.
-    MouthToEar,
-    /// Packets of speech that came too late to be played, over sent packets.
-    LateRatio,
-}
-
-impl SlaMetric {
-    /// Whether only speech has it.
-    pub const fn is_of_voice(self) -> bool {
-        matches!(
-            self,
-            Self::RFactor | Self::Mos | Self::MosMin | Self::MouthToEar | Self::LateRatio
-        )
-    }
-
-    /// Whether only TCP has it.
-    pub const fn is_of_tcp(self) -> bool {
-        matches!(
-            self,
-            Self::Goodput
-                | Self::FctP50
-                | Self::FctP95
-                | Self::FctP99
-                | Self::TransfersFailed
-                | Self::TransfersRefused
-        )
     }
 }
 

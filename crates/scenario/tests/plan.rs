@@ -143,6 +143,7 @@ fn options_win_over_the_file() {
         ],
         seed: Some(9),
         runs: Some(4),
+        ..Options::default()
     };
     let p = plan_with(SMALL, &[], &opts).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((p.seed, p.runs), (9, 4));

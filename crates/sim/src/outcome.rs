@@ -119,6 +119,9 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for flow in &plan.flows {
         out.push(Scope::Flow, &flow.name, Metric::metered());
     }
+    for site in &plan.sites {
+        out.push(Scope::Site, &site.name, Metric::metered());
+    }
     for (scope, name, _) in tcp_groups(plan) {
         out.push(scope, name, TCP);
     }
@@ -150,6 +153,9 @@ fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     for (class, name) in plan.classes.iter().enumerate() {
         let of_class = members(&|f| usize::from(f.class) == class);
         groups.push((Scope::Class, name, of_class));
+    }
+    for site in &plan.sites {
+        groups.push((Scope::Site, &site.name, members(&|f| site.has(f))));
     }
     groups.retain(|(_, _, members): &(_, _, Vec<usize>)| !members.is_empty());
     groups
@@ -222,6 +228,14 @@ impl Outcome {
         }
         for meter in meters {
             metered(&mut values, meter, period);
+        }
+        for site in &plan.sites {
+            let mut sum = FlowMeter::new(meters.first().map_or(MERGED_BITS, |m| m.delay.bits()));
+            let flows = plan.flows.iter().zip(meters);
+            flows
+                .filter(|(f, _)| site.has(f))
+                .for_each(|(_, m)| sum.merge(m));
+            metered(&mut values, &sum, period);
         }
         for (_, _, members) in tcp_groups(plan) {
             tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), window);

@@ -48,6 +48,9 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
         let members = calls(&|f| usize::from(f.class) == class);
         groups.push((Scope::Class, name, members));
     }
+    for site in &plan.sites {
+        groups.push((Scope::Site, &site.name, calls(&|f| site.has(f))));
+    }
     for i in calls(&|_| true) {
         groups.push((Scope::Flow, &plan.flows[i].name, vec![i]));
     }

@@ -35,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
         runs=options.runs,
         jobs=options.jobs,
         set=options.set,
+        sla=options.sla,
+        correction=options.correction,
     )
     described = options.running = simulation.description
     specs = _figures(options, described)
@@ -191,7 +193,12 @@ def check(options: argparse.Namespace) -> int:
     from spillgate.cli.describe import description
 
     described = scenario.check(
-        options.scenario, seed=options.seed, runs=options.runs, set=options.set
+        options.scenario,
+        seed=options.seed,
+        runs=options.runs,
+        set=options.set,
+        sla=options.sla,
+        correction=options.correction,
     )
     description(described)
     return 0

@@ -46,15 +46,31 @@ def description(d: Description) -> None:
     if d.failures:
         _failures(out, d)
     if d.sla:
-        made = table()
-        made.add_column("class")
-        made.add_column("requirement")
-        for record in d.sla:
-            made.add_row(Text(str(record["class"])), Text(requirement(record)))
-        show(out, made)
-        out.print()
+        _requirements(out, d)
     notes(out, d)
     out.print("The scenario is valid.")
+
+
+def _requirements(out: Console, d: Description) -> None:
+    columns = ["class", "requirement"]
+    columns[:0] = ["customer"] if any(r.get("customer") for r in d.sla) else []
+    columns += ["objective"] if any(r.get("basis") for r in d.sla) else []
+    made = table()
+    for column in columns:
+        made.add_column(column)
+    for r in d.sla:
+        site = f" @ {r['site']}" if r.get("site") else ""
+        cells = {
+            "customer": r.get("customer") or "",
+            "class": f"{r['class']}{site}",
+            "requirement": requirement(r),
+            "objective": r.get("basis") or "",
+        }
+        made.add_row(*(Text(cells[c]) for c in columns))
+    show(out, made)
+    if d.correction != "none":
+        out.print(f"All verdicts together at 95 % ({d.correction}).")
+    out.print()
 
 
 def _kinds(d: Description) -> str:

@@ -424,6 +424,21 @@ def _numbers(parser: argparse.ArgumentParser) -> None:
         metavar="PATH=VALUE",
         help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
     )
+    parser.add_argument(
+        "--sla",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="requirements of a customer (YAML) or of several (CSV) beside the scenario's; may be "
+        "repeated",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=("none", "bonferroni", "holm"),
+        help="whether 95 %% holds for each verdict (none) or for all of them together; default "
+        "the scenario's",
+    )
 
 
 def command_parsers() -> Sequence[tuple[str, argparse.ArgumentParser]]:

@@ -14,7 +14,7 @@ from rich.text import Text
 from spillgate.cli.text import count, show, table
 from spillgate.metrics import column_decimals, format_cell, scale_for
 from spillgate.result import Results
-from spillgate.rows import VERDICT_MARKS, Row, measured
+from spillgate.rows import VERDICT_MARKS, Row, Verdict, measured
 
 COLUMNS = (
     ("offered", "offered"),
@@ -206,36 +206,79 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
 
 
 def verdict_table(out: Console, found: Results) -> None:
-    """The requirements, judged."""
+    """The requirements, judged: the scenario's own, then those of each customer."""
     if not found.verdicts:
         if found.runs:
             out.print("No requirements stated (sla).")
         return
+    customers = list(dict.fromkeys(v.customer for v in found.verdicts))
+    for customer in customers:
+        if customer is not None:
+            out.print(Text(f"Customer {customer}", "bold"))
+        verdicts = [v for v in found.verdicts if v.customer == customer]
+        made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
+        if _width(out, made) > out.width:
+            # Where a bound comes from is in the files, too.
+            made = _verdicts(verdicts, based=False)
+        show(out, made)
+    _customers(out, found)
+    said = {k: sum(v.verdict == k for v in found.verdicts) for k in VERDICT_MARKS}
+    parts = [f"{n} {k}" for k, n in said.items() if n]
+    out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
+    if len(found.verdicts) > 1:
+        out.print(Text(_certainty(found), "dim"))
+    out.print()
+
+
+def _certainty(found: Results) -> str:
+    """What the confidence level holds for, where there are several verdicts."""
+    if found.description.correction == "none":
+        return "each at 95 % for itself; --correction holm makes 95 % hold for all together"
+    name = found.description.correction.capitalize()
+    return f"all together at 95 % ({name}'s correction); intervals shown are each at 95 %"
+
+
+def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
     made = table()
-    further = any(v.verdict == "undecided" for v in found.verdicts)
-    several = len({v.variant for v in found.verdicts}) > 1
+    further = any(v.verdict == "undecided" for v in verdicts)
+    several = len({v.variant for v in verdicts}) > 1
     if several:
         made.add_column("variant")
-    for heading in ("class", "requirement", "measured", "verdict"):
+    for heading in ("class", "requirement", *(["objective"] if based else []), "measured"):
         made.add_column(heading, justify="right" if heading == "measured" else "left")
+    made.add_column("verdict")
     if further:
         made.add_column("further runs", justify="right")
     last = None
-    for v in found.verdicts:
+    for v in verdicts:
         if last is not None and v.variant != last:
             made.add_row()
         more = "" if v.verdict != "undecided" else str(v.further_runs or "out of reach")
         made.add_row(
             *([Text(v.variant if v.variant != last else "")] if several else []),
-            Text(v.cls),
+            Text(v.about),
             Text(v.requirement),
+            *([Text(v.basis or "")] if based else []),
             Text(measured(v)),
             Text(VERDICT_MARKS[v.verdict], _COLORS[v.verdict]),
             *([more] if further else []),
         )
         last = v.variant
+    return made
+
+
+def _customers(out: Console, found: Results) -> None:
+    """One verdict for each customer and variant."""
+    customers = found.customers()
+    if not customers:
+        return
+    made = table()
+    made.add_column("customer")
+    variants = list(dict.fromkeys(v.variant for v in found.verdicts))
+    for variant in variants:
+        made.add_column(Text(variant if len(variants) > 1 else "verdict"))
+    for customer, verdicts in customers.items():
+        marks = [verdicts.get(variant) for variant in variants]
+        cells = [Text(VERDICT_MARKS[m], _COLORS[m]) if m else Text("") for m in marks]
+        made.add_row(Text(customer), *cells)
     show(out, made)
-    said = {k: sum(v.verdict == k for v in found.verdicts) for k in VERDICT_MARKS}
-    parts = [f"{n} {k}" for k, n in said.items() if n]
-    out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
-    out.print()

@@ -34,6 +34,26 @@ impl Interval {
         Self::collect(xs.iter().copied(), level, &mut TQuantiles::new(level))
     }
 
+    /// The same mean with an interval of another level.
+    pub fn at_level(&self, level: f64) -> Self {
+        if self.n < 2 || !self.deviation.is_finite() {
+            return Self { level, ..*self };
+        }
+        let half = if self.deviation == 0.0 {
+            0.0
+        } else {
+            let t = student_t_quantile(0.5 + level / 2.0, self.n as f64 - 1.0);
+            t * self.deviation / (self.n as f64).sqrt()
+        };
+        Self {
+            low: self.mean - half,
+            high: self.mean + half,
+            half,
+            level,
+            ..*self
+        }
+    }
+
     /// [`Interval::of`] with the t quantiles remembered.
     pub(crate) fn collect(
         xs: impl Iterator<Item = f64> + Clone,

@@ -89,6 +89,7 @@ pub(crate) fn world(
         mpls,
         flows,
         classes,
+        sites: Vec::new(),
         warmup: times.warmup,
         duration: times.duration,
         interval: times.interval,

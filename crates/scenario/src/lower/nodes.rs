@@ -7,7 +7,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::schema::{NodeSpec, Scenario};
+use crate::schema::{NodeSpec, Scenario, Topology};
 use crate::suggest::{did_you_mean, list};
 
 /// Most nodes: their default addresses are 10.240.0.0/12.
@@ -39,6 +39,32 @@ impl Place {
             Self::One(_) => None,
             Self::Group { count, .. } => Some(count),
         }
+    }
+}
+
+/// Which nodes are of which group.
+pub(super) struct GroupNames(BTreeMap<String, u32>);
+
+impl GroupNames {
+    /// The groups of a topology.
+    pub(super) fn new(topology: &Topology) -> Self {
+        let group = |spec: &NodeSpec| match spec {
+            NodeSpec::Group(g) => Some((g.name.clone(), g.count)),
+            NodeSpec::One(_) => None,
+        };
+        Self(topology.nodes.iter().filter_map(group).collect())
+    }
+
+    /// Whether the node is a member of the group.
+    pub(super) fn is_member(&self, node: &str, group: &str) -> bool {
+        let Some(count) = self.0.get(group) else {
+            return false;
+        };
+        let number = node.strip_prefix(group).and_then(|n| n.strip_prefix('-'));
+        number.is_some_and(|n| {
+            n.parse::<u32>()
+                .is_ok_and(|i| i < *count && i.to_string() == n)
+        })
     }
 }
 

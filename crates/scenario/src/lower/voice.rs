@@ -65,6 +65,18 @@ pub(super) fn attach(
         let Some(flow) = lowered.flows.get(members.start) else {
             return;
         };
+        if matches!(flow.traffic, Traffic::Replay(_)) {
+            // Of a capture, each flow has a class of its own.
+            for flow in &mut lowered.flows[members] {
+                let class = &lowered.classes[usize::from(flow.class)];
+                if let Some((class, spec)) = scenario.voice.get_key_value(class) {
+                    heard.insert(class, true);
+                    let profile = of_whole_class(ctx, root, class, spec, &mut of_class);
+                    flow.voice = profile.map(Arc::new);
+                }
+            }
+            continue;
+        }
         let profile = match (&flow.traffic, &row.spec.voice) {
             (Traffic::Source(source), Some(own)) => own
                 .profile(codec_of(source).as_ref())
@@ -88,18 +100,7 @@ pub(super) fn attach(
                 match (codec_of(source), spec) {
                     (Some(codec), spec) => of_codec(ctx, root, row, &codec, spec),
                     (None, Some((class, spec))) => {
-                        if let Some(known) = of_class.get(class.as_str()) {
-                            Some(known.clone())
-                        } else {
-                            let profile = spec
-                                .profile(None)
-                                .map_err(|p| report(ctx, root, class, p))
-                                .ok();
-                            if let Some(profile) = &profile {
-                                of_class.insert(class, profile.clone());
-                            }
-                            profile
-                        }
+                        of_whole_class(ctx, root, class, spec, &mut of_class)
                     }
                     (None, None) => None,
                 }
@@ -116,6 +117,25 @@ pub(super) fn attach(
     for (class, _) in heard.into_iter().filter(|(_, heard)| !heard) {
         unheard(ctx, root, class, &lowered.classes);
     }
+}
+
+/// The profile that a class gives to flows that know nothing of speech.
+fn of_whole_class<'a>(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    class: &'a str,
+    spec: &VoiceSpec,
+    known: &mut BTreeMap<&'a str, Profile>,
+) -> Option<Profile> {
+    if let Some(profile) = known.get(class) {
+        return Some(profile.clone());
+    }
+    let profile = spec
+        .profile(None)
+        .map_err(|p| report(ctx, root, class, p))
+        .ok()?;
+    known.insert(class, profile.clone());
+    Some(profile)
 }
 
 /// The profile of a flow whose source is a codec, heard as its class says.

@@ -1,0 +1,287 @@
+//! Files with the requirements of customers: YAML (or JSON) for one customer, CSV for many.
+
+use super::entries::{Entry, Site};
+use crate::codes;
+use crate::ctx::{Ctx, File};
+use crate::de::from_node;
+use crate::error::Diagnostic;
+use crate::node::{Key, Node, Span, Step, Value, steps};
+use crate::schema::{CustomerSpec, SlaSpec};
+use crate::suggest::{did_you_mean, list};
+use crate::table::{self, Cell};
+use crate::text::decode;
+use crate::yaml;
+
+/// Columns of a table of requirements.
+const COLUMNS: [&str; 9] = [
+    "customer", "site", "nodes", "class", "preset", "share", "metric", "max", "min",
+];
+
+/// Reads the requirements of a file that `path` below `root` names.
+pub(super) fn read(
+    ctx: &mut Ctx<'_>,
+    name: &str,
+    root: &Node,
+    path: &[Step],
+    roots: &mut Vec<Node>,
+    entries: &mut Vec<Entry>,
+) {
+    let Some(file) = ctx.open(name, root, path) else {
+        return;
+    };
+    let content = match decode(&file.name, &file.bytes) {
+        Ok(content) => content,
+        Err(d) => return ctx.report(d),
+    };
+    let is_table = name.to_ascii_lowercase().ends_with(".csv");
+    let done = if is_table {
+        table(ctx, &file, content, roots, entries)
+    } else {
+        customer(ctx, &file, content, roots, entries)
+    };
+    if done.is_none() && ctx.is_fine() {
+        let d = Diagnostic::error(codes::BAD_SLA, "the file states no requirement")
+            .in_file(&file.name)
+            .hint("write `customer` and at least one of `objectives`");
+        ctx.report(ctx.texts.locate(d, start_of(&file)));
+    }
+}
+
+fn start_of(file: &File) -> Span {
+    Span {
+        text: file.text,
+        line: 1,
+        column: 1,
+        width: 0,
+    }
+}
+
+/// One customer; none if there is nothing in the file, or after an error.
+fn customer(
+    ctx: &mut Ctx<'_>,
+    file: &File,
+    content: &str,
+    roots: &mut Vec<Node>,
+    entries: &mut Vec<Entry>,
+) -> Option<()> {
+    let tree = yaml::parse(content, file.text, &ctx.texts)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    if tree.value == Value::Null {
+        return None;
+    }
+    let spec: CustomerSpec = from_node(&tree, &ctx.texts, &[])
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    let root = roots.len();
+    let before = entries.len();
+    let mut fine = super::super::bad_name(&spec.customer).map_or(Some(()), |problem| {
+        let d = Diagnostic::error(codes::BAD_NAME, format!("the customer's name {problem}"))
+            .hint("write a short text such as `Acme`");
+        ctx.error(d, &tree, &steps!["customer"]);
+        None
+    });
+    let mut push = |ctx: &mut Ctx<'_>, spec_: &SlaSpec, site: Option<Site>, path: Vec<Step>| {
+        if spec_.file.is_some() {
+            let d = Diagnostic::error(codes::BAD_SLA, "a file of requirements names no other")
+                .hint("name every file under `sla` of the scenario");
+            let at = [&path[..], &steps!["file"]].concat();
+            ctx.error(d, &tree, &at);
+            return;
+        }
+        entries.push(Entry {
+            spec: spec_.clone(),
+            customer: Some(spec.customer.clone()),
+            site,
+            root,
+            path,
+        });
+    };
+    for (i, objective) in spec.objectives.iter().enumerate() {
+        push(ctx, objective, None, steps!["objectives", i].to_vec());
+    }
+    for (i, site) in spec.sites.iter().enumerate() {
+        if site.nodes.is_empty() {
+            let d = Diagnostic::error(codes::BAD_SLA, "a site without nodes")
+                .hint("name the nodes of the topology at which its flows begin or end");
+            ctx.error(d, &tree, &steps!["sites", i, "nodes"]);
+            fine = None;
+            continue;
+        }
+        let place = Site {
+            name: site.name.clone(),
+            nodes: site.nodes.clone(),
+            path: steps!["sites", i, "nodes"].to_vec(),
+        };
+        for (j, objective) in site.objectives.iter().enumerate() {
+            let path = steps!["sites", i, "objectives", j].to_vec();
+            push(ctx, objective, Some(place.clone()), path);
+        }
+    }
+    let found = entries.len() > before;
+    roots.push(tree);
+    fine.filter(|()| found)
+}
+
+/// A line a requirement; none if there is none, or after an error.
+fn table(
+    ctx: &mut Ctx<'_>,
+    file: &File,
+    content: &str,
+    roots: &mut Vec<Node>,
+    entries: &mut Vec<Entry>,
+) -> Option<()> {
+    let records = table::read(content, file.text, &ctx.texts)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    let (header, records) = records.split_first()?;
+    let mut fine = true;
+    for (i, cell) in header.iter().enumerate() {
+        let name = cell.text.as_str();
+        let d = if !COLUMNS.contains(&name) {
+            let near = did_you_mean(name, COLUMNS);
+            Diagnostic::error(
+                codes::TABLE_HEADER,
+                format!("there is no column `{name}`{near}"),
+            )
+            .hint(format!("columns: {}", COLUMNS.join(", ")))
+        } else if header[..i].iter().any(|c| c.text == name) {
+            Diagnostic::error(
+                codes::TABLE_HEADER,
+                format!("the column `{name}` occurs twice"),
+            )
+            .hint("remove one of the two")
+        } else {
+            continue;
+        };
+        ctx.report(ctx.texts.locate(d.found(name), cell.span));
+        fine = false;
+    }
+    let missing: Vec<_> = ["customer", "class"]
+        .into_iter()
+        .filter(|r| !header.iter().any(|c| c.text == *r))
+        .collect();
+    if let (false, Some(first)) = (missing.is_empty(), header.first()) {
+        let d = Diagnostic::error(
+            codes::TABLE_HEADER,
+            format!("the table lacks the columns {}", list(missing)),
+        )
+        .found(list(header.iter().map(|c| c.text.as_str())))
+        .hint(format!("columns: {}", COLUMNS.join(", ")));
+        ctx.report(ctx.texts.locate(d, first.span));
+        fine = false;
+    }
+    if !fine {
+        return None;
+    }
+    let before = entries.len();
+    for cells in records {
+        match record(ctx, header, cells, roots.len()) {
+            Some((node, entry)) => {
+                roots.push(node);
+                entries.push(entry);
+            }
+            None => fine = false,
+        }
+    }
+    (fine && entries.len() > before).then_some(())
+}
+
+/// A line as a requirement.
+fn record(
+    ctx: &mut Ctx<'_>,
+    header: &[Cell],
+    cells: &[Cell],
+    root: usize,
+) -> Option<(Node, Entry)> {
+    let start = cells.first().map_or_else(Span::default, |c| c.span);
+    let complain = |ctx: &mut Ctx<'_>, message: String, span: Span, hint: &str| {
+        let d = Diagnostic::error(codes::TABLE_ROW, message).hint(hint);
+        ctx.report(ctx.texts.locate(d, span));
+    };
+    if cells.len() != header.len() {
+        let message = format!(
+            "the row has {} cells, the header {}",
+            cells.len(),
+            header.len()
+        );
+        complain(
+            ctx,
+            message,
+            start,
+            "put a cell that contains a comma in quotes",
+        );
+        return None;
+    }
+    let cell = |name: &str| {
+        let i = header.iter().position(|c| c.text == name)?;
+        Some(&cells[i]).filter(|c| !c.text.is_empty())
+    };
+    let Some(customer) = cell("customer") else {
+        let message = "the row lacks a customer".to_owned();
+        complain(ctx, message, start, "write whose requirement it is");
+        return None;
+    };
+    let nodes: Vec<String> = cell("nodes")
+        .map(|c| c.text.split_whitespace().map(str::to_owned).collect())
+        .unwrap_or_default();
+    let site = match (cell("site"), nodes.is_empty()) {
+        (None, true) => None,
+        (None, false) => Some(nodes.join("+")),
+        (Some(site), false) => Some(site.text.clone()),
+        (Some(site), true) => {
+            let message = format!("the row does not say where site `{}` is", site.text);
+            let hint = "name its nodes in the column `nodes`, with spaces between them";
+            complain(ctx, message, site.span, hint);
+            return None;
+        }
+    };
+    let entry = |name: &str| {
+        let cell = cell(name)?;
+        let key = Key {
+            name: name.to_owned(),
+            span: cell.span,
+        };
+        let value = Value::Str(cell.text.clone());
+        let span = cell.span;
+        Some((key, Node { span, value }))
+    };
+    let node = Node {
+        span: start,
+        value: Value::Map(COLUMNS[3..].iter().filter_map(|n| entry(n)).collect()),
+    };
+    let spec: SlaSpec = from_node(&node, &ctx.texts, &[])
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()?;
+    let nodes_at = Node {
+        span: cell("nodes").map_or(start, |c| c.span),
+        value: Value::Null,
+    };
+    let Value::Map(mut map) = node.value else {
+        return None;
+    };
+    // Where errors in the nodes are shown.
+    map.push((
+        Key {
+            name: "nodes".to_owned(),
+            span: nodes_at.span,
+        },
+        nodes_at,
+    ));
+    let tree = Node {
+        span: start,
+        value: Value::Map(map),
+    };
+    let entry = Entry {
+        spec,
+        customer: Some(customer.text.clone()),
+        site: site.map(|name| Site {
+            name,
+            nodes,
+            path: steps!["nodes"].to_vec(),
+        }),
+        root,
+        path: Vec::new(),
+    };
+    Some((tree, entry))
+}

@@ -1,0 +1,348 @@
+//! Requirements.
+
+mod bounds;
+mod entries;
+mod files;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::nodes::GroupNames;
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::node::{Node, Step, steps};
+use crate::objectives::Preset;
+use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan};
+use crate::schema::{Bound, Scenario, SlaMetric, SlaSpec};
+use crate::suggest::{did_you_mean, list};
+use bounds::in_base_unit;
+use entries::{Entry, Site};
+
+/// The requirements with bounds in base units; those with an error are left out. What is
+/// required of sites becomes something to measure in the variants.
+pub(crate) fn sla(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    required: &[SlaSpec],
+    root: &Node,
+    plans: &mut [VariantPlan],
+) -> Vec<SlaPlan> {
+    let (roots, entries) = entries::collect(ctx, required, root);
+    let mut lowering = Lowering {
+        ctx,
+        roots: &roots,
+        plans,
+        groups: GroupNames::new(&scenario.topology),
+        seen: BTreeSet::new(),
+        out: Vec::new(),
+    };
+    entries.iter().for_each(|e| lowering.entry(e));
+    lowering.out
+}
+
+struct Lowering<'a, 'c> {
+    ctx: &'a mut Ctx<'c>,
+    roots: &'a [Node],
+    plans: &'a mut [VariantPlan],
+    groups: GroupNames,
+    /// Customer, group and metric or preset of what was required.
+    seen: BTreeSet<(Option<String>, String, String)>,
+    out: Vec<SlaPlan>,
+}
+
+impl Lowering<'_, '_> {
+    fn error(&mut self, e: &Entry, path: &[Step], d: Diagnostic) {
+        let path = [&e.path, path].concat();
+        self.ctx.error(d, &self.roots[e.root], &path);
+    }
+
+    fn entry(&mut self, e: &Entry) {
+        let s = &e.spec;
+        let Some(class) = &s.class else {
+            let d = Diagnostic::error(
+                codes::BAD_SLA,
+                "the requirement does not say of which class",
+            )
+            .hint("write `class`, or `file` with the path of a customer's requirements");
+            self.error(e, &[], d);
+            return;
+        };
+        if !self.check_class(e, class) {
+            return;
+        }
+        let Some(group) = self.group(e, class) else {
+            return;
+        };
+        match (&s.preset, s.metric) {
+            (Some(preset), None) => self.preset(e, class, group, preset),
+            (None, Some(metric)) => self.single(e, class, group, metric),
+            (Some(_), Some(_)) => {
+                let d = Diagnostic::error(
+                    codes::BAD_SLA,
+                    "both `preset` and `metric`: a preset names its metrics",
+                )
+                .hint("write two requirements");
+                self.error(e, &steps!["metric"], d);
+            }
+            (None, None) => {
+                let d = Diagnostic::error(codes::BAD_SLA, "the requirement does not say of what")
+                    .hint("write `metric` with `max` or `min`, or `preset`");
+                self.error(e, &[], d);
+            }
+        }
+    }
+
+    /// Whether the class has flows in every variant.
+    fn check_class(&mut self, e: &Entry, class: &str) -> bool {
+        let missing = self
+            .plans
+            .iter()
+            .find(|p| !p.world.classes.iter().any(|c| c == class));
+        let Some(plan) = missing else { return true };
+        let classes = || plan.world.classes.iter().map(String::as_str);
+        let near = did_you_mean(class, classes());
+        let of = match self.plans.len() {
+            1 => String::new(),
+            _ => format!(" in variant `{}`", plan.name),
+        };
+        let d = Diagnostic::error(
+            codes::UNKNOWN_CLASS,
+            format!("no flow belongs to a class `{class}`{of}{near}"),
+        )
+        .hint(format!("classes of the traffic: {}", list(classes())));
+        self.error(e, &steps!["class"], d);
+        false
+    }
+
+    /// What the requirement is about, if not the whole class: the flows of a site, which the
+    /// variants are told to measure.
+    fn group(&mut self, e: &Entry, class: &str) -> Option<Option<String>> {
+        let Some(site) = &e.site else {
+            return Some(None);
+        };
+        let name = format!("{class} @ {}", site.nodes.join("+"));
+        for i in 0..self.plans.len() {
+            let members = self.members(e, site, i)?;
+            let world = &self.plans[i].world;
+            let of_class = world.classes.iter().position(|c| c == class)?;
+            let plan = SitePlan {
+                name: name.clone(),
+                class: of_class as u16,
+                nodes: members,
+            };
+            if !world.flows.iter().any(|f| plan.has(f)) {
+                let d = Diagnostic::error(
+                    codes::BAD_SLA,
+                    format!(
+                        "no flow of class `{class}` begins or ends at site `{}`",
+                        site.name
+                    ),
+                )
+                .hint("name the nodes at which the customer's flows begin or end");
+                self.error(e, &steps!["class"], d);
+                return None;
+            }
+            // Nobody else has the plan yet.
+            if let Some(world) = Arc::get_mut(&mut self.plans[i].world) {
+                if !world.sites.contains(&plan) {
+                    world.sites.push(plan);
+                }
+            }
+        }
+        Some(Some(name))
+    }
+
+    /// Ids of a site's nodes in a variant.
+    fn members(&mut self, e: &Entry, site: &Site, plan: usize) -> Option<Vec<u32>> {
+        let mut ids = Vec::new();
+        for name in &site.nodes {
+            let nodes = &self.plans[plan].world.nodes;
+            let found: Vec<u32> = (0..)
+                .zip(nodes)
+                .filter(|(_, n)| *n == name || self.groups.is_member(n, name))
+                .map(|(i, _)| i)
+                .collect();
+            if found.is_empty() {
+                let near = did_you_mean(name, nodes.iter().map(String::as_str));
+                let d = Diagnostic::error(
+                    codes::UNKNOWN_NODE,
+                    format!("the topology has no node `{name}`{near}"),
+                )
+                .found(name)
+                .hint("write names of nodes or groups of `topology.nodes`");
+                self.ctx.error(d, &self.roots[e.root], &site.path);
+                return None;
+            }
+            ids.extend(found);
+        }
+        Some(ids)
+    }
+
+    fn preset(&mut self, e: &Entry, class: &str, group: Option<String>, name: &str) {
+        let s = &e.spec;
+        let Some(preset) = Preset::by_name(name) else {
+            let names = || crate::objectives::PRESETS.iter().map(|p| p.name);
+            let near = did_you_mean(name, names());
+            let d = Diagnostic::error(
+                codes::BAD_SLA,
+                format!("no preset is called `{name}`{near}"),
+            )
+            .hint(format!("presets: {}", list(names())));
+            self.error(e, &steps!["preset"], d);
+            return;
+        };
+        for (key, given) in [("max", s.max.is_some()), ("min", s.min.is_some())] {
+            if given {
+                let d = Diagnostic::error(codes::BAD_BOUND, "a preset has its own bounds")
+                    .hint("remove it; `share` says how much of them this part may spend");
+                self.error(e, &steps![key], d);
+                return;
+            }
+        }
+        let share = s.share.map_or(1.0, |p| p.0);
+        if share <= 0.0 {
+            let d = Diagnostic::error(codes::BAD_BOUND, "a share of nothing")
+                .hint("write a percentage above 0 %, such as 10 %");
+            self.error(e, &steps!["share"], d);
+            return;
+        }
+        if preset.objectives.is_empty() {
+            let d = Diagnostic::error(
+                codes::BAD_SLA,
+                format!("`{name}` states no objective, so there is nothing to judge"),
+            )
+            .hint("remove the requirement, or choose another preset");
+            self.error(e, &steps!["preset"], d);
+            return;
+        }
+        self.first(e, class, group.as_deref(), name, "preset");
+        let share_text = match s.share {
+            Some(p) => format!(", {p}"),
+            None => String::new(),
+        };
+        for o in preset.objectives {
+            self.out.push(SlaPlan {
+                class: class.to_owned(),
+                group: group.clone(),
+                site: e.site.as_ref().map(|s| s.name.clone()),
+                customer: e.customer.clone(),
+                basis: Some(format!("{name} {}{share_text}", o.parameter)),
+                metric: o.metric,
+                max: Some(o.part(share)),
+                min: None,
+            });
+        }
+    }
+
+    fn single(&mut self, e: &Entry, class: &str, group: Option<String>, metric: SlaMetric) {
+        let s = &e.spec;
+        if !self.has_metric(e, class, group.as_deref(), metric) {
+            return;
+        }
+        if s.share.is_some() {
+            let d = Diagnostic::error(codes::BAD_SLA, "`share` is of a preset")
+                .hint("write the bound that this part of the way must keep");
+            self.error(e, &steps!["share"], d);
+            return;
+        }
+        let key = format!("{metric:?}");
+        self.first(e, class, group.as_deref(), &key, "metric");
+        if s.max.is_some() == s.min.is_some() {
+            let which = if s.max.is_some() {
+                "both `max` and `min`"
+            } else {
+                "neither `max` nor `min`"
+            };
+            let d = Diagnostic::error(
+                codes::BAD_BOUND,
+                format!("{which}: a requirement has one bound"),
+            )
+            .found(which)
+            .hint(
+                "write `max` for delays, jitter and losses, `min` for a throughput, goodput or MOS",
+            );
+            self.error(e, &[], d);
+            return;
+        }
+        let mut bound = |b: &Option<Bound>, key: &str| {
+            let Bound(text) = b.as_ref()?;
+            match in_base_unit(metric, text) {
+                Ok(value) => Some(value),
+                Err(problem) => {
+                    let d = Diagnostic::error(codes::BAD_BOUND, problem.problem)
+                        .found(problem.found)
+                        .hint(problem.hint);
+                    self.error(e, &steps![key], d);
+                    None
+                }
+            }
+        };
+        let (max, min) = (bound(&s.max, "max"), bound(&s.min, "min"));
+        self.out.push(SlaPlan {
+            class: class.to_owned(),
+            group,
+            site: e.site.as_ref().map(|s| s.name.clone()),
+            customer: e.customer.clone(),
+            basis: None,
+            metric,
+            max,
+            min,
+        });
+    }
+
+    /// Whether the class has flows of which the metric can be measured.
+    fn has_metric(
+        &mut self,
+        e: &Entry,
+        class: &str,
+        group: Option<&str>,
+        metric: SlaMetric,
+    ) -> bool {
+        let lacks = |wanted: fn(&FlowPlan) -> bool| {
+            let has = |world: &WorldPlan| {
+                let site = world.sites.iter().find(|s| group == Some(&s.name));
+                world.flows.iter().any(|f| {
+                    let of_class = world.classes[usize::from(f.class)] == class;
+                    wanted(f) && of_class && site.is_none_or(|s| s.has(f))
+                })
+            };
+            self.plans.iter().any(|p| !has(&p.world))
+        };
+        let about = group.unwrap_or(class);
+        let d = if metric.is_of_tcp() && lacks(|f| f.traffic.is_closed_loop()) {
+            Diagnostic::error(
+                codes::BAD_BOUND,
+                format!("class `{about}` has no TCP traffic"),
+            )
+            .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class")
+        } else if metric.is_of_voice() && lacks(|f| f.voice.is_some()) {
+            Diagnostic::error(
+                codes::BAD_BOUND,
+                format!("class `{about}` has no flow that carries speech"),
+            )
+            .hint("say so under `voice`: a codec for the class, such as {codec: g711}")
+        } else {
+            return true;
+        };
+        self.error(e, &steps!["metric"], d);
+        false
+    }
+
+    /// Complains of a requirement that was stated before.
+    fn first(&mut self, e: &Entry, class: &str, group: Option<&str>, what: &str, key: &str) {
+        let about = group.unwrap_or(class).to_owned();
+        if !self
+            .seen
+            .insert((e.customer.clone(), about, what.to_owned()))
+        {
+            let message = match key {
+                "metric" => format!("a second bound for the same metric of class `{class}`"),
+                _ => format!("the same preset for class `{class}` again"),
+            };
+            let d = Diagnostic::error(codes::BAD_BOUND, message)
+                .hint("write one bound for a class and metric");
+            self.error(e, &steps![key], d);
+        }
+    }
+}
