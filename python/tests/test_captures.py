@@ -150,3 +150,55 @@ def test_a_capture_that_was_interrupted_is_taken_as_far_as_it_is_whole(cli, capt
     done = cli("profile", capture.name)
     assert done.returncode == 0, done.stderr
     assert "the file ends within a record" in done.stdout
+
+
+RECORDED = """\
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {wan: {from: a, to: b, rate: 2 Mb/s, delay: 1 ms}}
+traffic:
+  - flow:
+      {name: voice, count: 5, from: a, to: b, dscp: ef,
+       source: {cbr: {rate: 80 kb/s, packet: 200 B}}}
+  - flow:
+      {name: data, from: a, to: b, dscp: af11, source: {poisson: {rate: 1 Mb/s, packet: 1000 B}}}
+measurement: {warmup: 0 s, duration: 5 s, interval: 1 s}
+runs: {count: 1}
+"""
+
+
+def test_what_was_recorded_meets_the_same_queue_again(cli, tmp_path):
+    """Delays of a run, and of its packets recorded where they entered the link and replayed."""
+    (tmp_path / "w.yaml").write_text(RECORDED, encoding="utf-8")
+    run = ("--no-figures", "--no-report", "--format", "json")
+    done = cli("run", "w.yaml", *run, "--out", "w", "--pcap", "wan:in")
+    assert done.returncode == 0, done.stderr
+    head, tail = RECORDED.split("traffic:")[0], RECORDED.split("measurement:")[1]
+    replay = (
+        "traffic:\n  - capture: {name: c, file: w/packets.pcapng, from: a, to: b, "
+        "only: {interface: 'wan:in'}, classes: {ef: voice, af11: data}}\nmeasurement:"
+    )
+    (tmp_path / "r.yaml").write_text(head + replay + tail, encoding="utf-8")
+    again = cli("run", "r.yaml", *run, "--out", "r")
+    assert again.returncode == 0, again.stderr
+
+    def values(text):
+        rows = json.loads(text)["summary"]
+        wanted = ("packets_sent", "owd_mean", "owd_p99", "owd_max")
+        return {
+            (r["name"], r["metric"]): r["mean"]
+            for r in rows
+            if r["scope"] == "class" and r["metric"] in wanted
+        }
+
+    was, is_now = values(done.stdout), values(again.stdout)
+    assert set(was) == set(is_now)
+    assert len(was) >= 8
+    for key, value in was.items():
+        if key[1] == "packets_sent":
+            # Times count from the first record: those of its delay more fit into the period.
+            assert value <= is_now[key] <= value + 5, key
+        else:
+            # Times are recorded in whole nanoseconds at best, and quantiles in buckets of 0.4 %.
+            assert is_now[key] == pytest.approx(value, rel=0.01), key

@@ -14,7 +14,7 @@ use spillgate_endpoints::source::spec::{
     VideoSpec, VoipSpec, WeightedSize,
 };
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     r#"{"cbr": {"rate": "0.666 Mb/s", "packet": "1500 B", "jitter": "10 %"}}"#,
     r#"{"cbr": {"rate": "10 Mb/s", "packet": "imix"}}"#,
     r#"{"poisson": {"rate": "3 Mb/s", "packet": {"exponential": "400 B"}}}"#,
@@ -26,6 +26,7 @@ const SOURCES: [&str; 11] = [
     r#"{"voip": {"codec": "opus", "vbr": "25 %", "vad": {"talk": "100 ms", "pause": "900 ms"}, "jitter": "10 %"}}"#,
     r#"{"video": {"rate": "1 Mb/s", "fps": 25, "scene": "1 s", "spread": "50 %"}}"#,
     r#"{"video": {"rate": "300 kb/s", "fps": 15, "gop": "IPPP", "distribution": "gamma", "phase": "0 s"}}"#,
+    r#"{"mmpp": {"high": "4 Mb/s", "low": "1 Mb/s", "high_for": "5 ms", "low_for": "20 ms", "packet": "500 B"}}"#,
 ];
 
 /// The first emissions of every kind, frozen: a sample must not change with a version.
