@@ -167,7 +167,7 @@ pub struct FlowPlan {
 #[derive(Clone, Debug)]
 pub enum Traffic {
     /// Packets that do not depend on the network.
-    Source(SourceSpec),
+    Source(Arc<SourceSpec>),
     /// A TCP connection.
     Tcp {
         /// Its parameters.
@@ -185,7 +185,10 @@ impl FlowPlan {
     /// The call that the flow is, with its codec, packetization and delays; none for other traffic.
     pub fn call(&self) -> Option<&VoipSpec> {
         match &self.traffic {
-            Traffic::Source(SourceSpec::Voip(call)) => Some(call),
+            Traffic::Source(source) => match &**source {
+                SourceSpec::Voip(call) => Some(call),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -206,7 +209,7 @@ pub enum Application {
     /// So many bytes, all at once; at least 1.
     Bytes(u64),
     /// The IP packets that the source emits are written, with their length, as they come.
-    Source(SourceSpec),
+    Source(Arc<SourceSpec>),
 }
 
 /// Connections that come and go.

@@ -17,14 +17,6 @@ impl Counts {
         self.retransmits += other.retransmits;
         self.timeouts += other.timeouts;
     }
-
-    fn since(self, before: Self) -> Self {
-        Self {
-            delivered: self.delivered.saturating_sub(before.delivered),
-            retransmits: self.retransmits.saturating_sub(before.retransmits),
-            timeouts: self.timeouts.saturating_sub(before.timeouts),
-        }
-    }
 }
 
 /// The transfers of one flow of the plan: those of its one connection, or of a workload's sessions.
@@ -104,11 +96,28 @@ impl Transfers {
         }
     }
 
-    /// The window begins or ends; `open` is what the open connections have done.
-    pub(crate) fn on_edge(&mut self, begins: bool, open: Counts) {
-        let mut all = self.closed;
-        all.add(open);
-        self.within = if begins { all } else { all.since(self.within) };
+    /// The window begins or ends; what the open connections have done follows.
+    pub(crate) fn on_edge(&mut self, begins: bool) {
+        // The end brings more than there was at the begin: what is short of it here, open
+        // connections add.
+        let before = if begins {
+            Counts::default()
+        } else {
+            self.within
+        };
+        self.within = Counts {
+            delivered: self.closed.delivered.wrapping_sub(before.delivered),
+            retransmits: self.closed.retransmits.wrapping_sub(before.retransmits),
+            timeouts: self.closed.timeouts.wrapping_sub(before.timeouts),
+        };
+    }
+
+    /// What an open connection has done by the edge.
+    pub(crate) fn on_open(&mut self, counts: Counts) {
+        let all = &mut self.within;
+        all.delivered = all.delivered.wrapping_add(counts.delivered);
+        all.retransmits = all.retransmits.wrapping_add(counts.retransmits);
+        all.timeouts = all.timeouts.wrapping_add(counts.timeouts);
     }
 
     /// What happened within the window.

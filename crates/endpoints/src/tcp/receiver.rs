@@ -45,22 +45,32 @@ pub struct Receiver {
     ece: bool,
     /// Beyond the next number expected.
     held: Ranges,
-    /// ACK number and ECE of an acknowledgment that must precede the next (RFC 8257 §3.2).
-    overdue: Option<(u64, bool)>,
-    /// The segment that came twice, to be reported once (RFC 2883).
-    duplicate: (u64, u64),
-    /// A number in each of the ranges that changed last, latest first.
-    recent: [u64; 3],
+    /// ACK number of an acknowledgment that must precede the next (RFC 8257 §3.2), [`u64::MAX`]
+    /// for none, and its ECE.
+    overdue: u64,
+    overdue_ece: bool,
+    /// With selective acknowledgments; none without.
+    reported: Option<Box<Reported>>,
     ce_bytes: u32,
     syn_sent: u32,
 }
 
-const _: () = assert!(std::mem::size_of::<Receiver>() <= 152);
+const _: () = assert!(std::mem::size_of::<Receiver>() <= 120);
+
+/// What selective acknowledgments tell beside the ranges that are held.
+#[derive(Clone, Debug, Default)]
+struct Reported {
+    /// The segment that came twice, to be reported once (RFC 2883).
+    duplicate: (u64, u64),
+    /// A number in each of the ranges that changed last, latest first.
+    recent: [u64; 3],
+}
 
 impl Receiver {
     /// Passive open: waits for SYN, or for data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>) -> Self {
-        Self::with(cfg, Ranges::default())
+        let reported = cfg.sack.then(Box::default);
+        Self::with(cfg, Ranges::default(), reported)
     }
 
     /// As [`Receiver::new`] would make it with the same configuration, without
@@ -69,22 +79,26 @@ impl Receiver {
         let cfg = Arc::clone(&self.cfg);
         let mut held = std::mem::take(&mut self.held);
         held.clear();
-        *self = Self::with(&cfg, held);
+        let mut reported = self.reported.take();
+        if let Some(r) = &mut reported {
+            **r = Reported::default();
+        }
+        *self = Self::with(&cfg, held, reported);
     }
 
-    fn with(cfg: &Arc<TcpConfig>, held: Ranges) -> Self {
+    fn with(cfg: &Arc<TcpConfig>, held: Ranges, reported: Option<Box<Reported>>) -> Self {
         let open = !cfg.handshake;
         Self {
             nxt: u64::from(open),
             held,
-            recent: [0; 3],
             fin: u64::MAX,
-            duplicate: (0, 0),
+            reported,
             ts_recent: Time::ZERO,
             last_ack_sent: u64::from(open),
             ack_at: Time::MAX,
             syn_at: Time::MAX,
-            overdue: None,
+            overdue: u64::MAX,
+            overdue_ece: false,
             ce_bytes: 0,
             syn_sent: 0,
             opening: if open { Opening::Open } else { Opening::Listen },
@@ -140,17 +154,15 @@ impl Receiver {
         if end <= self.nxt {
             // Farther below a block could be taken for one above.
             if self.nxt - start < 1 << 31 {
-                self.duplicate = (start, end);
+                self.came_twice(start, end);
             }
             self.ack_now = true;
         } else if start > self.nxt {
             let new = self.held.insert(start, end);
-            if self.cfg.sack {
-                if new == 0 {
-                    self.duplicate = (start, end);
-                }
-                self.remember(start);
+            if new == 0 {
+                self.came_twice(start, end);
             }
+            self.remember(start);
             self.ack_now = true; // RFC 5681 §4.2
         } else {
             self.advance(now, end);
@@ -206,7 +218,7 @@ impl Receiver {
             EcnMode::Dctcp => {
                 // RFC 8257 §3.2: what is unacknowledged came in the other state.
                 if ce != self.ece && self.unacked > 0 {
-                    self.overdue = Some((self.nxt, self.ece));
+                    (self.overdue, self.overdue_ece) = (self.nxt, self.ece);
                     self.unacked = 0;
                 }
                 self.ece = ce;
@@ -216,14 +228,22 @@ impl Receiver {
         }
     }
 
+    /// The segment is to be reported (RFC 2883).
+    fn came_twice(&mut self, start: u64, end: u64) {
+        if let Some(r) = &mut self.reported {
+            r.duplicate = (start, end);
+        }
+    }
+
     /// RFC 2018 §4: the range with the latest segment comes first.
     fn remember(&mut self, start: u64) {
+        let Some(r) = &mut self.reported else { return };
         let range = self.held.containing(start);
-        let [a, b, _] = self.recent;
-        self.recent = if self.held.containing(a) == range {
-            [start, b, self.recent[2]]
+        let [a, b, c] = r.recent;
+        r.recent = if self.held.containing(a) == range {
+            [start, b, c]
         } else if self.held.containing(b) == range {
-            [start, a, self.recent[2]]
+            [start, a, c]
         } else {
             [start, a, b]
         };
@@ -260,8 +280,9 @@ impl Receiver {
                 ..Segment::bare(0, flags, now)
             });
         }
-        if let Some((ack, ece)) = self.overdue.take() {
-            return Some(self.acknowledge(now, ack, ece));
+        if self.overdue < u64::MAX {
+            let ack = std::mem::replace(&mut self.overdue, u64::MAX);
+            return Some(self.acknowledge(now, ack, self.overdue_ece));
         }
         if !self.ack_now {
             return None;
@@ -277,11 +298,7 @@ impl Receiver {
         Segment {
             ack,
             ts_ecr: self.ts_recent,
-            sack: if self.cfg.sack {
-                self.sack()
-            } else {
-                SackBlocks::EMPTY
-            },
+            sack: self.sack(),
             ce_bytes: self.ce_bytes,
             ..Segment::bare(1, Flags::ACK.with_if(Flags::ECE, ece), now)
         }
@@ -289,11 +306,14 @@ impl Receiver {
 
     fn sack(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::EMPTY;
-        let (start, end) = std::mem::take(&mut self.duplicate);
+        let Some(reported) = &mut self.reported else {
+            return blocks;
+        };
+        let (start, end) = std::mem::take(&mut reported.duplicate);
         blocks.push(start, end); // RFC 2883 §4
         if !self.held.is_empty() {
             let mut seen = [None; 3];
-            for (i, &n) in self.recent.iter().enumerate() {
+            for (i, &n) in reported.recent.iter().enumerate() {
                 let range = self.held.containing(n);
                 if let Some((start, end)) = range {
                     if !seen.contains(&range) {

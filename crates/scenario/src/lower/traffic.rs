@@ -35,7 +35,7 @@ pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
                 checker.error(d, &steps!["bytes"]);
                 return None;
             }
-            Some(Traffic::Source(source.clone()))
+            Some(Traffic::Source(Arc::new(source.clone())))
         }
         (source, Some(tcp)) => {
             let checked = match source {
@@ -45,7 +45,7 @@ pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
             let config = connection(checker, spec, tcp)?;
             checked?;
             let application = match (source, spec.bytes) {
-                (Some(source), _) => Application::Source(source.clone()),
+                (Some(source), _) => Application::Source(Arc::new(source.clone())),
                 (None, Some(bytes)) => Application::Bytes(bytes.0),
                 (None, None) => Application::Greedy,
             };

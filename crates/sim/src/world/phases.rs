@@ -5,7 +5,6 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use crate::port::Port;
-use crate::transfers::Counts;
 
 impl<S: EventSet> World<S> {
     /// Whether the window is past and nothing that comes at `at` is of interest.
@@ -45,12 +44,12 @@ impl<S: EventSet> World<S> {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
-        let mut open = vec![Counts::default(); self.transfers.len()];
-        for connection in &self.tcp {
-            open[connection.transfers as usize].add(connection.counts());
+        // In place: of many flows, an array of counts would be the largest that a run takes.
+        for transfers in &mut self.transfers {
+            transfers.on_edge(begins);
         }
-        for (transfers, open) in self.transfers.iter_mut().zip(open) {
-            transfers.on_edge(begins, open);
+        for connection in &self.tcp {
+            self.transfers[connection.transfers as usize].on_open(connection.counts());
         }
         if begins {
             // The flows of the plan come first, each with its meter.
