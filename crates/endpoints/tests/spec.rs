@@ -321,7 +321,7 @@ fn weights_must_be_finite() {
 #[test]
 fn kinds_are_what_scenarios_say() {
     let names: Vec<&str> = KINDS.iter().map(|(k, _)| *k).collect();
-    assert_eq!(names, ["cbr", "poisson", "on-off", "voip", "video"]);
+    assert_eq!(names, ["cbr", "poisson", "on-off", "mmpp", "voip", "video"]);
     let schema = serde_json::to_value(schemars::schema_for!(SourceSpec)).unwrap();
     for ((kind, summary), variant) in KINDS.iter().zip(schema["oneOf"].as_array().unwrap()) {
         assert_eq!(variant["required"][0], *kind);
