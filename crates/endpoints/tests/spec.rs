@@ -330,7 +330,7 @@ fn kinds_are_what_scenarios_say() {
     let e = serde_json::from_str::<SourceSpec>(r#"{"cbb": {}}"#).unwrap_err();
     assert!(
         e.to_string()
-            .contains("expected one of `cbr`, `poisson`, `on-off`, `voip`, `video`")
+            .contains("expected one of `cbr`, `poisson`, `on-off`, `mmpp`, `voip`, `video`")
     );
 }
 
