@@ -17,6 +17,7 @@ from spillgate.errors import (
     SpillgateError,
 )
 from spillgate.explain import Explanation, explain
+from spillgate.lint import Finding, Findings, Rule, lint, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
 from spillgate.result import Results, load
@@ -45,6 +46,8 @@ __all__ = [
     "Distribution",
     "Explanation",
     "Exported",
+    "Finding",
+    "Findings",
     "InputError",
     "Interrupted",
     "Metric",
@@ -55,6 +58,7 @@ __all__ = [
     "Recorded",
     "Results",
     "Row",
+    "Rule",
     "Run",
     "Sample",
     "Series",
@@ -68,12 +72,14 @@ __all__ = [
     "check",
     "explain",
     "export",
+    "lint",
     "load",
     "metrics",
     "offered",
     "profile",
     "rate",
     "record",
+    "rules",
     "run",
     "schema",
     "understand",

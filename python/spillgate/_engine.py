@@ -85,6 +85,28 @@ def export(
     return parsed
 
 
+def lint(
+    path: str,
+    *,
+    scenario: bool,
+    platform: str,
+    overrides: list[str],
+    select: list[str],
+    ignore: list[str],
+) -> dict[str, Any]:
+    """What the rules find in a configuration or scenario; raises `InputError`."""
+    with _translated():
+        text = _native.lint(path, scenario, platform, overrides, select, ignore)
+        parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
+def lint_rules() -> list[dict[str, Any]]:
+    """Every rule with its texts."""
+    parsed: list[dict[str, Any]] = json.loads(_native.lint_rules())
+    return parsed
+
+
 def is_show_output(path: str) -> bool:
     """Whether a file looks like an output of `show policy-map interface`."""
     return _native.is_show_output(path)

@@ -14,6 +14,8 @@ __all__ = [
     "export",
     "interval",
     "is_show_output",
+    "lint",
+    "lint_rules",
     "offered",
     "profile_capture",
     "rate_call",
@@ -28,6 +30,15 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]: ...
 def schema() -> str: ...
 def catalog() -> str: ...
 def is_show_output(path: PathLike[str] | str) -> bool: ...
+def lint(
+    path: PathLike[str] | str,
+    is_scenario: bool,
+    platform: str = "ios",
+    overrides: list[str] = ...,
+    select: list[str] = ...,
+    ignore: list[str] = ...,
+) -> str: ...
+def lint_rules() -> str: ...
 def offered(path: PathLike[str] | str) -> str: ...
 def understand(
     path: PathLike[str] | str, platform: str = "ios", interface: str | None = None

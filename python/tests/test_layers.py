@@ -22,6 +22,8 @@ ALLOWED = {
     "switching": {"core", "queueing"},
     "scenario": {"core", "capture", "queueing", "endpoints", "switching", "voice"},
     "import": {"core", "capture", "queueing", "endpoints", "switching", "scenario"},
+    # endpoints for the mean rates of sources.
+    "lint": {"core", "queueing", "endpoints", "scenario", "import"},
     # Back from policies to text; reads what it wrote with the importer.
     "export": {"core", "queueing", "scenario", "import"},
     "sim": {
@@ -47,6 +49,7 @@ ALLOWED = {
         "endpoints",
         "import",
         "export",
+        "lint",
         "scenario",
         "sim",
         "measure",
@@ -65,6 +68,7 @@ RANK = {
     "rundir": 2,
     "sentences": 2,
     "scenario": 2,
+    "lint": 3,
     "rows": 3,
     "remarks": 4,
     "result": 5,

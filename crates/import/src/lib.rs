@@ -56,8 +56,9 @@ pub mod profile;
 mod show;
 
 pub use ios::{
-    Bucket, ClassTree, InterfaceTree, IosImporter, LineCounts, PlatformFacts, PolicyName,
-    PolicyTree, QueueFacts, Understood, WrittenLine, interface_bandwidth, interface_name,
-    platform_by_name, platforms, protocol_name,
+    Bucket, ClassTree, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts,
+    PolicyName, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass, WrittenInterface,
+    WrittenLine, WrittenPolicy, interface_bandwidth, interface_name, platform_by_name, platforms,
+    protocol_name,
 };
 pub use show::{is_show_output, offered};

@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod files;
 mod job;
+mod lint;
 mod memory;
 mod voice;
 
@@ -97,6 +98,14 @@ fn catalog() -> String {
         })
         .collect();
     families.insert("objectives".to_owned(), objectives.into());
+    let rules: Vec<_> = spillgate_lint::RULES
+        .iter()
+        .map(|r| {
+            let summary = format!("{}: {} ({})", r.name, r.summary, r.level.name());
+            serde_json::json!({"kind": r.id, "summary": summary})
+        })
+        .collect();
+    families.insert("rules".to_owned(), rules.into());
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
@@ -127,6 +136,8 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(config::understand, m)?)?;
     m.add_function(wrap_pyfunction!(capture::profile_capture, m)?)?;
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
+    m.add_function(wrap_pyfunction!(lint::lint, m)?)?;
+    m.add_function(wrap_pyfunction!(lint::lint_rules, m)?)?;
     m.add_function(wrap_pyfunction!(config::is_show_output, m)?)?;
     m.add_function(wrap_pyfunction!(config::offered, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;

@@ -289,6 +289,12 @@ impl<'a> Ctx<'a> {
         }
     }
 
+    /// What is worth knowing of a scenario that is fine, with places; and the texts.
+    pub(crate) fn into_warnings(mut self) -> (Vec<Diagnostic>, Texts) {
+        self.texts.quote(&mut self.warnings);
+        (self.warnings, self.texts)
+    }
+
     /// What is worth knowing of a scenario that is fine.
     pub(crate) fn finish(self) -> (Vec<String>, Vec<Unmodelled>) {
         let warnings = self.warnings.iter().map(Diagnostic::in_one_line).collect();

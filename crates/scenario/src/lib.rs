@@ -41,6 +41,7 @@ pub mod schema;
 mod schema_path;
 mod set;
 mod suggest;
+pub mod survey;
 mod table;
 mod text;
 mod yaml;

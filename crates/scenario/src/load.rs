@@ -124,7 +124,7 @@ pub fn load(
 }
 
 /// None only after an error was reported.
-fn run(
+pub(crate) fn run(
     ctx: &mut Ctx<'_>,
     path: &Path,
     files: &dyn Files,
@@ -203,7 +203,12 @@ fn title(scenario: &Scenario, path: &Path) -> String {
 }
 
 /// The scenario's text as a tree, overrides applied.
-fn tree(ctx: &mut Ctx<'_>, path: &Path, files: &dyn Files, opts: &Options) -> Option<Node> {
+pub(crate) fn tree(
+    ctx: &mut Ctx<'_>,
+    path: &Path,
+    files: &dyn Files,
+    opts: &Options,
+) -> Option<Node> {
     let name = path.display().to_string();
     let bytes = match files.read(path) {
         Ok(bytes) => bytes,
@@ -247,21 +252,21 @@ fn check_version(ctx: &mut Ctx<'_>, root: &Node) -> Option<()> {
     }
 }
 
-fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Scenario> {
+pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Scenario> {
     from_node(root, &ctx.texts, base)
         .map_err(|ds| ctx.report_all(ds))
         .ok()
 }
 
 /// A scenario to lower, with the tree that it came from.
-struct Tree {
-    name: String,
-    scenario: Scenario,
-    root: Node,
+pub(crate) struct Tree {
+    pub(crate) name: String,
+    pub(crate) scenario: Scenario,
+    pub(crate) root: Node,
 }
 
 /// One tree per variant; the scenario itself if it has none.
-fn variants(ctx: &mut Ctx<'_>, root: &Node, scenario: &Scenario) -> Vec<Tree> {
+pub(crate) fn variants(ctx: &mut Ctx<'_>, root: &Node, scenario: &Scenario) -> Vec<Tree> {
     if scenario.variants.is_empty() {
         let name = if scenario.name.is_empty() {
             "base"

@@ -62,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
         directory.discard()
     for problem in problems:
         print(f"spillgate: {problem}", file=sys.stderr)
+    if not options.quiet:
+        _lint_note(options)
     _print(results, directory.path, figures, page, options)
     if status == INTERRUPTED:
         done, wanted = len(results.runs), described.runs * len(described.variants)
@@ -71,6 +73,20 @@ def run(options: argparse.Namespace) -> int:
         )
         return INTERRUPTED
     return results.status
+
+
+def _lint_note(options: argparse.Namespace) -> None:
+    """Says on standard error how many mistakes the rules find."""
+    from spillgate.cli import lint as rules
+    from spillgate.lint import lint
+
+    try:
+        found = lint(options.scenario, set=options.set).found
+    except InputError:
+        # The file has changed since the run began.
+        return
+    if text := rules.note(found, options.scenario):
+        print(f"spillgate: {text}", file=sys.stderr)
 
 
 def _print(
@@ -190,18 +206,9 @@ def write_csv(results: Results) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """`spillgate check`."""
-    from spillgate.cli.describe import description
+    from spillgate.cli import lint
 
-    described = scenario.check(
-        options.scenario,
-        seed=options.seed,
-        runs=options.runs,
-        set=options.set,
-        sla=options.sla,
-        correction=options.correction,
-    )
-    description(described)
-    return 0
+    return lint.check(options)
 
 
 def import_config(options: argparse.Namespace) -> int:

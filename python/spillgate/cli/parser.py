@@ -103,9 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--force", action="store_true", help="replace a file that is no report, too"
     )
 
-    check = _command(commands, "check", "validate a scenario and say what was understood")
-    _scenario(check)
-    _numbers(check)
+    _check(commands)
 
     reading = _command(
         commands, "import", "say what is understood of a router's configuration or output"
@@ -351,6 +349,50 @@ def _reproduction(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
+
+
+def _check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = _command(
+        commands, "check", "validate a scenario or configuration and look for mistakes by rules"
+    )
+    parser.epilog = (
+        "exit status: 0 no error found, 1 an error (with --strict also a warning), 2 bad input"
+    )
+    parser.add_argument(
+        "file",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help="scenario (.yaml, .yml, .json), or configuration (Cisco IOS, IOS XE, IOS XR)",
+    )
+    _numbers(parser)
+    rules = parser.add_argument_group("rules")
+    rules.add_argument(
+        "--format",
+        choices=("text", "json", "sarif"),
+        default="text",
+        help="what goes to standard output; sarif is for code review and CI; default text",
+    )
+    rules.add_argument("--strict", action="store_true", help="fail on warnings, too")
+    rules.add_argument(
+        "--select",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this rule, or those whose identifiers begin so; may be repeated",
+    )
+    rules.add_argument(
+        "--ignore", action="append", default=[], metavar="ID", help="not this rule; repeatable"
+    )
+    rules.add_argument(
+        "--explain", metavar="ID", help="say what a rule is about; 'spillgate list rules' has all"
+    )
+    rules.add_argument(
+        "--platform",
+        default="ios",
+        metavar="P",
+        help="whose meaning commands of a configuration have; default ios",
     )
 
 

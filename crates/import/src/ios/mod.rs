@@ -30,6 +30,7 @@ mod queue;
 mod report;
 mod understood;
 mod wred;
+mod written;
 
 use spillgate_scenario::offered::Offered;
 use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
@@ -48,6 +49,7 @@ pub use understood::{
     Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
     Understood, WrittenLine,
 };
+pub use written::{Definition, Spot, Written, WrittenClass, WrittenInterface, WrittenPolicy};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,
 /// `service-policy`, access lists that classes name, and the `bandwidth` and
@@ -103,6 +105,25 @@ impl IosImporter {
             Ok((Imported::default(), understood))
         })?;
         Ok(understood)
+    }
+
+    /// Reads a configuration as `platform` would and says where everything in it stands.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn written(
+        self,
+        file: &str,
+        bytes: &[u8],
+        platform: Platform,
+    ) -> Result<Written, Diagnostics> {
+        let text = lexer::decode(bytes).map(|d| d.text).unwrap_or_default();
+        let (_, _, written) = self.with_config(file, bytes, platform, |config, imported| {
+            let profile = Profile::of(platform);
+            let written = written::written(&text, config, profile, imported);
+            Ok((Imported::default(), written))
+        })?;
+        Ok(written)
     }
 
     /// Reads and lowers; `then` sees both what was written and what it became.

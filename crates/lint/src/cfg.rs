@@ -1,0 +1,196 @@
+//! Rules on router configurations.
+
+use std::collections::BTreeMap;
+
+use spillgate_import::{IosImporter, Spot as Place, Written};
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
+use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
+
+use crate::registry::{CLASS_UNUSED, LIST_UNUSED, NO_BANDWIDTH, OVER_CAP, POLICY_UNUSED, Rule};
+use crate::view::{Hit, Question, Spot};
+use crate::{Finding, Selection, finish, lossy};
+
+/// Checks a Cisco IOS configuration as `platform` reads it; `file` is its name for findings.
+///
+/// # Errors
+/// What makes the configuration unreadable, class-maps, policy-maps and access lists that are named
+/// and not defined among it.
+pub fn configuration(
+    file: &str,
+    bytes: &[u8],
+    platform: Platform,
+    selection: &Selection,
+) -> Result<Vec<Finding>, Diagnostics> {
+    selection.check()?;
+    let written = IosImporter.written(file, bytes, platform)?;
+    let mut found = of_reader(written.imported.warnings.clone());
+    unused(file, &written, &mut found);
+    let none = BTreeMap::new();
+    let mut attached: Vec<&str> = Vec::new();
+    let mut seen: Vec<(&str, Option<spillgate_core::Rate>)> = Vec::new();
+    for interface in &written.interfaces {
+        let Some((policy, spot)) = &interface.policy else {
+            continue;
+        };
+        attached.push(policy);
+        if !interface.stated && interface.name.contains('.') {
+            sub_interface(file, &written, interface, policy, *spot, &mut found);
+        }
+        let rate = interface.rate.filter(|_| interface.stated);
+        if seen.contains(&(policy, rate)) {
+            continue;
+        }
+        seen.push((policy, rate));
+        let whose = format!("interface {}", interface.name);
+        ask(file, &written, policy, rate, &whose, &none, &mut found);
+    }
+    // What no interface has is judged without a rate.
+    let mut nested: Vec<&str> = Vec::new();
+    for spec in written.imported.policies.values() {
+        if let DisciplineSpec::ClassBased(spec) = spec {
+            nested.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
+        }
+    }
+    nested.sort_unstable();
+    attached.sort_unstable();
+    for name in written.imported.policies.keys() {
+        let known = |list: &[&str]| list.binary_search(&name.as_str()).is_ok();
+        if !known(&attached) && !known(&nested) {
+            ask(file, &written, name, None, "the link", &none, &mut found);
+        }
+    }
+    let texts = [(file.to_owned(), lossy(bytes))];
+    Ok(finish(found, &texts, selection))
+}
+
+fn ask(
+    file: &str,
+    written: &Written,
+    policy: &str,
+    rate: Option<spillgate_core::Rate>,
+    whose: &str,
+    objectives: &BTreeMap<String, (f64, String)>,
+    found: &mut Vec<Finding>,
+) {
+    let Some((policy, _)) = written.imported.policies.get_key_value(policy) else {
+        return;
+    };
+    let mut question = Question {
+        policies: &written.imported.policies,
+        whose,
+        objectives,
+        reached: BTreeMap::new(),
+        hits: Vec::new(),
+    };
+    question.policy(policy, rate, None, 0);
+    let hits = question.hits;
+    found.extend(hits.into_iter().map(|hit| placed(file, written, hit)));
+}
+
+/// A reader's warnings; those that a rule stands for become the rule's.
+pub(crate) fn of_reader(warnings: Vec<Diagnostic>) -> Vec<Finding> {
+    let convert = |d: Diagnostic| match d.code {
+        "W0707" => {
+            let help = d.hint.clone();
+            let mut f = Finding::new(&OVER_CAP, d);
+            f.help = help.unwrap_or(f.help);
+            f
+        }
+        _ => Finding::of_reader(d),
+    };
+    warnings.into_iter().map(convert).collect()
+}
+
+/// A finding at its line of a configuration.
+pub(crate) fn placed(file: &str, written: &Written, hit: Hit) -> Finding {
+    let place = place(written, &hit.spot);
+    at(file, hit.rule, place, hit.message)
+}
+
+fn at(file: &str, rule: &'static Rule, place: Place, message: String) -> Finding {
+    let mut d = Diagnostic::warning(rule.id, message).at(file, place.line, place.column);
+    d.width = place.width;
+    Finding::new(rule, d)
+}
+
+/// The place of a key, or the nearest above it.
+fn place(written: &Written, spot: &Spot) -> Place {
+    let Some(policy) = written.policies.get(&spot.policy) else {
+        return interface_default(written, &spot.policy);
+    };
+    let Some(class) = spot.class.and_then(|i| policy.classes.get(i)) else {
+        return policy.spot;
+    };
+    // What shadows and is shadowed is the order of the classes: the policy's line is meant.
+    if spot.key == "match" {
+        return class.spot;
+    }
+    let mut key = spot.key.as_str();
+    while !key.is_empty() {
+        if let Some(place) = class.keys.get(key) {
+            return *place;
+        }
+        key = key.rsplit_once('.').map_or("", |(above, _)| above);
+    }
+    class.spot
+}
+
+/// The policy that an interface's own queueing commands became.
+fn interface_default(written: &Written, policy: &str) -> Place {
+    let line = written.imported.policy_lines.get(policy);
+    Place {
+        line: line.copied().unwrap_or(0),
+        column: 1,
+        width: 0,
+    }
+}
+
+fn unused(file: &str, written: &Written, found: &mut Vec<Finding>) {
+    for (rule, what, all) in [
+        (&CLASS_UNUSED, "class-map", &written.class_maps),
+        (&LIST_UNUSED, "access list", &written.access_lists),
+    ] {
+        for d in all.iter().filter(|d| !d.used) {
+            let message = format!("nothing uses {what} `{}`", d.name);
+            found.push(at(file, rule, d.spot, message));
+        }
+    }
+    for (name, p) in written.policies.iter().filter(|(_, p)| !p.used) {
+        let message = format!("no interface and no class uses policy-map `{name}`");
+        found.push(at(file, &POLICY_UNUSED, p.spot, message));
+    }
+}
+
+/// Percentages of a rate that a sub-interface has only by its type.
+fn sub_interface(
+    file: &str,
+    written: &Written,
+    interface: &spillgate_import::WrittenInterface,
+    policy: &str,
+    spot: Place,
+    found: &mut Vec<Finding>,
+) {
+    let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) else {
+        return;
+    };
+    let percent = |r: Option<spillgate_core::RateOrPercent>| {
+        matches!(r, Some(spillgate_core::RateOrPercent::Percent(_)))
+    };
+    let relative = |c: &ClassSpec| {
+        percent(c.bandwidth)
+            || percent(c.priority.as_ref().and_then(|p| p.rate))
+            || percent(c.shape.as_ref().map(|s| s.rate))
+            || percent(c.police.as_ref().map(|p| p.rate))
+    };
+    if let Some(class) = spec.classes.iter().find(|c| relative(c)) {
+        let of = interface.rate.map_or_else(
+            || "a rate that nothing states".to_owned(),
+            |r| format!("the {r} of its type"),
+        );
+        let message = format!(
+            "{} has no bandwidth: the percentages of class {} are of {of}",
+            interface.name, class.name
+        );
+        found.push(at(file, &NO_BANDWIDTH, spot, message));
+    }
+}

@@ -1,0 +1,200 @@
+//! Rules for congestion management, checked without simulating.
+//!
+//! [`configuration`] looks at a router configuration, [`scenario`] at a scenario with its
+//! configurations and its traffic. Each policy is looked at with the rate that it divides; what
+//! [`RULES`] find comes back as [`Finding`]s, with place, identifier and numbers of the case.
+//! What the readers of the files warn of is among them under the readers' codes.
+//!
+//! A comment `spillgate: ignore SG-Q001` suppresses a rule on its line and on the next line that
+//! is no comment, `spillgate: ignore-file SG-Q001` in the whole file.
+//!
+//! Complexity: linear in the file; quadratic in the classes of one policy (at most 250) and
+//! linear in the flows on its link.
+#![forbid(unsafe_code)]
+// An error ends the check: its size on the way out is no concern.
+#![allow(clippy::result_large_err)]
+
+mod cfg;
+mod comments;
+mod output;
+mod registry;
+mod rules;
+mod scenario;
+mod sets;
+mod traffic;
+mod view;
+
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use spillgate_queueing::spec::ClassSpec;
+use spillgate_scenario::{Diagnostic, Diagnostics};
+
+pub use cfg::configuration;
+pub use output::{json, sarif, text};
+pub use registry::{Level, RULES, Rule, rule};
+pub use scenario::scenario;
+
+/// The class that every policy has.
+static DEFAULT: LazyLock<ClassSpec> = LazyLock::new(|| ClassSpec {
+    name: "class-default".to_owned(),
+    ..ClassSpec::default()
+});
+
+/// One thing that a rule has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The rule's identifier; the code of a reader's warning, such as `W0702`.
+    pub id: &'static str,
+    /// The rule's name; empty for a reader's warning.
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Level,
+    /// The file as the user names it.
+    pub file: String,
+    /// Line, from 1; none where there is none.
+    pub line: Option<u32>,
+    /// Column in characters, from 1.
+    pub column: Option<u32>,
+    /// Where in a scenario, such as `policies.WAN.class-based.classes[0]`; empty in a configuration.
+    pub path: String,
+    /// What was found, with the numbers of the case.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// The line of the file.
+    pub source: Option<String>,
+    /// Length of what is meant, in characters; 0 if unknown.
+    #[serde(skip)]
+    pub width: u32,
+}
+
+impl Finding {
+    pub(crate) fn new(rule: &'static Rule, d: Diagnostic) -> Self {
+        Self {
+            id: rule.id,
+            name: rule.name,
+            severity: rule.level,
+            help: rule.remedy.to_owned(),
+            ..Self::of_reader(d)
+        }
+    }
+
+    /// A warning of whoever read the file.
+    pub(crate) fn of_reader(d: Diagnostic) -> Self {
+        Self {
+            id: d.code,
+            name: "",
+            severity: Level::Warning,
+            file: d.file,
+            line: d.line,
+            column: d.column,
+            path: d.path,
+            message: d.message,
+            help: d.hint.unwrap_or_default(),
+            source: d.source,
+            width: d.width,
+        }
+    }
+}
+
+/// Which rules count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only these, if any are given: identifiers, names, or beginnings of identifiers.
+    pub select: Vec<String>,
+    /// Not these.
+    pub ignore: Vec<String>,
+}
+
+impl Selection {
+    /// Checks that every entry means a rule.
+    ///
+    /// # Errors
+    /// An entry that is no rule's identifier, name, or beginning of an identifier.
+    pub fn check(&self) -> Result<(), Diagnostics> {
+        for (option, list) in [("--select", &self.select), ("--ignore", &self.ignore)] {
+            for entry in list {
+                let reader = |e: &str| {
+                    e.len() <= 5
+                        && e.starts_with(['W', 'w'])
+                        && e[1..].chars().all(|c| c.is_ascii_digit())
+                };
+                let known = RULES.iter().any(|r| means(entry, r.id, r.name)) || reader(entry);
+                if !known {
+                    let ids = RULES.iter().map(|r| r.id);
+                    let near = spillgate_scenario::nearest(entry, ids)
+                        .map_or_else(String::new, |n| format!("did you mean `{n}`? "));
+                    let d =
+                        Diagnostic::error("E0901", format!("{option}: there is no rule `{entry}`"));
+                    let hint = format!("{near}`spillgate list rules` has all of them");
+                    return Err(d.hint(hint).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn takes(&self, f: &Finding) -> bool {
+        let among = |list: &[String]| list.iter().any(|e| means(e, f.id, f.name));
+        (self.select.is_empty() || among(&self.select)) && !among(&self.ignore)
+    }
+}
+
+/// Whether an entry of a list means a rule.
+fn means(entry: &str, id: &str, name: &str) -> bool {
+    let begins = id
+        .get(..entry.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(entry));
+    (begins && !entry.is_empty()) || (!name.is_empty() && entry.eq_ignore_ascii_case(name))
+}
+
+/// Sorts, drops what is suppressed or not selected, and what stands there twice.
+fn finish(
+    mut found: Vec<Finding>,
+    texts: &[(String, String)],
+    selection: &Selection,
+) -> Vec<Finding> {
+    for (file, text) in texts {
+        let comments = comments::Comments::read(text);
+        found.retain(|f| f.file != *file || !comments.suppress(f));
+        found.extend(comments.unknown(file));
+    }
+    found.retain(|f| selection.takes(f));
+    // The scenario or configuration that was asked for comes first, then what it refers to.
+    let rank = |f: &Finding| texts.iter().position(|(n, _)| *n == f.file);
+    found.sort_by(|a, b| {
+        let key = |f: &Finding| (rank(f), f.line, f.column, f.id);
+        key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+    });
+    // A policy on several links finds the same at each rate: the first says enough.
+    found.dedup_by(|b, a| {
+        a.id == b.id
+            && a.line.is_some()
+            && (&a.file, a.line, a.column, &a.path) == (&b.file, b.line, b.column, &b.path)
+    });
+    for (file, text) in texts {
+        quote(&mut found, file, text);
+    }
+    found
+}
+
+/// Adds the lines of the file; the findings are in their order.
+fn quote(found: &mut [Finding], file: &str, text: &str) {
+    let mut lines = (1_u32..).zip(text.lines());
+    let mut current = lines.next();
+    for f in found.iter_mut().filter(|f| f.file == file) {
+        while current.is_some_and(|(n, _)| Some(n) < f.line) {
+            current = lines.next();
+        }
+        let line = current.filter(|(n, _)| Some(*n) == f.line);
+        if let Some((_, l)) = line {
+            f.source = Some(l.trim_start_matches('\u{feff}').to_owned());
+        }
+    }
+}
+
+/// A file's bytes as the text that places refer to.
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,72 @@
+//! Shapers and policers.
+
+use crate::registry::{ABOVE_LINK, BURST_PACKET, BURST_RTT, INTERVAL};
+use crate::view::{FULL, View, seconds, time};
+
+/// Seconds of a round trip that a policer's bucket should hold.
+const ROUND_TRIP: f64 = 0.1;
+
+pub(super) fn check(v: &mut View<'_>) {
+    for i in 0..v.classes.len() {
+        shaper(v, i);
+        policer(v, i);
+    }
+}
+
+fn shaper(v: &mut View<'_>, i: usize) {
+    let c = &v.classes[i];
+    let (Some(spec), Some((rate, burst))) = (&c.spec.shape, c.division.shape) else {
+        return;
+    };
+    let name = c.spec.name.clone();
+    let known = v.rate.is_some();
+    let absolute = matches!(spec.rate, spillgate_core::RateOrPercent::Rate(_));
+    let written = spec.burst.is_some();
+    if let Some(whole) = v.rate.filter(|whole| rate > *whole) {
+        let message = format!(
+            "class {name} is shaped to {rate}, above the {whole} of {}: nothing ever waits for the shaper",
+            v.whose
+        );
+        v.hit(&ABOVE_LINK, Some(i), "shape", message);
+    }
+    let lasts = seconds(burst, rate);
+    if written && (known || absolute) && !(0.004..=0.25).contains(&lasts) {
+        let message = format!("a burst of {burst} B is {} at {rate}", time(lasts));
+        v.hit(&INTERVAL, Some(i), "shape", message);
+    }
+}
+
+fn policer(v: &mut View<'_>, i: usize) {
+    let c = &v.classes[i];
+    let Some((rate, burst)) = c.division.police else {
+        return;
+    };
+    let Some(spec) = &c.spec.police else { return };
+    let absolute = matches!(spec.rate, spillgate_core::RateOrPercent::Rate(_));
+    if v.rate.is_none() && !absolute {
+        return;
+    }
+    let name = c.spec.name.clone();
+    let tcp = match &c.flows {
+        Some(flows) => flows.iter().any(|l| l.reacts),
+        None => {
+            let speech = 1_u64 << 46 | 1 << 44;
+            let set = c.set.as_ref();
+            c.spec.priority.is_none()
+                && set.is_none_or(|s| s.has_protocol(6) && s.dscps() & !speech != 0)
+        }
+    };
+    let small = c.flows.as_ref().is_some_and(|_| !tcp) || c.spec.priority.is_some();
+    if burst < FULL && !small {
+        let message = format!(
+            "the policer of class {name} holds {burst} B: a packet of {FULL} B never conforms"
+        );
+        v.hit(&BURST_PACKET, Some(i), "police", message);
+    } else if tcp && seconds(burst, rate) < ROUND_TRIP {
+        let message = format!(
+            "the policer of class {name} holds {burst} B, {} at {rate}; TCP sends a round trip's worth at once",
+            time(seconds(burst, rate))
+        );
+        v.hit(&BURST_RTT, Some(i), "police", message);
+    }
+}

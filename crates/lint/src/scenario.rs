@@ -1,0 +1,233 @@
+//! Rules on scenarios: policies with the rates of their links and the traffic that crosses them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use spillgate_core::Rate;
+use spillgate_import::{IosImporter, Written};
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_scenario::plan::{Plan, WorldPlan};
+use spillgate_scenario::schema::SlaMetric;
+use spillgate_scenario::survey::{Surveyed, survey};
+use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options, Platform};
+
+use crate::registry::{NEVER_MATCHED, POLICY_UNUSED};
+use crate::traffic::{self, Load};
+use crate::view::{Hit, Question, Spot};
+use crate::{Finding, Selection, cfg, finish, lossy};
+
+/// A configuration that the scenario refers to.
+struct Config {
+    file: String,
+    written: Written,
+}
+
+/// Checks a scenario with the configurations that it refers to.
+///
+/// # Errors
+/// Whatever keeps the scenario from running.
+pub fn scenario(
+    path: &Path,
+    files: &dyn Files,
+    options: &Options,
+    selection: &Selection,
+) -> Result<Vec<Finding>, Diagnostics> {
+    selection.check()?;
+    let surveyed = survey(path, files, &IosImporter, options)?;
+    let mut texts = vec![(path.display().to_string(), read(files, path))];
+    let configs = configs(&surveyed, files, &mut texts);
+    let mut found = cfg::of_reader(surveyed.warnings.clone());
+    let objectives = objectives(&surveyed.plan);
+    // Whether each class of each policy has had a packet in any variant.
+    let mut reached: BTreeMap<(String, usize), bool> = BTreeMap::new();
+    let mut places: BTreeMap<(String, usize), usize> = BTreeMap::new();
+    let mut used: Vec<String> = Vec::new();
+    for (i, variant) in surveyed.variants.iter().enumerate() {
+        let Some(plan) = surveyed.plan.variants.get(i) else {
+            continue;
+        };
+        for ((policy, rate), links) in ports(&plan.world) {
+            let Some((policy, _)) = variant.policies.get_key_value(policy) else {
+                continue;
+            };
+            used.push(policy.clone());
+            let loads = loads(&plan.world, &links, &variant.policies);
+            let flows: Option<Vec<&Load>> = loads.as_ref().map(|l| l.iter().collect());
+            let name = links
+                .first()
+                .and_then(|l| plan.world.links.get(*l as usize));
+            let whose = format!("link {}", name.map_or("", |l| &l.name));
+            let mut question = Question {
+                policies: &variant.policies,
+                whose: &whose,
+                objectives: &objectives,
+                reached: BTreeMap::new(),
+                hits: Vec::new(),
+            };
+            question.policy(policy, Some(rate), flows.as_deref(), 0);
+            for (class, got) in question.reached {
+                places.entry(class.clone()).or_insert(i);
+                *reached.entry(class).or_default() |= got;
+            }
+            let hits = question.hits;
+            found.extend(hits.into_iter().map(|h| placed(&surveyed, &configs, i, h)));
+        }
+    }
+    for ((policy, class), _) in reached.iter().filter(|(_, got)| !**got) {
+        let key = (policy.clone(), *class);
+        let variant = places.get(&key).copied().unwrap_or(0);
+        let spec = surveyed.variants[variant].policies.get(policy);
+        let Some(DisciplineSpec::ClassBased(spec)) = spec else {
+            continue;
+        };
+        let Some(c) = spec
+            .classes
+            .get(*class)
+            .filter(|c| c.name != "class-default")
+        else {
+            continue;
+        };
+        let hit = Hit {
+            rule: &NEVER_MATCHED,
+            spot: Spot {
+                policy: policy.clone(),
+                class: Some(*class),
+                key: "match".to_owned(),
+            },
+            message: format!("no flow of the scenario belongs to class {}", c.name),
+        };
+        let finding = placed(&surveyed, &configs, variant, hit);
+        // A class that an earlier one shadows has no flows for that reason.
+        let shadowed =
+            |f: &Finding| f.id == "SG-C001" && (&f.file, f.line) == (&finding.file, finding.line);
+        if !found.iter().any(shadowed) {
+            found.push(finding);
+        }
+    }
+    unused(&surveyed, &used, &mut found);
+    // The builder of policies says the same of shapers, at the policy's line.
+    let own: Vec<_> = found.iter().map(|f| f.id).collect();
+    if own.contains(&"SG-S001") {
+        found.retain(|f| !(f.id == "W0401" && f.message.contains("it never binds")));
+    }
+    Ok(finish(found, &texts, selection))
+}
+
+fn read(files: &dyn Files, path: &Path) -> String {
+    files.read(path).map(|b| lossy(&b)).unwrap_or_default()
+}
+
+/// Reads the places of all configurations.
+fn configs(
+    surveyed: &Surveyed,
+    files: &dyn Files,
+    texts: &mut Vec<(String, String)>,
+) -> Vec<Config> {
+    let mut configs: Vec<Config> = Vec::new();
+    let all = surveyed.variants.iter().flat_map(|v| &v.configs);
+    let mut seen: Vec<(&Path, Platform)> = Vec::new();
+    for (path, platform) in all {
+        if seen.contains(&(path, *platform)) {
+            continue;
+        }
+        seen.push((path, *platform));
+        let Ok(bytes) = files.read(path) else {
+            continue;
+        };
+        let file = path.display().to_string();
+        if let Ok(written) = IosImporter.written(&file, &bytes, *platform) {
+            texts.push((file.clone(), lossy(&bytes)));
+            configs.push(Config { file, written });
+        }
+    }
+    configs
+}
+
+/// Links by the policy and the rate that they have.
+fn ports(world: &WorldPlan) -> BTreeMap<(&str, Rate), Vec<u32>> {
+    let mut ports: BTreeMap<(&str, Rate), Vec<u32>> = BTreeMap::new();
+    for (id, link) in (0_u32..).zip(&world.links) {
+        ports.entry((&link.policy, link.rate)).or_default().push(id);
+    }
+    ports
+}
+
+/// The flows on one of several links that are alike: that with the most; none if it is not known.
+fn loads(
+    world: &WorldPlan,
+    links: &[u32],
+    policies: &BTreeMap<String, DisciplineSpec>,
+) -> Option<Vec<Load>> {
+    // Of a thousand access links a few dozen say what their traffic is like.
+    const LOOKED_AT: usize = 32;
+    let mut most: Option<Vec<Load>> = None;
+    for link in links.iter().take(LOOKED_AT) {
+        let here = traffic::on(world, *link, policies)?;
+        if most.as_ref().is_none_or(|m| m.len() < here.len()) {
+            most = Some(here);
+        }
+    }
+    most
+}
+
+/// The strictest delay that is required of each class of service, in seconds.
+fn objectives(plan: &Plan) -> BTreeMap<String, (f64, String)> {
+    let mut strictest: BTreeMap<String, (f64, String)> = BTreeMap::new();
+    for r in &plan.sla {
+        let metric = match r.metric {
+            SlaMetric::OwdMean => "owd_mean",
+            SlaMetric::OwdP50 => "owd_p50",
+            SlaMetric::OwdP95 => "owd_p95",
+            SlaMetric::OwdP99 => "owd_p99",
+            SlaMetric::OwdP999 => "owd_p999",
+            SlaMetric::OwdMax => "owd_max",
+            _ => continue,
+        };
+        let Some(max) = r.max else { continue };
+        let entry = (max, metric.to_owned());
+        let known = strictest
+            .entry(r.class.clone())
+            .or_insert_with(|| entry.clone());
+        if max < known.0 {
+            *known = entry;
+        }
+    }
+    strictest
+}
+
+/// A finding at its place in the scenario or in a configuration.
+fn placed(surveyed: &Surveyed, configs: &[Config], variant: usize, hit: Hit) -> Finding {
+    let spot = &hit.spot;
+    if !surveyed.is_inline(variant, &spot.policy) {
+        let config = configs
+            .iter()
+            .find(|c| c.written.imported.policies.contains_key(&spot.policy));
+        if let Some(config) = config {
+            return cfg::placed(&config.file, &config.written, hit);
+        }
+    }
+    let d = Diagnostic::warning(hit.rule.id, hit.message);
+    let d = surveyed.place(variant, &spot.policy, spot.class, &spot.key, d);
+    Finding::new(hit.rule, d)
+}
+
+/// The scenario's own policies that no link of any variant has.
+fn unused(surveyed: &Surveyed, used: &[String], found: &mut Vec<Finding>) {
+    let Some(first) = surveyed.variants.first() else {
+        return;
+    };
+    let mut nested: Vec<&str> = Vec::new();
+    for spec in surveyed.variants.iter().flat_map(|v| v.policies.values()) {
+        if let DisciplineSpec::ClassBased(spec) = spec {
+            nested.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
+        }
+    }
+    for name in first.policies.keys() {
+        let inline = surveyed.is_inline(0, name);
+        if inline && !used.contains(name) && !nested.contains(&name.as_str()) {
+            let d = Diagnostic::warning(POLICY_UNUSED.id, format!("no link has policy `{name}`"));
+            let d = surveyed.place(0, name, None, "", d);
+            found.push(Finding::new(&POLICY_UNUSED, d));
+        }
+    }
+}

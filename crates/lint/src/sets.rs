@@ -1,0 +1,397 @@
+//! Sets of packets: what a condition matches, and what of it others leave.
+//!
+//! Idea: a set is a union of boxes, a box the product of one set for each field that conditions
+//! look at. The difference of two boxes is again a few boxes, so that "every packet of this class
+//! belongs to an earlier one" is decided exactly, whatever mixture of any, all, not and access
+//! lists the classes are made of.
+//!
+//! Complexity: O(boxes × boxes) a pair of classes; a set of more than [`MAX_BOXES`] boxes is given
+//! up, and nothing is said of it.
+
+use spillgate_core::{FlowKey, Ipv4Net};
+use spillgate_queueing::spec::MatchSpec;
+
+/// Boxes of one set beyond which it is given up.
+const MAX_BOXES: usize = 512;
+
+/// Bit of packets without labels among the bits of [`Cell::exp`].
+const PLAIN: u16 = 1 << 8;
+
+/// Ranges of ports, ascending, disjoint.
+type Ports = Vec<(u16, u16)>;
+
+/// A product of sets of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cell {
+    /// EXP bits of the top label by value, and [`PLAIN`].
+    exp: u16,
+    dscp: u64,
+    protocol: [u128; 2],
+    sport: Ports,
+    dport: Ports,
+    src: Ipv4Net,
+    dst: Ipv4Net,
+}
+
+/// A set of packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Packets(Vec<Cell>);
+
+impl Cell {
+    fn all() -> Self {
+        Self {
+            exp: 0x1ff,
+            dscp: u64::MAX,
+            protocol: [u128::MAX; 2],
+            sport: vec![(0, u16::MAX)],
+            dport: vec![(0, u16::MAX)],
+            src: Ipv4Net::ANY,
+            dst: Ipv4Net::ANY,
+        }
+    }
+
+    /// Packets without labels, whose IP fields conditions can see.
+    fn plain() -> Self {
+        Self {
+            exp: PLAIN,
+            ..Self::all()
+        }
+    }
+
+    fn and(&self, o: &Self) -> Option<Self> {
+        let (exp, dscp) = (self.exp & o.exp, self.dscp & o.dscp);
+        let protocol = [
+            self.protocol[0] & o.protocol[0],
+            self.protocol[1] & o.protocol[1],
+        ];
+        if exp == 0 || dscp == 0 || protocol == [0, 0] {
+            return None;
+        }
+        let cell = Self {
+            exp,
+            dscp,
+            protocol,
+            src: net_and(self.src, o.src)?,
+            dst: net_and(self.dst, o.dst)?,
+            sport: ports_and(&self.sport, &o.sport),
+            dport: ports_and(&self.dport, &o.dport),
+        };
+        (!cell.sport.is_empty() && !cell.dport.is_empty()).then_some(cell)
+    }
+
+    /// Adds what `o` leaves of it to `rest`.
+    fn without(&self, o: &Self, rest: &mut Vec<Self>) {
+        let Some(both) = self.and(o) else {
+            rest.push(self.clone());
+            return;
+        };
+        // Field by field: what lies outside `o` in this one and inside in those before.
+        let mut left = self.clone();
+        let mut push = |cell: Self| rest.push(cell);
+        if left.exp & !o.exp != 0 {
+            push(Self {
+                exp: left.exp & !o.exp,
+                ..left.clone()
+            });
+        }
+        left.exp = both.exp;
+        if left.dscp & !o.dscp != 0 {
+            push(Self {
+                dscp: left.dscp & !o.dscp,
+                ..left.clone()
+            });
+        }
+        left.dscp = both.dscp;
+        let protocol = [
+            left.protocol[0] & !o.protocol[0],
+            left.protocol[1] & !o.protocol[1],
+        ];
+        if protocol != [0, 0] {
+            push(Self {
+                protocol,
+                ..left.clone()
+            });
+        }
+        left.protocol = both.protocol;
+        let sport = ports_and(&left.sport, &ports_not(&o.sport));
+        if !sport.is_empty() {
+            push(Self {
+                sport,
+                ..left.clone()
+            });
+        }
+        left.sport.clone_from(&both.sport);
+        let dport = ports_and(&left.dport, &ports_not(&o.dport));
+        if !dport.is_empty() {
+            push(Self {
+                dport,
+                ..left.clone()
+            });
+        }
+        left.dport.clone_from(&both.dport);
+        for src in net_without(left.src, o.src) {
+            push(Self {
+                src,
+                ..left.clone()
+            });
+        }
+        left.src = both.src;
+        for dst in net_without(left.dst, o.dst) {
+            push(Self {
+                dst,
+                ..left.clone()
+            });
+        }
+    }
+}
+
+impl Packets {
+    /// No packet.
+    pub(crate) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Every packet.
+    pub(crate) fn all() -> Self {
+        Self(vec![Cell::all()])
+    }
+
+    /// What a condition matches; none if that is too intricate to say.
+    pub(crate) fn of(m: &MatchSpec) -> Option<Self> {
+        let mut cell = Cell::all();
+        let mut fields = false;
+        if let Some(l) = &m.dscp {
+            fields = true;
+            cell.dscp &= l.0.iter().fold(0, |b, d| b | 1 << d.value());
+        }
+        if let Some(l) = &m.precedence {
+            fields = true;
+            let bits = |p: &u8| 0xff_u64 << (8 * u32::from(*p & 7));
+            cell.dscp &= l.0.iter().fold(0, |b, p| b | bits(p));
+        }
+        if let Some(l) = &m.protocol {
+            fields = true;
+            let mut bits = [0_u128; 2];
+            for p in &l.0 {
+                bits[usize::from(p.0 >> 7)] |= 1 << (p.0 & 127);
+            }
+            cell.protocol = bits;
+        }
+        if let Some(l) = &m.sport {
+            fields = true;
+            cell.sport = ports(l.0.iter().map(|r| (r.first, r.last)));
+        }
+        if let Some(l) = &m.dport {
+            fields = true;
+            cell.dport = ports(l.0.iter().map(|r| (r.first, r.last)));
+        }
+        let nets = m.src.is_some() || m.dst.is_some();
+        if fields || nets {
+            cell.exp &= PLAIN;
+        }
+        if let Some(l) = &m.exp {
+            let bits = l.0.iter().fold(0, |b, e| b | 1 << (e & 7));
+            cell.exp &= bits;
+        }
+        let empty = cell.exp == 0
+            || cell.dscp == 0
+            || cell.protocol == [0, 0]
+            || cell.sport.is_empty()
+            || cell.dport.is_empty();
+        let mut set = Self(if empty { Vec::new() } else { vec![cell] });
+        for (list, source) in [(&m.src, true), (&m.dst, false)] {
+            let Some(list) = list else { continue };
+            let mut union = Self::none();
+            for net in &list.0 {
+                let mut one = Cell::plain();
+                if source {
+                    one.src = net.0;
+                } else {
+                    one.dst = net.0;
+                }
+                union = union.or(&Self(vec![one]))?;
+            }
+            set = set.and(&union)?;
+        }
+        if let Some(list) = &m.any {
+            let mut union = Self::none();
+            for inner in list {
+                union = union.or(&Self::of(inner)?)?;
+            }
+            set = set.and(&union)?;
+        }
+        for inner in m.all.iter().flatten() {
+            set = set.and(&Self::of(inner)?)?;
+        }
+        if let Some(inner) = &m.not {
+            set = set.without(&Self::of(inner)?)?;
+        }
+        if let Some(entries) = &m.acl {
+            // The first entry that matches decides; an access list is about IP packets.
+            let (mut left, mut permitted) = (Self(vec![Cell::plain()]), Self::none());
+            for entry in entries {
+                let about = Self::of(&entry.matching)?;
+                if entry.permit {
+                    permitted.0.extend(left.and(&about)?.0);
+                }
+                left = left.without(&about)?;
+            }
+            set = set.and(&permitted.bounded()?)?;
+        }
+        Some(set)
+    }
+
+    /// Packets of a flow without labels.
+    pub(crate) fn of_flow(key: &FlowKey, dscps: u64) -> Self {
+        let mut protocol = [0_u128; 2];
+        protocol[usize::from(key.protocol >> 7)] = 1 << (key.protocol & 127);
+        Self(vec![Cell {
+            dscp: dscps,
+            protocol,
+            sport: vec![(key.sport, key.sport)],
+            dport: vec![(key.dport, key.dport)],
+            src: Ipv4Net::new(key.src, u32::MAX),
+            dst: Ipv4Net::new(key.dst, u32::MAX),
+            ..Cell::plain()
+        }])
+    }
+
+    fn bounded(self) -> Option<Self> {
+        (self.0.len() <= MAX_BOXES).then_some(self)
+    }
+
+    /// Union.
+    pub(crate) fn or(mut self, o: &Self) -> Option<Self> {
+        self.0.extend(o.0.iter().cloned());
+        self.bounded()
+    }
+
+    /// Intersection.
+    pub(crate) fn and(&self, o: &Self) -> Option<Self> {
+        let pairs = self.0.iter().flat_map(|a| o.0.iter().map(move |b| (a, b)));
+        let cells = pairs.filter_map(|(a, b)| a.and(b)).take(MAX_BOXES + 1);
+        Self(cells.collect()).bounded()
+    }
+
+    /// Difference.
+    pub(crate) fn without(&self, o: &Self) -> Option<Self> {
+        let mut left = self.0.clone();
+        for cell in &o.0 {
+            let mut rest = Vec::with_capacity(left.len());
+            for l in &left {
+                l.without(cell, &mut rest);
+                if rest.len() > MAX_BOXES {
+                    return None;
+                }
+            }
+            left = rest;
+        }
+        Some(Self(left))
+    }
+
+    /// Whether two sets have a packet in common.
+    pub(crate) fn meets(&self, o: &Self) -> bool {
+        let mut pairs = self.0.iter().flat_map(|a| o.0.iter().map(move |b| (a, b)));
+        pairs.any(|(a, b)| a.and(b).is_some())
+    }
+
+    /// Whether no packet is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The DSCPs of packets without labels that are in it whatever their other fields; none if
+    /// that is not all that it has.
+    pub(crate) fn by_dscp_only(&self) -> Option<u64> {
+        let plain = |c: &Cell| Cell {
+            dscp: c.dscp,
+            ..Cell::plain()
+        };
+        let pure = self.0.iter().all(|c| *c == plain(c));
+        pure.then(|| self.dscps())
+    }
+
+    /// The DSCPs of packets without labels that are in it.
+    pub(crate) fn dscps(&self) -> u64 {
+        let plain = self.0.iter().filter(|c| c.exp & PLAIN != 0);
+        plain.fold(0, |bits, c| bits | c.dscp)
+    }
+
+    /// Whether it has packets of a protocol.
+    pub(crate) fn has_protocol(&self, number: u8) -> bool {
+        let bit = 1 << (number & 127);
+        let mut cells = self.0.iter();
+        cells.any(|c| c.protocol[usize::from(number >> 7)] & bit != 0)
+    }
+}
+
+fn ports(ranges: impl Iterator<Item = (u16, u16)>) -> Ports {
+    let mut all: Ports = ranges.collect();
+    all.sort_unstable();
+    let mut merged: Ports = Vec::with_capacity(all.len());
+    for (first, last) in all {
+        match merged.last_mut() {
+            Some(before) if u32::from(first) <= u32::from(before.1) + 1 => {
+                before.1 = before.1.max(last);
+            }
+            _ => merged.push((first, last)),
+        }
+    }
+    merged
+}
+
+fn ports_and(a: &Ports, b: &Ports) -> Ports {
+    let (mut i, mut j, mut both) = (0, 0, Ports::new());
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        let (first, last) = (x.0.max(y.0), x.1.min(y.1));
+        if first <= last {
+            both.push((first, last));
+        }
+        if x.1 < y.1 {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    both
+}
+
+fn ports_not(a: &Ports) -> Ports {
+    let mut rest = Ports::new();
+    let mut next = Some(0_u16);
+    for (first, last) in a {
+        if let Some(n) = next.filter(|n| n < first) {
+            rest.push((n, first - 1));
+        }
+        next = last.checked_add(1);
+    }
+    rest.extend(next.map(|n| (n, u16::MAX)));
+    rest
+}
+
+fn net_and(a: Ipv4Net, b: Ipv4Net) -> Option<Ipv4Net> {
+    let common = a.mask & b.mask;
+    (a.addr & common == b.addr & common).then_some(Ipv4Net {
+        addr: a.addr | b.addr,
+        mask: a.mask | b.mask,
+    })
+}
+
+/// What `b` leaves of `a`, which it meets: one net for each bit that only `b` looks at.
+fn net_without(a: Ipv4Net, b: Ipv4Net) -> Vec<Ipv4Net> {
+    let mut nets = Vec::new();
+    let mut left = a;
+    for bit in (0..32).rev().map(|n| 1_u32 << n) {
+        if b.mask & !a.mask & bit != 0 {
+            nets.push(Ipv4Net {
+                addr: left.addr | (!b.addr & bit),
+                mask: left.mask | bit,
+            });
+            left = Ipv4Net {
+                addr: left.addr | (b.addr & bit),
+                mask: left.mask | bit,
+            };
+        }
+    }
+    nets
+}

@@ -1,0 +1,143 @@
+//! The traffic of a scenario, as classes see it.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::{Ecn, FlowKey};
+use spillgate_endpoints::source::Source;
+use spillgate_endpoints::tcp::config::EcnMode;
+use spillgate_queueing::spec::{DisciplineSpec, PoliceAction};
+use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
+
+use crate::sets::Packets;
+
+/// A flow on a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    /// Class of service that results show it under.
+    pub(crate) service: String,
+    /// As it was sent.
+    own: Packets,
+    /// With every DSCP that it may have here.
+    marked: Packets,
+    /// Long-run rate in bits per second; none where the network decides.
+    pub(crate) rate: Option<f64>,
+    /// Whether it slows down for losses.
+    pub(crate) reacts: bool,
+    /// Whether its packets may be marked.
+    pub(crate) ecn: bool,
+}
+
+impl Load {
+    /// The class that takes its packets as they were sent; the last is class-default.
+    pub(crate) fn class(&self, sets: &[Option<Packets>]) -> usize {
+        let takes = |s: &Option<Packets>| s.as_ref().is_some_and(|s| s.meets(&self.own));
+        let default = sets.len().saturating_sub(usize::from(
+            sets.last().is_some_and(|s| *s == Some(Packets::all())),
+        ));
+        sets.iter().position(takes).unwrap_or(default)
+    }
+
+    /// Whether each class may get packets of it, whatever was marked on the way.
+    pub(crate) fn reaches(&self, sets: &[Option<Packets>]) -> Vec<bool> {
+        let mut left = Some(self.marked.clone());
+        sets.iter()
+            .map(|set| {
+                let (Some(packets), Some(set)) = (&left, set) else {
+                    // What cannot be said is taken for reached.
+                    left = None;
+                    return true;
+                };
+                let reached = packets.meets(set);
+                left = packets.without(set);
+                reached
+            })
+            .collect()
+    }
+}
+
+/// The flows on a link, and what answers them; none where packets have labels, which hide what
+/// classes match on.
+pub(crate) fn on(
+    world: &WorldPlan,
+    link: u32,
+    policies: &BTreeMap<String, DisciplineSpec>,
+) -> Option<Vec<Load>> {
+    let plan = world.links.get(link as usize)?;
+    if world.carries_labels(plan) {
+        return None;
+    }
+    let mut loads = Vec::new();
+    for flow in &world.flows {
+        let ways = [
+            (Some(flow.route), flow.key, true),
+            (flow.back, flow.key.reversed(), false),
+        ];
+        for (route, key, forth) in ways {
+            let Some(path) = route.and_then(|r| world.routes.get(r as usize)) else {
+                continue;
+            };
+            let Some(at) = path.iter().position(|l| *l == link) else {
+                continue;
+            };
+            let mut dscps = 1 << flow.dscp.value();
+            for before in &path[..at] {
+                let policy = world.links.get(*before as usize).map(|l| &l.policy);
+                dscps |= policy.map_or(0, |p| marks(p, policies, 0));
+            }
+            loads.push(load(world, flow, &key, dscps, forth));
+        }
+    }
+    Some(loads)
+}
+
+fn load(world: &WorldPlan, flow: &FlowPlan, key: &FlowKey, dscps: u64, forth: bool) -> Load {
+    let (rate, reacts, mut ecn) = match &flow.traffic {
+        Traffic::Source(source) => (Some(Source::mean_rate(source)), false, false),
+        Traffic::Replay(_) => (None, false, false),
+        Traffic::Tcp {
+            config,
+            application,
+        } => {
+            let rate = match application {
+                Application::Source(source) => Some(Source::mean_rate(source)),
+                Application::Greedy | Application::Bytes(_) => None,
+            };
+            (rate, true, config.ecn != EcnMode::Off)
+        }
+        Traffic::Sessions(s) => (None, true, s.config.ecn != EcnMode::Off),
+    };
+    ecn |= flow.ecn != Ecn::NotEct;
+    Load {
+        service: world.classes[usize::from(flow.class)].clone(),
+        own: Packets::of_flow(key, 1 << flow.dscp.value()),
+        marked: Packets::of_flow(key, dscps),
+        // Acknowledgments: little, and as much as the connection's data.
+        rate: if forth { rate } else { Some(0.0) },
+        reacts,
+        ecn,
+    }
+}
+
+/// DSCPs that a policy may give to packets.
+fn marks(policy: &str, policies: &BTreeMap<String, DisciplineSpec>, depth: usize) -> u64 {
+    let Some(DisciplineSpec::ClassBased(spec)) = policies.get(policy).filter(|_| depth < 8) else {
+        return 0;
+    };
+    let mut bits = 0;
+    for class in &spec.classes {
+        bits |= class.set_dscp.map_or(0, |d| 1 << d.value());
+        if let Some(p) = &class.police {
+            let all = [Some(&p.conform), Some(&p.exceed), p.violate.as_ref()];
+            for action in all.into_iter().flatten().flat_map(|a| a.iter()) {
+                if let PoliceAction::SetDscp(d) = action {
+                    bits |= 1 << d.value();
+                }
+            }
+        }
+        bits |= class
+            .policy
+            .as_ref()
+            .map_or(0, |p| marks(p, policies, depth + 1));
+    }
+    bits
+}

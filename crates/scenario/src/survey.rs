@@ -1,0 +1,135 @@
+//! A scenario with the places of its policies, for whoever judges what it says.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use spillgate_queueing::spec::DisciplineSpec;
+
+use crate::ctx::Ctx;
+use crate::error::{Diagnostic, Diagnostics};
+use crate::import::{Files, Importer, Platform};
+use crate::load::{self, Options};
+use crate::lower;
+use crate::node::{Node, Step};
+use crate::plan::Plan;
+use crate::text::Texts;
+
+/// A scenario that is valid, and where its policies stand.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// As it will run.
+    pub plan: Plan,
+    /// What its loader warned of, with places.
+    pub warnings: Vec<Diagnostic>,
+    /// Its variants, in the order of [`Plan::variants`].
+    pub variants: Vec<Variant>,
+    texts: Texts,
+}
+
+/// One variant.
+#[derive(Debug)]
+pub struct Variant {
+    /// Every policy of the scenario and of its configurations, by name.
+    pub policies: BTreeMap<String, DisciplineSpec>,
+    /// The configurations that it refers to: their files and platforms.
+    pub configs: Vec<(PathBuf, Platform)>,
+    root: Node,
+}
+
+impl Surveyed {
+    /// A diagnostic at a key of a policy (and of a class of it): `key` is `aqm.wred`, say, or empty
+    /// for the policy or class itself. Where there is no such key, the nearest place above it.
+    #[must_use]
+    pub fn place(
+        &self,
+        variant: usize,
+        policy: &str,
+        class: Option<usize>,
+        key: &str,
+        d: Diagnostic,
+    ) -> Diagnostic {
+        let Some(v) = self.variants.get(variant) else {
+            return d;
+        };
+        let kind = v.policies.get(policy).map_or("", DisciplineSpec::kind);
+        let path = policy_path(policy, kind, class, key);
+        self.texts.place(d, v.root.nearest(&path), &path)
+    }
+
+    /// Whether the scenario itself, not one of its configurations, has a policy.
+    pub fn is_inline(&self, variant: usize, policy: &str) -> bool {
+        let root = self.variants.get(variant).map(|v| &v.root);
+        root.and_then(|r| r.get("policies"))
+            .is_some_and(|p| p.get(policy).is_some())
+    }
+}
+
+fn policy_path(policy: &str, kind: &str, class: Option<usize>, key: &str) -> Vec<Step> {
+    let mut steps = vec![
+        Step::Key("policies".to_owned()),
+        Step::Key(policy.to_owned()),
+        Step::Key(kind.to_owned()),
+    ];
+    if let Some(class) = class {
+        steps.push(Step::Key("classes".to_owned()));
+        steps.push(Step::Index(class));
+    }
+    // A class is named by the first of its keys.
+    let key = if class.is_some() && key.is_empty() {
+        "name"
+    } else {
+        key
+    };
+    let keys = key.split('.').filter(|k| !k.is_empty());
+    steps.extend(keys.map(|k| Step::Key(k.to_owned())));
+    steps
+}
+
+/// Reads a scenario as [`load()`](crate::load()) does, and keeps the places.
+///
+/// # Errors
+/// Those of [`load()`](crate::load()).
+pub fn survey(
+    path: &Path,
+    files: &dyn Files,
+    importer: &dyn Importer,
+    opts: &Options,
+) -> Result<Surveyed, Diagnostics> {
+    let mut ctx = Ctx::new(path, files, importer);
+    let found = read(&mut ctx, path, files, opts);
+    match found {
+        Some((plan, variants)) if ctx.is_fine() => {
+            let (warnings, texts) = ctx.into_warnings();
+            Ok(Surveyed {
+                plan,
+                warnings,
+                variants,
+                texts,
+            })
+        }
+        _ => Err(ctx.into_errors()),
+    }
+}
+
+fn read(
+    ctx: &mut Ctx<'_>,
+    path: &Path,
+    files: &dyn Files,
+    opts: &Options,
+) -> Option<(Plan, Vec<Variant>)> {
+    let (scenario, plan) = load::run(ctx, path, files, opts)?;
+    let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let root = load::tree(ctx, path, files, opts)?;
+    let trees = load::variants(ctx, &root, &scenario);
+    let variants = trees.into_iter().map(|t| {
+        let configs = t.scenario.configs.iter();
+        let configs = configs.map(|c| (dir.join(&c.ios), c.platform)).collect();
+        Variant {
+            policies: lower::ports(ctx, &t.name, &t.scenario, &t.root).policies,
+            configs,
+            root: t.root,
+        }
+    });
+    let variants = variants.collect();
+    Some((plan, variants))
+}

@@ -1,0 +1,96 @@
+"""`spillgate check`: what was understood, and what the rules find."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import textwrap
+from dataclasses import asdict
+
+from spillgate import scenario
+from spillgate.cli.text import count
+from spillgate.errors import InputError
+from spillgate.lint import Finding, Findings, is_scenario, lint, rules
+
+
+def check(options: argparse.Namespace) -> int:
+    """The command; returns the exit status."""
+    if options.explain is not None:
+        print(explained(options.explain))
+        return 0
+    if options.file is None:
+        msg = "error: check needs a FILE (or --explain ID)"
+        raise InputError(msg)
+    described = None
+    if is_scenario(options.file):
+        described = scenario.check(
+            options.file,
+            seed=options.seed,
+            runs=options.runs,
+            set=options.set,
+            sla=options.sla,
+            correction=options.correction,
+        )
+    found = lint(
+        options.file,
+        platform=options.platform,
+        select=options.select,
+        ignore=options.ignore,
+        set=options.set if described else None,
+    )
+    if options.format == "json":
+        record = {
+            "findings": [asdict(f) for f in found.found],
+            **{f"{s}s": found.count(s) for s in ("error", "warning", "note")},
+        }
+        json.dump(record, sys.stdout, ensure_ascii=False)
+        print()
+    elif options.format == "sarif":
+        json.dump(found.sarif, sys.stdout, ensure_ascii=False, indent=1)
+        print()
+    else:
+        if described is not None:
+            from spillgate.cli.describe import description
+
+            description(described)
+            print()
+        sys.stdout.write(found.text)
+        print(summary(found))
+    return int(found.fails(strict=options.strict))
+
+
+def summary(found: Findings) -> str:
+    """How many findings there are, in one line."""
+    counts = [count(n, s) for s in ("error", "warning", "note") if (n := found.count(s))]
+    if not counts:
+        return "No rule finds anything."
+    first = next((f for f in found.found if f.name), None)
+    hint = f"; spillgate check --explain {first.id} says why" if first else ""
+    return f"{', '.join(counts)}{hint}"
+
+
+def explained(asked: str) -> str:
+    """Everything about a rule."""
+    for rule in rules():
+        if asked.casefold() in (rule.id.casefold(), rule.name.casefold()):
+            paragraphs = [
+                f"{rule.id} {rule.name} ({rule.level})",
+                f"{rule.summary}.",
+                *rule.explanation.split("\n\n"),
+                f"What to do: {rule.remedy}",
+                f"Source: {rule.source}.",
+                f"Suppress it with a comment on the line or above it: spillgate: ignore {rule.id}",
+            ]
+            return "\n\n".join(textwrap.fill(p, 92) for p in paragraphs)
+    msg = f"error: there is no rule {asked!r}; 'spillgate list rules' has all of them"
+    raise InputError(msg)
+
+
+def note(findings: tuple[Finding, ...], file: object) -> str:
+    """What `spillgate run` says of them; empty if there is nothing to say."""
+    kinds = [(s, sum(f.severity == s for f in findings)) for s in ("error", "warning")]
+    counts = [count(n, s) for s, n in kinds if n]
+    if not counts:
+        return ""
+    return f"the rules find {' and '.join(counts)}; spillgate check {file} shows them"

@@ -1,0 +1,309 @@
+"""`spillgate check`: the rules, their output, suppression, exit status."""
+
+import json
+
+import pytest
+
+import spillgate
+
+HEAD = """\
+class-map match-any VOICE
+ match ip dscp ef
+class-map match-any DATA
+ match ip dscp af31 af32 af33
+policy-map WAN
+ class VOICE
+  {voice}
+ class DATA
+  {data}
+interface Serial0/0
+ bandwidth {rate}
+ service-policy output WAN
+"""
+
+
+def config(voice="priority percent 30", data="bandwidth percent 40", rate=20000, extra=""):
+    return HEAD.format(voice=voice, data=data.replace("; ", "\n  "), rate=rate) + extra
+
+
+CASES = {
+    # Rule: what triggers it and on which line, and what is just inside the bound.
+    # AF33 has the higher minimum; equal ones are allowed (RFC 2597 asks for "not larger").
+    "SG-A001": (
+        config(
+            data="bandwidth percent 40; queue-limit 90 packets; random-detect dscp-based; "
+            "random-detect dscp af31 20 60; random-detect dscp af32 20 60; "
+            "random-detect dscp af33 21 60"
+        ),
+        12,
+        config(
+            data="bandwidth percent 40; queue-limit 90 packets; random-detect dscp-based; "
+            "random-detect dscp af31 20 60; random-detect dscp af32 20 60; "
+            "random-detect dscp af33 20 60"
+        ),
+    ),
+    # The defaults have a maximum of 40 packets.
+    "SG-A002": (
+        config(data="bandwidth percent 40; queue-limit 39 packets; random-detect dscp-based"),
+        11,
+        config(data="bandwidth percent 40; queue-limit 40 packets; random-detect dscp-based"),
+    ),
+    "SG-A003": (
+        config(data="bandwidth percent 40; random-detect dscp-based; random-detect dscp 26 20 59"),
+        11,
+        config(data="bandwidth percent 40; random-detect dscp-based; random-detect dscp 26 20 60"),
+    ),
+    # 1/100 is 1 %, the least that is not remarked.
+    "SG-A004": (
+        config(
+            data="bandwidth percent 40; random-detect dscp-based; random-detect dscp 26 20 60 101"
+        ),
+        11,
+        config(
+            data="bandwidth percent 40; random-detect dscp-based; random-detect dscp 26 20 60 100"
+        ),
+    ),
+    # 8 Mb/s are 667 packets of 1500 B a second: 2^13 of them take 12.3 s, 2^12 6.1 s.
+    "SG-A005": (
+        config(
+            data="bandwidth percent 40; random-detect; "
+            "random-detect exponential-weighting-constant 13"
+        ),
+        10,
+        config(
+            data="bandwidth percent 40; random-detect; "
+            "random-detect exponential-weighting-constant 12"
+        ),
+    ),
+    "SG-A006": (
+        config(voice="bandwidth percent 10\n  random-detect"),
+        8,
+        config(data="bandwidth percent 40; random-detect"),
+    ),
+    "SG-C001": (
+        config().replace("ip dscp af31 af32 af33", "ip dscp ef"),
+        8,
+        config().replace("ip dscp af31 af32 af33", "ip dscp ef af31"),
+    ),
+    "SG-C003": (
+        config().replace("ip dscp af31 af32 af33", "ip dscp ef af31"),
+        8,
+        config(),
+    ),
+    "SG-C004": (config(extra="class-map OLD\n match ip dscp cs1\n"), 13, config()),
+    "SG-C005": (config(extra="policy-map OLD\n class VOICE\n  bandwidth 10\n"), 13, config()),
+    "SG-C006": (
+        config(extra="access-list 10 permit any\n"),
+        13,
+        config(extra="access-list 10 permit any\nline vty 0 4\n access-class 10 in\n"),
+    ),
+    "SG-Q001": (config(voice="priority"), 7, config(voice="priority\n  police 1000000")),
+    # 76 % of the interface; 75 % may be reserved.
+    "SG-Q002": (
+        config(voice="priority percent 33", data="bandwidth percent 43"),
+        12,
+        config(voice="priority percent 33", data="bandwidth percent 42"),
+    ),
+    "SG-Q003": (config(voice="priority percent 34"), 7, config(voice="priority percent 33")),
+    # 30 + 69 leave 1 %, 30 + 68 leave 2 %.
+    "SG-Q004": (config(data="bandwidth percent 69"), 5, config(data="bandwidth percent 68")),
+    "SG-Q005": (
+        config(data="bandwidth percent 40; queue-limit 9 packets"),
+        10,
+        config(data="bandwidth percent 40; queue-limit 10 packets"),
+    ),
+    # 167 packets of 1500 B are 100.2 ms at 20 Mb/s, 166 are 99.6 ms.
+    "SG-Q006": (
+        config(data="bandwidth percent 40; queue-limit 167 packets"),
+        10,
+        config(data="bandwidth percent 40; queue-limit 166 packets"),
+    ),
+    # 1500 B are 10.01 ms at 1199 kb/s, 10 ms at 1200 kb/s.
+    "SG-Q008": (config(rate=1199), 7, config(rate=1200)),
+    "SG-Q009": (
+        config().replace("Serial0/0", "Serial0/0.1").replace(" bandwidth 20000\n", ""),
+        11,
+        config().replace("Serial0/0", "Serial0/0.1"),
+    ),
+    "SG-S001": (
+        config(data="shape average 20001000"),
+        9,
+        config(data="shape average 20000000"),
+    ),
+    # Bc = Be: 1 000 001 bits each are 250 000.25 B, beyond 250 ms at 8 Mb/s.
+    "SG-S002": (
+        config(data="shape average 8000000 1008000 1008000"),
+        9,
+        config(data="shape average 8000000 1000000 1000000"),
+    ),
+    "SG-S003": (
+        config(data="police 8000000 1499 conform-action transmit exceed-action drop"),
+        9,
+        config(data="police 8000000 1500 conform-action transmit exceed-action drop"),
+    ),
+    # 8 Mb/s bring 100 000 B in 100 ms.
+    "SG-S004": (
+        config(data="police 8000000 99999 conform-action transmit exceed-action drop"),
+        9,
+        config(data="police 8000000 100000 conform-action transmit exceed-action drop"),
+    ),
+    "SG-X001": (config(extra="! spillgate: ignore SG-Z999\n"), 13, config()),
+}
+
+
+def found(tmp_path, text, name="r.cfg", **options):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return spillgate.lint(path, **options).found
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_a_rule_finds_its_mistake_at_its_line_and_nothing_inside_the_bound(tmp_path, rule):
+    wrong, line, right = CASES[rule]
+    hits = [f for f in found(tmp_path, wrong) if f.id == rule]
+    assert [f.line for f in hits] == [line], found(tmp_path, wrong)
+    assert hits[0].help
+    assert hits[0].source == wrong.splitlines()[line - 1]
+    assert not [f for f in found(tmp_path, right) if f.id == rule]
+
+
+SCENARIO = """\
+schema_version: 1
+name: lint
+topology:
+  nodes: [a, b]
+  links:
+    wan: {{from: a, to: b, rate: 10 Mb/s, delay: 1 ms, policy: p}}
+    back: {{from: b, to: a, rate: 10 Mb/s, delay: 1 ms}}
+policies:
+  p:
+    class-based:
+      classes:
+        - {{name: voice, match: {{dscp: {dscp}}}, priority: {{rate: {rate}}}}}
+        - {{name: data, match: {{dscp: af11}}, bandwidth: 5 Mb/s, queue_limit: {limit}{aqm}}}
+traffic:
+  - flow: {{name: v, from: a, to: b, class: voice, dscp: ef,
+      source: {{cbr: {{rate: 1 Mb/s, packet: 200 B}}}}}}
+  - flow: {{name: d, from: a, to: b, class: data, dscp: af11, {data}}}
+measurement: {{warmup: 1 s, duration: 5 s}}
+sla:
+  - {{class: data, metric: owd_p99, max: {bound}}}
+"""
+
+GREEDY = "tcp: {}"
+CBR = "source: {cbr: {rate: 1 Mb/s, packet: 1500 B}}"
+
+
+def scenario(dscp="ef", rate="1 Mb/s", limit="40 packets", aqm="", data=GREEDY, bound="97 ms"):
+    return SCENARIO.format(dscp=dscp, rate=rate, limit=limit, aqm=aqm, data=data, bound=bound)
+
+
+WRED = ", aqm: {wred: {ecn: true}}"
+
+SCENARIOS = {
+    "SG-A006": (scenario(aqm=WRED, data=CBR), 13, scenario(aqm=WRED)),
+    "SG-A007": (
+        scenario(aqm=WRED),
+        13,
+        scenario(aqm=WRED, data="tcp: {ecn: classic}"),
+    ),
+    "SG-C002": (scenario(dscp="cs5"), 12, scenario()),
+    "SG-Q007": (scenario(rate="999 kb/s"), 12, scenario()),
+    # 40 packets of 1500 B are 96 ms at 5 Mb/s.
+    "SG-Q010": (scenario(bound="95 ms"), 13, scenario()),
+}
+
+
+@pytest.mark.parametrize("rule", SCENARIOS)
+def test_a_rule_looks_at_the_traffic_of_a_scenario(tmp_path, rule):
+    wrong, line, right = SCENARIOS[rule]
+    hits = [f for f in found(tmp_path, wrong, "s.yaml") if f.id == rule]
+    assert [f.line for f in hits] == [line], found(tmp_path, wrong, "s.yaml")
+    assert not [f for f in found(tmp_path, right, "s.yaml") if f.id == rule]
+
+
+def test_every_rule_has_a_case():
+    assert {r.id for r in spillgate.rules()} == {*CASES, *SCENARIOS}
+
+
+def test_comments_suppress(tmp_path):
+    wrong, _, _ = CASES["SG-Q001"]
+    reason = "  ! spillgate: ignore SG-Q001 it is policed upstream\n"
+    text = wrong.replace("  priority", reason + "  priority")
+    assert "SG-Q001" not in [f.id for f in found(tmp_path, text)]
+    # The comment holds for the next line only.
+    text = "! spillgate: ignore SG-Q001\n" + wrong
+    assert "SG-Q001" in [f.id for f in found(tmp_path, text)]
+    text = "! spillgate: ignore-file SG-Q001\n" + wrong
+    assert "SG-Q001" not in [f.id for f in found(tmp_path, text)]
+    comment = "{rate: 1 Mb/s}} # spillgate: ignore SG-C002\n"
+    text = scenario(dscp="cs5").replace("{rate: 1 Mb/s}}\n", comment, 1)
+    assert "SG-C002" not in [f.id for f in found(tmp_path, text, "s.yaml")]
+
+
+def test_rules_are_selected(tmp_path):
+    wrong, _, _ = CASES["SG-C001"]
+    assert {f.id for f in found(tmp_path, wrong, select=["SG-C"])} == {"SG-C001"}
+    assert "SG-C001" not in {f.id for f in found(tmp_path, wrong, ignore=["class-shadowed"])}
+    with pytest.raises(spillgate.InputError, match="there is no rule `SG-C9`"):
+        found(tmp_path, wrong, select=["SG-C9"])
+
+
+def test_exit_status(cli, tmp_path):
+    (tmp_path / "error.cfg").write_text(CASES["SG-C001"][0], encoding="utf-8")
+    (tmp_path / "warning.cfg").write_text(CASES["SG-Q001"][0], encoding="utf-8")
+    (tmp_path / "bad.cfg").write_text("policy-map P\n class NONE\n", encoding="utf-8")
+    assert cli("check", "error.cfg").returncode == 1
+    assert cli("check", "warning.cfg").returncode == 0
+    assert cli("check", "warning.cfg", "--strict").returncode == 1
+    assert cli("check", "bad.cfg").returncode == 2
+    assert cli("check", "none.cfg").returncode == 2
+    assert cli("check").returncode == 2
+    assert cli("check", "error.cfg", "--ignore", "SG-C001").returncode == 0
+
+
+def test_text_has_place_carets_and_numbers(cli, tmp_path):
+    (tmp_path / "r.cfg").write_text(CASES["SG-Q006"][0], encoding="utf-8")
+    done = cli("check", "r.cfg", "--select", "SG-Q006")
+    message = "the queue of class DATA is deep: 167 packets of 1500 B are 100 ms at 20 Mb/s"
+    assert done.stdout.splitlines() == [
+        f"r.cfg:10:3: warning: {message} [SG-Q006]",
+        "   10 |   queue-limit 167 packets",
+        "      |   ^^^^^^^^^^^^^^^^^^^^^^^",
+        "    hint: Shorten the queue to 50 ms at its rate, or put WRED or a fair queue into it.",
+        "",
+        "1 warning; spillgate check --explain SG-Q006 says why",
+    ]
+
+
+def test_json_and_sarif_say_the_same(cli, tmp_path):
+    (tmp_path / "r.cfg").write_text(CASES["SG-C001"][0], encoding="utf-8")
+    record = json.loads(cli("check", "r.cfg", "--format", "json").stdout)
+    assert record["errors"] == 1
+    log = json.loads(cli("check", "r.cfg", "--format", "sarif").stdout)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [r["id"] for r in rules[: len(spillgate.rules())]] == [r.id for r in spillgate.rules()]
+    assert len(run["results"]) == len(record["findings"])
+    for result, finding in zip(run["results"], record["findings"], strict=True):
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == finding["id"]
+        assert result["level"] == finding["severity"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "r.cfg"
+        assert place["region"]["startLine"] == finding["line"]
+
+
+def test_every_rule_is_explained(cli):
+    done = cli("check", "--explain", "class-shadowed")
+    assert done.returncode == 0
+    assert done.stdout.startswith("SG-C001 class-shadowed (error)\n")
+    assert cli("check", "--explain", "SG-Z9").returncode == 2
+    listed = cli("list", "rules").stdout
+    assert all(r.id in listed for r in spillgate.rules())
+
+
+def test_a_run_says_how_many_there_are(cli, tmp_path):
+    (tmp_path / "s.yaml").write_text(scenario(dscp="cs5"), encoding="utf-8")
+    done = cli("run", "s.yaml", "--runs", "1", "--no-figures", "--no-report", "--out", "out")
+    assert "spillgate: the rules find 1 warning; spillgate check s.yaml shows them" in done.stderr
