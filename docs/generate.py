@@ -14,6 +14,7 @@ def write_all(root, where):
         "cli": command_line(),
         "metrics": metrics(),
         "codes": codes(root),
+        "rules": rules(),
     }
     for family, entries in spillgate.catalog().items():
         if family != "metrics":
@@ -51,6 +52,15 @@ def metrics():
     )
 
 
+def rules():
+    """Every rule of `spillgate check` with its texts."""
+    return "\n".join(
+        f"## {r.id} {r.name}\n\n*{r.level.capitalize()}.* {r.summary}.\n\n{r.explanation}\n\n"
+        f"**What to do.** {r.remedy}\n\n**Source.** {r.source}.\n"
+        for r in spillgate.rules()
+    )
+
+
 def codes(root):
     """The codes of diagnostics, from where they are defined."""
     text = (root / "crates/scenario/src/codes.rs").read_text(encoding="utf-8")
@@ -61,6 +71,7 @@ def codes(root):
             "crates/import/src/ios/fault.rs",
             "crates/import/src/show/mod.rs",
             "crates/export/src/codes.rs",
+            "crates/lint/src/lib.rs",
         )
     )
     constant = r'/// (.*)\n\s*(?:pub\(crate\) )?const \w+: &str = "([EW]\d{4})";'

@@ -214,6 +214,28 @@ SCENARIOS = {
 }
 
 
+MPLS = """\
+schema_version: 1
+name: mpls
+topology:
+  nodes: [a, pe1, p, pe2, b]
+  links:
+    a: {{from: a, to: pe1, rate: 10 Mb/s, delay: 1 ms}}
+    x: {{from: pe1, to: p, rate: 10 Mb/s, delay: 1 ms}}
+    y: {{from: p, to: pe2, rate: 10 Mb/s, delay: 1 ms}}
+    b: {{from: pe2, to: b, rate: 10 Mb/s, delay: 1 ms}}
+  mpls:
+    pe: [pe1, pe2]
+    p: [p]
+    imposition: {{ef: {exp}}}
+traffic:
+  - flow: {{name: v, from: a, to: b, class: voice, dscp: ef,
+      source: {{cbr: {{rate: 1 Mb/s, packet: 200 B}}}}}}
+measurement: {{warmup: 1 s, duration: 5 s}}
+"""
+SCENARIOS["SG-M001"] = (MPLS.format(exp=0), 13, MPLS.format(exp=5))
+
+
 @pytest.mark.parametrize("rule", SCENARIOS)
 def test_a_rule_looks_at_the_traffic_of_a_scenario(tmp_path, rule):
     wrong, line, right = SCENARIOS[rule]
@@ -224,6 +246,12 @@ def test_a_rule_looks_at_the_traffic_of_a_scenario(tmp_path, rule):
 
 def test_every_rule_has_a_case():
     assert {r.id for r in spillgate.rules()} == {*CASES, *SCENARIOS}
+
+
+def test_examples_have_no_errors(root):
+    for file in sorted([*root.glob("examples/*/*.cfg"), *root.glob("examples/*/scenario.yaml")]):
+        errors = [f for f in spillgate.lint(file).found if f.severity == "error"]
+        assert errors == [], file
 
 
 def test_comments_suppress(tmp_path):

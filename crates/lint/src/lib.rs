@@ -35,6 +35,9 @@ pub use output::{json, sarif, text};
 pub use registry::{Level, RULES, Rule, rule};
 pub use scenario::scenario;
 
+/// A rule that was asked for does not exist.
+const NO_RULE: &str = "E0901";
+
 /// The class that every policy has.
 static DEFAULT: LazyLock<ClassSpec> = LazyLock::new(|| ClassSpec {
     name: "class-default".to_owned(),
@@ -126,7 +129,7 @@ impl Selection {
                     let near = spillgate_scenario::nearest(entry, ids)
                         .map_or_else(String::new, |n| format!("did you mean `{n}`? "));
                     let d =
-                        Diagnostic::error("E0901", format!("{option}: there is no rule `{entry}`"));
+                        Diagnostic::error(NO_RULE, format!("{option}: there is no rule `{entry}`"));
                     let hint = format!("{near}`spillgate list rules` has all of them");
                     return Err(d.hint(hint).into());
                 }

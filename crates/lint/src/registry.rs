@@ -29,7 +29,7 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, S shapers and policers.
+    /// management, S shapers and policers, M MPLS, X the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
     pub name: &'static str,
@@ -132,6 +132,11 @@ rules! {
         why "An access list that nothing names filters and classifies nothing. If a class was to match it, the name differs.";
         fix "Name it in a class-map (`match access-group`), or take it out.";
         from "Spillgate";
+    EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning,
+        "A provider edge gives marked packets EXP 0, the bits of best effort";
+        why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";
+        fix "Take the entry out of `imposition`, give it the EXP bits that the core's classes match, or set them in a class (`set mpls experimental imposition`, `set_exp_imposition`).";
+        from "RFC 3270, section 2.6; RFC 5462; Cisco IOS, `set mpls experimental imposition`";
     UNLIMITED = "SG-Q001", "priority-without-limit", Warning,
         "A strict-priority class without a rate or policer";
         why "A strict-priority queue is served before every other. Without a bound its traffic, or whatever carries its mark by mistake or on purpose, can take all of the link: the other classes get nothing for as long as it lasts, their guarantees included.\n\nA single host that marks a file transfer EF is enough.";

@@ -11,7 +11,7 @@ use spillgate_scenario::schema::SlaMetric;
 use spillgate_scenario::survey::{Surveyed, survey};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options, Platform};
 
-use crate::registry::{NEVER_MATCHED, POLICY_UNUSED};
+use crate::registry::{EXP_UNSET, NEVER_MATCHED, POLICY_UNUSED};
 use crate::traffic::{self, Load};
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, cfg, finish, lossy};
@@ -46,6 +46,7 @@ pub fn scenario(
         let Some(plan) = surveyed.plan.variants.get(i) else {
             continue;
         };
+        found.extend(unset_exp(&surveyed, i, &plan.world));
         for ((policy, rate), links) in ports(&plan.world) {
             let Some((policy, _)) = variant.policies.get_key_value(policy) else {
                 continue;
@@ -209,6 +210,45 @@ fn placed(surveyed: &Surveyed, configs: &[Config], variant: usize, hit: Hit) -> 
     let d = Diagnostic::warning(hit.rule.id, hit.message);
     let d = surveyed.place(variant, &spot.policy, spot.class, &spot.key, d);
     Finding::new(hit.rule, d)
+}
+
+/// Marked flows that get EXP 0 at a provider edge.
+fn unset_exp(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Option<Finding> {
+    let mpls = world.mpls.as_ref()?;
+    let policies = &surveyed.variants.get(variant)?.policies;
+    // A class may set the bits of some of the packets: nothing is said then.
+    let set = policies.values().any(|spec| match spec {
+        DisciplineSpec::ClassBased(spec) => {
+            let mut classes = spec.classes.iter();
+            classes.any(|c| c.set_exp_imposition.is_some() || c.set_dscp.is_some())
+        }
+        _ => false,
+    });
+    if set {
+        return None;
+    }
+    let ends = |l: u32| (world.links[l as usize].from, world.links[l as usize].to);
+    let lost = |f: &&spillgate_scenario::plan::FlowPlan| {
+        let dscp = f.dscp;
+        let labelled = !mpls
+            .tunnels(&world.routes[f.route as usize], ends)
+            .is_empty();
+        labelled && dscp.precedence() > 0 && mpls.exp_of[usize::from(dscp.value())] == 0
+    };
+    let mut dscps: Vec<_> = world.flows.iter().filter(lost).map(|f| f.dscp).collect();
+    dscps.sort_unstable();
+    dscps.dedup();
+    let first = dscps.first()?.to_string();
+    let names: Vec<String> = dscps.iter().map(ToString::to_string).collect();
+    let flows = world.flows.iter().filter(lost).count();
+    let message = format!(
+        "{flows} flows with DSCP {} get EXP 0 at the provider edge: the core takes them for best effort",
+        names.join(", ")
+    );
+    let d = Diagnostic::warning(EXP_UNSET.id, message);
+    let keys = ["topology", "mpls", "imposition", &first];
+    let d = surveyed.place_at(variant, &keys, d);
+    Some(Finding::new(&EXP_UNSET, d))
 }
 
 /// The scenario's own policies that no link of any variant has.

@@ -395,3 +395,123 @@ fn net_without(a: Ipv4Net, b: Ipv4Net) -> Vec<Ipv4Net> {
     }
     nets
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use proptest::prelude::*;
+    use spillgate_core::Dscp;
+    use spillgate_queueing::spec::{AclEntry, NetSpec, OneOrMany, PortRange, Protocol};
+
+    use super::*;
+
+    /// Conditions on few values, so that sets meet often.
+    fn condition() -> impl Strategy<Value = MatchSpec> {
+        let leaf = (
+            prop::option::of(prop::collection::vec(0..4_u8, 1..3)),
+            prop::option::of(prop::sample::select(vec![6_u8, 17])),
+            prop::option::of((0..6_u16, 0..6_u16)),
+            prop::option::of((0..4_u32, 0..4_u32)),
+        )
+            .prop_map(|(dscp, protocol, port, src)| MatchSpec {
+                dscp: dscp.map(|l| OneOrMany(l.into_iter().filter_map(Dscp::new).collect())),
+                protocol: protocol.map(|p| OneOrMany(vec![Protocol(p)])),
+                dport: port.map(|(a, b)| {
+                    OneOrMany(vec![PortRange {
+                        first: a.min(b),
+                        last: a.max(b),
+                    }])
+                }),
+                src: src.map(|(addr, mask)| {
+                    OneOrMany(vec![NetSpec(Ipv4Net::new(Ipv4Addr::from(addr), !mask))])
+                }),
+                ..MatchSpec::default()
+            });
+        leaf.prop_recursive(2, 8, 3, |inner| {
+            let list = || prop::collection::vec(inner.clone(), 1..3);
+            prop_oneof![
+                list().prop_map(|l| MatchSpec {
+                    any: Some(l),
+                    ..MatchSpec::default()
+                }),
+                list().prop_map(|l| MatchSpec {
+                    all: Some(l),
+                    ..MatchSpec::default()
+                }),
+                inner.clone().prop_map(|m| MatchSpec {
+                    not: Some(Box::new(m)),
+                    ..MatchSpec::default()
+                }),
+                prop::collection::vec((any::<bool>(), inner.clone()), 1..3).prop_map(|l| {
+                    let entry = |(permit, matching)| AclEntry { permit, matching };
+                    MatchSpec {
+                        acl: Some(l.into_iter().map(entry).collect()),
+                        ..MatchSpec::default()
+                    }
+                }),
+            ]
+        })
+    }
+
+    /// What the conditions mean, packet by packet.
+    fn holds(m: &MatchSpec, k: &FlowKey, dscp: u8) -> bool {
+        m.dscp
+            .as_ref()
+            .is_none_or(|l| l.0.iter().any(|d| d.value() == dscp))
+            && m.protocol
+                .as_ref()
+                .is_none_or(|l| l.0.iter().any(|p| p.0 == k.protocol))
+            && m.dport
+                .as_ref()
+                .is_none_or(|l| l.0.iter().any(|r| (r.first..=r.last).contains(&k.dport)))
+            && m.src
+                .as_ref()
+                .is_none_or(|l| l.0.iter().any(|n| n.0.contains(k.src)))
+            && m.any
+                .as_ref()
+                .is_none_or(|l| l.iter().any(|i| holds(i, k, dscp)))
+            && m.all.iter().flatten().all(|i| holds(i, k, dscp))
+            && m.not.as_ref().is_none_or(|i| !holds(i, k, dscp))
+            && m.acl.as_ref().is_none_or(|l| {
+                let first = l.iter().find(|e| holds(&e.matching, k, dscp));
+                first.is_some_and(|e| e.permit)
+            })
+    }
+
+    fn packets() -> impl Iterator<Item = (FlowKey, u8)> {
+        (0..4_u8).flat_map(|dscp| {
+            (0..4_u32).flat_map(move |src| {
+                (0..6_u16).flat_map(move |dport| {
+                    [6_u8, 17].map(|protocol| {
+                        let key = FlowKey {
+                            src: Ipv4Addr::from(src),
+                            dst: Ipv4Addr::UNSPECIFIED,
+                            protocol,
+                            sport: 0,
+                            dport,
+                        };
+                        (key, dscp)
+                    })
+                })
+            })
+        })
+    }
+
+    proptest! {
+        /// The sets hold the packets for which the conditions hold, and so do their differences.
+        #[test]
+        fn sets_are_what_the_conditions_mean(a in condition(), b in condition()) {
+            let (Some(x), Some(y)) = (Packets::of(&a), Packets::of(&b)) else {
+                return Ok(());
+            };
+            let Some(rest) = x.without(&y) else { return Ok(()) };
+            for (key, dscp) in packets() {
+                let one = Packets::of_flow(&key, 1 << dscp);
+                let (in_a, in_b) = (holds(&a, &key, dscp), holds(&b, &key, dscp));
+                prop_assert_eq!(x.meets(&one), in_a, "{:?}", key);
+                prop_assert_eq!(rest.meets(&one), in_a && !in_b, "{:?}", key);
+            }
+        }
+    }
+}

@@ -56,6 +56,16 @@ impl Surveyed {
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
+    /// A diagnostic at the value of a path of keys, or the nearest place above it.
+    #[must_use]
+    pub fn place_at(&self, variant: usize, keys: &[&str], d: Diagnostic) -> Diagnostic {
+        let Some(v) = self.variants.get(variant) else {
+            return d;
+        };
+        let path: Vec<Step> = keys.iter().map(|k| Step::from(*k)).collect();
+        self.texts.place(d, v.root.nearest(&path), &path)
+    }
+
     /// Whether the scenario itself, not one of its configurations, has a policy.
     pub fn is_inline(&self, variant: usize, policy: &str) -> bool {
         let root = self.variants.get(variant).map(|v| &v.root);
