@@ -254,6 +254,18 @@ def test_examples_have_no_errors(root):
         assert errors == [], file
 
 
+def test_a_class_needs_a_flow_on_one_of_the_links_that_are_alike(tmp_path):
+    # Voice leaves by one link, data by the other; both have the same policy and rate.
+    text = scenario().replace("nodes: [a, b]", "nodes: [a, b, c]")
+    text = text.replace(
+        "    back:",
+        "    wan2: {from: a, to: c, rate: 10 Mb/s, delay: 1 ms, policy: p}\n    back:",
+    ).replace("name: v, from: a, to: b", "name: v, from: a, to: c")
+    assert "SG-C002" not in [f.id for f in found(tmp_path, text, "s.yaml")]
+    text = text.replace("dscp: ef,", "dscp: cs5,")
+    assert "SG-C002" in [f.id for f in found(tmp_path, text, "s.yaml")]
+
+
 def test_comments_suppress(tmp_path):
     wrong, _, _ = CASES["SG-Q001"]
     reason = "  ! spillgate: ignore SG-Q001 it is policed upstream\n"

@@ -52,25 +52,38 @@ pub fn scenario(
                 continue;
             };
             used.push(policy.clone());
-            let loads = loads(&plan.world, &links, &variant.policies);
-            let flows: Option<Vec<&Load>> = loads.as_ref().map(|l| l.iter().collect());
+            let all = loads(&plan.world, &links, &variant.policies);
+            // Of links that are alike the one with the most flows is judged; a class needs a flow on
+            // one of them only.
+            let most = all.iter().flatten().max_by_key(|l| l.len());
+            let flows: Option<Vec<&Load>> = most.map(|l| l.iter().collect());
             let name = links
                 .first()
                 .and_then(|l| plan.world.links.get(*l as usize));
             let whose = format!("link {}", name.map_or("", |l| &l.name));
-            let mut question = Question {
-                policies: &variant.policies,
-                whose: &whose,
-                objectives: &objectives,
-                reached: BTreeMap::new(),
-                hits: Vec::new(),
+            let ask = |flows: Option<&[&Load]>| {
+                let mut question = Question {
+                    policies: &variant.policies,
+                    whose: &whose,
+                    objectives: &objectives,
+                    reached: BTreeMap::new(),
+                    hits: Vec::new(),
+                };
+                question.policy(policy, Some(rate), flows, 0);
+                (question.reached, question.hits)
             };
-            question.policy(policy, Some(rate), flows.as_deref(), 0);
-            for (class, got) in question.reached {
+            let (classes, hits) = ask(flows.as_deref());
+            let mut got = vec![classes];
+            for other in all.iter().flatten().filter(|l| !l.is_empty()) {
+                got.push(ask(Some(&other.iter().collect::<Vec<_>>())).0);
+            }
+            for (class, got) in got.into_iter().flatten() {
                 places.entry(class.clone()).or_insert(i);
                 *reached.entry(class).or_default() |= got;
             }
-            let hits = question.hits;
+            if all.iter().any(Option::is_none) || links.len() > all.len() {
+                any_class(policy, &variant.policies, 0, &mut reached);
+            }
             found.extend(hits.into_iter().map(|h| placed(&surveyed, &configs, i, h)));
         }
     }
@@ -153,22 +166,37 @@ fn ports(world: &WorldPlan) -> BTreeMap<(&str, Rate), Vec<u32>> {
     ports
 }
 
-/// The flows on one of several links that are alike: that with the most; none if it is not known.
+/// Of a thousand access links a few dozen say what their traffic is like.
+const LOOKED_AT: usize = 32;
+
+/// The flows on each of the first links; none where they are not known.
 fn loads(
     world: &WorldPlan,
     links: &[u32],
     policies: &BTreeMap<String, DisciplineSpec>,
-) -> Option<Vec<Load>> {
-    // Of a thousand access links a few dozen say what their traffic is like.
-    const LOOKED_AT: usize = 32;
-    let mut most: Option<Vec<Load>> = None;
-    for link in links.iter().take(LOOKED_AT) {
-        let here = traffic::on(world, *link, policies)?;
-        if most.as_ref().is_none_or(|m| m.len() < here.len()) {
-            most = Some(here);
+) -> Vec<Option<Vec<Load>>> {
+    let looked_at = links.iter().take(LOOKED_AT);
+    looked_at
+        .map(|l| traffic::on(world, *l, policies))
+        .collect()
+}
+
+/// Takes every class of a policy, and of those inside it, for one that has flows.
+fn any_class(
+    policy: &str,
+    policies: &BTreeMap<String, DisciplineSpec>,
+    depth: usize,
+    reached: &mut BTreeMap<(String, usize), bool>,
+) {
+    let Some(DisciplineSpec::ClassBased(spec)) = policies.get(policy).filter(|_| depth < 8) else {
+        return;
+    };
+    for (i, class) in spec.classes.iter().enumerate() {
+        reached.insert((policy.to_owned(), i), true);
+        if let Some(inner) = &class.policy {
+            any_class(inner, policies, depth + 1, reached);
         }
     }
-    most
 }
 
 /// The strictest delay that is required of each class of service, in seconds.

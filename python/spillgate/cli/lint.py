@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import textwrap
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from spillgate import scenario
 from spillgate.cli.text import count
@@ -53,7 +53,8 @@ def check(options: argparse.Namespace) -> int:
         if described is not None:
             from spillgate.cli.describe import description
 
-            description(described)
+            # The warnings are among the findings.
+            description(replace(described, warnings=()))
             print()
         sys.stdout.write(found.text)
         print(summary(found))
