@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     for problem in problems:
         print(f"spillgate: {problem}", file=sys.stderr)
     if not options.quiet:
-        _lint_note(options)
+        _lint_note(options, described)
     _print(results, directory.path, figures, page, options)
     if status == INTERRUPTED:
         done, wanted = len(results.runs), described.runs * len(described.variants)
@@ -75,15 +75,23 @@ def run(options: argparse.Namespace) -> int:
     return results.status
 
 
-def _lint_note(options: argparse.Namespace) -> None:
+_READ_AGAIN = 16_000_000
+"""Bytes of a scenario's files above which they are not read once more for the rules."""
+
+
+def _lint_note(options: argparse.Namespace, described: Description) -> None:
     """Says on standard error how many mistakes the rules find."""
     from spillgate.cli import lint as rules
     from spillgate.lint import lint
 
+    directory = Path(options.scenario).parent
     try:
+        # A long capture takes as long the second time; `spillgate check` is there for that.
+        if sum((directory / f).stat().st_size for f in described.files) > _READ_AGAIN:
+            return
         found = lint(options.scenario, set=options.set).found
-    except InputError:
-        # The file has changed since the run began.
+    except (InputError, OSError):
+        # A file has changed since the run began.
         return
     if text := rules.note(found, options.scenario):
         print(f"spillgate: {text}", file=sys.stderr)
