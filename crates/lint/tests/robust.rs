@@ -1,10 +1,12 @@
 //! Any input gives findings or located errors, in little time.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spillgate_lint::{Selection, configuration, json, sarif, text};
-use spillgate_scenario::Platform;
+use spillgate_lint::{Selection, configuration, json, sarif, scenario, text};
+use spillgate_scenario::{Options, Platform};
 
 const EDGE: &[u8] = include_bytes!("../../../examples/voice-edge/edge.cfg");
 const NODE: &[u8] = include_bytes!("../../../examples/ce-node/policies.cfg");
@@ -40,6 +42,25 @@ fn every_truncation_ends_in_findings_or_errors() {
             check(&file[..end]);
         }
     }
+}
+
+#[test]
+fn every_truncation_of_a_scenario_ends_in_findings_or_errors() {
+    let whole = include_bytes!("../../../examples/first/scenario.yaml");
+    let mut findings = 0;
+    for end in (0..=whole.len()).rev().step_by(9) {
+        let path = PathBuf::from("s.yaml");
+        let files = BTreeMap::from([(path.clone(), whole[..end].to_vec())]);
+        match scenario(&path, &files, &Options::default(), &Selection::default()) {
+            Ok(found) => {
+                findings += 1;
+                assert!(found.iter().all(|f| f.file == "s.yaml"));
+            }
+            Err(errors) => assert!(errors.has_errors()),
+        }
+    }
+    // The whole of it is valid.
+    assert!(findings > 0);
 }
 
 proptest! {
