@@ -21,8 +21,9 @@ const ANSWER: usize = 3;
 const PATH: usize = 2;
 const LINK: usize = 1;
 
-/// What the caches next to a processor's core hold, in bytes, at least.
-const CACHE: usize = 1 << 20;
+/// What the caches of a processor's core hold, its share of a common one included, in bytes: below
+/// that to look ahead costs more than it brings.
+const CACHE: usize = 4 << 20;
 
 /// Whether the packets of so many flows over so many links will not find their state in the cache.
 pub(super) fn is_large(flows: usize, links: usize) -> bool {
