@@ -35,6 +35,8 @@ pub(crate) struct Transfers {
     times: Times,
     /// Resolution of the times.
     bits: u8,
+    /// The window has ended.
+    ended: bool,
 }
 
 /// How long transfers took. A lone connection has one.
@@ -57,6 +59,7 @@ impl Transfers {
             refused: 0,
             times: Times::None,
             bits,
+            ended: false,
         }
     }
 
@@ -98,6 +101,7 @@ impl Transfers {
 
     /// The window begins or ends; what the open connections have done follows.
     pub(crate) fn on_edge(&mut self, begins: bool) {
+        self.ended = !begins;
         // The end brings more than there was at the begin: what is short of it here, open
         // connections add.
         let before = if begins {
@@ -120,8 +124,53 @@ impl Transfers {
         all.timeouts = all.timeouts.wrapping_add(counts.timeouts);
     }
 
-    /// What happened within the window.
+    /// What happened within the window; nothing is known before it has ended.
     pub(crate) fn within(&self) -> Counts {
-        self.within
+        if self.ended {
+            self.within
+        } else {
+            Counts::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(delivered: u64) -> Counts {
+        Counts {
+            delivered,
+            retransmits: delivered / 10,
+            timeouts: delivered / 100,
+        }
+    }
+
+    #[test]
+    fn what_lies_between_the_edges_counts() {
+        let mut t = Transfers::new(5);
+        t.closed = counts(1_000);
+        t.on_edge(true);
+        t.on_open(counts(500));
+        assert_eq!(t.within(), Counts::default(), "a run that has not ended");
+        // The open connection is closed, and another one has opened.
+        t.closed.add(counts(700));
+        t.on_edge(false);
+        t.on_open(counts(300));
+        assert_eq!(t.within(), counts(500));
+    }
+
+    #[test]
+    fn one_time_is_like_a_histogram_of_one() {
+        let mut t = Transfers::new(5);
+        assert_eq!(t.times().count(), 0);
+        for (n, ms) in [(1, 7), (2, 9), (3, 11)] {
+            t.on_done(Dur::from_ms(ms));
+            let mut sum = Histogram::new(5);
+            t.add_times(&mut sum);
+            assert_eq!((t.times().count(), sum.count()), (n, n));
+            assert_eq!(t.times().min(), Some(Dur::from_ms(7)));
+            assert_eq!(sum.max(), Some(Dur::from_ms(ms)));
+        }
     }
 }
