@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
+from spillgate.cli.machine import write_json
 from spillgate.errors import InputError, OutputError
 from spillgate.result import Results, load
 from spillgate.rows import Row
@@ -107,8 +108,7 @@ def _print(
     from spillgate.cli import render
 
     if options.format == "json":
-        json.dump(results.to_dict(), sys.stdout, ensure_ascii=False)
-        print()
+        write_json(results.to_dict())
     elif options.format == "csv":
         write_csv(results)
     else:
@@ -229,8 +229,7 @@ def import_config(options: argparse.Namespace) -> int:
         options.config, platform=options.platform, interface=options.interface
     )
     if options.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        print()
+        write_json(found)
     else:
         from spillgate.cli import config
 
@@ -241,8 +240,7 @@ def import_config(options: argparse.Namespace) -> int:
 def _import_measured(options: argparse.Namespace) -> int:
     found = scenario.offered(options.config, interface=options.interface)
     if options.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        print()
+        write_json(found)
     else:
         from spillgate.cli import measured
 
@@ -266,8 +264,7 @@ def explain(options: argparse.Namespace) -> int:
         scenario=options.scenario,
     )
     if options.format == "json":
-        json.dump(found.to_dict(), sys.stdout, ensure_ascii=False)
-        print()
+        write_json(found.to_dict())
     else:
         from spillgate.cli import explain as text
 
@@ -289,8 +286,7 @@ def profile(options: argparse.Namespace) -> int:
         interface=options.interface,
     )
     if options.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        print()
+        write_json(found)
     elif options.format == "yaml":
         sys.stdout.write(found["scenario"])
     else:
@@ -335,7 +331,7 @@ def _write_whole(path: Path, text: str) -> None:
 
 def print_schema(_options: argparse.Namespace) -> int:
     """`spillgate schema`."""
-    print(json.dumps(scenario.schema(), indent=2, ensure_ascii=False))
+    write_json(scenario.schema(), indent=2)
     return 0
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from dataclasses import asdict, replace
 
 from spillgate import scenario
+from spillgate.cli.machine import write_json
 from spillgate.cli.text import count
 from spillgate.errors import InputError
 from spillgate.lint import Finding, Findings, is_scenario, lint, rules
@@ -44,11 +44,9 @@ def check(options: argparse.Namespace) -> int:
             "findings": [asdict(f) for f in found.found],
             **{f"{s}s": found.count(s) for s in ("error", "warning", "note")},
         }
-        json.dump(record, sys.stdout, ensure_ascii=False)
-        print()
+        write_json(record)
     elif options.format == "sarif":
-        json.dump(found.sarif, sys.stdout, ensure_ascii=False, indent=1)
-        print()
+        write_json(found.sarif, indent=1)
     else:
         if described is not None:
             from spillgate.cli.describe import description

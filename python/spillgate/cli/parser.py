@@ -186,11 +186,15 @@ def _recording(parser: argparse._ArgumentGroup, prefix: str) -> None:
     )
 
 
-def _pcap(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    pcap = _command(commands, "pcap", "write packets of a run to a pcapng file")
-    pcap.add_argument(
+def _run_directory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "directory", type=Path, metavar="RUN", help="run directory, made by 'spillgate run'"
     )
+
+
+def _pcap(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    pcap = _command(commands, "pcap", "write packets of a run to a pcapng file")
+    _run_directory(pcap)
     pcap.add_argument(
         "points",
         nargs="+",
@@ -268,9 +272,7 @@ def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
 
 def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     explain = _command(commands, "explain", "tell why packets of a run were late or lost")
-    explain.add_argument(
-        "directory", type=Path, metavar="RUN", help="run directory, made by 'spillgate run'"
-    )
+    _run_directory(explain)
     explain.add_argument(
         "--flow",
         action="append",

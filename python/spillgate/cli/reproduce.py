@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from spillgate.cli.machine import write_json
 from spillgate.cli.progress import LINE_EVERY_S, describe, duration
 from spillgate.cli.text import console, item, show, table
 from spillgate.errors import InputError
@@ -62,8 +62,7 @@ def reproduce(options: argparse.Namespace) -> int:
         spent = time.monotonic() - begun, time.process_time() - worked
         page.write(found, temporary, options.argv, *spent)
     if options.format == "json":
-        json.dump(found.document(), sys.stdout, ensure_ascii=False)
-        print()
+        write_json(found.document())
     else:
         _print(found, directory.path, spent, brief=options.quiet)
     return 0
