@@ -2,9 +2,11 @@
 
 mod ahead;
 mod build;
+mod cast;
 mod connections;
 mod failures;
 mod mpls;
+mod paths;
 mod phases;
 mod sessions;
 mod taps;

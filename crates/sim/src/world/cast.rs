@@ -1,0 +1,230 @@
+//! Who sends, and what is counted of it, at time 0.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use spillgate_core::rng::{hash_bytes, mix};
+use spillgate_core::{Dur, Ecn, FlowKey, Rng, Time};
+use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_endpoints::workload::SessionSpec;
+use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
+
+use super::histogram_bits;
+use super::paths::Paths;
+use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
+use crate::replay::Capture;
+use crate::session::{Session, Workload};
+use crate::tcp::Connection;
+use crate::transfers::Transfers;
+use crate::window::Window;
+
+/// Who sends, in the making.
+pub(super) struct Cast<'a> {
+    pub(super) plan: &'a WorldPlan,
+    pub(super) seed: u64,
+    pub(super) run: u32,
+    pub(super) window: Window,
+    /// Which conversations of a hashing queue share a bucket is an accident of addresses and of
+    /// the router's hash function. Each run has another, so that intervals cover that luck.
+    pub(super) salt: u64,
+    pub(super) flows: Vec<Flow>,
+    pub(super) keys: Vec<FlowKey>,
+    /// Hashed names of the flows.
+    pub(super) names: Vec<u64>,
+    pub(super) sources: Vec<OpenLoop>,
+    pub(super) replays: Vec<Capture>,
+    pub(super) tcp: Vec<Connection>,
+    pub(super) workloads: Vec<Workload>,
+    pub(super) sessions: Vec<Session>,
+    pub(super) transfers: Vec<Transfers>,
+}
+
+/// Which way a flow goes.
+#[derive(Clone, Copy)]
+enum Way {
+    There,
+    Back,
+}
+
+impl<'a> Cast<'a> {
+    pub(super) fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
+        let room = |f: &FlowPlan| match &f.traffic {
+            Traffic::Source(_) => 1,
+            Traffic::Tcp { .. } => 2,
+            Traffic::Sessions(s) => 1 + 4 * s.active as usize,
+            Traffic::Replay(r) => 1 + r.survey.flows.entries().len(),
+        };
+        let flows = plan.flows.iter().map(room).sum();
+        Self {
+            plan,
+            seed,
+            run,
+            window,
+            salt: Rng::named(seed, run, "hash", "salt").u64(),
+            flows: Vec::with_capacity(flows),
+            keys: Vec::with_capacity(flows),
+            names: Vec::with_capacity(flows),
+            sources: Vec::new(),
+            replays: Vec::new(),
+            tcp: Vec::new(),
+            workloads: Vec::new(),
+            sessions: Vec::new(),
+            transfers: Vec::new(),
+        }
+    }
+
+    /// The flows of the plan first, then what their connections need.
+    pub(super) fn fill(&mut self, paths: &Paths) {
+        let plan = self.plan;
+        let times_bits = histogram_bits(plan.flows.len());
+        for (i, f) in (0_u32..).zip(&plan.flows) {
+            let name = format!("flows/{}", f.name);
+            // Flows that start together may stay in step for ever.
+            let mut rng = Rng::named(self.seed, self.run, &name, "start");
+            let start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
+            let rng = Rng::named(self.seed, self.run, &name, "source");
+            let transfers = self.transfers.len() as u32;
+            let origin = match &f.traffic {
+                Traffic::Source(spec) => {
+                    self.sources.push(OpenLoop::new(spec, rng, start, f.stop));
+                    Origin::Open(self.sources.len() as u32 - 1)
+                }
+                Traffic::Tcp {
+                    config,
+                    application,
+                } => {
+                    let source = match application {
+                        Application::Source(spec) => Some(OpenLoop::new(spec, rng, start, f.stop)),
+                        Application::Greedy | Application::Bytes(_) => None,
+                    };
+                    let mut connection = Connection::new(config, start, f.stop);
+                    connection.transfers = transfers;
+                    connection.data = i;
+                    self.tcp.push(connection.fed(application, source));
+                    Origin::Data(self.tcp.len() as u32 - 1)
+                }
+                Traffic::Sessions(s) => {
+                    self.workloads
+                        .push(Workload::new(s, rng, start, f.stop, i, transfers));
+                    Origin::Workload(self.workloads.len() as u32 - 1)
+                }
+                // The first flow of a capture wakes for all of them.
+                Traffic::Replay(r) if self.is_new(r) => {
+                    self.replays.push(Capture::new(r, start, f.stop, i));
+                    Origin::Replay(self.replays.len() as u32 - 1)
+                }
+                Traffic::Replay(_) => Origin::Replayed,
+            };
+            if f.traffic.is_closed_loop() {
+                let mut transfers = Transfers::new(times_bits);
+                let opens = matches!(origin, Origin::Data(_));
+                transfers.begun = u64::from(opens && self.window.contains(start));
+                self.transfers.push(transfers);
+            }
+            self.flow(i, Way::There, origin, paths, name);
+        }
+        for c in 0..self.tcp.len() {
+            let name = &plan.flows[self.tcp[c].data as usize].name;
+            let name = format!("flows/{name}/ack");
+            let origin = Origin::Acknowledgments(c as u32);
+            self.tcp[c].acknowledgments =
+                self.flow(self.tcp[c].data, Way::Back, origin, paths, name);
+        }
+        for w in 0..self.workloads.len() {
+            self.places(w, paths);
+        }
+        for r in 0..self.replays.len() {
+            self.replayed(r, paths);
+        }
+    }
+
+    /// Whether no flow before has this capture.
+    fn is_new(&self, replay: &Arc<ReplayPlan>) -> bool {
+        let last = self.replays.last().map(|c| c.flow as usize);
+        !last.is_some_and(|i| match &self.plan.flows[i].traffic {
+            Traffic::Replay(known) => Arc::ptr_eq(known, replay),
+            _ => false,
+        })
+    }
+
+    /// The flows of a capture's packets.
+    fn replayed(&mut self, r: usize, paths: &Paths) {
+        let leader = self.replays[r].flow;
+        let plan = self.plan;
+        let Traffic::Replay(replay) = &plan.flows[leader as usize].traffic else {
+            return;
+        };
+        self.replays[r].first = self.flows.len() as u32;
+        let name = &plan.flows[leader as usize].name;
+        for (k, entry) in replay.survey.flows.entries().iter().enumerate() {
+            let name = format!("flows/{name}/{k}");
+            let number = self.flow(
+                leader + entry.group,
+                Way::There,
+                Origin::Replayed,
+                paths,
+                name,
+            );
+            let key = entry.key.flow_key();
+            let flow = &mut self.flows[number as usize];
+            flow.hash = (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32;
+            flow.dscp = replay.dscp.unwrap_or(entry.dscp);
+            self.keys[number as usize] = key;
+        }
+    }
+
+    /// Adds a flow that belongs to flow `of` of the plan; its number.
+    fn flow(&mut self, of: u32, way: Way, origin: Origin, paths: &Paths, name: String) -> u32 {
+        let f = &self.plan.flows[of as usize];
+        let (key, route) = match way {
+            Way::There => (f.key, f.route),
+            Way::Back => (f.key.reversed(), f.back.unwrap_or(f.route)),
+        };
+        let answers = matches!(origin, Origin::Acknowledgments(_));
+        self.flows.push(Flow {
+            origin,
+            meter: if answers { NO_METER } else { of },
+            begin: paths.begin(route),
+            hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
+            seq: 0,
+            dscp: f.dscp,
+            ecn: if answers { Ecn::NotEct } else { f.ecn },
+            wake: Time::MAX,
+        });
+        self.keys.push(key);
+        self.names.push(hash_bytes(name.as_bytes()));
+        self.flows.len() as u32 - 1
+    }
+
+    /// The places of a workload's sessions.
+    fn places(&mut self, w: usize, paths: &Paths) {
+        let of = self.workloads[w].flow;
+        let plan = Arc::clone(&self.workloads[w].plan);
+        self.workloads[w].hash = self.flows[of as usize].hash;
+        let name = format!("flows/{}", self.plan.flows[of as usize].name);
+        let answered = matches!(plan.session, SessionSpec::RequestResponse(_));
+        // What answers goes over the connection that is open already.
+        let open = Arc::new(TcpConfig {
+            handshake: false,
+            ..(*plan.config).clone()
+        });
+        for k in 0..plan.active {
+            let place = self.sessions.len() as u32;
+            let mut half = |config: &Arc<TcpConfig>, there: Way, back: Way, part: &str| {
+                let c = self.tcp.len() as u32;
+                let mut connection = Connection::vacant(config, place);
+                connection.transfers = self.workloads[w].transfers;
+                let named = |what: &str| format!("{name}/{k}/{part}{what}");
+                connection.data = self.flow(of, there, Origin::Data(c), paths, named("data"));
+                connection.acknowledgments =
+                    self.flow(of, back, Origin::Acknowledgments(c), paths, named("ack"));
+                self.tcp.push(connection);
+                c
+            };
+            let forward = half(&plan.config, Way::There, Way::Back, "");
+            let back = answered.then(|| half(&open, Way::Back, Way::There, "back-"));
+            self.workloads[w].free.push(Reverse(place));
+            self.sessions.push(Session::vacant(w as u32, forward, back));
+        }
+    }
+}
