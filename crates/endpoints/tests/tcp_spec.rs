@@ -71,6 +71,11 @@ fn refusals() {
         ),
         (r#"{"syn_retries": 31}"#, "syn_retries"),
         (r#"{"retries": 1001}"#, "retries"),
+        (r#"{"max_rto": "0 s"}"#, "max_rto"),
+        (r#"{"max_rto": "500 ms"}"#, "max_rto"),
+        (r#"{"max_rto": "500 ms", "min_rto": "100 ms"}"#, "max_rto"),
+        (r#"{"retry": {"constant": "0 s"}}"#, "retry.constant"),
+        (r#"{"retry": {"constant": "2 h"}}"#, "retry.constant"),
     ] {
         assert_eq!(resolve(json).unwrap_err(), path, "{json}");
     }
@@ -79,8 +84,25 @@ fn refusals() {
         r#"{"cc": "vegas"}"#,
         r#"{"cc": {"cubic": {"x": 1}}}"#,
         r#"{"cc": {}}"#,
+        r#"{"retries": "forever"}"#,
+        r#"{"retries": -1}"#,
+        r#"{"retries": 1.5}"#,
+        r#"{"retry": "constant"}"#,
+        r#"{"retry": {"constant": "1 s", "exponential": "1 s"}}"#,
         r#"{"cc": {"reno": {}, "tahoe": {}}}"#,
     ] {
         assert!(resolve(json).is_err(), "{json}");
     }
+}
+
+/// A constant period is the first timeout of SYN too, unless that is written.
+#[test]
+fn first_timeouts() {
+    let first = |json: &str| resolve(json).unwrap().initial_rto.as_secs_f64();
+    assert_eq!(first(r#"{"retry": {"constant": "250 ms"}}"#), 0.25);
+    let both = r#"{"retry": {"constant": "250 ms"}, "initial_rto": "3 s"}"#;
+    assert_eq!(first(both), 3.0);
+    assert_eq!(first(r#"{"profile": "ns2", "retry": "exponential"}"#), 3.0);
+    let endless = resolve(r#"{"retries": "unlimited", "syn_retries": "unlimited"}"#).unwrap();
+    assert_eq!((endless.retries, endless.syn_retries), (u32::MAX, u32::MAX));
 }

@@ -44,7 +44,7 @@ impl Sender {
         }
         if self.syn_lost {
             self.cc.limit(self.cfg.mss.into()); // RFC 5681 §3.1
-            self.rtt.after_lost_syn();
+            self.rtt.after_lost_syn(&self.cfg);
         }
         self.row = 0;
         self.last_sent = now;
@@ -140,7 +140,7 @@ impl Sender {
             return;
         }
         if !self.is_impatient() {
-            self.rto_at = now + self.rtt.rto();
+            self.rto_at = now + self.rtt.rto(&self.cfg);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use spillgate_core::{Dur, Ecn};
 
+use super::retry::RetrySpec;
 use crate::cc::CcSpec;
 
 /// When the receiver may hold an acknowledgment back (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
@@ -98,6 +99,10 @@ pub struct TcpConfig {
     pub rto_granularity: Dur,
     /// Timeout before the first measurement.
     pub initial_rto: Dur,
+    /// Largest timeout of a row that doubles, and of what measurements give.
+    pub max_rto: Dur,
+    /// How timeouts in a row follow one another.
+    pub retry: RetrySpec,
     /// Duplicate acknowledgments that mean a loss (3 in RFC 5681).
     pub dup_thresh: u32,
     /// Limited transmit (RFC 3042).
@@ -110,9 +115,10 @@ pub struct TcpConfig {
     pub pacing: bool,
     /// SYN and SYN-ACK before data.
     pub handshake: bool,
-    /// Retransmissions of SYN before the connection fails.
+    /// Retransmissions of SYN before the connection fails; [`u32::MAX`]: it never does.
     pub syn_retries: u32,
-    /// Timeouts in a row for one segment before the connection fails (R2, RFC 9293 §3.8.3).
+    /// Timeouts in a row for one segment before the connection fails (R2, RFC 9293 §3.8.3);
+    /// [`u32::MAX`]: it never does.
     pub retries: u32,
     /// Segments by which one acknowledgment may open the window, in bytes
     /// acknowledged (RFC 3465); 0: one increment per acknowledgment, whatever it covers.
@@ -132,4 +138,19 @@ pub struct TcpConfig {
     pub idle_restart: bool,
     /// Whether TCP options count in the length of packets.
     pub count_options: bool,
+}
+
+impl TcpConfig {
+    /// How long to wait for an answer after `row` attempts, one or more, of which the first
+    /// waited for `first`.
+    pub(super) fn after_silence(&self, first: Dur, row: u32) -> Dur {
+        match self.retry {
+            RetrySpec::Constant(period) => period,
+            RetrySpec::Exponential => {
+                let most = self.max_rto.max(first).as_ps();
+                let doubled = u128::from(first.as_ps()) << row.min(32);
+                Dur::from_ps(doubled.min(most.into()) as u64)
+            }
+        }
+    }
 }

@@ -20,7 +20,8 @@
 //! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
 //! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
 //! and departures; `rate`: delivery rates; `recovery`: loss detection and repair;
-//! `scoreboard`: what is outstanding; `rtt`: RFC 6298; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
+//! `scoreboard`: what is outstanding; `rtt` and `retry`: RFC 6298 and what may
+//! replace its doubling; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
 //! # What is not modeled
 //! Payload in both directions of one connection (use two), sequence number
@@ -36,6 +37,7 @@ mod rate;
 mod reassembly;
 mod receiver;
 mod recovery;
+pub mod retry;
 mod rtt;
 mod scoreboard;
 mod segment;
@@ -46,6 +48,7 @@ mod transmit;
 
 pub use config::TcpConfig;
 pub use receiver::Receiver;
+pub use retry::{Attempts, RetrySpec};
 pub use segment::{Flags, SackBlocks, Segment};
 pub use sender::{Failure, Sender, State, Stats};
 pub use spec::TcpSpec;

@@ -269,9 +269,13 @@ impl Receiver {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.syn_due {
             self.syn_due = false;
-            let backed_off = self.cfg.initial_rto * (1 << self.syn_sent.min(6));
-            self.syn_at = now + backed_off;
-            self.syn_sent += 1;
+            let first = self.cfg.initial_rto;
+            self.syn_at = now
+                + match self.syn_sent {
+                    0 => first,
+                    row => self.cfg.after_silence(first, row),
+                };
+            self.syn_sent = self.syn_sent.saturating_add(1);
             let flags = (Flags::SYN | Flags::ACK).with_if(Flags::ECE, self.ecn);
             self.last_ack_sent = self.nxt;
             return Some(Segment {

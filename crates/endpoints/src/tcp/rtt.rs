@@ -3,9 +3,7 @@
 use spillgate_core::Dur;
 
 use super::config::{RtoFloor, TcpConfig};
-
-/// Backed-off timeouts never exceed this (RFC 6298 §2.5 allows any bound from 60 s).
-pub(super) const MAX_RTO: Dur = Dur::from_secs(60);
+use super::retry::RetrySpec;
 
 /// Smoothed round-trip time, its variation, and the timeout that follows.
 #[derive(Clone, Debug)]
@@ -53,7 +51,7 @@ impl Rtt {
             RtoFloor::Timeout => (self.srtt + k_var).max(min),
             RtoFloor::Variance => self.srtt + k_var.max(min),
         }
-        .min(MAX_RTO.as_ps().max(min));
+        .min(cfg.max_rto.as_ps().max(min));
         self.backoff = 0;
     }
 
@@ -63,20 +61,20 @@ impl Rtt {
     }
 
     /// After SYN was lost data begin with 3 s at least (§5.7).
-    pub(super) fn after_lost_syn(&mut self) {
-        self.base = self.base.max(Dur::from_secs(3).as_ps());
+    pub(super) fn after_lost_syn(&mut self, cfg: &TcpConfig) {
+        if cfg.retry == RetrySpec::Exponential {
+            self.base = self.base.max(Dur::from_secs(3).as_ps());
+        }
         self.backoff = 0;
     }
 
-    /// The timeout, backed off.
+    /// The timeout, after as many as there were in a row.
     #[inline]
-    pub(super) fn rto(&self) -> Dur {
+    pub(super) fn rto(&self, cfg: &TcpConfig) -> Dur {
         if self.backoff == 0 {
             return Dur::from_ps(self.base);
         }
-        let max = MAX_RTO.as_ps().max(self.base);
-        let shifted = u128::from(self.base) << self.backoff;
-        Dur::from_ps(shifted.min(u128::from(max)) as u64)
+        cfg.after_silence(Dur::from_ps(self.base), self.backoff.into())
     }
 
     /// Smoothed; none before the first measurement.
@@ -105,23 +103,29 @@ mod tests {
     /// RFC 6298 §2.2 and §2.3 by hand: 100 ms, then 180 ms.
     #[test]
     fn follows_rfc_6298() {
-        let c = cfg();
+        let mut c = cfg();
         let mut r = Rtt::new(&c);
-        assert_eq!(r.rto(), c.initial_rto);
+        assert_eq!(r.rto(&c), c.initial_rto);
         r.sample(Dur::from_ms(100), &c);
         assert_eq!(
-            (r.srtt(), r.rto()),
+            (r.srtt(), r.rto(&c)),
             (Some(Dur::from_ms(100)), Dur::from_ms(300))
         );
         r.sample(Dur::from_ms(180), &c);
         // var = 3/4 * 50 + 1/4 * 80 = 57.5; srtt = 7/8 * 100 + 1/8 * 180 = 110.
         assert_eq!(r.srtt(), Some(Dur::from_ms(110)));
-        assert_eq!(r.rto(), Dur::from_ms(340));
+        assert_eq!(r.rto(&c), Dur::from_ms(340));
         r.back_off();
         r.back_off();
-        assert_eq!(r.rto(), Dur::from_ms(1360));
+        assert_eq!(r.rto(&c), Dur::from_ms(1360));
         (0..50).for_each(|_| r.back_off());
-        assert_eq!(r.rto(), MAX_RTO);
+        assert_eq!(r.rto(&c), Dur::from_secs(60));
+        c.max_rto = Dur::from_secs(64);
+        assert_eq!(r.rto(&c), Dur::from_secs(64));
+        c.retry = RetrySpec::Constant(Dur::from_secs(1));
+        assert_eq!(r.rto(&c), Dur::from_secs(1));
+        r.sample(Dur::from_ms(110), &c);
+        assert!(r.rto(&c) < Dur::from_ms(400), "an answer ends the row");
     }
 
     /// Where the minimum applies: to the timeout, or to its variance term alone.
@@ -131,9 +135,9 @@ mod tests {
         c.min_rto = Dur::from_ms(200);
         let mut r = Rtt::new(&c);
         (0..200).for_each(|_| r.sample(Dur::from_ms(100), &c));
-        assert_eq!(r.rto(), Dur::from_ms(200));
+        assert_eq!(r.rto(&c), Dur::from_ms(200));
         c.rto_floor = RtoFloor::Variance;
         r.sample(Dur::from_ms(100), &c);
-        assert_eq!(r.rto(), Dur::from_ms(300));
+        assert_eq!(r.rto(&c), Dur::from_ms(300));
     }
 }

@@ -170,7 +170,7 @@ impl Sender {
         // RFC 5681 §4.1: after a silence of one timeout the window restarts.
         if self.cfg.idle_restart
             && self.una == self.max
-            && now.since(self.last_sent) > self.rtt.rto()
+            && now.since(self.last_sent) > self.rtt.rto(&self.cfg)
         {
             self.cc
                 .limit(u64::from(self.cfg.initial_window) * u64::from(self.cfg.mss));
@@ -238,7 +238,7 @@ impl Sender {
 
     /// Retransmission timeout, backed off.
     pub fn rto(&self) -> Dur {
-        self.rtt.rto()
+        self.rtt.rto(&self.cfg)
     }
 
     /// Counts since the start.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Size};
 
 use super::config::{DelayedAck, EcnMode, LossBase, Repair, RtoFloor, TcpConfig};
+use super::retry::{Attempts, RetrySpec};
 use crate::cc::{CcSpec, NewRenoSpec};
 use crate::source::spec::SpecProblem;
 
@@ -96,9 +97,18 @@ pub struct TcpSpec {
     /// Granularity of the retransmission clock. Default 1 ms, `linux` 1 us, `ns2` 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_granularity: Option<Dur>,
-    /// Timeout before the first measurement, above 0. Default 1 s (RFC 6298 §2.1), `ns2` 3 s.
+    /// Timeout before the first measurement, above 0. Default 1 s (RFC 6298 §2.1), `ns2` 3 s,
+    /// with `retry: {constant: ...}` that period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Dur>,
+    /// Largest retransmission timeout, not below `min_rto` and `initial_rto`. Default 60 s, the
+    /// least that RFC 6298 §2.5 allows as a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Dur>,
+    /// How timeouts in a row follow one another, of SYN, SYN-ACK and data: `exponential` or
+    /// `{constant: 1 s}`. Default `exponential`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetrySpec>,
     /// Limited transmit (RFC 3042). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
@@ -114,14 +124,13 @@ pub struct TcpSpec {
     /// Three-way handshake. Default true, `ns2` false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
-    /// Retransmissions of SYN before giving up, at most 30. Default 6.
+    /// Retransmissions of SYN before giving up: at most 30, or `unlimited`. Default 6.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 30))]
-    pub syn_retries: Option<u32>,
-    /// Timeouts in a row for the same data before the connection fails, at most 1000. Default 15.
+    pub syn_retries: Option<Attempts>,
+    /// Timeouts in a row for the same data before the connection fails: at most 1000, or
+    /// `unlimited`. Default 15.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 1000))]
-    pub retries: Option<u32>,
+    pub retries: Option<Attempts>,
 }
 
 const HIGHEST_MSS: u64 = 65_000;
@@ -149,10 +158,8 @@ impl TcpSpec {
         let max_window = self.resolve_window(mss)?;
         let initial_window = self.initial_window.unwrap_or(if ns2 { 2 } else { 10 });
         in_range("initial_window", initial_window.into(), 1, 1000)?;
-        let syn_retries = self.syn_retries.unwrap_or(6);
-        in_range("syn_retries", syn_retries.into(), 0, 30)?;
-        let retries = self.retries.unwrap_or(15);
-        in_range("retries", retries.into(), 0, 1000)?;
+        let syn_retries = Attempts::limit(self.syn_retries, "syn_retries", 6, 30)?;
+        let retries = Attempts::limit(self.retries, "retries", 15, 1000)?;
 
         let sack = self.resolve_sack(&cc)?;
         let with_sack = |key: &str, wanted: Option<bool>, default: bool| match wanted {
@@ -184,6 +191,20 @@ impl TcpSpec {
             ));
         }
         let second = Dur::from_secs(1);
+        let usual_rto = if ns2 || linux {
+            Dur::from_ms(200)
+        } else {
+            second
+        };
+        let min_rto = positive("min_rto", self.min_rto, usual_rto)?;
+        let retry = self.retry.unwrap_or_default();
+        let usual_first = match retry {
+            RetrySpec::Constant(period) => positive("retry.constant", Some(period), period)?,
+            RetrySpec::Exponential if ns2 => second * 3,
+            RetrySpec::Exponential => second,
+        };
+        let initial_rto = positive("initial_rto", self.initial_rto, usual_first)?;
+        let max_rto = self.resolve_max_rto(min_rto, initial_rto)?;
         Ok(TcpConfig {
             repair: traits
                 .repair
@@ -195,15 +216,7 @@ impl TcpSpec {
             sack,
             timestamps,
             ecn: self.resolve_ecn(&cc)?,
-            min_rto: positive(
-                "min_rto",
-                self.min_rto,
-                if ns2 || linux {
-                    Dur::from_ms(200)
-                } else {
-                    second
-                },
-            )?,
+            min_rto,
             rto_floor: if linux {
                 RtoFloor::Variance
             } else {
@@ -218,11 +231,9 @@ impl TcpSpec {
                     Profile::Rfc => Dur::from_ms(1),
                 },
             )?,
-            initial_rto: positive(
-                "initial_rto",
-                self.initial_rto,
-                if ns2 { second * 3 } else { second },
-            )?,
+            initial_rto,
+            max_rto,
+            retry,
             dup_thresh: 3,
             limited_transmit: self.limited_transmit.unwrap_or(true),
             prr,
@@ -248,6 +259,24 @@ impl TcpSpec {
             count_options: !ns2,
             cc,
         })
+    }
+
+    fn resolve_max_rto(&self, min: Dur, initial: Dur) -> Result<Dur, SpecProblem> {
+        let Some(max) = self.max_rto else {
+            return Ok(Dur::from_secs(60).max(min).max(initial));
+        };
+        positive("max_rto", Some(max), max)?;
+        for (key, other) in [("min_rto", min), ("initial_rto", initial)] {
+            if max < other {
+                return Err(SpecProblem::new(
+                    "max_rto",
+                    &max,
+                    format!("the largest timeout is below `{key}`, {other}"),
+                    &format!("write {other} or more, or a shorter {key}"),
+                ));
+            }
+        }
+        Ok(max)
     }
 
     fn resolve_mss(&self, timestamps: bool) -> Result<u16, SpecProblem> {

@@ -28,7 +28,7 @@ impl Sender {
     pub(super) fn syn_timeout(&mut self, now: Time) {
         if self.max > 0 {
             self.syn_lost = true;
-            self.row += 1;
+            self.row = self.row.saturating_add(1);
             self.stats.timeouts += 1;
             self.rtt.back_off();
             if self.row > self.cfg.syn_retries {
@@ -36,11 +36,11 @@ impl Sender {
             }
         }
         self.syn_due = true;
-        self.rto_at = now + self.rtt.rto();
+        self.rto_at = now + self.rtt.rto(&self.cfg);
     }
 
     fn retransmission_timeout(&mut self, now: Time) {
-        self.row += 1;
+        self.row = self.row.saturating_add(1);
         self.stats.timeouts += 1;
         if self.row > self.cfg.retries {
             return self.fail(Failure::Timeout);
@@ -62,7 +62,7 @@ impl Sender {
         } else {
             self.nxt = self.una;
         }
-        self.rto_at = now + self.rtt.rto();
+        self.rto_at = now + self.rtt.rto(&self.cfg);
         // A paced sender does not wait for the slot of what it deems lost.
         self.pace_next = now;
     }

@@ -215,7 +215,7 @@ impl Sender {
         }
         let asked = seq == self.una && self.rec.take_first();
         if asked && !self.is_impatient() || self.rto_at == Time::MAX {
-            self.rto_at = now + self.rtt.rto();
+            self.rto_at = now + self.rtt.rto(&self.cfg);
         }
         self.rec.force = false;
         // A fast retransmission leaves `nxt` alone; everything else moves it on.

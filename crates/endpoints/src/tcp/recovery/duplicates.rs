@@ -38,7 +38,7 @@ impl Sender {
         if self.cfg.repair == Repair::Tahoe {
             self.rec.phase = Phase::Loss;
             self.nxt = self.una;
-            self.rto_at = now + self.rtt.rto();
+            self.rto_at = now + self.rtt.rto(&self.cfg);
             return;
         }
         self.rec.phase = Phase::Fast;

@@ -221,7 +221,7 @@ impl Sender {
         r.probe = if again { Probe::Again } else { Probe::New };
         r.probe_was_again = again;
         self.stats.probes += 1;
-        self.rto_at = now + self.rtt.rto();
+        self.rto_at = now + self.rtt.rto(&self.cfg);
     }
 
     /// §7.4.2: did the probe repair a loss?
