@@ -5,6 +5,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
 use crate::evidence::{Evidence, QueueLimit};
+use crate::fan::{AdmissionState, Wait};
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges, LeafStats, Total};
@@ -45,6 +46,14 @@ pub(crate) trait Schedule {
     /// Whether a leaf's next packet lacks tokens.
     fn is_held(&self, _leaf: u16, _now: Time) -> bool {
         false
+    }
+    /// What flow admission has done to each flow.
+    fn waits(&self, _now: Time) -> Vec<Wait> {
+        Vec::new()
+    }
+    /// The state of flow admission.
+    fn admission(&self, _now: Time) -> Option<AdmissionState> {
+        None
     }
     /// Upper estimate of the memory of the full queues in bytes.
     fn memory_bytes(&self, flows: usize) -> u64;
@@ -100,6 +109,12 @@ macro_rules! engines {
             }
             fn is_held(&self, leaf: u16, now: Time) -> bool {
                 match self { $(Self::$variant(e) => e.is_held(leaf, now),)+ }
+            }
+            fn waits(&self, now: Time) -> Vec<Wait> {
+                match self { $(Self::$variant(e) => e.waits(now),)+ }
+            }
+            fn admission(&self, now: Time) -> Option<AdmissionState> {
+                match self { $(Self::$variant(e) => e.admission(now),)+ }
             }
             fn memory_bytes(&self, flows: usize) -> u64 {
                 match self { $(Self::$variant(e) => Schedule::memory_bytes(e, flows),)+ }
@@ -398,6 +413,17 @@ impl Discipline {
     /// around it, lacks tokens for it. False for a leaf that holds none.
     pub fn is_held(&self, leaf: u16, now: Time) -> bool {
         self.engine.is_held(leaf, now)
+    }
+
+    /// What flow admission has done to each flow that was offered until `now`, by flow; empty for
+    /// disciplines that admit packets, not flows.
+    pub fn waits(&self, now: Time) -> Vec<Wait> {
+        self.engine.waits(now)
+    }
+
+    /// The state of flow admission at `now`, ticks at `now` done; none for disciplines without.
+    pub fn admission(&self, now: Time) -> Option<AdmissionState> {
+        self.engine.admission(now)
     }
 
     /// Checks the conservation laws of every leaf, in debug builds.

@@ -18,6 +18,10 @@ pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol}
 
 pub use crate::aqm::{AqmSpec, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec};
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
+pub use crate::fan::spec::{
+    BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,
+    PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
+};
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec};
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 

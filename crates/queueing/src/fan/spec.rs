@@ -1,0 +1,357 @@
+//! A cross-protect router as a user writes it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Dur, Limit, Percent, RateOrPercent, Size};
+
+/// Parameters of a cross-protect router (Flow-Aware Networking): measurement-based admission of
+/// flows in front of a fair scheduler with implicit priority.
+///
+/// The defaults are those of Domżał, Wójcik, Jajszczyk, "The Impact of Congestion Control
+/// Mechanisms on Network Performance after Failure in Flow-Aware Networks", 2008, §4.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FanSpec {
+    /// The scheduler: `pfq`, `pdrr`, or either with its parameters.
+    #[serde(deserialize_with = "bare_or_with")]
+    #[schemars(schema_with = "scheduler_schema")]
+    pub scheduler: FanScheduler,
+    /// How much may wait. A packet that would exceed it pushes out the first packet of the flow
+    /// with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
+    pub limit: Limit,
+    /// Bytes of priority that a flow may get per stay in the scheduler; not below the largest
+    /// packet, the link's overhead included. Default 1500 B.
+    pub mtu: Size,
+    /// The link is congested while the measured fair rate is below this. Default 5 % of the link.
+    pub min_fair_rate: RateOrPercent,
+    /// The link is congested while the measured priority load is above this. Default 70 % of the link.
+    pub max_priority_load: RateOrPercent,
+    /// A flow leaves the protected flow list after a silence longer than this. Default 20 s.
+    pub pfl_flow_timeout: Dur,
+    /// Most flows on the protected flow list; those that find it full pass without protection.
+    /// None for no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub pfl_max: Option<u32>,
+    /// Probability, 0 to 1, that an admitted packet of an unlisted flow lists the flow. Below 1 it
+    /// keeps flows of few packets out of the list. Default 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub p_add: f64,
+    /// What removes flows from the list under congestion: `basic` (nothing), `efm`, `raef`,
+    /// `rbaef`, or one of them with its parameters.
+    #[serde(deserialize_with = "bare_or_with")]
+    #[schemars(schema_with = "mechanism_schema")]
+    pub mechanism: FanMechanism,
+    /// Which flows count as elastic.
+    pub elastic: ElasticRule,
+    /// Whether a removal sets the fair rate to that of an empty link, so that the packet that
+    /// triggered it is admitted at once. Default false: it waits for the next tick.
+    pub accept_trigger: bool,
+    /// How the fair rate is measured.
+    pub fair_rate: FairRateSpec,
+    /// How the priority load is measured.
+    pub priority_load: PriorityLoadSpec,
+    /// When the first measuring intervals begin; they end at this time plus multiples of their
+    /// length. Default 0 s.
+    pub tick_phase: Dur,
+    /// Most flows admitted between two ticks of the fair rate, against the overshoot after an
+    /// opening. None for no limit, as published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub admissions_per_tick: Option<u32>,
+    /// Name of a protected flow list that all links share whose policies name it, so that a
+    /// rerouted flow keeps its protection (GPFL). None for a list of this link alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protected_list: Option<String>,
+}
+
+impl Default for FanSpec {
+    fn default() -> Self {
+        Self {
+            scheduler: FanScheduler::Pfq(PfqSpec::default()),
+            limit: Limit::Packets(1000),
+            mtu: Size(1500),
+            min_fair_rate: RateOrPercent::Percent(Percent(5.0 * 0.01)),
+            max_priority_load: RateOrPercent::Percent(Percent(70.0 * 0.01)),
+            pfl_flow_timeout: Dur::from_secs(20),
+            pfl_max: None,
+            p_add: 1.0,
+            mechanism: FanMechanism::Basic(BasicSpec {}),
+            elastic: ElasticRule::Sticky,
+            accept_trigger: false,
+            fair_rate: FairRateSpec::default(),
+            priority_load: PriorityLoadSpec::default(),
+            tick_phase: Dur::ZERO,
+            admissions_per_tick: None,
+            protected_list: None,
+        }
+    }
+}
+
+/// The scheduler behind the admission control.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum FanScheduler {
+    /// Priority fair queueing: start-time fair queueing with implicit priority.
+    #[serde(rename = "pfq")]
+    Pfq(PfqSpec),
+    /// Priority deficit round robin.
+    #[serde(rename = "pdrr")]
+    Pdrr(PdrrSpec),
+}
+
+/// Parameters of priority fair queueing (PFQ).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PfqSpec {
+    /// Most flows on the active flow list; a full list counts as congestion. None for no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub afl_max: Option<u32>,
+}
+
+/// Parameters of priority deficit round robin (PDRR).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PdrrSpec {
+    /// Whether priority packets are charged to their flow's deficit.
+    pub mode: PdrrMode,
+    /// What a flow may send per round; not below the MTU. Default the MTU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
+}
+
+/// What a priority packet costs its flow in PDRR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PdrrMode {
+    /// Its length, taken off the flow's deficit: fair to the byte.
+    #[default]
+    Charged,
+    /// Nothing, as published: a flow somewhat above the fair rate gets more than its share.
+    Literal,
+}
+
+/// What happens to listed flows when a packet of an unlisted flow meets a congested link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum FanMechanism {
+    /// Nothing: the new flow waits until others end.
+    #[serde(rename = "basic")]
+    Basic(BasicSpec),
+    /// Enhanced flushing mechanism: all elastic flows leave the list.
+    #[serde(rename = "efm")]
+    Efm(EfmSpec),
+    /// Remove active elastic flows: those listed for long leave the list.
+    #[serde(rename = "raef")]
+    Raef(RaefSpec),
+    /// Remove and block active elastic flows: they may not come back at once.
+    #[serde(rename = "rbaef")]
+    Rbaef(RbaefSpec),
+}
+
+impl FanMechanism {
+    /// The key under which a scenario writes it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Basic(_) => "basic",
+            Self::Efm(_) => "efm",
+            Self::Raef(_) => "raef",
+            Self::Rbaef(_) => "rbaef",
+        }
+    }
+}
+
+/// The basic router has no parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BasicSpec {}
+
+/// Parameters of the enhanced flushing mechanism (EFM).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EfmSpec {
+    /// Shortest time between two flushes. Default 5 s.
+    pub pfl_flushing_timer: Dur,
+}
+
+impl Default for EfmSpec {
+    fn default() -> Self {
+        Self {
+            pfl_flushing_timer: Dur::from_secs(5),
+        }
+    }
+}
+
+/// Parameters of the mechanism that removes active elastic flows (RAEF).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RaefSpec {
+    /// Time since its admission from which on an elastic flow is removed. Default 5 s.
+    pub active_time: Dur,
+}
+
+impl Default for RaefSpec {
+    fn default() -> Self {
+        Self {
+            active_time: Dur::from_secs(5),
+        }
+    }
+}
+
+/// Parameters of the mechanism that removes and blocks active elastic flows (RBAEF).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RbaefSpec {
+    /// Time since its admission from which on an elastic flow is removed. Default 5 s.
+    pub active_time: Dur,
+    /// How long the packets of a removed flow are dropped. Default 1 s.
+    pub blocked_time: Dur,
+}
+
+impl Default for RbaefSpec {
+    fn default() -> Self {
+        Self {
+            active_time: Dur::from_secs(5),
+            blocked_time: Dur::from_secs(1),
+        }
+    }
+}
+
+/// Which flows count as elastic, all others being streaming.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ElasticRule {
+    /// Those of which the scheduler has refused priority to a packet since they were listed.
+    #[default]
+    Sticky,
+    /// Those of which the scheduler would refuse priority to a packet now.
+    Instant,
+}
+
+/// How the fair rate is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FairRateSpec {
+    /// Time between two measurements. Default 500 ms.
+    pub interval: Dur,
+    /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval alone.
+    #[schemars(range(min = 0.0, max = 0.999))]
+    pub smoothing: f64,
+}
+
+impl Default for FairRateSpec {
+    fn default() -> Self {
+        Self {
+            interval: Dur::from_ms(500),
+            smoothing: 0.0,
+        }
+    }
+}
+
+/// How the priority load is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PriorityLoadSpec {
+    /// Time between two measurements. Default 50 ms.
+    pub interval: Dur,
+    /// Weight of the past in the published value, 0 to 0.999. Default 0: the last interval alone.
+    #[schemars(range(min = 0.0, max = 0.999))]
+    pub smoothing: f64,
+}
+
+impl Default for PriorityLoadSpec {
+    fn default() -> Self {
+        Self {
+            interval: Dur::from_ms(50),
+            smoothing: 0.0,
+        }
+    }
+}
+
+/// Reads a kind with its parameters, or the kind alone as text, which means its defaults.
+fn bare_or_with<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<T, D::Error> {
+    struct V<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for V<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a kind, or a kind with its parameters")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+        fn visit_str<E: serde::de::Error>(self, kind: &str) -> Result<T, E> {
+            let defaults = BTreeMap::<&str, ()>::new();
+            let map = MapDeserializer::new(std::iter::once((kind, defaults)));
+            T::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+    d.deserialize_any(V(PhantomData))
+}
+
+fn bare_or_schema<T: JsonSchema>(g: &mut SchemaGenerator, kinds: &[&str]) -> Schema {
+    let with = g.subschema_for::<T>();
+    json_schema!({"anyOf": [{"type": "string", "enum": kinds}, with]})
+}
+
+fn scheduler_schema(g: &mut SchemaGenerator) -> Schema {
+    bare_or_schema::<FanScheduler>(g, &["pfq", "pdrr"])
+}
+
+fn mechanism_schema(g: &mut SchemaGenerator) -> Schema {
+    bare_or_schema::<FanMechanism>(g, &["basic", "efm", "raef", "rbaef"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<FanSpec, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    #[test]
+    fn kinds_stand_alone_or_with_parameters() {
+        let spec = read(r#"{"scheduler": "pdrr", "mechanism": "rbaef"}"#).unwrap();
+        assert_eq!(spec.scheduler, FanScheduler::Pdrr(PdrrSpec::default()));
+        assert_eq!(spec.mechanism, FanMechanism::Rbaef(RbaefSpec::default()));
+        let spec = read(
+            r#"{"scheduler": {"pfq": {"afl_max": 9}}, "mechanism": {"efm": {"pfl_flushing_timer": "2 s"}}}"#,
+        )
+        .unwrap();
+        let FanScheduler::Pfq(pfq) = &spec.scheduler else {
+            panic!("{spec:?}")
+        };
+        assert_eq!(pfq.afl_max, Some(9));
+        let two = EfmSpec {
+            pfl_flushing_timer: Dur::from_secs(2),
+        };
+        assert_eq!(spec.mechanism, FanMechanism::Efm(two));
+        assert_eq!(read("{}").unwrap(), FanSpec::default());
+        // What is written is read back.
+        let again = serde_json::to_string(&spec).unwrap();
+        assert_eq!(read(&again).unwrap(), spec);
+    }
+
+    #[test]
+    fn unknown_kinds_and_keys_are_named() {
+        for (json, said) in [
+            (r#"{"scheduler": "drr"}"#, "unknown variant `drr`"),
+            (r#"{"scheduler": {"pdrr": {"afl_max": 3}}}"#, "`afl_max`"),
+            (
+                r#"{"mechanism": {"raef": {"blocked_time": "1 s"}}}"#,
+                "`blocked_time`",
+            ),
+            (r#"{"mechanism": {"basic": {"x": 1}}}"#, "`x`"),
+            (r#"{"mechanism": 3}"#, "a kind with its parameters"),
+            (r#"{"mtuu": "3 B"}"#, "`mtuu`"),
+        ] {
+            let e = read(json).unwrap_err().to_string();
+            assert!(e.contains(said), "{json}: {e}");
+        }
+    }
+}
