@@ -43,6 +43,14 @@ impl Bound {
         }
     }
 
+    /// The same for a queue that counts bytes in 32 bits.
+    pub(crate) fn in_4_gib(self) -> Self {
+        Self {
+            bytes: self.bytes.min(u64::from(u32::MAX)),
+            ..self
+        }
+    }
+
     /// Whether a packet of `len` bytes fits beside what waits already.
     #[inline]
     pub(crate) fn admits(&self, packets: u32, bytes: u64, len: u32) -> bool {

@@ -18,6 +18,7 @@
 use spillgate_core::{Dropped, Drops, Packet, Rate, Rng, Time};
 
 use crate::Discipline;
+pub use crate::fan::BareFairQueue;
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

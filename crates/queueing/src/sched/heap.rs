@@ -5,13 +5,13 @@ const ABSENT: u32 = u32::MAX;
 /// Keys of dense ids; equal keys are ordered by id. Every operation is
 /// O(log n), and none allocates once each id has been in the heap.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MinHeap {
-    entries: Vec<(u64, u32)>,
+pub(crate) struct MinHeap<K = u64> {
+    entries: Vec<(K, u32)>,
     /// Position of each id in `entries`.
     place: Vec<u32>,
 }
 
-impl MinHeap {
+impl<K: Copy + Ord> MinHeap<K> {
     /// A heap for the ids `0..n`.
     pub(crate) fn with_ids(n: usize) -> Self {
         Self {
@@ -39,12 +39,12 @@ impl MinHeap {
 
     /// The smallest key and its id.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(u64, u32)> {
+    pub(crate) fn first(&self) -> Option<(K, u32)> {
         self.entries.first().copied()
     }
 
     /// Puts `id` under `key`, wherever it was.
-    pub(crate) fn set(&mut self, id: u32, key: u64) {
+    pub(crate) fn set(&mut self, id: u32, key: K) {
         let at = self.place[id as usize];
         let at = if at == ABSENT {
             self.entries.push((key, id));
@@ -74,10 +74,10 @@ impl MinHeap {
         }
     }
 
-    /// Subtracts `base` from every key; all must be at least that.
-    pub(crate) fn rebase(&mut self, base: u64) {
-        for (key, _) in &mut self.entries {
-            *key -= base;
+    /// Takes everything out, in time proportional to what was in.
+    pub(crate) fn clear(&mut self) {
+        for (_, id) in self.entries.drain(..) {
+            self.place[id as usize] = ABSENT;
         }
     }
 
@@ -115,9 +115,18 @@ impl MinHeap {
     }
 
     #[inline]
-    fn store(&mut self, at: usize, entry: (u64, u32)) {
+    fn store(&mut self, at: usize, entry: (K, u32)) {
         self.entries[at] = entry;
         self.place[entry.1 as usize] = at as u32;
+    }
+}
+
+impl MinHeap {
+    /// Subtracts `base` from every key; all must be at least that.
+    pub(crate) fn rebase(&mut self, base: u64) {
+        for (key, _) in &mut self.entries {
+            *key -= base;
+        }
     }
 }
 

@@ -1,5 +1,12 @@
 //! Schedulers over flows: which packet of many queues leaves next.
 
+#[cfg(test)]
+mod fair_vectors;
 pub(crate) mod flow_wfq;
 mod heap;
+mod longest;
+pub(crate) mod pdrr;
+pub(crate) mod pfq;
 pub(crate) mod pgps;
+mod slab;
+mod table;

@@ -1,0 +1,188 @@
+//! What admission control needs of a fair queue, and the fair queues there are.
+//!
+//! A flow is [`Packet::flow`], the dense number that the driver gives each
+//! different key ([`spillgate_core::FlowKey`]): equal numbers are equal keys, so
+//! nothing is found by a hash.
+
+use spillgate_core::Packet;
+
+use crate::leaf::Bound;
+use crate::sched::pdrr::Pdrr;
+use crate::sched::pfq::{Heap, Pfq, Ring, SPAN};
+
+/// How a packet was queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Before all packets of the other class.
+    Priority,
+    /// At the fair rate of its flow.
+    Backlog,
+}
+
+/// A scheduler that gives priority to flows below their fair rate. It owns the packets that wait
+/// and their limit; it sees neither time nor rate.
+// Admission control asks all of it.
+#[allow(dead_code)]
+pub(crate) trait FairScheduler {
+    /// Queues a packet of a flow that is admitted, or refuses it (none) because the buffer is full
+    /// of packets that nothing may push out. What had to leave for it goes to `evicted`, also if
+    /// that was not enough.
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class>;
+    /// The next packet to send.
+    fn pop(&mut self) -> Option<Packet>;
+    /// The link has become idle: flows are forgotten, totals and virtual time stay. Nothing waits.
+    fn idle(&mut self);
+    /// Whether a packet of the flow would be denied priority now: the flow is remembered and has
+    /// used its allowance.
+    fn is_backlogged(&self, flow: u32) -> bool;
+    /// Bytes that got priority, in total.
+    fn priority_bytes(&self) -> u64;
+    /// Bytes that a flow which always has something to send would have sent: virtual time (PFQ),
+    /// the service of a fictitious flow (PDRR).
+    fn fair_bytes(&self) -> u64;
+    /// Whether the list of active flows is at its limit, so that the next new flow would not be
+    /// remembered.
+    fn saturated(&self) -> bool;
+    /// Packets so far of flows that could not be remembered because the list was at its limit.
+    fn unlisted(&self) -> u64;
+    /// Waiting packets.
+    fn packets(&self) -> u32;
+    /// Waiting bytes.
+    fn bytes(&self) -> u64;
+    /// Makes room for the flows `0..n`; others are allowed as well.
+    fn expect_flows(&mut self, n: usize);
+    /// Upper estimate of the memory in bytes with a full buffer and so many flows.
+    fn memory_bytes(&self, flows: usize) -> u64;
+    /// Gives up everything that waits, the priority packets first, then flow by flow; then the
+    /// link is idle.
+    fn flush(&mut self, lost: &mut impl FnMut(Packet));
+}
+
+/// Parameters of a fair queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FairQueueParams {
+    /// How much may wait.
+    pub(crate) limit: Bound,
+    /// PFQ: bytes of priority after which a flow gets no more.
+    pub(crate) mtu: u32,
+    /// PDRR: bytes of service, and of priority, per round.
+    pub(crate) quantum: u32,
+    /// PDRR: priority bytes are charged to the deficit.
+    pub(crate) charged: bool,
+    /// PFQ: flows that can be remembered.
+    pub(crate) afl_max: u32,
+}
+
+/// A fair queue.
+#[derive(Clone, Debug)]
+// One lives in each port, and its fields are on the packet path.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum FairQueue {
+    /// PFQ with a ring of buckets.
+    Pfq(Pfq<Ring>),
+    /// PFQ with a heap.
+    PfqHeap(Pfq<Heap>),
+    /// PDRR.
+    Pdrr(Pdrr),
+}
+
+impl FairQueue {
+    /// PFQ: in a ring if the tags of packets up to `mtu` fit, else in a heap.
+    pub(crate) fn pfq(params: &FairQueueParams) -> Self {
+        if 2 * u64::from(params.mtu) <= SPAN {
+            Self::Pfq(Pfq::new(params))
+        } else {
+            Self::PfqHeap(Pfq::new(params))
+        }
+    }
+
+    /// PDRR.
+    pub(crate) fn pdrr(params: &FairQueueParams) -> Self {
+        Self::Pdrr(Pdrr::new(params))
+    }
+
+    /// Prepares for a packet longer than the MTU that was promised.
+    #[cold]
+    fn allow_long(&mut self) {
+        if let Self::Pfq(ring) = self {
+            *self = Self::PfqHeap(ring.clone().reordered());
+        }
+    }
+}
+
+macro_rules! each {
+    ($queue:expr, $q:ident => $do:expr) => {
+        match $queue {
+            FairQueue::Pfq($q) => $do,
+            FairQueue::PfqHeap($q) => $do,
+            FairQueue::Pdrr($q) => $do,
+        }
+    };
+}
+
+impl FairScheduler for FairQueue {
+    #[inline]
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+        if matches!(self, Self::Pfq(ring) if !ring.spans(packet.len)) {
+            self.allow_long();
+        }
+        each!(self, q => q.offer(packet, evicted))
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        each!(self, q => q.pop())
+    }
+
+    #[inline]
+    fn idle(&mut self) {
+        each!(self, q => q.idle());
+    }
+
+    #[inline]
+    fn is_backlogged(&self, flow: u32) -> bool {
+        each!(self, q => q.is_backlogged(flow))
+    }
+
+    #[inline]
+    fn priority_bytes(&self) -> u64 {
+        each!(self, q => q.priority_bytes())
+    }
+
+    #[inline]
+    fn fair_bytes(&self) -> u64 {
+        each!(self, q => q.fair_bytes())
+    }
+
+    #[inline]
+    fn saturated(&self) -> bool {
+        each!(self, q => q.saturated())
+    }
+
+    #[inline]
+    fn unlisted(&self) -> u64 {
+        each!(self, q => q.unlisted())
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        each!(self, q => q.packets())
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        each!(self, q => q.bytes())
+    }
+
+    fn expect_flows(&mut self, n: usize) {
+        each!(self, q => q.expect_flows(n));
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        each!(self, q => q.memory_bytes(flows))
+    }
+
+    fn flush(&mut self, lost: &mut impl FnMut(Packet)) {
+        each!(self, q => q.flush(lost));
+    }
+}

@@ -1,0 +1,308 @@
+//! Priority deficit round robin (PDRR).
+//!
+//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Implicit service differentiation
+//! using deficit round robin", ITC 19, 2005; deficit round robin: M. Shreedhar,
+//! G. Varghese, IEEE/ACM ToN 4(3), 1996.
+//!
+//! Idea: deficit round robin over the active flows, and one queue before all
+//! others for the first quantum of each flow since it became active. A flow that
+//! sends less than a quantum per round is gone from the list when the round
+//! comes to it, and is new with its next packet. A marker goes round with the
+//! flows: each round in which it sees others served is a quantum that a flow
+//! with always something to send would have got.
+//!
+//! Modes: as published, a flow that empties its queue within its turn is new at
+//! once and gets more than its share; `charged` takes priority bytes from the
+//! deficit, which closes that.
+//! Cost: O(1) per packet; O(log n) while the buffer overflows.
+
+use std::collections::VecDeque;
+
+use spillgate_core::Packet;
+
+use super::longest::{Candidate, Longest};
+use super::slab::{List, Slab};
+use super::table::{Owned, Table};
+use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
+use crate::leaf::{Bound, ring_packets};
+
+/// The marker's place in the round.
+const MARKER: u32 = u32::MAX;
+
+/// A flow in the active list.
+#[derive(Clone, Debug)]
+struct Flow {
+    /// Bytes that it may send in this turn. At least minus one quantum.
+    deficit: i64,
+    id: u32,
+    /// Its bytes that wait, with priority or without.
+    waiting: u32,
+    /// Bytes that arrived since it became active; counts no further than it matters.
+    count: u32,
+    /// Its packets without priority.
+    queue: List,
+}
+
+impl Flow {
+    fn candidate(&self) -> Option<Candidate> {
+        (!self.queue.is_empty()).then_some((self.id, self.waiting))
+    }
+}
+
+impl Owned for Flow {
+    #[inline]
+    fn owner(&self) -> u32 {
+        self.id
+    }
+
+    #[inline]
+    fn disown(&mut self) {
+        self.id = u32::MAX;
+    }
+}
+
+/// A running PDRR scheduler.
+#[derive(Clone, Debug)]
+pub(crate) struct Pdrr {
+    bound: Bound,
+    quantum: u32,
+    charged: bool,
+    priority: List,
+    slab: Slab,
+    /// The active flows.
+    flows: Table<Flow>,
+    /// Their slots and the marker, in the order of the round.
+    round: VecDeque<u32>,
+    /// The first flow has been given its quantum in this turn.
+    in_turn: bool,
+    /// A packet without priority has left since the marker was first.
+    served: bool,
+    longest: Longest,
+    priority_bytes: u64,
+    fair_bytes: u64,
+    packets: u32,
+    bytes: u64,
+}
+
+impl Pdrr {
+    pub(crate) fn new(params: &FairQueueParams) -> Self {
+        Self {
+            bound: params.limit.in_4_gib(),
+            // A quantum of nothing would never let a packet go.
+            quantum: params.quantum.max(1),
+            charged: params.charged,
+            priority: List::EMPTY,
+            slab: Slab::new(),
+            flows: Table::new(),
+            round: VecDeque::from([MARKER]),
+            in_turn: false,
+            served: false,
+            longest: Longest::default(),
+            priority_bytes: 0,
+            fair_bytes: 0,
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Takes the first packet out of the queue of the flow with the most bytes waiting.
+    fn evict(&mut self) -> Option<Packet> {
+        let flows = &self.flows;
+        let slot = self.longest.find(
+            self.packets,
+            || flows.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
+            |slot| flows.get(slot)?.candidate(),
+        )?;
+        let flow = self.flows.at_mut(slot);
+        let (packet, _) = self.slab.pop(&mut flow.queue)?;
+        flow.waiting -= packet.len;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        Some(packet)
+    }
+
+    /// Moves the first of the round to its end.
+    #[inline]
+    fn next_turn(&mut self) {
+        let first = self.round.pop_front();
+        self.round.extend(first);
+        self.in_turn = false;
+    }
+
+    /// Takes the first of the round, a flow, out.
+    #[inline]
+    fn retire(&mut self, slot: u32) {
+        self.round.pop_front();
+        self.flows.remove(slot);
+        self.in_turn = false;
+    }
+
+    /// The next packet without priority; one must wait.
+    fn serve(&mut self) -> Option<Packet> {
+        loop {
+            let slot = *self.round.front()?;
+            if slot == MARKER {
+                if self.served {
+                    self.fair_bytes += u64::from(self.quantum);
+                    self.served = false;
+                }
+                self.next_turn();
+                continue;
+            }
+            let flow = self.flows.at_mut(slot);
+            let Some(len) = self.slab.first_len(&flow.queue) else {
+                self.retire(slot);
+                continue;
+            };
+            if !self.in_turn {
+                flow.deficit += i64::from(self.quantum);
+                self.in_turn = true;
+            }
+            if i64::from(len) > flow.deficit {
+                self.next_turn();
+                continue;
+            }
+            flow.deficit -= i64::from(len);
+            flow.waiting -= len;
+            self.served = true;
+            let (packet, _) = self.slab.pop(&mut flow.queue)?;
+            if flow.queue.is_empty() {
+                self.retire(slot);
+            }
+            return Some(packet);
+        }
+    }
+}
+
+impl FairScheduler for Pdrr {
+    #[inline]
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+        let len = packet.len;
+        if !self.bound.admits(0, 0, len) {
+            return None;
+        }
+        while !self.bound.admits(self.packets, self.bytes, len) {
+            evicted(self.evict()?);
+        }
+        self.packets += 1;
+        self.bytes += u64::from(len);
+        let slot = match self.flows.find(packet.flow) {
+            Some(slot) => slot,
+            None => {
+                let slot = self.flows.insert(Flow {
+                    deficit: 0,
+                    id: packet.flow,
+                    waiting: 0,
+                    count: 0,
+                    queue: List::EMPTY,
+                });
+                self.round.push_back(slot);
+                slot
+            }
+        };
+        let flow = self.flows.at_mut(slot);
+        flow.waiting += len;
+        flow.count = flow.count.saturating_add(len);
+        // After the packet is counted, unlike PFQ.
+        if flow.count <= self.quantum {
+            self.priority_bytes += u64::from(len);
+            if self.charged {
+                flow.deficit -= i64::from(len);
+            }
+            self.slab.push(&mut self.priority, packet, slot);
+            return Some(Class::Priority);
+        }
+        self.slab.push(&mut flow.queue, packet, slot);
+        self.longest.grew(slot, (flow.id, flow.waiting));
+        Some(Class::Backlog)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        let packet = match self.slab.pop(&mut self.priority) {
+            Some((packet, slot)) => {
+                self.flows.at_mut(slot).waiting -= packet.len;
+                packet
+            }
+            None if self.packets == 0 => return None,
+            None => self.serve()?,
+        };
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        self.longest.shrunk(self.packets);
+        Some(packet)
+    }
+
+    #[inline]
+    fn idle(&mut self) {
+        self.flows.clear();
+        self.round.clear();
+        self.round.push_back(MARKER);
+        self.in_turn = false;
+        self.served = false;
+        self.longest.reset();
+    }
+
+    #[inline]
+    fn is_backlogged(&self, flow: u32) -> bool {
+        self.flows
+            .find(flow)
+            .is_some_and(|slot| self.flows.at(slot).count > self.quantum)
+    }
+
+    #[inline]
+    fn priority_bytes(&self) -> u64 {
+        self.priority_bytes
+    }
+
+    #[inline]
+    fn fair_bytes(&self) -> u64 {
+        self.fair_bytes
+    }
+
+    /// Never: the active list has no limit.
+    #[inline]
+    fn saturated(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn unlisted(&self) -> u64 {
+        0
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn expect_flows(&mut self, n: usize) {
+        self.flows.expect_flows(n);
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        let packet = std::mem::size_of::<Packet>() as u64;
+        // A place in the round, in the heap of backlogs and in the list of vacant slots.
+        let flow = (4 + std::mem::size_of::<Flow>() + 8 + 20 + 4) as u64;
+        packet * ring_packets(&self.bound) + flows as u64 * flow
+    }
+
+    fn flush(&mut self, lost: &mut impl FnMut(Packet)) {
+        while let Some((packet, _)) = self.slab.pop(&mut self.priority) {
+            lost(packet);
+        }
+        for slot in self.round.drain(..).filter(|s| *s != MARKER) {
+            let queue = &mut self.flows.at_mut(slot).queue;
+            while let Some((packet, _)) = self.slab.pop(queue) {
+                lost(packet);
+            }
+        }
+        (self.packets, self.bytes) = (0, 0);
+        self.idle();
+    }
+}

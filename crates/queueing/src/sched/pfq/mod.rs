@@ -1,0 +1,386 @@
+//! Priority fair queueing (PFQ).
+//!
+//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: implicit service
+//! differentiation and admission control", IEEE HPSR 2004; start-time fair
+//! queueing: P. Goyal, H. Vin, H. Cheng, IEEE/ACM ToN 5(5), 1997.
+//!
+//! Idea: start-time fair queueing whose virtual time v is the start tag of the
+//! packet that left last. A packet that would get the smallest tag there can be,
+//! because its flow has used less than one MTU since it was last forgotten,
+//! leaves before all others. A flow is forgotten as soon as nothing of it waits
+//! and v has passed the finish tag of its last packet: a flow that sends less
+//! than its fair rate is new with every packet, and so always first.
+//!
+//! Order: a queue for priority packets, one for each flow that has others, and
+//! the start tag of each such queue's first packet. The tag need not be stored:
+//! it is the flow's finish tag less the bytes in its queue. Tags lie within the
+//! MTU and the longest packet above v, so that a ring of 4096 buckets orders
+//! them in constant time; a heap does for longer packets, with the same result.
+//!
+//! Deviations: priority bytes are charged to the flow's tag, and the packet
+//! after one that was pushed out inherits its tag; see the model page.
+//! Cost: O(1) per packet, amortized; O(log n) in the heap form and while the
+//! buffer overflows.
+
+mod order;
+mod ring;
+
+use spillgate_core::Packet;
+
+use super::longest::{Candidate, Longest};
+use super::slab::{List, Slab};
+use super::table::{Owned, Table};
+use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
+use crate::leaf::{Bound, ring_packets};
+pub(crate) use order::{Heap, Order};
+pub(crate) use ring::{Ring, SPAN};
+
+/// What a packet in the priority queue carries if its flow is not in the list.
+const UNLISTED: u32 = u32::MAX;
+
+/// A flow in the active flow list.
+#[derive(Clone, Debug)]
+struct Flow {
+    /// Finish tag of its last packet.
+    finish: u64,
+    id: u32,
+    /// Its bytes that wait, with priority or without.
+    backlog: u32,
+    /// Those of them without.
+    queued: u32,
+    /// Bytes that got priority since it was listed.
+    given: u32,
+    /// Its packets without priority.
+    queue: List,
+}
+
+impl Flow {
+    /// Start tag of the first packet in its queue.
+    #[inline]
+    fn head_tag(&self) -> u64 {
+        self.finish - u64::from(self.queued)
+    }
+
+    fn candidate(&self) -> Option<Candidate> {
+        (!self.queue.is_empty()).then_some((self.id, self.backlog))
+    }
+}
+
+impl Owned for Flow {
+    #[inline]
+    fn owner(&self) -> u32 {
+        self.id
+    }
+
+    #[inline]
+    fn disown(&mut self) {
+        self.id = u32::MAX;
+    }
+}
+
+/// A running PFQ scheduler, its backlogged flows ordered by `O`.
+#[derive(Clone, Debug)]
+pub(crate) struct Pfq<O> {
+    bound: Bound,
+    mtu: u32,
+    afl_max: usize,
+    /// Virtual time in bytes.
+    v: u64,
+    priority: List,
+    slab: Slab,
+    /// The active flow list.
+    flows: Table<Flow>,
+    /// Flows with packets of their own queue, by the first one's start tag.
+    heads: O,
+    /// Flows without waiting packets, by finish tag: where v reaches it they are forgotten.
+    resting: O,
+    longest: Longest,
+    priority_bytes: u64,
+    unlisted: u64,
+    packets: u32,
+    bytes: u64,
+}
+
+impl<O: Order> Pfq<O> {
+    pub(crate) fn new(params: &FairQueueParams) -> Self {
+        Self {
+            bound: params.limit.in_4_gib(),
+            mtu: params.mtu,
+            afl_max: params.afl_max as usize,
+            v: 0,
+            priority: List::EMPTY,
+            slab: Slab::new(),
+            flows: Table::new(),
+            heads: O::new(),
+            resting: O::new(),
+            longest: Longest::default(),
+            priority_bytes: 0,
+            unlisted: 0,
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// The same with another order; what follows is the same.
+    pub(crate) fn reordered<P: Order>(mut self) -> Pfq<P> {
+        let mut heads = P::new();
+        while let Some(slot) = self.heads.first(self.v) {
+            let tag = self.flows.at(slot).head_tag();
+            self.heads.remove(slot, tag);
+            heads.insert(slot, tag);
+        }
+        let mut resting = P::new();
+        while let Some(slot) = self.resting.first(self.v) {
+            let tag = self.flows.at(slot).finish;
+            self.resting.remove(slot, tag);
+            resting.insert(slot, tag);
+        }
+        Pfq {
+            bound: self.bound,
+            mtu: self.mtu,
+            afl_max: self.afl_max,
+            v: self.v,
+            priority: self.priority,
+            slab: self.slab,
+            flows: self.flows,
+            heads,
+            resting,
+            longest: self.longest,
+            priority_bytes: self.priority_bytes,
+            unlisted: self.unlisted,
+            packets: self.packets,
+            bytes: self.bytes,
+        }
+    }
+
+    /// Finish tag of a flow, if it is listed.
+    #[cfg(test)]
+    pub(crate) fn finish_tag(&self, flow: u32) -> Option<u64> {
+        Some(self.flows.at(self.flows.find(flow)?).finish)
+    }
+
+    /// Counts a packet that waits no longer.
+    #[inline]
+    fn left(&mut self, packet: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+    }
+
+    /// Takes the first packet out of the queue of the longest backlog. The next one inherits its
+    /// tag: otherwise what was dropped would count as service.
+    fn evict(&mut self) -> Option<Packet> {
+        let flows = &self.flows;
+        let slot = self.longest.find(
+            self.packets,
+            || flows.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
+            |slot| flows.get(slot)?.candidate(),
+        )?;
+        let flow = self.flows.at_mut(slot);
+        let tag = flow.head_tag();
+        let (packet, _) = self.slab.pop(&mut flow.queue)?;
+        flow.finish -= u64::from(packet.len);
+        flow.backlog -= packet.len;
+        flow.queued -= packet.len;
+        if flow.queue.is_empty() {
+            self.heads.remove(slot, tag);
+            if flow.backlog == 0 {
+                // Forgotten when v changes, even if it is at the flow's tag already.
+                self.resting.insert(slot, flow.finish);
+            }
+        }
+        self.left(&packet);
+        Some(packet)
+    }
+
+    /// Moves virtual time on, and forgets who has nothing at stake any more.
+    #[inline]
+    fn advance(&mut self, v: u64) {
+        while let Some(slot) = self.resting.first(self.v) {
+            let finish = self.flows.at(slot).finish;
+            if finish > v {
+                break;
+            }
+            self.resting.remove(slot, finish);
+            self.flows.remove(slot);
+        }
+        self.v = v;
+    }
+
+    /// Queues a packet for which there is room.
+    #[inline]
+    fn take_in(&mut self, packet: Packet) -> Class {
+        let len = packet.len;
+        self.packets += 1;
+        self.bytes += u64::from(len);
+        let Some(slot) = self.flows.find(packet.flow) else {
+            self.priority_bytes += u64::from(len);
+            let slot = if self.flows.len() < self.afl_max {
+                self.flows.insert(Flow {
+                    finish: self.v + u64::from(len),
+                    id: packet.flow,
+                    backlog: len,
+                    queued: 0,
+                    given: len,
+                    queue: List::EMPTY,
+                })
+            } else {
+                self.unlisted += 1;
+                UNLISTED
+            };
+            self.slab.push(&mut self.priority, packet, slot);
+            return Class::Priority;
+        };
+        let flow = self.flows.at_mut(slot);
+        if flow.backlog == 0 {
+            self.resting.remove(slot, flow.finish);
+        }
+        flow.backlog += len;
+        let start = flow.finish.max(self.v);
+        flow.finish = start + u64::from(len);
+        // Before the packet is counted: a flow gets up to one MTU and a packet.
+        if flow.given < self.mtu {
+            flow.given += len;
+            self.priority_bytes += u64::from(len);
+            self.slab.push(&mut self.priority, packet, slot);
+            return Class::Priority;
+        }
+        if flow.queue.is_empty() {
+            self.heads.insert(slot, start);
+        }
+        flow.queued += len;
+        self.slab.push(&mut flow.queue, packet, slot);
+        self.longest.grew(slot, (flow.id, flow.backlog));
+        Class::Backlog
+    }
+}
+
+impl Pfq<Ring> {
+    /// Whether the tags of packets of this length fit in the ring.
+    #[inline]
+    pub(crate) fn spans(&self, len: u32) -> bool {
+        u64::from(self.mtu) + u64::from(len) <= SPAN
+    }
+}
+
+impl<O: Order> FairScheduler for Pfq<O> {
+    #[inline]
+    fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
+        let len = packet.len;
+        if !self.bound.admits(0, 0, len) {
+            return None;
+        }
+        while !self.bound.admits(self.packets, self.bytes, len) {
+            evicted(self.evict()?);
+        }
+        Some(self.take_in(packet))
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Packet> {
+        let (packet, slot) = match self.slab.pop(&mut self.priority) {
+            Some((packet, UNLISTED)) => {
+                self.left(&packet);
+                return Some(packet);
+            }
+            Some(first) => first,
+            None => {
+                let slot = self.heads.first(self.v)?;
+                let tag = self.flows.at(slot).head_tag();
+                if tag != self.v {
+                    self.advance(tag);
+                }
+                self.heads.remove(slot, tag);
+                let flow = self.flows.at_mut(slot);
+                let first = self.slab.pop(&mut flow.queue)?;
+                flow.queued -= first.0.len;
+                if !flow.queue.is_empty() {
+                    self.heads.insert(slot, flow.head_tag());
+                }
+                first
+            }
+        };
+        let flow = self.flows.at_mut(slot);
+        flow.backlog -= packet.len;
+        if flow.backlog == 0 {
+            self.resting.insert(slot, flow.finish);
+        }
+        self.left(&packet);
+        self.longest.shrunk(self.packets);
+        Some(packet)
+    }
+
+    #[inline]
+    fn idle(&mut self) {
+        self.flows.clear();
+        self.heads.clear();
+        self.resting.clear();
+        self.longest.reset();
+    }
+
+    #[inline]
+    fn is_backlogged(&self, flow: u32) -> bool {
+        self.flows
+            .find(flow)
+            .is_some_and(|slot| self.flows.at(slot).given >= self.mtu)
+    }
+
+    #[inline]
+    fn priority_bytes(&self) -> u64 {
+        self.priority_bytes
+    }
+
+    #[inline]
+    fn fair_bytes(&self) -> u64 {
+        self.v
+    }
+
+    #[inline]
+    fn saturated(&self) -> bool {
+        self.flows.len() >= self.afl_max
+    }
+
+    #[inline]
+    fn unlisted(&self) -> u64 {
+        self.unlisted
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn expect_flows(&mut self, n: usize) {
+        self.flows.expect_flows(n);
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        let packet = std::mem::size_of::<Packet>() as u64;
+        // A place in each order, in the heap of backlogs and in the list of vacant slots.
+        let flow = (4 + std::mem::size_of::<Flow>() + 2 * 20 + 20 + 4) as u64;
+        let rings = 2 * 8 * SPAN;
+        packet * ring_packets(&self.bound) + flows as u64 * flow + rings
+    }
+
+    fn flush(&mut self, lost: &mut impl FnMut(Packet)) {
+        while let Some((packet, _)) = self.slab.pop(&mut self.priority) {
+            self.left(&packet);
+            lost(packet);
+        }
+        while let Some(slot) = self.heads.first(self.v) {
+            let flow = self.flows.at_mut(slot);
+            self.heads.remove(slot, flow.head_tag());
+            while let Some((packet, _)) = self.slab.pop(&mut flow.queue) {
+                self.packets -= 1;
+                self.bytes -= u64::from(packet.len);
+                lost(packet);
+            }
+            flow.queued = 0;
+        }
+        self.idle();
+    }
+}

@@ -1,0 +1,55 @@
+//! Slots by their tag, in two forms that give the same order.
+
+use crate::sched::heap::MinHeap;
+
+/// Slots ordered by a tag; of equal tags the one put in first.
+pub(crate) trait Order {
+    /// An empty order.
+    fn new() -> Self;
+    /// Puts a slot in that is not.
+    fn insert(&mut self, slot: u32, tag: u64);
+    /// Takes a slot out that was put in with `tag`.
+    fn remove(&mut self, slot: u32, tag: u64);
+    /// The first slot; no tag is below `from`.
+    fn first(&self, from: u64) -> Option<u32>;
+    /// Takes everything out.
+    fn clear(&mut self);
+}
+
+/// A binary heap: O(log n), any tags.
+#[derive(Clone, Debug)]
+pub(crate) struct Heap {
+    heap: MinHeap<(u64, u64)>,
+    /// How many have been put in.
+    count: u64,
+}
+
+impl Order for Heap {
+    fn new() -> Self {
+        Self {
+            heap: MinHeap::with_ids(0),
+            count: 0,
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, slot: u32, tag: u64) {
+        self.heap.grow(slot as usize + 1);
+        self.heap.set(slot, (tag, self.count));
+        self.count += 1;
+    }
+
+    #[inline]
+    fn remove(&mut self, slot: u32, _: u64) {
+        self.heap.remove(slot);
+    }
+
+    #[inline]
+    fn first(&self, _: u64) -> Option<u32> {
+        self.heap.first().map(|(_, slot)| slot)
+    }
+
+    fn clear(&mut self) {
+        self.heap.clear();
+    }
+}

@@ -1,0 +1,140 @@
+//! Many queues of packets in one store.
+//!
+//! The packets of all queues lie in one vector and are linked through their
+//! scratch field, so that a queue costs two numbers and no packet is ever
+//! allocated by itself.
+
+use spillgate_core::Packet;
+
+const NONE: u32 = u32::MAX;
+
+/// A queue: first in, first out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    pub(crate) const EMPTY: Self = Self {
+        head: NONE,
+        tail: NONE,
+    };
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+}
+
+/// The store. Its memory grows to the most packets that ever waited.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab {
+    packets: Vec<Packet>,
+    /// The first vacant place; vacant places are linked like queues.
+    vacant: u32,
+}
+
+/// [`Packet::tag`] of a packet in the store: a number its owner gave it above, the place of the
+/// next packet below.
+#[inline]
+fn pack(note: u32, next: u32) -> u64 {
+    u64::from(note) << 32 | u64::from(next)
+}
+
+impl Slab {
+    pub(crate) const fn new() -> Self {
+        Self {
+            packets: Vec::new(),
+            vacant: NONE,
+        }
+    }
+
+    /// Appends a packet, and a number that comes back with it.
+    #[inline]
+    pub(crate) fn push(&mut self, list: &mut List, mut packet: Packet, note: u32) {
+        packet.tag = pack(note, NONE);
+        let at = self.vacant;
+        let at = if at == NONE {
+            self.packets.push(packet);
+            (self.packets.len() - 1) as u32
+        } else {
+            let place = &mut self.packets[at as usize];
+            self.vacant = place.tag as u32;
+            *place = packet;
+            at
+        };
+        if list.tail == NONE {
+            list.head = at;
+        } else {
+            let last = &mut self.packets[list.tail as usize];
+            last.tag = pack((last.tag >> 32) as u32, at);
+        }
+        list.tail = at;
+    }
+
+    /// Takes the first packet out, its scratch field zero, and the number it came with.
+    #[inline]
+    pub(crate) fn pop(&mut self, list: &mut List) -> Option<(Packet, u32)> {
+        let at = list.head;
+        let place = self.packets.get_mut(at as usize)?;
+        let mut packet = *place;
+        place.tag = pack(0, self.vacant);
+        self.vacant = at;
+        let note = (packet.tag >> 32) as u32;
+        list.head = packet.tag as u32;
+        if list.head == NONE {
+            list.tail = NONE;
+        }
+        packet.tag = 0;
+        Some((packet, note))
+    }
+
+    /// Length of the first packet; none if the queue is empty.
+    #[inline]
+    pub(crate) fn first_len(&self, list: &List) -> Option<u32> {
+        self.packets.get(list.head as usize).map(|p| p.len)
+    }
+
+    /// The packets of a queue in order.
+    #[cfg(test)]
+    pub(crate) fn iter(&self, list: &List) -> impl Iterator<Item = &Packet> {
+        let mut at = list.head;
+        std::iter::from_fn(move || {
+            let packet = self.packets.get(at as usize)?;
+            at = packet.tag as u32;
+            Some(packet)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn agrees_with_separate_queues(ops in prop::collection::vec((0_usize..4, any::<bool>()), 0..300)) {
+            let mut slab = Slab::new();
+            let mut lists = [List::EMPTY; 4];
+            let mut model: [VecDeque<u32>; 4] = Default::default();
+            let mut most = 0;
+            for (seq, (q, push)) in (0_u32..).zip(ops) {
+                if push {
+                    slab.push(&mut lists[q], Packet::new(q as u32, seq, 100), seq ^ 7);
+                    model[q].push_back(seq);
+                } else {
+                    let got = slab.pop(&mut lists[q]);
+                    prop_assert_eq!(got.map(|(p, n)| (p.seq, n)), model[q].pop_front().map(|s| (s, s ^ 7)));
+                    prop_assert_eq!(got.map_or(0, |(p, _)| p.tag), 0);
+                }
+                prop_assert_eq!(lists[q].is_empty(), model[q].is_empty());
+                prop_assert_eq!(slab.iter(&lists[q]).map(|p| p.seq).collect::<VecDeque<_>>(), model[q].clone());
+                most = most.max(model.iter().map(VecDeque::len).sum());
+            }
+            prop_assert_eq!(slab.packets.len(), most);
+        }
+    }
+}
