@@ -6,18 +6,19 @@ import spillgate
 from spillgate.cli.parser import command_parsers
 
 
-def write_all(root, where):
+def write_all(where):
     """Writes every part into the directory `where`."""
     where.mkdir(parents=True, exist_ok=True)
     parts = {
         "schema": schema(spillgate.schema()),
         "cli": command_line(),
         "metrics": metrics(),
-        "codes": codes(root),
+        "codes": codes(),
         "rules": rules(),
+        "warnings": warnings(),
     }
     for family, entries in spillgate.catalog().items():
-        if family != "metrics":
+        if family not in ("metrics", "codes"):
             parts[f"list-{family}"] = listing(entries)
     for name, node in spillgate.schema().get("$defs", {}).items():
         if "properties" in node:
@@ -61,22 +62,18 @@ def rules():
     )
 
 
-def codes(root):
-    """The codes of diagnostics, from where they are defined."""
-    text = (root / "crates/scenario/src/codes.rs").read_text(encoding="utf-8")
-    found = re.findall(r'^\s*\w+ = "([EW]\d{4})", "([^"]*)";', text, flags=re.MULTILINE)
-    text = "".join(
-        (root / path).read_text(encoding="utf-8")
-        for path in (
-            "crates/import/src/ios/fault.rs",
-            "crates/import/src/show/mod.rs",
-            "crates/export/src/codes.rs",
-            "crates/lint/src/lib.rs",
-        )
+def codes():
+    """The codes of diagnostics."""
+    rows = [(f"`{e['kind']}`", cell(e["summary"])) for e in spillgate.catalog()["codes"]]
+    return table(("code", "meaning"), rows)
+
+
+def warnings():
+    """Every warning of a reader with its texts."""
+    return "\n".join(
+        f"### {w.id} {w.name}\n\n{w.summary}.\n\n{w.explanation}\n\n**What to do.** {w.remedy}\n"
+        for w in spillgate.reader_warnings()
     )
-    constant = r'/// (.*)\n\s*(?:pub\(crate\) )?const \w+: &str = "([EW]\d{4})";'
-    found = sorted([*found, *((code, meaning) for meaning, code in re.findall(constant, text))])
-    return table(("code", "meaning"), [(f"`{c}`", cell(m)) for c, m in found])
 
 
 def command_line():

@@ -17,7 +17,7 @@ from spillgate.errors import (
     SpillgateError,
 )
 from spillgate.explain import Explanation, explain
-from spillgate.lint import Finding, Findings, Rule, lint, rules
+from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
 from spillgate.result import Results, load
@@ -78,6 +78,7 @@ __all__ = [
     "offered",
     "profile",
     "rate",
+    "reader_warnings",
     "record",
     "rules",
     "run",

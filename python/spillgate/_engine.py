@@ -107,6 +107,12 @@ def lint_rules() -> list[dict[str, Any]]:
     return parsed
 
 
+def reader_warnings() -> list[dict[str, Any]]:
+    """Every warning of a reader with its texts, in the form of rules."""
+    parsed: list[dict[str, Any]] = json.loads(_native.reader_warnings())
+    return parsed
+
+
 def is_show_output(path: str) -> bool:
     """Whether a file looks like an output of `show policy-map interface`."""
     return _native.is_show_output(path)

@@ -19,6 +19,7 @@ __all__ = [
     "offered",
     "profile_capture",
     "rate_call",
+    "reader_warnings",
     "schema",
     "understand",
 ]
@@ -39,6 +40,7 @@ def lint(
     ignore: list[str] = ...,
 ) -> str: ...
 def lint_rules() -> str: ...
+def reader_warnings() -> str: ...
 def offered(path: PathLike[str] | str) -> str: ...
 def understand(
     path: PathLike[str] | str, platform: str = "ios", interface: str | None = None

@@ -13,10 +13,10 @@ from spillgate.scenario import Overrides, override_texts
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule.
+    """A rule, or a warning of what reads the files.
 
     Attributes:
-        id: Stable identifier such as `SG-Q001`.
+        id: Stable identifier such as `SG-Q001`; the code of a warning such as `W0702`.
         name: Name in kebab-case.
         level: `error`, `warning` or `note`.
         summary: One line.
@@ -40,7 +40,7 @@ class Finding:
 
     Attributes:
         id: The rule's identifier, or the code of a reader's warning such as `W0702`.
-        name: The rule's name; empty for a reader's warning.
+        name: The name of the rule or of the reader's warning.
         severity: `error`, `warning` or `note`.
         file: The file, as the user named it.
         line: Line from 1, if it has one.
@@ -140,3 +140,14 @@ def rules() -> tuple[Rule, ...]:
         'SG-A001'
     """
     return tuple(Rule(**r) for r in _engine.lint_rules())
+
+
+def reader_warnings() -> tuple[Rule, ...]:
+    """What the readers of configurations, scenarios and captures warn of, by code.
+
+    Example:
+        >>> import spillgate
+        >>> spillgate.reader_warnings()[0].id
+        'W0401'
+    """
+    return tuple(Rule(**r) for r in _engine.reader_warnings())

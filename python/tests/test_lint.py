@@ -1,10 +1,14 @@
 """`spillgate check`: the rules, their output, suppression, exit status."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
 
 import spillgate
+
+SCHEMA = Path(__file__).parent / "schemas/sarif-2.1.0.json"
 
 HEAD = """\
 class-map match-any VOICE
@@ -146,6 +150,29 @@ CASES = {
         config(data="police 8000000 99999 conform-action transmit exceed-action drop"),
         9,
         config(data="police 8000000 100000 conform-action transmit exceed-action drop"),
+    ),
+    # The edge has customers in a VRF; SG-M003 takes the place of SG-M002 where EXP bits collide.
+    "SG-M002": (
+        config(extra=" ip vrf forwarding BLUE\ninterface Serial0/1\n mpls ip\n"),
+        15,
+        config(
+            voice="priority percent 30\n  set mpls experimental imposition 5",
+            extra=" ip vrf forwarding BLUE\ninterface Serial0/1\n mpls ip\n",
+        ),
+    ),
+    "SG-M003": (
+        config(extra=" vrf forwarding BLUE\ninterface Serial0/1\n mpls ip\n").replace(
+            "af31 af32 af33", "cs5"
+        ),
+        15,
+        config(extra=" vrf forwarding BLUE\ninterface Serial0/1\n mpls ip\n"),
+    ),
+    "SG-M004": (
+        config(extra=" mpls ip\n").replace(" match ip dscp ef", " match mpls experimental 5"),
+        8,
+        config(extra=" mpls ip\n")
+        .replace("match ip dscp ef", "match mpls experimental 5")
+        .replace(" match ip dscp af", " match mpls experimental 3\n match ip dscp af"),
     ),
     "SG-X001": (config(extra="! spillgate: ignore SG-Z999\n"), 13, config()),
 }
@@ -332,6 +359,60 @@ def test_json_and_sarif_say_the_same(cli, tmp_path):
         place = result["locations"][0]["physicalLocation"]
         assert place["artifactLocation"]["uri"] == "r.cfg"
         assert place["region"]["startLine"] == finding["line"]
+
+
+@pytest.fixture(scope="module")
+def sarif_schema():
+    return jsonschema.Draft7Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+
+
+def test_sarif_is_valid_by_the_schema_of_oasis(cli, tmp_path, root, sarif_schema):
+    goldens = sorted(root.glob("crates/lint/tests/goldens/*.sarif"))
+    assert len(goldens) >= 5
+    for golden in goldens:
+        log = json.loads(golden.read_text(encoding="utf-8"))
+        assert log["runs"][0]["results"], golden
+        assert [e.message for e in sarif_schema.iter_errors(log)] == [], golden
+    # What the command prints has the texts of all rules, too.
+    (tmp_path / "über uns.cfg").write_text(CASES["SG-C001"][0], encoding="utf-8")
+    log = json.loads(cli("check", "über uns.cfg", "--format", "sarif").stdout)
+    assert [e.message for e in sarif_schema.iter_errors(log)] == []
+    # The schema is one that refuses.
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    assert list(sarif_schema.iter_errors(log))
+
+
+def test_sarif_marks_the_command_and_quotes_its_line(tmp_path):
+    text = CASES["SG-Q006"][0]
+    (tmp_path / "r.cfg").write_text(text, encoding="utf-8")
+    log = spillgate.lint(tmp_path / "r.cfg", select=["SG-Q006"]).sarif
+    region = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
+    line = text.splitlines()[9]
+    assert region["snippet"]["text"] == line
+    marked = line[region["startColumn"] - 1 : region["endColumn"] - 1]
+    assert (region["startLine"], marked) == (10, "queue-limit 167 packets")
+
+
+def test_a_warning_of_a_reader_is_explained_named_selected_and_suppressed(cli, tmp_path):
+    done = cli("check", "--explain", "w0702")
+    assert done.stdout.startswith("W0702 class-matches-nothing (warning)\n")
+    assert cli("check", "--explain", "class-matches-nothing").stdout == done.stdout
+    assert cli("check", "--explain", "E0707").stdout.startswith("E0707 (error)\n")
+    text = config().replace(" match ip dscp af31 af32 af33\n", "")
+    (f,) = found(tmp_path, text, select=["class-matches-nothing"])
+    assert (f.id, f.name) == ("W0702", "class-matches-nothing")
+    log = spillgate.lint(tmp_path / "r.cfg", select=["W0702"]).sarif
+    rule = log["runs"][0]["tool"]["driver"]["rules"][-1]
+    assert rule["id"] == "W0702"
+    assert rule["name"] == "ClassMatchesNothing"
+    quiet = "! spillgate: ignore-file W0702\n" + text
+    assert "W0702" not in [f.id for f in found(tmp_path, quiet)]
+
+
+def test_codes_are_unique():
+    codes = [c["kind"] for c in spillgate.catalog()["codes"]]
+    assert len(codes) == len(set(codes))
+    assert {w.id for w in spillgate.reader_warnings()} == {c for c in codes if c[0] == "W"}
 
 
 def test_every_rule_is_explained(cli):

@@ -25,6 +25,7 @@ mod ios;
 mod source;
 mod tc;
 
+pub use codes::CODES;
 pub use ios::ios;
 pub use source::{Port, Source, rate};
 pub use tc::{PACKET_BYTES, tc};

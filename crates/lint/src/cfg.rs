@@ -59,7 +59,9 @@ pub fn configuration(
             ask(file, &written, name, None, "the link", &none, &mut found);
         }
     }
-    let texts = [(file.to_owned(), lossy(bytes))];
+    let text = lossy(bytes);
+    crate::exp::check(file, &text, &written, &mut found);
+    let texts = [(file.to_owned(), text)];
     Ok(finish(found, &texts, selection))
 }
 
@@ -107,7 +109,7 @@ pub(crate) fn placed(file: &str, written: &Written, hit: Hit) -> Finding {
     at(file, hit.rule, place, hit.message)
 }
 
-fn at(file: &str, rule: &'static Rule, place: Place, message: String) -> Finding {
+pub(crate) fn at(file: &str, rule: &'static Rule, place: Place, message: String) -> Finding {
     let mut d = Diagnostic::warning(rule.id, message).at(file, place.line, place.column);
     d.width = place.width;
     Finding::new(rule, d)

@@ -16,6 +16,7 @@
 
 mod cfg;
 mod comments;
+mod exp;
 mod output;
 mod registry;
 mod rules;
@@ -23,6 +24,7 @@ mod scenario;
 mod sets;
 mod traffic;
 mod view;
+mod warnings;
 
 use std::sync::LazyLock;
 
@@ -31,12 +33,20 @@ use spillgate_queueing::spec::ClassSpec;
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 pub use cfg::configuration;
+pub use codes::CODES;
 pub use output::{json, sarif, text};
 pub use registry::{Level, RULES, Rule, rule};
 pub use scenario::scenario;
+pub use warnings::{WARNINGS, warning};
 
-/// A rule that was asked for does not exist.
-const NO_RULE: &str = "E0901";
+/// Codes of what is wrong with a question to the rules.
+mod codes {
+    spillgate_scenario::diagnostic_codes! {
+        NO_RULE = "E0901", "A rule that was asked for does not exist.";
+    }
+}
+
+use codes::NO_RULE;
 
 /// The class that every policy has.
 static DEFAULT: LazyLock<ClassSpec> = LazyLock::new(|| ClassSpec {
@@ -49,7 +59,7 @@ static DEFAULT: LazyLock<ClassSpec> = LazyLock::new(|| ClassSpec {
 pub struct Finding {
     /// The rule's identifier; the code of a reader's warning, such as `W0702`.
     pub id: &'static str,
-    /// The rule's name; empty for a reader's warning.
+    /// The name of the rule or of the reader's warning.
     pub name: &'static str,
     /// How bad it is.
     pub severity: Level,
@@ -87,7 +97,7 @@ impl Finding {
     pub(crate) fn of_reader(d: Diagnostic) -> Self {
         Self {
             id: d.code,
-            name: "",
+            name: warning(d.code).map_or("", |w| w.name),
             severity: Level::Warning,
             file: d.file,
             line: d.line,
@@ -123,7 +133,8 @@ impl Selection {
                         && e.starts_with(['W', 'w'])
                         && e[1..].chars().all(|c| c.is_ascii_digit())
                 };
-                let known = RULES.iter().any(|r| means(entry, r.id, r.name)) || reader(entry);
+                let mut all = RULES.iter().chain(WARNINGS);
+                let known = all.any(|r| means(entry, r.id, r.name)) || reader(entry);
                 if !known {
                     let ids = RULES.iter().map(|r| r.id);
                     let near = spillgate_scenario::nearest(entry, ids)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use spillgate_scenario::Diagnostic;
 
-use crate::{Finding, Level, RULES};
+use crate::{Finding, Level, RULES, Rule, warning};
 
 /// One block a finding: `file:line:column: warning: message [ID]`, the line with carets, what to do.
 pub fn text(findings: &[Finding]) -> String {
@@ -46,52 +46,24 @@ pub fn json(findings: &[Finding]) -> Value {
 
 /// A log of the Static Analysis Results Interchange Format, SARIF 2.1.0 (OASIS).
 pub fn sarif(findings: &[Finding], version: &str) -> Value {
-    let mut rules: Vec<Value> = RULES
-        .iter()
-        .map(|r| {
-            json!({
-                "id": r.id,
-                "name": pascal(r.name),
-                "shortDescription": {"text": r.summary},
-                "fullDescription": {"text": r.explanation},
-                "help": {"text": format!("{}\n\nSource: {}", r.remedy, r.source)},
-                "defaultConfiguration": {"level": r.level.name()},
-            })
-        })
-        .collect();
+    let mut rules: Vec<Value> = RULES.iter().map(described).collect();
     let mut ids: Vec<&str> = RULES.iter().map(|r| r.id).collect();
     for f in findings {
         if !ids.contains(&f.id) {
             ids.push(f.id);
-            rules.push(json!({
-                "id": f.id,
-                "shortDescription": {"text": "A warning of the reader of the file"},
-                "defaultConfiguration": {"level": f.severity.name()},
-            }));
+            rules.push(match warning(f.id) {
+                Some(w) => described(w),
+                None => json!({
+                    "id": f.id,
+                    "shortDescription": {"text": "A warning of the reader of the file"},
+                    "defaultConfiguration": {"level": f.severity.name()},
+                }),
+            });
         }
     }
     let results: Vec<Value> = findings
         .iter()
-        .map(|f| {
-            let mut result = json!({
-                "ruleId": f.id,
-                "ruleIndex": ids.iter().position(|id| *id == f.id),
-                "level": f.severity.name(),
-                "message": {"text": f.message},
-            });
-            if !f.file.is_empty() {
-                let mut physical = json!({"artifactLocation": {"uri": uri(&f.file)}});
-                if let Some(line) = f.line {
-                    let mut region = json!({"startLine": line});
-                    if let Some(column) = f.column {
-                        region["startColumn"] = column.into();
-                    }
-                    physical["region"] = region;
-                }
-                result["locations"] = json!([{"physicalLocation": physical}]);
-            }
-            result
-        })
+        .map(|f| result(f, ids.iter().position(|id| *id == f.id)))
         .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -107,6 +79,59 @@ pub fn sarif(findings: &[Finding], version: &str) -> Value {
             "results": results,
         }],
     })
+}
+
+/// A rule (SARIF 2.1.0, section 3.49).
+fn described(r: &Rule) -> Value {
+    json!({
+        "id": r.id,
+        "name": pascal(r.name),
+        "shortDescription": {"text": r.summary},
+        "fullDescription": {"text": r.explanation},
+        "help": {
+            "text": format!("{}\n\nSource: {}.", r.remedy, r.source),
+            "markdown": format!("{}\n\n**Source.** {}.", r.remedy, r.source),
+        },
+        "defaultConfiguration": {"level": r.level.name()},
+    })
+}
+
+/// A finding (SARIF 2.1.0, section 3.27).
+fn result(f: &Finding, index: Option<usize>) -> Value {
+    let text = match f.help.as_str() {
+        "" => f.message.clone(),
+        help => format!("{}. {help}", f.message),
+    };
+    let mut result = json!({
+        "ruleId": f.id,
+        "ruleIndex": index,
+        "level": f.severity.name(),
+        "message": {"text": text},
+    });
+    if f.file.is_empty() {
+        return result;
+    }
+    let mut physical = json!({"artifactLocation": {"uri": uri(&f.file)}});
+    if let Some(line) = f.line {
+        let mut region = json!({"startLine": line});
+        if let Some(column) = f.column {
+            region["startColumn"] = column.into();
+            if f.width > 0 {
+                // The column after the last one.
+                region["endColumn"] = column.saturating_add(f.width).into();
+            }
+        }
+        if let Some(source) = &f.source {
+            region["snippet"] = json!({"text": source});
+        }
+        physical["region"] = region;
+    }
+    let mut location = json!({"physicalLocation": physical});
+    if !f.path.is_empty() {
+        location["logicalLocations"] = json!([{"fullyQualifiedName": f.path}]);
+    }
+    result["locations"] = json!([location]);
+    result
 }
 
 /// `class-shadowed` as `ClassShadowed`, as SARIF viewers expect names.

@@ -81,7 +81,7 @@ rules! {
         "The maximum threshold of RED is below three times the minimum";
         why "Between the thresholds RED turns a growing average into a growing drop probability. The closer they are, the steeper that is: a small oscillation of the average then swings between no drops and the forced drops above the maximum, and connections are synchronized, which early detection is there to prevent.\n\nFloyd and Jacobson ask for a maximum of at least twice the minimum; Floyd's later notes recommend three times.";
         fix "Lower the minimum to a third of the maximum, or raise the maximum and the queue limit with it.";
-        from "S. Floyd, \"RED: Discussions of Setting Parameters\", 1997; Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, section 5";
+        from "S. Floyd, \"RED: Discussions of Setting Parameters\", 1997; Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, section 6.3";
     RED_MAX_P = "SG-A004", "red-probability", Note,
         "The drop probability of RED at the maximum threshold is far from 10 %";
         why "The probability at the maximum decides how strongly the gateway can push back before it drops everything. Below 1 % even a handful of long connections push the average through the maximum; above 50 % the first packets over the minimum already lose connections their windows, and the link runs empty.\n\nThe first paper used 2 %, Floyd's later recommendation is 10 %: a gateway whose steady loss has to be above that needs more capacity, not other parameters.";
@@ -96,7 +96,7 @@ rules! {
         "Early drops hit traffic that does not slow down for them";
         why "Random early detection tells senders to slow down before the queue is full. It helps when the senders listen, as TCP does. Constant-rate speech, video over UDP and network control do not: every early drop is a lost packet that buys nothing, since the offered rate stays the same.\n\nFor such a class a short queue with tail drop, or a priority queue with a policer, loses fewer packets at the same delay.";
         fix "Take `random-detect` out of the class, or move the traffic that reacts into a class of its own.";
-        from "RFC 7567, section 4.2 (unresponsive flows); RFC 3246: EF is served at a configured rate, with small buffers";
+        from "RFC 7567, section 3 (flows that do not respond to congestion); RFC 3246: EF is served at a configured rate, with small buffers";
     ECN_UNUSED = "SG-A007", "ecn-without-capable-traffic", Note,
         "ECN is on in a class whose traffic does not negotiate it";
         why "Marking in place of dropping needs senders that set ECT in the IP header (RFC 3168) and receivers that echo the mark. For packets without it the class drops as if `ecn` were not there.\n\nThe configuration then promises a loss-free class that it is not.";
@@ -136,12 +136,27 @@ rules! {
         "A provider edge gives marked packets EXP 0, the bits of best effort";
         why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";
         fix "Take the entry out of `imposition`, give it the EXP bits that the core's classes match, or set them in a class (`set mpls experimental imposition`, `set_exp_imposition`).";
-        from "RFC 3270, section 2.6; RFC 5462; Cisco IOS, `set mpls experimental imposition`";
+        from "RFC 3270, sections 2.5 and 2.6; RFC 5462; Cisco IOS, `set mpls experimental imposition`";
+    EXP_DEFAULT = "SG-M002", "exp-left-to-default", Note,
+        "A provider edge leaves the EXP bits of what it labels to the router's default";
+        why "A packet that gets its first label here carries its class into the core in the EXP bits. No command of the configuration sets them, so that the router's default decides: IOS copies the upper three bits of the DSCP. EF becomes 5, all of AF3x become 3.\n\nThat is enough when the core's classes are made for it. It is not written down anywhere, differs between platforms and line cards, and trusts whatever mark the customer's packet had.";
+        fix "Write it down: `set mpls experimental imposition` in the classes of an input policy, on the interfaces towards the customers.";
+        from "RFC 3270, section 2.5: an ingress LSR encodes the behavior aggregate into the EXP field; Cisco IOS MPLS command reference, `set mpls experimental imposition`: input interfaces, no value is set by default";
+    EXP_SHARED = "SG-M003", "classes-share-exp", Warning,
+        "Classes that the edge tells apart get the same EXP bits";
+        why "Three bits have eight values, the DSCP has 64. No command sets the EXP bits, so that the upper three bits of the DSCP are copied, and two classes whose code points begin alike are one class in the core: EF and CS5 both become 5, AF31 and CS3 both become 3, and the drop precedences of an AF class are gone.\n\nThe edge keeps them apart, and every node behind it mixes them: bulk signaling waits with voice, or voice with it.";
+        fix "Give each class its own value with `set mpls experimental imposition` in an input policy, and match these in the core.";
+        from "RFC 3270, section 2.5 and RFC 5462; Cisco IOS MPLS command reference, `set mpls experimental imposition`";
+    EXP_BLIND = "SG-M004", "dscp-class-on-mpls-interface", Warning,
+        "A class on an MPLS interface asks for what lies below the labels";
+        why "Packets that leave by an interface with `mpls ip` have labels, and a node sees the top label only. A class that matches DSCPs, addresses or ports gets none of them; they wait in class-default, whatever mark they have.\n\nWhat the class still gets is IP traffic that the router sends without a label, such as its own routing protocols and what is reached by the last hop before it.";
+        fix "Add `match mpls experimental topmost` to the class-map (`match-any`), with the EXP values that its packets have.";
+        from "RFC 3032, section 2.1: the label stack stands before the network-layer header; RFC 3270, section 2.2";
     UNLIMITED = "SG-Q001", "priority-without-limit", Warning,
         "A strict-priority class without a rate or policer";
         why "A strict-priority queue is served before every other. Without a bound its traffic, or whatever carries its mark by mistake or on purpose, can take all of the link: the other classes get nothing for as long as it lasts, their guarantees included.\n\nA single host that marks a file transfer EF is enough.";
         fix "Give the class a rate (`priority percent 20`, `priority: {rate: 20 %}`) or a policer.";
-        from "Cisco IOS QoS configuration guide, low latency queueing; RFC 3246, section 1 (EF traffic must be limited where it can starve others)";
+        from "Cisco IOS QoS configuration guide, low latency queueing; RFC 2598, section 2, and RFC 3246, section 2.10 (a priority queue must limit the damage that EF traffic can do to others)";
     OVER_CAP = "SG-Q002", "reserved-above-cap", Warning,
         "Classes reserve more of the link than the platform allows";
         why "IOS before 12.4(20)T lets `bandwidth` and `priority` reserve 75 % of an interface, or what `max-reserved-bandwidth` says; all releases refuse reservations above the whole rate. A policy that is refused when it is attached leaves the interface with none.\n\nThe rest is for class-default, routing protocols and layer-2 keepalives, which no class counts.";
@@ -161,7 +176,7 @@ rules! {
         "A queue shorter than one initial window of TCP";
         why "A connection begins with a burst of ten full segments, and windows later leave in bursts of the same order. A queue that cannot hold one such burst drops part of it even when the link is idle: the connection loses packets before it has measured anything, and its first timeout may cost a second.\n\nThe loss shows at any load and does not go away with more bandwidth for the class.";
         fix "Give the queue at least ten packets of 1500 B, or their time at the class's rate.";
-        from "RFC 6928: initial window of ten segments; RFC 7567, section 4 (queues must absorb bursts)";
+        from "RFC 6928: initial window of ten segments; RFC 7567, section 2 (queues are there to absorb bursts)";
     DEEP_QUEUE = "SG-Q006", "queue-above-100-ms", Warning,
         "A tail-drop queue that takes more than 100 ms to drain at the link's rate";
         why "TCP fills whatever queue it is given. A tail-drop queue that takes more than 100 ms to drain adds that much to every packet behind it, and to the round-trip time of the very connections that fill it: they are no faster for it.\n\nThe time is computed at the rate of the link, the best that the queue can get; when other classes are backlogged it takes longer. Active queue management or a fair queue bounds the delay whatever the limit.";
@@ -201,12 +216,12 @@ rules! {
         "A policer's burst is smaller than a full-size packet";
         why "A packet conforms when the bucket holds as many tokens as it has bytes. A bucket that is smaller than the packet never does: every full-size packet exceeds, at any rate, even on an idle link. Small packets pass, so that pings look fine.";
         fix "Give the policer a burst of several packets at least; the default is 250 ms at the rate.";
-        from "RFC 2697, section 3: the burst size should be at least the size of the largest packet";
+        from "RFC 2697, section 2: a burst size above 0 should be at least that of the largest packet";
     BURST_RTT = "SG-S004", "policer-burst-below-rtt", Note,
         "A policer's burst is smaller than what TCP sends in a round trip";
         why "A policer has no queue. TCP sends a window in a burst and then waits a round trip for its acknowledgments; a bucket that does not hold what the rate brings in that time drops the end of every burst, and the connection stays far below the rate that was sold.";
-        fix "Give the policer a burst of at least 100 ms at its rate; Cisco recommends 1.5 round trips.";
-        from "Cisco IOS QoS command reference, `police`: normal burst = rate × 1/8 × 1.5 s, round trips included; RFC 7567";
+        fix "Give the policer a burst of at least 100 ms at its rate, better several round-trip times; Cisco's formula for committed access rate takes 1.5 s.";
+        from "Cisco IOS QoS command reference, `rate-limit`: normal burst = rate × 1 byte / 8 bits × 1.5 s; `police` without a burst takes 250 ms (CIR/32)";
     SELF = "SG-X001", "useless-suppression", Note,
         "A suppression names a rule that does not exist";
         why "A comment `spillgate: ignore` with an identifier that no rule has suppresses nothing. It is a misspelling, or the rule is gone.";

@@ -106,6 +106,20 @@ fn catalog() -> String {
         })
         .collect();
     families.insert("rules".to_owned(), rules.into());
+    let mut codes = [
+        spillgate_scenario::codes::CODES,
+        spillgate_import::IOS_CODES,
+        spillgate_import::SHOW_CODES,
+        spillgate_export::CODES,
+        spillgate_lint::CODES,
+    ]
+    .concat();
+    codes.sort_unstable();
+    let codes: Vec<_> = codes
+        .iter()
+        .map(|(code, meaning)| serde_json::json!({"kind": code, "summary": meaning}))
+        .collect();
+    families.insert("codes".to_owned(), codes.into());
     let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
         .iter()
         .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
@@ -138,6 +152,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(export::export, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint, m)?)?;
     m.add_function(wrap_pyfunction!(lint::lint_rules, m)?)?;
+    m.add_function(wrap_pyfunction!(lint::reader_warnings, m)?)?;
     m.add_function(wrap_pyfunction!(config::is_show_output, m)?)?;
     m.add_function(wrap_pyfunction!(config::offered, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use spillgate_import::platform_by_name;
-use spillgate_lint::{RULES, Selection, configuration, json, sarif, scenario, text};
+use spillgate_lint::{RULES, Selection, WARNINGS, configuration, json, sarif, scenario, text};
 use spillgate_scenario::{Diagnostics, Options};
 
 use crate::config::bytes_of;
@@ -57,4 +57,10 @@ fn find(
 #[pyfunction]
 pub(crate) fn lint_rules() -> String {
     serde_json::to_string(RULES).unwrap_or_default()
+}
+
+/// Every warning of a reader, as a JSON list of the form of rules.
+#[pyfunction]
+pub(crate) fn reader_warnings() -> String {
+    serde_json::to_string(WARNINGS).unwrap_or_default()
 }

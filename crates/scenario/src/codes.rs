@@ -1,7 +1,9 @@
 //! The stable codes of diagnostics, for documentation and for scripts.
 
-/// One constant per code, and the list of all.
-macro_rules! codes {
+/// Defines the stable codes of a crate's diagnostics: a constant of each, and `CODES`, the list of
+/// all with their meanings, in order.
+#[macro_export]
+macro_rules! diagnostic_codes {
     ($($name:ident = $code:literal, $meaning:literal;)+) => {
         $(
             #[doc = $meaning]
@@ -13,7 +15,7 @@ macro_rules! codes {
     };
 }
 
-codes! {
+diagnostic_codes! {
     UNREADABLE = "E0101", "A file cannot be read.";
     TOO_LARGE = "E0102", "A file is larger than this program reads.";
     NOT_UTF8 = "E0103", "A file is not UTF-8 text.";

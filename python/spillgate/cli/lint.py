@@ -11,7 +11,7 @@ from spillgate import scenario
 from spillgate.cli.machine import write_json
 from spillgate.cli.text import count
 from spillgate.errors import InputError
-from spillgate.lint import Finding, Findings, is_scenario, lint, rules
+from spillgate.lint import Finding, Findings, is_scenario, lint, reader_warnings, rules
 
 
 def check(options: argparse.Namespace) -> int:
@@ -70,9 +70,10 @@ def summary(found: Findings) -> str:
 
 
 def explained(asked: str) -> str:
-    """Everything about a rule."""
-    for rule in rules():
-        if asked.casefold() in (rule.id.casefold(), rule.name.casefold()):
+    """Everything about a rule, a warning of a reader, or the code of an error."""
+    wanted = asked.casefold()
+    for rule in (*rules(), *reader_warnings()):
+        if wanted in (rule.id.casefold(), rule.name.casefold()):
             paragraphs = [
                 f"{rule.id} {rule.name} ({rule.level})",
                 f"{rule.summary}.",
@@ -82,7 +83,11 @@ def explained(asked: str) -> str:
                 f"Suppress it with a comment on the line or above it: spillgate: ignore {rule.id}",
             ]
             return "\n\n".join(textwrap.fill(p, 92) for p in paragraphs)
-    msg = f"error: there is no rule {asked!r}; 'spillgate list rules' has all of them"
+    for code in scenario.catalog()["codes"]:
+        if wanted == code["kind"].casefold():
+            return f"{code['kind']} (error)\n\n{code['summary']}"
+    lists = "'spillgate list rules' and 'spillgate list codes' have all"
+    msg = f"error: there is no rule or code {asked!r}; {lists}"
     raise InputError(msg)
 
 

@@ -388,7 +388,9 @@ def _check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--ignore", action="append", default=[], metavar="ID", help="not this rule; repeatable"
     )
     rules.add_argument(
-        "--explain", metavar="ID", help="say what a rule is about; 'spillgate list rules' has all"
+        "--explain",
+        metavar="ID",
+        help="say what a rule, or a warning such as W0702, is about; see 'spillgate list rules'",
     )
     rules.add_argument(
         "--platform",

@@ -2,54 +2,32 @@
 
 /// Stable codes of the importer's diagnostics.
 pub(crate) mod code {
-    /// The file holds a NUL byte.
-    pub(crate) const NOT_TEXT: &str = "E0701";
-    /// The file, or what it expands to, is too large.
-    pub(crate) const TOO_LARGE: &str = "E0702";
-    /// A banner's delimiter does not come again.
-    pub(crate) const OPEN_BANNER: &str = "E0703";
-    /// A command lacks an argument.
-    pub(crate) const MISSING: &str = "E0704";
-    /// An argument is not one that the command takes.
-    pub(crate) const UNEXPECTED: &str = "E0705";
-    /// A number is outside its range.
-    pub(crate) const RANGE: &str = "E0706";
-    /// Percentages of one policy-map sum to more than 100.
-    pub(crate) const PERCENT_SUM: &str = "E0707";
-    /// A class-map is not defined.
-    pub(crate) const NO_CLASS_MAP: &str = "E0708";
-    /// A policy-map is not defined.
-    pub(crate) const NO_POLICY_MAP: &str = "E0709";
-    /// An access list is not defined.
-    pub(crate) const NO_ACCESS_LIST: &str = "E0710";
-    /// A class-map matches on itself.
-    pub(crate) const CLASS_CYCLE: &str = "E0711";
-    /// A policy-map contains itself.
-    pub(crate) const POLICY_CYCLE: &str = "E0712";
-    /// Two commands exclude each other.
-    pub(crate) const CONFLICT: &str = "E0713";
-    /// An interface has two output policies.
-    pub(crate) const ATTACHED_TWICE: &str = "E0714";
-    /// An abbreviation stands for several keywords.
-    pub(crate) const AMBIGUOUS: &str = "E0715";
-    /// The interface that was asked for does not exist.
-    pub(crate) const NO_INTERFACE: &str = "E0716";
-    /// The platform that was asked for does not exist.
-    pub(crate) const NO_PLATFORM: &str = "E0717";
-    /// The file is not UTF-8.
-    pub(crate) const LATIN1: &str = "W0701";
-    /// A class matches nothing.
-    pub(crate) const MATCHES_NOTHING: &str = "W0702";
-    /// A class matches other packets than on the router.
-    pub(crate) const MATCHES_OTHERWISE: &str = "W0703";
-    /// The file configures no queueing.
-    pub(crate) const NOTHING_FOUND: &str = "W0704";
-    /// A class has another name in results.
-    pub(crate) const RENAMED: &str = "W0705";
-    /// Percentages on an interface without a bandwidth.
-    pub(crate) const NO_BANDWIDTH: &str = "W0706";
-    /// Classes reserve more than there is.
-    pub(crate) const OVERBOOKED: &str = "W0707";
+    spillgate_scenario::diagnostic_codes! {
+        NOT_TEXT = "E0701", "The file holds a NUL byte.";
+        TOO_LARGE = "E0702", "The file, or what it expands to, is too large.";
+        OPEN_BANNER = "E0703", "A banner's delimiter does not come again.";
+        MISSING = "E0704", "A command lacks an argument.";
+        UNEXPECTED = "E0705", "An argument is not one that the command takes.";
+        RANGE = "E0706", "A number is outside its range.";
+        PERCENT_SUM = "E0707", "Percentages of one policy-map sum to more than 100.";
+        NO_CLASS_MAP = "E0708", "A class-map is not defined.";
+        NO_POLICY_MAP = "E0709", "A policy-map is not defined.";
+        NO_ACCESS_LIST = "E0710", "An access list is not defined.";
+        CLASS_CYCLE = "E0711", "A class-map matches on itself.";
+        POLICY_CYCLE = "E0712", "A policy-map contains itself.";
+        CONFLICT = "E0713", "Two commands exclude each other.";
+        ATTACHED_TWICE = "E0714", "An interface has two output policies.";
+        AMBIGUOUS = "E0715", "An abbreviation stands for several keywords.";
+        NO_INTERFACE = "E0716", "The interface that was asked for does not exist.";
+        NO_PLATFORM = "E0717", "The platform that was asked for does not exist.";
+        LATIN1 = "W0701", "The file is not UTF-8.";
+        MATCHES_NOTHING = "W0702", "A class matches nothing.";
+        MATCHES_OTHERWISE = "W0703", "A class matches other packets than on the router.";
+        NOTHING_FOUND = "W0704", "The file configures no queueing.";
+        RENAMED = "W0705", "A class has another name in results.";
+        NO_BANDWIDTH = "W0706", "Percentages on an interface without a bandwidth.";
+        OVERBOOKED = "W0707", "Classes reserve more than there is.";
+    }
 }
 
 /// Something wrong at a column of a line.

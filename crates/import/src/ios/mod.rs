@@ -40,6 +40,7 @@ use parse::Parser;
 use platform::Profile;
 use report::Report;
 
+pub use fault::code::CODES;
 pub use interface_words::{canonical as interface_name, default_bandwidth as interface_bandwidth};
 pub use lower::protocol_name;
 pub(crate) use platform::layer2_bytes;

@@ -66,6 +66,8 @@ pub struct WrittenInterface {
     pub own: bool,
     /// The policy of `service-policy output` and that line.
     pub policy: Option<(String, Spot)>,
+    /// Its `mpls ip` line.
+    pub labels: Option<Spot>,
 }
 
 /// A configuration with the places of what it says.
@@ -131,6 +133,7 @@ pub(super) fn written(
             policy: i
                 .output_policy
                 .map(|p| (p.value.to_owned(), spot(p.origin))),
+            labels: i.labels.map(spot),
         })
     });
     let (class_maps, access_lists) = (class_maps.collect(), access_lists.collect());

@@ -15,12 +15,16 @@ use spillgate_scenario::{Diagnostic, Diagnostics, decode};
 use crate::ios::layer2_bytes;
 use line::{Line, Said};
 
-/// The text is not an output of `show policy-map interface`.
-const NO_POLICY: &str = "E0731";
-/// A line of the output is cut off or not as the router writes it.
-const BAD_LINE: &str = "E0732";
-/// A class whose numbers are missing: the output is cut off.
-const W_CUT: &str = "W0731";
+/// Codes of what is wrong with an output.
+pub(crate) mod code {
+    spillgate_scenario::diagnostic_codes! {
+        NO_POLICY = "E0731", "The text is not an output of `show policy-map interface`.";
+        BAD_LINE = "E0732", "A line of the output is cut off or not as the router writes it.";
+        W_CUT = "W0731", "A class whose numbers are missing: the output is cut off.";
+    }
+}
+
+use code::{BAD_LINE, NO_POLICY, W_CUT};
 
 /// Policies within policies that are read: routers allow three.
 const MAX_DEPTH: usize = 8;

@@ -1,0 +1,149 @@
+//! What a configuration alone says of the EXP bits of MPLS packets.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::Dscp;
+use spillgate_import::Written;
+use spillgate_queueing::View;
+use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
+
+use crate::Finding;
+use crate::cfg::at;
+use crate::registry::{EXP_BLIND, EXP_DEFAULT, EXP_SHARED};
+use crate::sets::Packets;
+
+pub(crate) fn check(file: &str, text: &str, written: &Written, found: &mut Vec<Finding>) {
+    let labelled = || {
+        let all = written.interfaces.iter();
+        all.filter_map(|i| Some((i, i.labels?)))
+    };
+    for (interface, _) in labelled() {
+        let Some((policy, _)) = &interface.policy else {
+            continue;
+        };
+        if let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) {
+            blind(file, written, policy, spec, &interface.name, found);
+        }
+    }
+    let Some((core, place)) = labelled().next() else {
+        return;
+    };
+    if sets_exp(text) || !is_edge(text, written) {
+        return;
+    }
+    let shared = shared(written);
+    let (rule, message) = if shared.is_empty() {
+        let message = format!(
+            "nothing sets the EXP bits of what {} sends: the core sees the upper three bits of the DSCP, 5 of EF and 3 of AF31, AF32 and AF33",
+            core.name
+        );
+        (&EXP_DEFAULT, message)
+    } else {
+        let message = format!(
+            "nothing sets the EXP bits of what {} sends, so that the core cannot tell apart: {}",
+            core.name,
+            shared.join("; ")
+        );
+        (&EXP_SHARED, message)
+    };
+    found.push(at(file, rule, place, message));
+}
+
+/// Classes on the IP header where packets have labels.
+fn blind(
+    file: &str,
+    written: &Written,
+    policy: &str,
+    spec: &ClassBasedSpec,
+    interface: &str,
+    found: &mut Vec<Finding>,
+) {
+    let places = written.policies.get(policy);
+    for (i, class) in spec.classes.iter().enumerate() {
+        let Some(m) = &class.matching else { continue };
+        let labelled = (0..8).any(|exp| m.matches(View::Labelled { exp }));
+        // What matches nothing at all has a warning of its own.
+        let plain = Packets::of(m).is_none_or(|set| !set.is_empty());
+        if labelled || !plain {
+            continue;
+        }
+        let place = places.and_then(|p| p.classes.get(i)).map(|c| c.spot);
+        let message = format!(
+            "class {} matches no packet with a label, and {interface} has `mpls ip`",
+            class.name
+        );
+        found.push(at(file, &EXP_BLIND, place.unwrap_or_default(), message));
+    }
+}
+
+/// Whether any command gives EXP bits to packets that get a label.
+fn sets_exp(text: &str) -> bool {
+    lines(text).any(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let sets = words.next() == Some("set")
+            && words.next() == Some("mpls")
+            && words.next().is_some_and(|w| w.starts_with("exp"))
+            && words.next().is_none_or(|w| !w.starts_with("top"));
+        let actions = ["set-mpls-exp-imp", "set-mpls-exp-tra"];
+        sets || actions.iter().any(|a| line.contains(a))
+    })
+}
+
+/// Whether packets without labels come in from customers: an interface is in a VRF, carries a
+/// pseudowire, or has a policy and no labels.
+fn is_edge(text: &str, written: &Written) -> bool {
+    let plain = |i: &&spillgate_import::WrittenInterface| i.labels.is_none();
+    let mut interfaces = written.interfaces.iter().filter(plain);
+    let customers = ["ip vrf forwarding ", "vrf forwarding ", "xconnect "];
+    interfaces.any(|i| i.policy.is_some())
+        || lines(text).any(|l| customers.iter().any(|c| l.starts_with(c)))
+}
+
+/// Commands in lower case, without comments.
+fn lines(text: &str) -> impl Iterator<Item = String> {
+    let all = text.lines().map(|l| l.trim().to_ascii_lowercase());
+    all.filter(|l| !l.starts_with('!'))
+}
+
+/// Pairs of classes of one policy whose packets have the same upper three bits.
+fn shared(written: &Written) -> Vec<String> {
+    let mut pairs: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for (name, spec) in &written.imported.policies {
+        let DisciplineSpec::ClassBased(spec) = spec else {
+            continue;
+        };
+        if !written.policies.get(name).is_some_and(|p| p.used) {
+            continue;
+        }
+        let mut taken = 0_u64;
+        // The class that first has each value, with a code point of it.
+        let mut first: BTreeMap<u8, (&str, Dscp)> = BTreeMap::new();
+        for class in &spec.classes {
+            let set = class.matching.as_ref().and_then(Packets::of);
+            let Some(mine) = set.as_ref().and_then(Packets::by_dscp_only) else {
+                continue;
+            };
+            let own = mine & !taken;
+            taken |= mine;
+            // A class of most code points is for the rest, whatever it has.
+            if own.count_ones() > 32 {
+                continue;
+            }
+            for dscp in (0..64).filter_map(Dscp::new) {
+                let exp = dscp.precedence();
+                if own >> dscp.value() & 1 == 0 || exp == 0 {
+                    continue;
+                }
+                let (other, theirs) = *first.entry(exp).or_insert((&class.name, dscp));
+                if other != class.name {
+                    let pair = pairs.entry((other, &class.name));
+                    pair.or_insert_with(|| {
+                        let mine = &class.name;
+                        format!("{theirs} of class {other} and {dscp} of class {mine} (EXP {exp})")
+                    });
+                }
+            }
+        }
+    }
+    pairs.into_values().collect()
+}
