@@ -96,14 +96,14 @@ impl Slab {
         self.packets.get(list.head as usize).map(|p| p.len)
     }
 
-    /// The packets of a queue in order.
+    /// The packets of a queue in order, with their numbers.
     #[cfg(test)]
-    pub(crate) fn iter(&self, list: &List) -> impl Iterator<Item = &Packet> {
+    pub(crate) fn iter(&self, list: &List) -> impl Iterator<Item = (&Packet, u32)> {
         let mut at = list.head;
         std::iter::from_fn(move || {
             let packet = self.packets.get(at as usize)?;
             at = packet.tag as u32;
-            Some(packet)
+            Some((packet, (packet.tag >> 32) as u32))
         })
     }
 }
@@ -131,7 +131,7 @@ mod tests {
                     prop_assert_eq!(got.map_or(0, |(p, _)| p.tag), 0);
                 }
                 prop_assert_eq!(lists[q].is_empty(), model[q].is_empty());
-                prop_assert_eq!(slab.iter(&lists[q]).map(|p| p.seq).collect::<VecDeque<_>>(), model[q].clone());
+                prop_assert_eq!(slab.iter(&lists[q]).map(|(p, _)| p.seq).collect::<VecDeque<_>>(), model[q].clone());
                 most = most.max(model.iter().map(VecDeque::len).sum());
             }
             prop_assert_eq!(slab.packets.len(), most);

@@ -254,6 +254,29 @@ impl<O: Order> Pfq<O> {
     }
 }
 
+#[cfg(test)]
+impl<O: Order> Pfq<O> {
+    /// Checks what must be true between two calls.
+    pub(crate) fn audit(&self) {
+        let span = 2 * u64::from(self.mtu);
+        let mut listed = 0;
+        for (_, flow) in self.flows.iter() {
+            let lens = self.slab.iter(&flow.queue).map(|(p, _)| u64::from(p.len));
+            assert_eq!(u64::from(flow.queued), lens.sum::<u64>());
+            assert!(flow.backlog >= flow.queued);
+            if !flow.queue.is_empty() {
+                assert!(flow.head_tag() >= self.v, "a tag in the past");
+                assert!(flow.head_tag() < self.v + span, "a tag far ahead");
+            }
+            listed += u64::from(flow.backlog);
+        }
+        let unlisted = self.slab.iter(&self.priority);
+        let unlisted = unlisted.filter(|(_, note)| *note == UNLISTED);
+        let unlisted: u64 = unlisted.map(|(p, _)| u64::from(p.len)).sum();
+        assert_eq!(listed + unlisted, self.bytes, "bytes are lost");
+    }
+}
+
 impl Pfq<Ring> {
     /// Whether the tags of packets of this length fit in the ring.
     #[inline]

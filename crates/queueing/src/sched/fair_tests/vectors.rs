@@ -2,17 +2,9 @@
 
 use spillgate_core::Packet;
 
-use super::pfq::Pfq;
+use super::PARAMS;
 use crate::fan::scheduler::{Class, FairQueue, FairQueueParams, FairScheduler};
-use crate::leaf::Bound;
-
-const PARAMS: FairQueueParams = FairQueueParams {
-    limit: Bound::NONE,
-    mtu: 1500,
-    quantum: 1500,
-    charged: true,
-    afl_max: u32::MAX,
-};
+use crate::sched::pfq::Pfq;
 
 fn replay(mut queue: FairQueue, trace: &str) {
     let mut checked = 0;
@@ -65,7 +57,7 @@ fn replay(mut queue: FairQueue, trace: &str) {
 
 #[test]
 fn pfq_in_both_orders() {
-    let trace = include_str!("../../tests/vectors/pfq.txt");
+    let trace = include_str!("../../../tests/vectors/pfq.txt");
     replay(FairQueue::pfq(&PARAMS), trace);
     replay(FairQueue::PfqHeap(Pfq::new(&PARAMS)), trace);
 }
@@ -76,8 +68,8 @@ fn pdrr_in_both_modes() {
         charged: false,
         ..PARAMS
     };
-    let trace = include_str!("../../tests/vectors/pdrr_literal.txt");
+    let trace = include_str!("../../../tests/vectors/pdrr_literal.txt");
     replay(FairQueue::pdrr(&literal), trace);
-    let trace = include_str!("../../tests/vectors/pdrr_charged.txt");
+    let trace = include_str!("../../../tests/vectors/pdrr_charged.txt");
     replay(FairQueue::pdrr(&PARAMS), trace);
 }
