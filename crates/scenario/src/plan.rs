@@ -155,6 +155,12 @@ pub struct FlowPlan {
     pub start: Time,
     /// Each run starts it uniformly within this time after `start`.
     pub start_spread: Dur,
+    /// Each run starts it an exponential gap of this mean after `start`, or after the flow before
+    /// it if it `follows`; zero for no gap.
+    pub start_gap: Dur,
+    /// Whether the flow before it in the plan is the one before it in its group, and its gap
+    /// counts from there.
+    pub follows: bool,
     /// When it stops, [`Time::MAX`] for never.
     pub stop: Time,
     /// What it sends.

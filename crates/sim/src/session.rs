@@ -22,6 +22,11 @@ pub(crate) struct Workload {
     /// Places that become free when the loss of their last segment, worked out ahead, has taken
     /// place.
     pub(crate) leaving: Vec<(Time, u32)>,
+    /// Whether there is a place for each session that can begin: none is then taken twice, so that
+    /// a session is never taken for one before it by what remembers flows.
+    once: bool,
+    /// Places that nobody will have any more.
+    spent: usize,
     /// Sessions that have begun or were refused.
     pub(crate) number: u64,
     /// The flow of the plan, whose wake is the next arrival.
@@ -49,6 +54,11 @@ impl Workload {
             stop,
             free: BinaryHeap::with_capacity(plan.active as usize),
             leaving: Vec::with_capacity(plan.active as usize),
+            once: plan
+                .arrivals
+                .count()
+                .is_some_and(|n| n <= u64::from(plan.active)),
+            spent: 0,
             number: 0,
             flow,
             hash: 0,
@@ -58,15 +68,17 @@ impl Workload {
 
     /// Sessions that are open, or whose last segments are still on the way.
     pub(crate) fn open(&self) -> usize {
-        self.plan.active as usize - self.free.len() - self.leaving.len()
+        self.plan.active as usize - self.free.len() - self.leaving.len() - self.spent
     }
 
     /// A free place at `now`, if there is one.
     pub(crate) fn take_place(&mut self, now: Time) -> Option<u32> {
-        let free = &mut self.free;
+        let (free, spent, once) = (&mut self.free, &mut self.spent, self.once);
         self.leaving.retain(|&(at, place)| {
             let later = at > now;
-            if !later {
+            if !later && once {
+                *spent += 1;
+            } else if !later {
                 free.push(Reverse(place));
             }
             later
@@ -125,4 +137,44 @@ pub(crate) enum Stage {
     Talking,
     /// It has ended: the place is free once no segment is on the way.
     Over,
+}
+
+#[cfg(test)]
+mod tests {
+    use spillgate_endpoints::tcp::TcpSpec;
+    use spillgate_endpoints::workload::{ArrivalSpec, FixedArrivals, SessionSpec};
+
+    use super::*;
+
+    /// Places that sessions get one after the other, each over before the next begins.
+    fn taken(sessions: u64, places: u32) -> Vec<Option<u32>> {
+        let session = r#"{"transfer": {"size": {"fixed": "1 kB"}}}"#;
+        let plan = Arc::new(SessionsPlan {
+            config: Arc::new(TcpSpec::default().resolve().unwrap()),
+            arrivals: ArrivalSpec::Fixed(FixedArrivals {
+                gap: Dur::from_secs(1),
+                count: Some(sessions),
+            }),
+            session: serde_json::from_str::<SessionSpec>(session).unwrap(),
+            active: places,
+        });
+        let mut w = Workload::new(&plan, Rng::from_key(0), Time::ZERO, Time::MAX, 0, 0);
+        w.free.extend((0..places).map(Reverse));
+        let mut now = Time::ZERO;
+        (0..sessions)
+            .map(|_| {
+                now += Dur::from_secs(1);
+                let place = w.take_place(now);
+                assert_eq!(w.open(), 1);
+                w.leaving.extend(place.map(|p| (now, p)));
+                place
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_that_are_enough_for_all_are_taken_once() {
+        assert_eq!(taken(3, 3), [Some(0), Some(1), Some(2)]);
+        assert_eq!(taken(3, 2), [Some(0), Some(0), Some(0)]);
+    }
 }

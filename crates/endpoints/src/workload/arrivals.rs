@@ -42,6 +42,14 @@ pub struct FixedArrivals {
 const MOST_AT_ONCE: u64 = 1_000_000;
 
 impl ArrivalSpec {
+    /// How many sessions begin at most; none without end.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Self::Poisson(p) => p.count,
+            Self::Fixed(f) => f.count,
+        }
+    }
+
     /// Checks the gap and the count.
     ///
     /// # Errors

@@ -50,6 +50,7 @@ impl Replayed {
             dport: None,
             start: s.start,
             start_spread: s.start_spread,
+            start_gap: spillgate_core::Dur::ZERO,
             stop: s.stop,
             source: None,
             tcp: None,

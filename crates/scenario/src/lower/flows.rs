@@ -186,6 +186,8 @@ fn expand(
             ecn: spec.ecn,
             start: Time::ZERO + spec.start,
             start_spread: spec.start_spread,
+            start_gap: spec.start_gap,
+            follows: i > 0 && !spec.start_gap.is_zero(),
             stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
             traffic: t.traffic.clone(),
             voice: None,
@@ -247,6 +249,17 @@ impl Checker<'_, '_> {
                 ),
             );
             self.row.warn(self.ctx, self.root, d, &steps![key]);
+        }
+        if !spec.start_gap.is_zero() && !spec.start_spread.is_zero() {
+            let d = Diagnostic::error(
+                codes::BAD_TIMES,
+                format!(
+                    "both `start_gap` ({}) and `start_spread` ({}) say when the flows start",
+                    spec.start_gap, spec.start_spread
+                ),
+            )
+            .hint("leave one of them out");
+            self.error(d, &steps!["start_gap"]);
         }
         if let Some(last) = self.row.capture.as_ref().and_then(|c| c.ends()) {
             let last = spec.start + spec.start_spread + last;

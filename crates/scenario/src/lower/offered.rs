@@ -283,6 +283,7 @@ fn flow(
         dport: None,
         start: spillgate_core::Dur::ZERO,
         start_spread: spillgate_core::Dur::ZERO,
+        start_gap: spillgate_core::Dur::ZERO,
         stop: None,
         source: Some(source),
         tcp: None,

@@ -170,6 +170,7 @@ fn common(s: &SessionsSpec) -> FlowSpec {
         dport: s.dport,
         start: s.start,
         start_spread: s.start_spread,
+        start_gap: spillgate_core::Dur::ZERO,
         stop: s.stop,
         source: None,
         tcp: Some(s.tcp.clone()),

@@ -76,6 +76,10 @@ pub struct FlowSpec {
     /// Each flow starts uniformly at random within this time after `start`. Default 0 s.
     #[serde(default)]
     pub start_spread: Dur,
+    /// Each flow of the `count` starts an exponential gap of this mean after the one before it, the
+    /// first after `start`: Poisson arrivals. Not with `start_spread`. Default 0 s: no gap.
+    #[serde(default)]
+    pub start_gap: Dur,
     /// When it stops; a connection then has nothing more to send and closes. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Dur>,

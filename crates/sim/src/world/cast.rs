@@ -77,11 +77,17 @@ impl<'a> Cast<'a> {
     pub(super) fn fill(&mut self, paths: &Paths) {
         let plan = self.plan;
         let times_bits = histogram_bits(plan.flows.len());
+        let mut before = Time::ZERO;
         for (i, f) in (0_u32..).zip(&plan.flows) {
             let name = format!("flows/{}", f.name);
             // Flows that start together may stay in step for ever.
             let mut rng = Rng::named(self.seed, self.run, &name, "start");
-            let start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
+            let mut start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
+            if !f.start_gap.is_zero() {
+                let from = if f.follows { before } else { f.start };
+                start = from + Dur::from_secs_f64(rng.exponential(f.start_gap.as_secs_f64()));
+            }
+            before = start;
             let rng = Rng::named(self.seed, self.run, &name, "source");
             let transfers = self.transfers.len() as u32;
             let origin = match &f.traffic {
