@@ -23,4 +23,4 @@ html_title = f"Spillgate {release}"
 nitpicky = True
 suppress_warnings = ["epub.unknown_project_files"]
 
-generate.write_all(HERE.parent, HERE / "_build/generated")
+generate.write_all(HERE / "_build/generated")
