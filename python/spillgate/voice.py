@@ -1,10 +1,11 @@
-"""Speech quality of a call whose delay and loss are known: the E-model of ITU-T G.107."""
+"""Speech quality of a call whose delay and loss are known: the E-model of ITU-T G.107, G.107.1."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from spillgate import _engine
 
@@ -14,8 +15,9 @@ class Rating:
     """How a call is rated, and by what it loses.
 
     Attributes:
-        r: The rating R, 0 to 100: `ro - is - idte - idle - idd - ie_eff` plus the advantage.
-        mos: The mean opinion score, 1 to 4.5.
+        r: The rating R, 0 to 100, on the wideband scale 0 to 129:
+            `ro - is - idte - idle - idd - ie_eff` plus the advantage.
+        mos: The mean opinion score, 1 to 4.5, of that scale.
         ro: Basic signal-to-noise ratio.
         simultaneous: Impairments at the same time as speech, Is.
         talker_echo: Impairment by talker echo, Idte.
@@ -42,9 +44,12 @@ def rate(
     burst_ratio: float = 1.0,
     ie: float | None = None,
     bpl: float | None = None,
+    scale: Literal["narrowband", "wideband"] | None = None,
     e_model: Mapping[str, float] | None = None,
 ) -> Rating:
     """Rates a call by the E-model.
+
+    Ratings of the narrow-band scale (G.107) and of the wideband one (G.107.1) do not compare.
 
     Args:
         delay: Delay from mouth to ear in seconds, 0 to 60; the way back is as long.
@@ -54,6 +59,8 @@ def rate(
             1 to 8.
         ie: Equipment impairment factor in place of the codec's.
         bpl: Packet-loss robustness factor in place of the codec's.
+        scale: On which scale; that of the codec if not given. A narrow-band codec can be rated
+            on the wideband one, 35.8 points lower, beside calls with wideband codecs.
         e_model: Other parameters by name, such as `{"telr": 55}`.
 
     Raises:
@@ -66,8 +73,18 @@ def rate(
         >>> call = spillgate.rate(0.150, loss=0.01, codec="g729a")
         >>> round(call.r, 1), round(call.mos, 2)
         (74.3, 3.79)
+        >>> hd = spillgate.rate(0.150, codec="amr-wb-12.65")
+        >>> phone = spillgate.rate(0.150, codec="g711", scale="wideband")
+        >>> round(hd.mos, 2), round(phone.mos, 2)
+        (4.29, 3.62)
     """
-    spec = {"codec": codec, "ie": ie, "bpl": bpl, "e_model": dict(e_model or {})}
+    spec = {
+        "codec": codec,
+        "ie": ie,
+        "bpl": bpl,
+        "scale": scale,
+        "e_model": dict(e_model or {}),
+    }
     given = {k: v for k, v in spec.items() if v is not None}
     parts = _engine.rate_call(json.dumps(given), delay, loss, burst_ratio)
     return Rating(

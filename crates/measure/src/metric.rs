@@ -89,7 +89,7 @@ metrics! {
     FctP50 "fct_p50" ["s"] "Median of these times";
     FctP95 "fct_p95" ["s"] "95th percentile of these times";
     FctP99 "fct_p99" ["s"] "99th percentile of these times";
-    RFactor "r_factor" ["score"] "Rating R of speech by the E-model (ITU-T G.107), 0 to 100; of several calls the mean";
+    RFactor "r_factor" ["score"] "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
     Mos "mos" ["score"] "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
     MosMin "mos_min" ["score"] "The smallest mean opinion score of a call";
     MouthToEar "mouth_to_ear" ["s"] "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";

@@ -65,8 +65,12 @@ fn catalog() -> String {
     let codecs: Vec<_> = spillgate_voice::codec::CODECS
         .iter()
         .map(|c| {
+            let wide = match c.scale {
+                spillgate_voice::Scale::Narrowband => "",
+                spillgate_voice::Scale::Wideband => ",WB",
+            };
             let values = format!(
-                "{}: Ie {}, Bpl {}, frame {}, look-ahead {}, packets of {}",
+                "{}: Ie{wide} {}, Bpl{wide} {}, frame {}, look-ahead {}, packets of {}",
                 c.summary, c.ie, c.bpl, c.frame, c.look_ahead, c.packetization
             );
             let summary = match c.assumed {

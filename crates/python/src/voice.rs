@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use spillgate_voice::Connection;
 use spillgate_voice::spec::VoiceSpec;
-use spillgate_voice::{Connection, mos};
 
 /// The rating of a call as JSON: its parts by name, `r` and `mos`.
 ///
@@ -31,6 +31,7 @@ pub(crate) fn rate_call(voice: &str, delay: f64, loss: f64, burst_ratio: f64) ->
         }
     }
     let rated = profile.model.rate(&Connection {
+        scale: profile.scale,
         delay_ms: 1e3 * delay,
         round_trip_ms: 2e3 * delay,
         ie: profile.ie,
@@ -46,7 +47,7 @@ pub(crate) fn rate_call(voice: &str, delay: f64, loss: f64, burst_ratio: f64) ->
         "idd": rated.idd,
         "ie_eff": rated.ie_eff,
         "r": rated.r,
-        "mos": mos(rated.r),
+        "mos": profile.scale.mos(rated.r),
     });
     serde_json::to_string(&parts).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

@@ -71,8 +71,22 @@ pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter])
         .collect();
     for (scope, _, members) in groups(plan) {
         let calls = || members.iter().filter_map(|&i| qualities[i].as_ref());
-        out.extend(metrics(scope).map(|m| value(m, calls())));
+        let one_scale = same_scale(plan, &members);
+        out.extend(metrics(scope).map(|m| {
+            let compares = one_scale || !is_score(m);
+            if compares { value(m, calls()) } else { f64::NAN }
+        }));
     }
+}
+
+/// Whether all calls are rated on the same scale: points of different ones do not compare.
+fn same_scale(plan: &WorldPlan, members: &[usize]) -> bool {
+    let scale = |i: usize| plan.flows[i].voice.as_ref().map(|p| p.scale);
+    members.windows(2).all(|w| scale(w[0]) == scale(w[1]))
+}
+
+fn is_score(metric: Metric) -> bool {
+    matches!(metric, Metric::RFactor | Metric::Mos | Metric::MosMin)
 }
 
 /// A metric of some calls, each of which counts the same; NaN of none.

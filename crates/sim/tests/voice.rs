@@ -68,6 +68,35 @@ fn a_call_over_an_idle_link_has_the_rating_of_its_delay() {
     assert_eq!(class(Metric::MosMin), scores[0]);
 }
 
+#[test]
+fn scores_on_different_scales_are_not_averaged() {
+    // The first call is wideband, the others are not; then all on one scale.
+    let mixed = |scale: &str| {
+        let text = scenario(
+            &format!("voice: {{talk: {{codec: g711{scale}}}, hd: {{codec: g722}}}}"),
+            "",
+        )
+        .replace("name: talk-1, class: talk", "name: talk-1, class: hd");
+        let plan = common::plan(&text);
+        let finished = common::run(&plan, 1);
+        [
+            (Scope::Total, "all", Metric::Mos),
+            (Scope::Total, "all", Metric::LateRatio),
+            (Scope::Class, "hd", Metric::RFactor),
+            (Scope::Class, "talk", Metric::RFactor),
+        ]
+        .map(|(scope, name, metric)| common::values(&plan, &finished, scope, name, metric)[0])
+    };
+    let [all, late, wide, narrow] = mixed("");
+    assert!(all.is_nan() && late == 0.0);
+    // 13 of the codec, and about 1 for 100 ms of delay with echo.
+    assert!(wide > 129.0 - 13.0 - 2.0 && wide < 116.0 && narrow < 93.2);
+    let [all, _, _, on_wide] = mixed(", scale: wideband");
+    assert!((1.0..4.5).contains(&all));
+    // The band that is missing, less what echo costs more on the narrow scale.
+    assert!(on_wide < 129.0 - 35.8 && on_wide > narrow, "{on_wide} {narrow}");
+}
+
 /// Data that fill the link beyond what it carries, in a queue of 100 packets: 120 ms.
 const FULL: &str =
     "  - flow: {name: data, from: a, to: b, source: {poisson: {rate: 10 Mb/s, packet: 1500 B}}}";

@@ -9,6 +9,8 @@
 //! Deviations: R is kept within 0..=100, where the map to MOS is defined; the
 //! map is kept within 1..=4.5 (its cubic falls slightly below 1 for R < 6.5).
 //!
+//! Calls with wideband codecs are rated on a longer scale: `wideband`.
+//!
 //! Cost: some fifty transcendental functions, once for a call.
 
 use schemars::JsonSchema;
@@ -63,16 +65,51 @@ parameters! {
     delay_threshold = 100.0 in 100.0..=150.0, "Delay in ms up to which nobody is disturbed, mT: 100 by default, 120 at low, 150 at very low sensitivity.";
 }
 
+/// The scale on which a call is rated. Ratings and scores on different scales do not compare: a
+/// MOS of 4.4 is the best that the telephone can do on the one, and a fair call on the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// ITU-T G.107: speech of 300 to 3400 Hz, R from 0 to 100, of which 93.2 is a perfect call.
+    #[default]
+    Narrowband,
+    /// ITU-T G.107.1: speech of 50 to 7000 Hz, R from 0 to 129. A narrow-band codec loses 35.8
+    /// points for the band that it leaves out.
+    Wideband,
+}
+
+impl Scale {
+    /// The highest rating.
+    pub fn top(self) -> f64 {
+        match self {
+            Self::Narrowband => 100.0,
+            Self::Wideband => 129.0,
+        }
+    }
+
+    /// The mean opinion score of a conversation with rating `r`, 1 to 4.5: MOS-CQE of G.107
+    /// Annex B, or MOS-CQEW of G.107.1 Annex A.
+    pub fn mos(self, r: f64) -> f64 {
+        match self {
+            Self::Narrowband => mos(r),
+            //
+            Self::Wideband => mos(r / 1.29),
+        }
+    }
+}
+
 /// What codec and network do to a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Connection {
+    /// The scale of `ie` and of the rating.
+    pub scale: Scale,
     /// Mean one-way delay from mouth to ear, in ms: T of the echo path and Ta.
     pub delay_ms: f64,
     /// Delay of the round trip, in ms: Tr.
     pub round_trip_ms: f64,
-    /// Equipment impairment factor of the codec without loss, 0 to 40: Ie.
+    /// Equipment impairment factor of the codec without loss, 0 to 95: Ie, or Ie,WB.
     pub ie: f64,
-    /// Packet-loss robustness of the codec, above 0: Bpl.
+    /// Packet-loss robustness of the codec, above 0: Bpl, or Bpl,WB.
     pub bpl: f64,
     /// Share of the packets that are missing, 0 to 1: Ppl / 100.
     pub loss: f64,
@@ -95,13 +132,49 @@ pub struct Rating {
     pub idd: f64,
     /// Impairment by codec and packet loss, Ie,eff.
     pub ie_eff: f64,
-    /// The rating R, within 0..=100.
+    /// The rating R, from 0 to the [top](Scale::top) of its scale.
     pub r: f64,
 }
 
+impl Connection {
+    /// Ie,eff: (7-29) of G.107, (7-15) of G.107.1.
+    fn equipment(&self) -> f64 {
+        let ppl = 100.0 * self.loss;
+        self.ie + (95.0 - self.ie) * ppl / (ppl / self.burst_ratio + self.bpl)
+    }
+}
+
+/// The parameters that the wideband model knows.
+const WIDEBAND: [&str; 5] = [
+    "telr",
+    "wepl",
+    "advantage",
+    "delay_sensitivity",
+    "delay_threshold",
+];
+
 impl EModel {
+    /// The first parameter that is not at its default, although the ratings of `scale` do not
+    /// depend on it.
+    pub fn without_effect(&self, scale: Scale) -> Option<&'static str> {
+        let default = Self::default();
+        self.parameters()
+            .zip(default.parameters())
+            .find(|(own, of)| {
+                scale == Scale::Wideband && !WIDEBAND.contains(&own.0) && own.1 != of.1
+            })
+            .map(|(own, _)| own.0)
+    }
+
     /// The rating of a call.
     pub fn rate(&self, c: &Connection) -> Rating {
+        match c.scale {
+            Scale::Narrowband => self.rate_narrowband(c),
+            Scale::Wideband => self.rate_wideband(c),
+        }
+    }
+
+    fn rate_narrowband(&self, c: &Connection) -> Rating {
         let no = self.noise();
         // (7-2)
         let ro = 15.0 - 1.5 * (self.slr + no);
@@ -110,9 +183,7 @@ impl EModel {
         let idte = self.talker_echo(no, ist, c.delay_ms);
         let idle = self.listener_echo(ro, c.round_trip_ms);
         let idd = self.absolute_delay(c.delay_ms);
-        let ppl = 100.0 * c.loss;
-        // (7-29)
-        let ie_eff = c.ie + (95.0 - c.ie) * ppl / (ppl / c.burst_ratio + c.bpl);
+        let ie_eff = c.equipment();
         let r = ro - is - (idte + idle + idd) - ie_eff + self.advantage;
         Rating {
             ro,
@@ -222,6 +293,8 @@ fn pow10(x: f64) -> f64 {
 fn log10(x: f64) -> f64 {
     ln(x) / std::f64::consts::LN_10
 }
+
+mod wideband;
 
 #[cfg(test)]
 mod tests;

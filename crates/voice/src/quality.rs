@@ -2,7 +2,7 @@
 
 use spillgate_core::Dur;
 
-use crate::{Buffer, Connection, EModel, Heard, Listener, mos};
+use crate::{Buffer, Connection, EModel, Heard, Listener, Scale};
 
 /// What the rest of the way does, which is not simulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Beyond {
 pub struct Profile {
     /// What its codec is called.
     pub codec: String,
+    /// The scale on which it is rated.
+    pub scale: Scale,
     /// Equipment impairment factor, Ie.
     pub ie: f64,
     /// Packet-loss robustness factor, Bpl.
@@ -39,7 +41,7 @@ pub struct Profile {
 /// How good a call is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Rating R, 0 to 100.
+    /// Rating R, from 0 to the top of the scale: 100 or 129.
     pub r: f64,
     /// Mean opinion score, 1 to 4.5.
     pub mos: f64,
@@ -81,6 +83,7 @@ impl Profile {
             self.codec_delay().as_secs_f64() + playout + self.beyond.delay.as_secs_f64();
         let loss = 1.0 - (1.0 - heard.loss()) * (1.0 - self.beyond.loss);
         let rating = self.model.rate(&Connection {
+            scale: self.scale,
             delay_ms: 1e3 * mouth_to_ear,
             round_trip_ms: 2e3 * mouth_to_ear,
             ie: self.ie,
@@ -96,7 +99,7 @@ impl Profile {
         };
         Some(Quality {
             r,
-            mos: mos(r),
+            mos: self.scale.mos(r),
             mouth_to_ear,
             late: heard.late as f64 / heard.packets as f64,
             burst_ratio: heard.burst_ratio(),

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Percent};
 
-use crate::codec::{CODECS, Codec};
-use crate::{Beyond, Buffer, EModel, Profile};
+use crate::codec::{CODECS, Codec, MISSING_BAND};
+use crate::{Beyond, Buffer, EModel, Profile, Scale};
 
 /// A flow that carries speech, and who listens to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,12 +16,18 @@ pub struct VoiceSpec {
     /// one of a codec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codec: Option<String>,
+    /// The scale of the rating: `narrowband` (R up to 100) or `wideband` (up to 129), on which a
+    /// narrow-band codec loses 35.8 points. Default: that of the codec; without a codec
+    /// `narrowband`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
     /// Speech in a packet. Default: the source's, or that of the codec, mostly 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packetization: Option<Dur>,
     /// The receiver's de-jitter buffer. Default `fixed: 60 ms`.
     pub jitter_buffer: JitterBufferSpec,
-    /// Equipment impairment factor Ie (ITU-T G.113), 0 to 95. Default: the codec's.
+    /// Equipment impairment factor Ie (ITU-T G.113), 0 to 95, on the scale of the rating. Default:
+    /// the codec's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 95.0))]
     pub ie: Option<f64>,
@@ -149,12 +155,21 @@ impl VoiceSpec {
             .or_else(|| of_source.map(|s| s.packetization))
             .or_else(|| known.map(|c| c.packetization))
             .unwrap_or(Dur::from_ms(20));
+        let scale = self
+            .scale
+            .or_else(|| known.map(|c| c.scale))
+            .unwrap_or_default();
+        let of_codec = match known.filter(|_| self.ie.is_none()) {
+            Some(c) => Some(c.ie_on(scale).ok_or_else(|| too_wide(c))?),
+            None => None,
+        };
         let profile = Profile {
+            scale,
             codec: known.map_or_else(
                 || name.unwrap_or("custom").to_owned(),
                 |c| c.name.to_owned(),
             ),
-            ie: self.ie.or_else(|| known.map(|c| c.ie)).unwrap_or(0.0),
+            ie: self.ie.or(of_codec).unwrap_or(0.0),
             bpl: self.bpl.or_else(|| known.map(|c| c.bpl)).unwrap_or(1.0),
             // Of a codec that nobody knows, a packet is a frame.
             frame: self
@@ -205,6 +220,13 @@ impl VoiceSpec {
         for (name, value, low, high) in self.e_model.parameters() {
             within(&["e_model", name], value, low, high)?;
         }
+        if let Some(name) = self.e_model.without_effect(p.scale) {
+            return Err(VoiceProblem {
+                path: vec!["e_model", name],
+                message: format!("the wideband E-model does not know `{name}`"),
+                hint: "remove it, or write `scale: narrowband` with a narrow-band codec".to_owned(),
+            });
+        }
         Ok(())
     }
 }
@@ -241,10 +263,21 @@ fn unknown(name: Option<&str>) -> VoiceProblem {
     VoiceProblem {
         path: name.map_or_else(Vec::new, |_| vec!["codec"]),
         message: match name {
-            Some(name) => format!("no narrow-band planning values are known of a codec `{name}`"),
+            Some(name) => format!("no planning values are known of a codec `{name}`"),
             None => "the codec is missing".to_owned(),
         },
         hint: format!("write one of {}, or `ie` and `bpl`", names.join(", ")),
+    }
+}
+
+/// A wideband codec on the narrow-band scale.
+fn too_wide(codec: &Codec) -> VoiceProblem {
+    VoiceProblem {
+        path: vec!["scale"],
+        message: format!("{} has no values on the narrow-band scale", codec.name),
+        hint: format!(
+            "write `scale: wideband`, on which narrow-band codecs can be rated too ({MISSING_BAND} points lower), or `ie`"
+        ),
     }
 }
 
@@ -301,6 +334,14 @@ mod tests {
             (11.0, 7.0, Dur::from_ms(30))
         );
         assert_eq!(p.buffer, Buffer::Fixed(Dur::from_ms(60)));
+        let p = spec(r#"{"codec": "g722"}"#).profile(None).unwrap();
+        assert_eq!((p.scale, p.ie), (Scale::Wideband, 13.0));
+        // Beside wideband calls, a telephone of the narrow band.
+        let p = spec(r#"{"codec": "g729a", "scale": "wideband", "e_model": {"telr": 55}}"#);
+        let p = p.profile(None).unwrap();
+        assert_eq!((p.scale, p.ie), (Scale::Wideband, 11.0 + 35.8));
+        let p = spec(r#"{"ie": 5, "bpl": 20, "scale": "wideband"}"#);
+        assert_eq!(p.profile(None).unwrap().scale, Scale::Wideband);
         let p = spec(r#"{"ie": 5, "bpl": 20, "jitter_buffer": {"adaptive": {}}}"#);
         let p = p.profile(None).unwrap();
         assert_eq!((p.codec.as_str(), p.frame), ("custom", Dur::from_ms(20)));
@@ -311,7 +352,9 @@ mod tests {
     fn wrong_values_are_named() {
         for (json, path) in [
             ("{}", ""),
-            (r#"{"codec": "opus"}"#, "codec"),
+            (r#"{"codec": "speex"}"#, "codec"),
+            (r#"{"codec": "opus", "scale": "narrowband"}"#, "scale"),
+            (r#"{"codec": "g722", "e_model": {"slr": 9}}"#, "e_model.slr"),
             (r#"{"codec": "g711", "ie": 96}"#, "ie"),
             (r#"{"codec": "g711", "bpl": 0.5}"#, "bpl"),
             (

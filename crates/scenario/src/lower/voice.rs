@@ -41,7 +41,9 @@ fn rated(call: &VoipSpec) -> String {
     let kbps = rate.to_string().replace(" kb/s", "");
     match call.codec {
         Codec::G723 => format!("g723.1-{kbps}"),
-        Codec::G726 | Codec::Amr => format!("{name}-{kbps}"),
+        Codec::G726 | Codec::Amr | Codec::AmrWb => format!("{name}-{kbps}"),
+        // Below that it codes a narrower band.
+        Codec::Opus if rate.bps() < 20_000 => format!("{name}-{kbps}"),
         _ => name.to_owned(),
     }
 }
@@ -212,7 +214,7 @@ mod tests {
     /// Every codec of a source, at each of its rates, is rated or known to have no values.
     #[test]
     fn codecs_of_sources_have_the_names_of_the_planning_values() {
-        let unrated = ["g722", "ilbc", "amr", "amr-wb", "opus"];
+        let unrated = ["ilbc", "amr"];
         for (codec, bps) in [
             (Codec::G723, Some(6_300)),
             (Codec::G723, Some(5_300)),
@@ -220,6 +222,11 @@ mod tests {
             (Codec::G726, Some(40_000)),
             (Codec::Amr, Some(12_200)),
             (Codec::Amr, Some(4_750)),
+            (Codec::AmrWb, Some(6_600)),
+            (Codec::AmrWb, Some(8_850)),
+            (Codec::AmrWb, Some(23_850)),
+            (Codec::Opus, Some(20_000)),
+            (Codec::Opus, Some(12_000)),
         ]
         .into_iter()
         .chain(Codec::ALL.iter().map(|c| (*c, None)))
@@ -229,7 +236,8 @@ mod tests {
             let name = rated(&call);
             let known = spillgate_voice::codec::Codec::by_name(&name).is_some();
             let full = codec == Codec::Amr && call.bitrate().bps() == 12_200;
-            let expected = full || !unrated.contains(&codec.name());
+            let slow = codec == Codec::Opus && call.bitrate().bps() < 20_000;
+            let expected = full || !(unrated.contains(&codec.name()) || slow);
             assert_eq!(known, expected, "{name}");
         }
     }

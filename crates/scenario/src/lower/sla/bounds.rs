@@ -15,7 +15,8 @@ pub(super) fn in_base_unit(metric: SlaMetric, text: &str) -> Result<f64, UnitErr
         OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | PdvP99999
         | MouthToEar | FctP50 | FctP95 | FctP99 => parse_dur(text).map(|d| d.as_secs_f64()),
         LossRatio | LateRatio => parse_percent(text),
-        RFactor => parse_score(text, 0.0, 100.0),
+        // 129 is the top of the wideband scale.
+        RFactor => parse_score(text, 0.0, 129.0),
         Mos | MosMin => parse_score(text, 1.0, 4.5),
         Throughput | Goodput => parse_rate(text).map(|r| r.bps() as f64),
         TransfersFailed | TransfersRefused => parse_transfers(text),
