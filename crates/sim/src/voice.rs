@@ -74,7 +74,11 @@ pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter])
         let one_scale = same_scale(plan, &members);
         out.extend(metrics(scope).map(|m| {
             let compares = one_scale || !is_score(m);
-            if compares { value(m, calls()) } else { f64::NAN }
+            if compares {
+                value(m, calls())
+            } else {
+                f64::NAN
+            }
         }));
     }
 }

@@ -94,7 +94,10 @@ fn scores_on_different_scales_are_not_averaged() {
     let [all, _, _, on_wide] = mixed(", scale: wideband");
     assert!((1.0..4.5).contains(&all));
     // The band that is missing, less what echo costs more on the narrow scale.
-    assert!(on_wide < 129.0 - 35.8 && on_wide > narrow, "{on_wide} {narrow}");
+    assert!(
+        on_wide < 129.0 - 35.8 && on_wide > narrow,
+        "{on_wide} {narrow}"
+    );
 }
 
 /// Data that fill the link beyond what it carries, in a queue of 100 packets: 120 ms.

@@ -5,6 +5,7 @@ Differences and ratios are formed within a run, under the same seeds, before the
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -119,6 +120,13 @@ class Measured:
             known = self._names.setdefault((variant, scope), [])
             if name not in known:
                 known.append(name)
+
+    def __or__(self, other: Measured) -> Measured:
+        """The variants of both, which have different names."""
+        both = copy.copy(self)
+        both._values = self._values | other._values
+        both._names = self._names | other._names
+        return both
 
     def of(self, variant: str, scope: str, name: str, metric: str) -> PerRun:
         """One quantity; raises `KeyError` if it was not measured."""

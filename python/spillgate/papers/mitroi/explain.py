@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from spillgate.papers.judge import shown, within
+from spillgate.papers.judge import judge, shown, within
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest
 from spillgate.papers.mitroi import system
-from spillgate.papers.mitroi.claims import explained, waiting
-from spillgate.papers.model import Cell, Point, Table
+from spillgate.papers.mitroi.claims import CLAIMS, explained, waiting
+from spillgate.papers.model import Cell, Judged, Point, Table
 
 
 def _class(m: Measured, variant: str) -> Callable[[str, str], PerRun]:
@@ -98,7 +98,7 @@ def wfq_places(lab: Lab, protocol: Protocol) -> tuple[Table, str]:
     return table, text
 
 
-LIMITS = (2, 4, 8, 16, 24, 32, 40, 64, 128, 300)
+LIMITS = (2, 4, 8, 16, 24, 32, 40, 64, 128, 264, 276, 300)
 """Limits of FIFO in packets."""
 
 
@@ -182,6 +182,38 @@ IN_STEP = (
 )
 
 
+EVEN_POLICIES = ("CBWFQ", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
+"""What M9 and M10 are about."""
+
+
+def even_rates(lab: Lab, protocol: Protocol) -> tuple[Table, dict[str, Judged]]:
+    """M9 and M10 with all streams in step, but without what makes y count: unequal rates.
+
+    Returns:
+        Loss by DSCP, and the verdicts of the two claims there.
+    """
+    even = lab.write("traffic-even.csv", system.evened())
+    values = {**system.IN_STEP, "traffic.0.csv.file": even}
+    cases = [Case(p, {**system.at_line(p), **values}) for p in EVEN_POLICIES]
+    m = Measured(lab.run("Started together, equal rates in a class", cases, protocol), ("dscp",))
+    view = View({p: (m, p) for p in EVEN_POLICIES})
+    found = {c.id: judge(c, c.test(view)) for c in CLAIMS if c.id in ("M9", "M10")}
+    points = [d for d in system.DATA_POINTS if not d.startswith("af1")]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (p, *(m.of(p, "dscp", d, "loss_ratio").quantity for d in points)) for p in EVEN_POLICIES
+    )
+    said = ", ".join(f"{k} is {j.verdict.replace('_', ' ')}" for k, j in found.items())
+    table = Table(
+        "points-even",
+        "Loss by DSCP, all streams started together, equal rates in each class",
+        ("policy", *(d.upper() for d in points)),
+        rows,
+        "The same with the cause off: every flow of a class has the mean rate of the class. "
+        f"Then y has no order: {said}.",
+    )
+    return table, found
+
+
 def levels_table(groups: Mapping[str, Mapping[float, list[PerRun]]]) -> Table:
     """Mean loss under FIFO of the data flows of each rate, and how much the rate explains."""
     rates = sorted(next(iter(groups.values())))
@@ -217,6 +249,8 @@ def standing_queues(lab: Lab, protocol: Protocol) -> Table:
     below = lab.write("traffic-below.csv", system.scaled(98.0))
     settings: tuple[tuple[str, dict[str, object]], ...] = (
         ("as chosen", {}),
+        ("Poisson", {system.DEFAULTS: poisson}),
+        ("98 Mb/s offered", {"traffic.0.csv.file": below}),
         ("98 Mb/s offered, Poisson", {"traffic.0.csv.file": below, system.DEFAULTS: poisson}),
     )
     policies = ("FIFO", "RED", "CBWFQ", "CBWFQ-LLQ")
@@ -247,6 +281,8 @@ def standing_queues(lab: Lab, protocol: Protocol) -> Table:
         ("traffic", "policy", "voice jitter", "video jitter", "p99 − p50, the larger"),
         tuple(rows),
         "Open-loop traffic above the line's rate keeps a tail-drop FIFO full: all packets wait "
-        "long, nearly the same time, and jitter is small for the worst of reasons. With the cause "
-        "off, a load of 98 % in Poisson packets, the queue moves, and FIFO has the most jitter.",
+        "long, nearly the same time, and jitter is small for the worst of reasons. Poisson "
+        "packets do not change that, a load below the line's rate does: at 98 % the queue moves, "
+        "and voice has several times the jitter of LLQ; in Poisson packets FIFO has more jitter "
+        "than every class-based policy.",
     )

@@ -89,6 +89,23 @@ def scaled(load: float) -> str:
     return "\n".join(lines) + "\n"
 
 
+def evened() -> str:
+    """Table 1 with one rate in each class, the mean of its flows'."""
+    rows = flows()
+    total: dict[str, float] = {}
+    number: dict[str, int] = {}
+    for r in rows:
+        total[r["class"]] = total.get(r["class"], 0.0) + mbps(r) * int(r["count"])
+        number[r["class"]] = number.get(r["class"], 0) + int(r["count"])
+    lines = ["name,count,class,dscp,rate"]
+    lines += [
+        f"{r['name']},{r['count']},{r['class']},{r['dscp']},"
+        f"{round(total[r['class']] / number[r['class']] * 1e6)} b/s"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def at_line(policy: str) -> dict[str, object]:
     """The policy on the bottleneck itself."""
     return {"topology.links.wan.policy": policy}
