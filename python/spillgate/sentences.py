@@ -176,6 +176,11 @@ def reason_words(lost: Record) -> str:
             # Its color, before or now, is one that this policer drops.
             words = words.replace("not for", "more than")
         return words
+    if kind == "threshold":
+        return (
+            f"the queue had no room for its DSCP: packets of {cause['dscp']} are queued up to "
+            f"{_limit(cause['limit'])}; {waiting}"
+        )
     if kind == "flow":
         return (
             f"its own flow's queue was full: {packets(cause['packets'])} ({cause['bytes']:,} B), "

@@ -243,6 +243,11 @@ def test_sentences_about_drops():
         "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
         "(rate 1 Mb/s, burst 20,000 B)"
     )
+    threshold = {"kind": "threshold", "dscp": "af33", "limit": {"packets": 20, "bytes": None}}
+    assert reason_words(lost(threshold, "drops_tail")) == (
+        "the queue had no room for its DSCP: packets of af33 are queued up to 20 packets; "
+        "31 packets (46,500 B) waited, of at most 64 packets"
+    )
     packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", queue=None)}
     assert (
         drop_sentence(packet)

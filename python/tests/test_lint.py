@@ -123,6 +123,17 @@ CASES = {
         config(data="bandwidth percent 40; queue-limit 166 packets"),
     ),
     # 1500 B are 10.01 ms at 1199 kb/s, 10 ms at 1200 kb/s.
+    "SG-Q011": (
+        config(data="bandwidth percent 40; queue-limit 64 packets; queue-limit dscp af33 65"),
+        11,
+        config(data="bandwidth percent 40; queue-limit 64 packets; queue-limit dscp af33 64"),
+    ),
+    # AF32 without a limit of its own has the 64 packets of the queue.
+    "SG-Q012": (
+        config(data="bandwidth percent 40; queue-limit 64 packets; queue-limit dscp af31 63"),
+        11,
+        config(data="bandwidth percent 40; queue-limit 64 packets; queue-limit dscp af33 63"),
+    ),
     "SG-Q008": (config(rate=1199), 7, config(rate=1200)),
     "SG-Q009": (
         config().replace("Serial0/0", "Serial0/0.1").replace(" bandwidth 20000\n", ""),

@@ -57,10 +57,10 @@ mod show;
 
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
-    Bucket, ClassTree, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts,
-    PolicyName, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass, WrittenInterface,
-    WrittenLine, WrittenPolicy, interface_bandwidth, interface_name, platform_by_name, platforms,
-    protocol_name,
+    Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
+    PlatformFacts, PolicyName, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass,
+    WrittenInterface, WrittenLine, WrittenPolicy, interface_bandwidth, interface_name,
+    platform_by_name, platforms, protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;
 pub use show::{is_show_output, offered};

@@ -9,8 +9,12 @@ use spillgate_scenario::{Platform, Severity};
 const CE_NODE: &str = include_str!("configs/ce-node.cfg");
 const BRANCH: &str = include_str!("configs/branch.cfg");
 
-/// Configurations of five flavors, each with the platform that it is for.
-const ALL: [(Platform, &str); 5] = [
+/// Configurations of several flavors, each with the platform that it is for.
+const ALL: [(Platform, &str); 6] = [
+    (
+        Platform::IosXe,
+        include_str!("configs/thresholds.ios-xe.cfg"),
+    ),
     (Platform::Ios, CE_NODE),
     (Platform::IosHqf, BRANCH),
     (Platform::IosXe, include_str!("configs/hub.ios-xe.cfg")),

@@ -202,6 +202,16 @@ rules! {
         why "At its guaranteed rate a full queue takes longer to drain than the requirement on the delay of its traffic allows. While the class is within its rate the queue is short and nothing shows; in an overload the requirement fails although not a packet is lost.\n\nDropping earlier would keep it: a packet that comes too late is worth no more than one that is lost.";
         fix "Shorten the queue to what the requirement allows at the class's rate, or guarantee the class more.";
         from "RFC 7567; ITU-T Y.1541 for the objectives";
+    LIMIT_ABOVE_QUEUE = "SG-Q011", "limit-above-queue-limit", Warning,
+        "A queue limit by DSCP or precedence is above the queue limit of its class";
+        why "Weighted tail drop refuses packets of a drop precedence once more waits than their own limit allows, so that what is left of the queue is kept for the others. A limit above that of the class never decides: the queue is full first, for everybody. What was to be dropped early is dropped late, and what was to be protected is dropped with it.\n\nSome switches refuse such a line; others take it without a word.";
+        fix "Lower the limit of the code point, or raise the queue limit of the class above it.";
+        from "Cisco ME 2400 and ME 3400 command references, `queue-limit`: thresholds are at most the limit of the queue";
+    LIMIT_ORDER = "SG-Q012", "af-limits-inverted", Warning,
+        "Weighted tail drop refuses a lower drop precedence of an AF class earlier than a higher one";
+        why "The code points of an assured-forwarding class say what is to be dropped first: precedence 3 before 2 before 1. Where AFx1 has a lower queue limit than AFx2 or AFx3, the traffic inside the contract is refused while the excess is still taken in.\n\nA code point without a limit of its own has that of the queue: a limit for AFx1 alone is the same mistake.";
+        fix "Give AFx3 the lowest limit, AFx2 one between, and AFx1 none or the highest.";
+        from "RFC 2597, section 2: packets of lower drop precedence must not be dropped with larger probability";
     ABOVE_LINK = "SG-S001", "shaper-above-link", Warning,
         "A shaper's rate is not below the rate of what it shapes for";
         why "A parent policy shapes to the rate of the service behind a faster port, so that packets wait here, where the classes decide who waits. A shaper above the rate of the link never holds a packet: the queue forms in the hardware's first-in first-out buffer and the policy inside has no effect.";

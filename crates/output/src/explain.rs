@@ -75,6 +75,9 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
         }
         Cause::PriorityPolicer(b) => bucket("priority-policer", b),
         Cause::LongerThanBurst(burst) => json!({"kind": "longer-than-burst", "burst": burst}),
+        Cause::Threshold { dscp, limit: l } => {
+            json!({"kind": "threshold", "dscp": dscp.to_string(), "limit": limit(l)})
+        }
         Cause::Flow {
             packets,
             bytes,

@@ -351,7 +351,9 @@ impl Discipline {
     /// departures at arrival. A limit in time comes as bytes at the port's rate.
     pub fn plain_fifo(&self) -> Option<Limit> {
         match &self.engine {
-            Engine::Fifo(leaf) if leaf.aqm.is_none() => Some(leaf.bound.as_limit()),
+            Engine::Fifo(leaf) if leaf.aqm.is_none() && leaf.thresholds.is_none() => {
+                Some(leaf.bound.as_limit())
+            }
             _ => None,
         }
     }

@@ -4,6 +4,8 @@
 //! that asking changes nothing and what is not dropped pays nothing. It is to be asked right after
 //! the call that dropped, before the next one.
 
+use spillgate_core::Dscp;
+
 /// The odds by which RED or WRED dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
@@ -66,6 +68,13 @@ pub enum Cause {
     PriorityPolicer(BucketLevel),
     /// It is longer than a shaper's burst in bytes: the tokens would never suffice.
     LongerThanBurst(u64),
+    /// The limit of the queue for packets of its DSCP (weighted tail drop); the queue itself had room.
+    Threshold {
+        /// The DSCP by which the queue treated it.
+        dscp: Dscp,
+        /// How much may wait, packets of all DSCPs counted, for one of this to be queued.
+        limit: QueueLimit,
+    },
     /// The limit of its flow or conversation: packets and bytes of it that wait, and most of each.
     Flow {
         /// Packets of it that wait.

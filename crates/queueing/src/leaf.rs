@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Dropped, Ecn, Limit, Packet, Rate, Time, Verdict};
+use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
 use crate::aqm::{Aqm, Backlog};
 use crate::evidence::{Cause, Evidence, QueueLimit};
@@ -77,6 +77,26 @@ impl Bound {
     }
 }
 
+/// Limits of a queue for packets of some DSCPs, beside its own (weighted tail drop).
+///
+/// Source: Cisco ME 2400 and ME 3400 command references, `queue-limit`: a threshold by DSCP,
+/// precedence, CoS or QoS group, at most the limit of the queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Thresholds(Box<[Bound; 64]>);
+
+impl Thresholds {
+    /// Those of each DSCP; [`Bound::NONE`] for none.
+    pub(crate) fn new(of: impl Fn(Dscp) -> Bound) -> Self {
+        let bound = |v: usize| Dscp::new(v as u8).map_or(Bound::NONE, &of);
+        Self(Box::new(std::array::from_fn(bound)))
+    }
+
+    #[inline]
+    fn of(&self, packet: &Packet) -> Bound {
+        self.0[usize::from(packet.treated_as().value() & 63)]
+    }
+}
+
 /// How the packets of a leaf wait.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue {
@@ -91,6 +111,7 @@ pub(crate) struct Leaf {
     pub(crate) queue: Queue,
     pub(crate) bound: Bound,
     pub(crate) aqm: Option<Aqm>,
+    pub(crate) thresholds: Option<Thresholds>,
     packets: u32,
     bytes: u64,
 }
@@ -101,6 +122,7 @@ impl Leaf {
             queue,
             bound,
             aqm,
+            thresholds: None,
             packets: 0,
             bytes: 0,
         }
@@ -145,7 +167,7 @@ impl Leaf {
                 }
             }
         }
-        if !self.bound.admits(self.packets, self.bytes, packet.len) {
+        if !self.bound.admits(self.packets, self.bytes, packet.len) || self.is_above(&packet) {
             self.refuse(packet, cx);
             return false;
         }
@@ -172,6 +194,15 @@ impl Leaf {
         }
         self.take_in(&packet, marked, cx);
         true
+    }
+
+    /// Whether the packet would exceed the threshold of its DSCP.
+    #[inline]
+    fn is_above(&self, packet: &Packet) -> bool {
+        self.thresholds.as_ref().is_some_and(|t| {
+            let own = t.of(packet);
+            !own.admits(self.packets, self.bytes, packet.len)
+        })
     }
 
     #[inline]
@@ -235,7 +266,10 @@ impl Leaf {
                 let odds = self.aqm.as_ref().and_then(Aqm::odds);
                 (self.limit(), odds.map_or(Cause::Plain, Cause::Aqm))
             }
-            DropReason::Tail => (self.limit(), of_flow()),
+            DropReason::Tail => (
+                self.limit(),
+                self.of_threshold(lost).unwrap_or_else(of_flow),
+            ),
             _ => (self.limit(), Cause::Plain),
         };
         Evidence {
@@ -244,6 +278,22 @@ impl Leaf {
             limit,
             cause,
         }
+    }
+
+    /// The threshold of its DSCP, if that is what refused `lost`: the queue itself had room.
+    fn of_threshold(&self, lost: &Dropped) -> Option<Cause> {
+        let packet = &lost.packet;
+        let has_room = self.bound.admits(self.packets, self.bytes, packet.len);
+        (has_room && self.is_above(packet)).then(|| {
+            let of = self
+                .thresholds
+                .as_ref()
+                .map_or(Bound::NONE, |t| t.of(packet));
+            Cause::Threshold {
+                dscp: packet.treated_as(),
+                limit: of.limit(),
+            }
+        })
     }
 
     /// How much may wait.

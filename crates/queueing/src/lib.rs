@@ -26,7 +26,7 @@ pub use classify::View;
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit};
 pub use fan::{AdmissionState, Wait};
-pub use outline::{Outline, Thresholds};
+pub use outline::{DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use stats::{LeafGauges, LeafStats};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spillgate_core::{Limit, Rate};
+use spillgate_core::{Dscp, Limit, Rate};
 
 use crate::leaf::Bound;
 use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec};
@@ -35,6 +35,9 @@ pub struct Outline {
     pub limit_packets: Option<u32>,
     /// Bytes that may wait in its queue; a limit in time comes as bytes at the guaranteed rate.
     pub limit_bytes: Option<u64>,
+    /// Limits of its queue for packets of some DSCPs, beside its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dscp_limits: Vec<DscpLimit>,
     /// Packets of one flow that may wait, where flows have queues of their own.
     pub flow_packets: Option<u32>,
     /// Kind of its active queue management.
@@ -43,6 +46,17 @@ pub struct Outline {
     pub thresholds: Vec<Thresholds>,
     /// The classes inside.
     pub classes: Vec<Self>,
+}
+
+/// A limit of a queue for packets of some DSCPs (weighted tail drop).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DscpLimit {
+    /// The DSCPs, by name.
+    pub dscp: Vec<String>,
+    /// Packets that may wait, of all DSCPs together.
+    pub packets: Option<u32>,
+    /// Bytes that may wait, of all DSCPs together.
+    pub bytes: Option<u64>,
 }
 
 /// Between which averages an AQM drops or marks at random.
@@ -152,8 +166,31 @@ fn class(
         }
         (None, None, limit) => out.bound(limit.unwrap_or(Limit::Packets(64)), own),
     }
+    out.dscp_limits = dscp_limits(c, own);
     out.manage(c.aqm.as_ref());
     out
+}
+
+/// The limits of a class's queue by DSCP, times counted at `rate`; DSCPs of one limit together.
+fn dscp_limits(c: &ClassSpec, rate: Rate) -> Vec<DscpLimit> {
+    let mut all: Vec<DscpLimit> = Vec::new();
+    for dscp in (0..64).filter_map(Dscp::new) {
+        let by_precedence = || c.queue_limit_precedence.get(&dscp.precedence());
+        let Some(limit) = c.queue_limit_dscp.get(&dscp).or_else(by_precedence) else {
+            continue;
+        };
+        let limit = Bound::new(*limit, rate).limit();
+        let alike = |l: &&mut DscpLimit| (l.packets, l.bytes) == (limit.packets, limit.bytes);
+        match all.iter_mut().find(alike) {
+            Some(l) => l.dscp.push(dscp.to_string()),
+            None => all.push(DscpLimit {
+                dscp: vec![dscp.to_string()],
+                packets: limit.packets,
+                bytes: limit.bytes,
+            }),
+        }
+    }
+    all
 }
 
 impl Outline {

@@ -49,6 +49,14 @@ const CLASS: &[Kind] = &[
         summary: "Tail drop above packets, bytes or time.",
     },
     Kind {
+        kind: "queue_limit_dscp",
+        summary: "Weighted tail drop: lower limits of the queue for packets of some DSCPs.",
+    },
+    Kind {
+        kind: "queue_limit_precedence",
+        summary: "Weighted tail drop: lower limits of the queue for packets of some IP precedences.",
+    },
+    Kind {
         kind: "aqm",
         summary: "Active queue management of the class's queue.",
     },

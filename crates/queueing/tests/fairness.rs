@@ -139,6 +139,32 @@ fn equal_weights_satisfy_the_small_flows() {
     }
 }
 
+/// With equal weights, as HQF has them, precedence counts for nothing: eight conversations get an
+/// eighth each.
+#[test]
+fn flows_of_equal_weight_share_alike() {
+    let json = r#"{"main": {"class-based": {"classes": [{"name": "class-default",
+        "fair_queue": {"queues": 4096, "hold_queue": 100000, "threshold": 4096, "weights": "equal"}}]}}}"#;
+    let mut bench = Bench::new(build(json, 1_000_000), rate(1_000_000));
+    for flow in 0..8_u8 {
+        for seq in 0..2000 {
+            let p = Packet {
+                dscp: Dscp::new(8 * flow).unwrap(),
+                hash: u32::from(flow).wrapping_mul(0x9e37_79b9),
+                ..packet(flow.into(), seq, 1250)
+            };
+            bench.arrive(Time::ZERO, p);
+        }
+    }
+    let out = bench.run();
+    let end = Time::ZERO + Dur::from_secs(100);
+    for flow in 0..8_u32 {
+        let packets = out.bytes(Time::ZERO, end, |p| p.flow == flow) / 1250;
+        // Of 10 000 packets; alike in length, they take turns.
+        assert!(packets.abs_diff(1250) <= 1, "flow {flow}: {packets}");
+    }
+}
+
 /// Cisco's example: one conversation per precedence 0..7 gets 1/36 .. 8/36; with 18 of
 /// precedence 1 in place of one, each of these gets 2/70.
 #[test]

@@ -139,11 +139,16 @@ def _bucket(bucket: Record) -> str:
 def _queue(queue: Record) -> Iterator[str]:
     if queue["limit"]:
         yield f"queue limit {queue['limit']}"
+    for field in ("dscp", "precedence"):
+        limits = [f"{one['value']}: {one['limit']}" for one in queue[f"{field}_limits"]]
+        if limits:
+            yield f"queue limit by {field.replace('dscp', 'DSCP')}: {', '.join(limits)}"
     fair = queue["fair_queue"]
     if fair is not None:
         yield (
             f"fair queue: {fair['queues']} conversations of {fair['threshold']} packets, "
             f"{fair['hold_queue']} in all"
+            + (", all flows alike" if fair.get("weights") == "equal" else "")
         )
     aqm = queue["aqm"]
     if aqm is not None:

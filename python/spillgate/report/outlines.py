@@ -176,7 +176,7 @@ def _nodes(
         carried=share("carried"),
         offered=share("offered"),
         lost=_count(lost) if known else "–",
-        limit=_limit(outline),
+        limit=_limit(outline, sent),
         aqm=_aqm(outline, sent),
         peak=_count(_value(own, "backlog_packets_max")) if own else "",
     )
@@ -210,15 +210,25 @@ def _promise(o: Outline, *, top: bool, waits: bool) -> str:
     return ", ".join(parts)
 
 
-def _limit(o: Outline) -> str:
-    parts = []
-    if o["limit_packets"] is not None:
-        parts.append(f"{o['limit_packets']} packets")
-    if o["limit_bytes"] is not None:
-        parts.append(format_value(o["limit_bytes"], "B"))
+def _limit(o: Outline, sent: set[str]) -> str:
+    parts = _bounds(o["limit_packets"], o["limit_bytes"])
+    for own in o.get("dscp_limits", []):
+        of = [d for d in own["dscp"] if d in sent]
+        if of:
+            said = " and ".join(_bounds(own["packets"], own["bytes"]))
+            parts.append(f"{', '.join(of)}: {said}")
     if o["flow_packets"] is not None:
         parts.append(f"{o['flow_packets']} a flow")
     return ", ".join(parts)
+
+
+def _bounds(packets: int | None, size: int | None) -> list[str]:
+    parts = []
+    if packets is not None:
+        parts.append(f"{packets} packets")
+    if size is not None:
+        parts.append(format_value(size, "B"))
+    return parts
 
 
 def _aqm(o: Outline, sent: set[str]) -> str:

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use spillgate_core::{Burst, Dur, Limit, Percent, Rate, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, RedSpec, WredBy, WredProfile, WredSpec};
 use spillgate_queueing::spec::{
-    ClassSpec, FairQueueSpec, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen, PrioritySpec,
-    ShapeSpec,
+    ClassSpec, FairQueueSpec, FlowWeights, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen,
+    PrioritySpec, ShapeSpec,
 };
 use spillgate_scenario::Platform;
 
@@ -62,6 +62,12 @@ impl Writer<'_> {
         }
         if let Some(limit) = c.queue_limit {
             self.queue_limit(limit);
+        }
+        for (dscp, limit) in &c.queue_limit_dscp {
+            self.queue_limit_of(&format!("dscp {dscp} "), *limit);
+        }
+        for (precedence, limit) in &c.queue_limit_precedence {
+            self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
         if let Some(f) = &c.fair_queue {
             self.fair_queue(f, c.queue_limit);
@@ -150,12 +156,17 @@ impl Writer<'_> {
     }
 
     fn queue_limit(&mut self, limit: Limit) {
+        self.queue_limit_of("", limit);
+    }
+
+    /// `of`: the packets that the limit is about, and a space.
+    fn queue_limit_of(&mut self, of: &str, limit: Limit) {
         let text = match limit {
             Limit::Packets(n) => format!("{n} packets"),
             Limit::Bytes(n) => format!("{n} bytes"),
             Limit::Time(d) => time(d, &self.place, "queue-limit", self.notes),
         };
-        self.line(format!("queue-limit {text}"));
+        self.line(format!("queue-limit {of}{text}"));
     }
 
     /// The bucket holds Bc + Be; written as Bc with Be 0.
@@ -290,6 +301,13 @@ impl Writer<'_> {
             }
         }
         self.line(line);
+        let equal = matches!(self.platform, Platform::IosHqf | Platform::IosXe);
+        if equal != (f.weights == FlowWeights::Equal) {
+            self.note(match equal {
+                true => "the platform gives the flows of a fair queue equal weights, not by precedence",
+                false => "the platform gives the flows of a fair queue weights by precedence, not equal ones",
+            });
+        }
         if f.cdt_policy != defaults.cdt_policy {
             self.note("what happens at the congestive discard threshold is the router's");
         }

@@ -22,6 +22,12 @@ pub(super) fn leaf(
         Some(p) => Some(p.limit),
         None => class.queue_limit,
     };
+    if !class.queue_limit_dscp.is_empty() || !class.queue_limit_precedence.is_empty() {
+        notes.add(
+            place,
+            "limits of the queue by DSCP are left out: no queueing discipline has them without random drops",
+        );
+    }
     if let Some(fair) = &class.fair_queue {
         if class.aqm.is_some() {
             notes.add(

@@ -6,6 +6,7 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use proptest::collection::btree_map;
 use proptest::option::of as option;
 use proptest::prelude::*;
 use spillgate_core::{Burst, Dscp, Dur, FlowKey, Limit, Percent, Rate, RateOrPercent, Size};
@@ -208,8 +209,8 @@ fn profile() -> impl Strategy<Value = WredProfile> {
 
 fn wred() -> impl Strategy<Value = AqmSpec> {
     let by = prop_oneof![Just(WredBy::Dscp), Just(WredBy::Precedence)];
-    let dscps = proptest::collection::btree_map(dscp(), profile(), 0..4);
-    let precedences = proptest::collection::btree_map(0..8_u8, profile(), 0..4);
+    let dscps = btree_map(dscp(), profile(), 0..4);
+    let precedences = btree_map(0..8_u8, profile(), 0..4);
     (by, 1..=16_u8, dscps, precedences, any::<bool>()).prop_map(|(by, n, dscp, precedence, ecn)| {
         AqmSpec::Wred(WredSpec {
             by,
@@ -257,21 +258,27 @@ fn class() -> impl Strategy<Value = ClassSpec> {
         option(limit()),
         option((4..=12_u32, 1..=4096_u16)),
         option(wred()),
+        btree_map(dscp(), limit(), 0..3),
+        btree_map(0..8_u8, limit(), 0..3),
     )
-        .prop_map(|(share, shape, queue_limit, fair, aqm)| ClassSpec {
-            shape: shape.map(|(rate, b)| ShapeSpec {
-                rate,
-                burst: b.map(|n| burst(rate, n)),
-            }),
-            queue_limit,
-            fair_queue: fair.map(|(n, threshold)| FairQueueSpec {
-                queues: 1 << n,
-                threshold,
-                ..FairQueueSpec::default()
-            }),
-            aqm,
-            ..share
-        });
+        .prop_map(
+            |(share, shape, queue_limit, fair, aqm, by_dscp, by_precedence)| ClassSpec {
+                shape: shape.map(|(rate, b)| ShapeSpec {
+                    rate,
+                    burst: b.map(|n| burst(rate, n)),
+                }),
+                queue_limit,
+                queue_limit_dscp: by_dscp,
+                queue_limit_precedence: by_precedence,
+                fair_queue: fair.map(|(n, threshold)| FairQueueSpec {
+                    queues: 1 << n,
+                    threshold,
+                    ..FairQueueSpec::default()
+                }),
+                aqm,
+                ..share
+            },
+        );
     let priority = (
         1..=2_u8,
         option((rate(), option(32..2_000_000_u64))),

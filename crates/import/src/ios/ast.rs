@@ -107,6 +107,9 @@ pub(crate) struct Class<'a> {
     pub(crate) shape: Option<At<'a, Shape>>,
     pub(crate) police: Option<At<'a, Police<'a>>>,
     pub(crate) queue_limit: Option<At<'a, Limit>>,
+    /// `queue-limit dscp` and `queue-limit precedence`.
+    pub(crate) dscp_limits: BTreeMap<Dscp, At<'a, Limit>>,
+    pub(crate) precedence_limits: BTreeMap<u8, At<'a, Limit>>,
     /// Number of conversation queues and packets of each, where given.
     pub(crate) fair_queue: Option<At<'a, FairQueue>>,
     pub(crate) wred: Wred<'a>,
@@ -129,6 +132,8 @@ impl<'a> Class<'a> {
             shape: None,
             police: None,
             queue_limit: None,
+            dscp_limits: BTreeMap::new(),
+            precedence_limits: BTreeMap::new(),
             fair_queue: None,
             wred: Wred::default(),
             set_dscp: None,

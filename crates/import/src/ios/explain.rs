@@ -1,6 +1,7 @@
 //! From a configuration and what it became to what was understood.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Division;
@@ -15,8 +16,8 @@ use super::interface_words::canonical;
 use super::lower::rates::{Source, reference};
 use super::platform::{Profile, Reference};
 use super::understood::{
-    Bucket, ClassTree, InterfaceTree, PlatformFacts, PolicyName, PolicyTree, QueueFacts,
-    Understood, WrittenLine,
+    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyName, PolicyTree,
+    QueueFacts, Understood, WrittenLine,
 };
 
 /// Policies nested deeper than the queueing engine takes are not shown.
@@ -184,6 +185,8 @@ impl Trees<'_, '_> {
             DisciplineSpec::Fifo(fifo) => {
                 tree.queue = Some(QueueFacts {
                     limit: fifo.limit.to_string(),
+                    dscp_limits: Vec::new(),
+                    precedence_limits: Vec::new(),
                     fair_queue: None,
                     aqm: fifo.aqm.clone(),
                 });
@@ -191,6 +194,8 @@ impl Trees<'_, '_> {
             DisciplineSpec::FlowWfq(fair) => {
                 tree.queue = Some(QueueFacts {
                     limit: String::new(),
+                    dscp_limits: Vec::new(),
+                    precedence_limits: Vec::new(),
                     fair_queue: Some(fair.clone()),
                     aqm: None,
                 });
@@ -327,7 +332,17 @@ fn queue(class: &ClassSpec) -> QueueFacts {
     });
     QueueFacts {
         limit: limit.map_or_else(String::new, |l| l.to_string()),
+        dscp_limits: field_limits(&class.queue_limit_dscp),
+        precedence_limits: field_limits(&class.queue_limit_precedence),
         fair_queue: class.fair_queue.clone(),
         aqm: class.aqm.clone(),
     }
+}
+
+fn field_limits<V: Display>(limits: &BTreeMap<V, Limit>) -> Vec<FieldLimit> {
+    let shown = limits.iter().map(|(value, limit)| FieldLimit {
+        value: value.to_string(),
+        limit: limit.to_string(),
+    });
+    shown.collect()
 }

@@ -4,6 +4,7 @@
 //! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
 
 use spillgate_core::{Dur, Limit, Overhead};
+use spillgate_queueing::spec::FlowWeights;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
 use super::fault::code;
@@ -58,6 +59,8 @@ pub(crate) struct Profile {
     /// Whether the policer of `priority` drops without congestion, too.
     pub(crate) always_polices: bool,
     pub(crate) fair: FairDefaults,
+    /// What the share of a flow of `fair-queue` depends on.
+    pub(crate) weights: FlowWeights,
     /// Where the values are from; one line each, for `spillgate import`.
     pub(crate) sources: &'static [&'static str],
 }
@@ -111,6 +114,7 @@ const PROFILES: [Profile; 5] = [
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
         fair: FairDefaults::Conversations { queues: 256 },
+        weights: FlowWeights::Precedence,
         sources: &[
             "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "all of the interface may be reserved, as since 12.4(20)T; more than 75 % or `max-reserved-bandwidth`, which earlier releases refuse, is a warning",
@@ -128,6 +132,7 @@ const PROFILES: [Profile; 5] = [
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
         fair: FairDefaults::Conversations { queues: 256 },
+        weights: FlowWeights::Precedence,
         sources: &[
             "75 % of the interface may be reserved unless `max-reserved-bandwidth` says otherwise: Cisco IOS QoS command reference",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
@@ -146,10 +151,12 @@ const PROFILES: [Profile; 5] = [
         priority_limit: DefaultLimit::Engine,
         always_polices: false,
         fair: FairDefaults::QuarterOfLimit { queues: 256 },
+        weights: FlowWeights::Equal,
         sources: &[
             "`max-reserved-bandwidth` has no effect, all may be reserved: recalled",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "a flow of `fair-queue` may hold a quarter of the queue limit: \"per-flow queue limit\" of `show policy-map interface`",
+            "flows of `fair-queue` share alike, whatever their precedence: measured, \"HQF: intra-class WFQ ignores the IP precedence\", blog.ipspace.net, 2009",
             "256 flow queues: guess",
             "layer-2 headers count, the check sequence does not: recalled",
         ],
@@ -168,11 +175,13 @@ const PROFILES: [Profile; 5] = [
         priority_limit: DefaultLimit::Fixed(Limit::Packets(512)),
         always_polices: false,
         fair: FairDefaults::QuarterOfLimit { queues: 16 },
+        weights: FlowWeights::Equal,
         sources: &[
             "queue limit of 50 ms of 1500-byte packets, 64 at least; 512 packets for priority classes: QoS Congestion Management Configuration Guide, IOS XE 16, \"Queue depth\"",
             "the 50 ms are at the interface's or the shaper's rate: guess",
             "layer-2 headers count, preamble, gap and check sequence do not: Cisco ASR 1000 QoS FAQ, table 1",
             "policing of `priority` under congestion, a quarter of the queue limit for a flow: recalled",
+            "flows of `fair-queue` share alike, as with HQF on IOS: guess",
             "16 flow queues: guess",
         ],
     },
@@ -187,6 +196,7 @@ const PROFILES: [Profile; 5] = [
         priority_limit: DefaultLimit::Fixed(Limit::Time(Dur::from_ms(10))),
         always_polices: true,
         fair: FairDefaults::Conversations { queues: 256 },
+        weights: FlowWeights::Precedence,
         sources: &[
             "queue limit of 100 ms at the guaranteed rate; 10 ms at the interface's rate for priority level 1: IOS XR QoS Command Reference for the CRS Router, release 4.0, `queue-limit`",
             "10 ms for other priority levels, too: guess",

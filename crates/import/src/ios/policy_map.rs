@@ -8,6 +8,7 @@ use super::fault::{Fault, Refusal, code};
 use super::keyword::{Found, Table, abbreviates};
 use super::parse::{Command, Kind, Mode, Parser, lookup};
 use super::police::{self, Color};
+use super::queue::LimitOf;
 use super::{queue, wred};
 
 /// The most classes that one policy-map may have; IOS stops at 256 or 1000 by platform.
@@ -352,8 +353,17 @@ fn action_line<'a>(
             }
         }
         Verb::QueueLimit => {
-            let value = queue::queue_limit(args)?;
-            class.queue_limit = Some(At { value, origin });
+            let (of, value) = queue::queue_limit(args)?;
+            let limit = At { value, origin };
+            match of {
+                LimitOf::All => class.queue_limit = Some(limit),
+                LimitOf::Dscp(all) => class.dscp_limits.extend(all.iter().map(|d| (*d, limit))),
+                LimitOf::Precedence(all) => {
+                    class
+                        .precedence_limits
+                        .extend(all.iter().map(|p| (*p, limit)));
+                }
+            }
         }
         Verb::FairQueue => {
             let parsed = queue::fair_queue(args)?;
@@ -416,7 +426,15 @@ fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(
                 (police.value.conform_color, police.value.exceed_color) = (None, None);
             }
         }
-        Verb::QueueLimit => class.queue_limit = None,
+        Verb::QueueLimit => match queue::limit_of(&mut c.args)? {
+            LimitOf::All => class.queue_limit = None,
+            LimitOf::Dscp(all) => all.iter().for_each(|d| {
+                class.dscp_limits.remove(d);
+            }),
+            LimitOf::Precedence(all) => all.iter().for_each(|p| {
+                class.precedence_limits.remove(p);
+            }),
+        },
         Verb::FairQueue => class.fair_queue = None,
         Verb::RandomDetect => return wred::remove(&mut class.wred, &mut c.args),
         Verb::Set if c.args.take("mpls") => {

@@ -1,11 +1,12 @@
 //! The queue of a class: `shape`, `queue-limit`, `fair-queue`.
 
-use spillgate_core::{Burst, Dur, Limit, Percent, RateOrPercent};
+use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, RateOrPercent};
 
 use super::args::{Args, out_of_range};
 use super::ast::{FairQueue, Shape};
 use super::class::{Parsed, account};
 use super::fault::{Fault, Refusal, code, unmodelled};
+use super::keyword::{Found, find};
 use super::lexer::Word;
 
 /// `shape {average | peak} {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
@@ -98,56 +99,129 @@ fn peak_factor(bc: Option<u64>, be: Option<u64>) -> f64 {
     1.0 + bc.map_or(1.0, |bc| be.unwrap_or(bc) as f64 / bc as f64)
 }
 
-/// `queue-limit N [packets | bytes | kbytes | mbytes | ms | us]`.
-pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
+/// Which packets a `queue-limit` is about.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LimitOf {
+    /// All of the class.
+    All,
+    /// Those of some DSCPs.
+    Dscp(Vec<Dscp>),
+    /// Those of some precedences.
+    Precedence(Vec<u8>),
+}
+
+/// `queue-limit [dscp V... | precedence V...] LIMIT`: a limit, and the packets that it is about.
+///
+/// The thresholds of weighted tail drop are compared with the whole queue (Cisco ME 2400 and
+/// ME 3400 command references, `queue-limit`). IOS takes one value a line, the switches of Catalyst
+/// `values V...`, too.
+pub(crate) fn queue_limit(args: &mut Args<'_>) -> Result<(LimitOf, Limit), Refusal> {
+    let of = limit_of(args)?;
+    Ok((of, limit(args)?))
+}
+
+/// The field by which a `queue-limit` goes, and its values.
+pub(crate) fn limit_of(args: &mut Args<'_>) -> Result<LimitOf, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Unit {
-        Packets,
-        Bytes(u64),
-        Ms,
-        Us,
+    enum Selector {
+        Dscp,
+        Precedence,
+        Foreign(&'static str),
     }
-    const UNITS: [(&str, Unit); 6] = [
-        ("packets", Unit::Packets),
-        ("bytes", Unit::Bytes(1)),
-        ("kbytes", Unit::Bytes(1000)),
-        ("mbytes", Unit::Bytes(1_000_000)),
-        ("ms", Unit::Ms),
-        ("us", Unit::Us),
+    const LAYER2: &str =
+        "thresholds by layer-2 fields are not modelled; the class has one queue-limit";
+    const SELECTORS: [(&str, Selector); 9] = [
+        ("atm", Selector::Foreign(LAYER2)),
+        ("clp", Selector::Foreign(LAYER2)),
+        ("cos", Selector::Foreign(LAYER2)),
+        (
+            "discard-class",
+            Selector::Foreign("thresholds by discard class are not modelled"),
+        ),
+        ("dscp", Selector::Dscp),
+        (
+            "exp",
+            Selector::Foreign(
+                "thresholds by EXP are not modelled; `precedence` holds for labelled packets, too",
+            ),
+        ),
+        (
+            "percent",
+            Selector::Foreign("a share of the buffers of a port, which are not known"),
+        ),
+        ("precedence", Selector::Precedence),
+        (
+            "qos-group",
+            Selector::Foreign("thresholds by QoS group are not modelled"),
+        ),
     ];
-    const SELECTORS: [(&str, ()); 7] = [
-        ("atm", ()),
-        ("clp", ()),
-        ("cos", ()),
-        ("discard-class", ()),
-        ("dscp", ()),
-        ("precedence", ()),
-        ("percent", ()),
-    ];
-    let mut ahead = *args;
-    if ahead.try_keyword(&SELECTORS).is_some() {
-        return unmodelled("thresholds by field are not modelled; the class has one queue-limit");
+    let Some(selector) = args.try_keyword(&SELECTORS) else {
+        return Ok(LimitOf::All);
+    };
+    if let Selector::Foreign(reason) = selector {
+        return unmodelled(reason);
     }
+    let several = args.take("values");
+    let next = |args: &Args<'_>| several && args.words().nth(1).is_some_and(|w| !is_unit(w.text));
+    // The last number is the limit: a unit or nothing follows it.
+    if selector == Selector::Dscp {
+        let mut values = vec![args.dscp()?];
+        while next(args) {
+            values.push(args.dscp()?);
+        }
+        return Ok(LimitOf::Dscp(values));
+    }
+    let mut values = vec![args.precedence()?];
+    while next(args) {
+        values.push(args.precedence()?);
+    }
+    Ok(LimitOf::Precedence(values))
+}
+
+fn is_unit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !matches!(find(&LIMIT_UNITS, word), Found::None)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum LimitUnit {
+    Packets,
+    Bytes(u64),
+    Ms,
+    Us,
+}
+
+const LIMIT_UNITS: [(&str, LimitUnit); 6] = [
+    ("packets", LimitUnit::Packets),
+    ("bytes", LimitUnit::Bytes(1)),
+    ("kbytes", LimitUnit::Bytes(1000)),
+    ("mbytes", LimitUnit::Bytes(1_000_000)),
+    ("ms", LimitUnit::Ms),
+    ("us", LimitUnit::Us),
+];
+
+/// `N [packets | bytes | kbytes | mbytes | ms | us]`.
+fn limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     const WHAT: &str = "a queue limit";
     let word = args.peek();
     let n = args.number(WHAT, 1..=1_000_000_000)?;
     let unit = match args.peek() {
-        Some(_) => args.keyword(&UNITS, "packets, bytes, ms or us")?,
-        None => Unit::Packets,
+        Some(_) => args.keyword(&LIMIT_UNITS, "packets, bytes, ms or us")?,
+        None => LimitUnit::Packets,
     };
     args.finish()?;
     let most: u64 = match unit {
-        Unit::Packets | Unit::Ms | Unit::Us => 10_000_000,
-        Unit::Bytes(scale) => 1_000_000_000 / scale,
+        LimitUnit::Packets | LimitUnit::Ms | LimitUnit::Us => 10_000_000,
+        LimitUnit::Bytes(scale) => 1_000_000_000 / scale,
     };
     if let Some(word) = word.filter(|_| n > most) {
         return Err(out_of_range(word, WHAT, 1..=most));
     }
     Ok(match unit {
-        Unit::Packets => Limit::Packets(n as u32),
-        Unit::Bytes(scale) => Limit::Bytes(n * scale),
-        Unit::Ms => Limit::Time(Dur::from_ms(n)),
-        Unit::Us => Limit::Time(Dur::from_us(n)),
+        LimitUnit::Packets => Limit::Packets(n as u32),
+        LimitUnit::Bytes(scale) => Limit::Bytes(n * scale),
+        LimitUnit::Ms => Limit::Time(Dur::from_ms(n)),
+        LimitUnit::Us => Limit::Time(Dur::from_us(n)),
     })
 }
 
@@ -252,6 +326,70 @@ mod tests {
     }
 
     #[test]
+    fn thresholds_by_field_have_every_unit() {
+        let (af11, af12) = ("af11".parse().unwrap(), "af12".parse().unwrap());
+        let table = [
+            (
+                "dscp af11 40",
+                LimitOf::Dscp(vec![af11]),
+                Limit::Packets(40),
+            ),
+            (
+                "dscp 10 40 packets",
+                LimitOf::Dscp(vec![af11]),
+                Limit::Packets(40),
+            ),
+            (
+                "prec 1 20 ms",
+                LimitOf::Precedence(vec![1]),
+                Limit::Time(Dur::from_ms(20)),
+            ),
+            (
+                "precedence network 9000 bytes",
+                LimitOf::Precedence(vec![7]),
+                Limit::Bytes(9000),
+            ),
+            (
+                "dscp values af11 12 64 kbytes",
+                LimitOf::Dscp(vec![af11, af12]),
+                Limit::Bytes(64_000),
+            ),
+            (
+                "precedence values 1 2 30",
+                LimitOf::Precedence(vec![1, 2]),
+                Limit::Packets(30),
+            ),
+        ];
+        for (text, of, limit) in table {
+            assert_eq!(queue_limit(&mut args(text)), Ok((of, limit)), "{text}");
+        }
+        assert_eq!(
+            wrong(queue_limit(&mut args("dscp af11"))),
+            (10, "an argument is missing".into())
+        );
+        assert_eq!(
+            wrong(queue_limit(&mut args("dscp 64 10"))),
+            (6, "`64` is out of range".into())
+        );
+        assert_eq!(
+            wrong(queue_limit(&mut args("precedence 8 10"))),
+            (12, "`8` is out of range".into())
+        );
+        assert_eq!(
+            wrong(queue_limit(&mut args("dscp ef 0"))),
+            (9, "`0` is out of range".into())
+        );
+        for text in [
+            "cos 3 40",
+            "qos-group 2 40",
+            "percent 50",
+            "discard-class 1 10",
+        ] {
+            listed(queue_limit(&mut args(text)));
+        }
+    }
+
+    #[test]
     fn shape_bursts_are_bits_and_bc_plus_be() {
         let bps = |n| RateOrPercent::Rate(Rate::from_bps(n).unwrap());
         let table = [
@@ -322,9 +460,12 @@ mod tests {
             ("500 us", Limit::Time(Dur::from_us(500))),
         ];
         for (text, limit) in table {
-            assert_eq!(queue_limit(&mut args(text)), Ok(limit), "{text}");
+            assert_eq!(
+                queue_limit(&mut args(text)),
+                Ok((LimitOf::All, limit)),
+                "{text}"
+            );
         }
-        listed(queue_limit(&mut args("dscp af11 20")));
         assert_eq!(wrong(queue_limit(&mut args("0"))).1, "`0` is out of range");
         assert_eq!(
             wrong(queue_limit(&mut args("x"))).1,

@@ -150,8 +150,21 @@ pub struct Bucket {
 pub struct QueueFacts {
     /// How much may wait; empty where only the fair queue's limits hold.
     pub limit: String,
+    /// Limits for packets of some DSCPs, beside that.
+    pub dscp_limits: Vec<FieldLimit>,
+    /// Limits for packets of some precedences, beside that.
+    pub precedence_limits: Vec<FieldLimit>,
     /// The fair queue inside it.
     pub fair_queue: Option<FairQueueSpec>,
     /// Its active queue management, with all parameters.
     pub aqm: Option<AqmSpec>,
+}
+
+/// A limit of a queue for packets with some value of a field (weighted tail drop).
+#[derive(Debug, Serialize)]
+pub struct FieldLimit {
+    /// DSCP by name, or precedence.
+    pub value: String,
+    /// How much may wait, packets with other values counted.
+    pub limit: String,
 }

@@ -233,6 +233,15 @@ fn class(c: &Class<'_>, maps: &BTreeMap<&str, ClassMap<'_>>) -> WrittenClass {
     put("shape", c.shape.map(|x| x.origin));
     put("police", c.police.as_ref().map(|x| x.origin));
     put("queue_limit", c.queue_limit.map(|x| x.origin));
+    for (dscp, limit) in &c.dscp_limits {
+        put(&format!("queue_limit_dscp.{dscp}"), Some(limit.origin));
+    }
+    for (precedence, limit) in &c.precedence_limits {
+        put(
+            &format!("queue_limit_precedence.{precedence}"),
+            Some(limit.origin),
+        );
+    }
     put("fair_queue", c.fair_queue.map(|x| x.origin));
     put("set_dscp", c.set_dscp.map(|x| x.origin));
     put("policy", c.policy.map(|x| x.origin));

@@ -4,6 +4,7 @@ mod aqm;
 mod classes;
 pub(crate) mod queues;
 mod shaping;
+mod thresholds;
 
 use crate::view::View;
 
@@ -13,4 +14,5 @@ pub(crate) fn all(v: &mut View<'_>) {
     classes::check(v);
     aqm::check(v);
     shaping::check(v);
+    thresholds::check(v);
 }

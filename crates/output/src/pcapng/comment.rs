@@ -88,6 +88,15 @@ fn evidence(out: &mut String, e: &Evidence) {
         Cause::LongerThanBurst(burst) => {
             let _ = write!(out, " shaper_burst={burst}");
         }
+        Cause::Threshold { dscp, limit } => {
+            let _ = write!(out, " threshold_dscp={dscp}");
+            if let Some(n) = limit.packets {
+                let _ = write!(out, " threshold_packets={n}");
+            }
+            if let Some(n) = limit.bytes {
+                let _ = write!(out, " threshold_bytes={n}");
+            }
+        }
         Cause::Flow { packets, bytes, .. } => {
             let _ = write!(out, " flow_packets={packets} flow_bytes={bytes}");
         }

@@ -9,6 +9,9 @@
 //! smallest number leaves first: SCFQ with integer weights. A conversation that
 //! holds as many packets as the congestive discard threshold has to give.
 //!
+//! HQF gives the flows of a fair queue equal weights (measured by I. Pepelnjak, "HQF: intra-class
+//! WFQ ignores the IP precedence", 2009): [`FlowWeights::Equal`].
+//!
 //! Deviations: numbers have 64 bits and never wrap (2³⁸ packets of 1500 B). An
 //! evicted packet gives its sequence number back. The ECN bits are left out of
 //! the hash, so that a mark moves no packet to another conversation.
@@ -41,6 +44,9 @@ pub struct FairQueueSpec {
     pub hold_queue: u32,
     /// What happens at the threshold.
     pub cdt_policy: CdtPolicy,
+    /// What a flow's share depends on.
+    #[serde(skip_serializing_if = "FlowWeights::is_default")]
+    pub weights: FlowWeights,
 }
 
 impl Default for FairQueueSpec {
@@ -50,7 +56,25 @@ impl Default for FairQueueSpec {
             threshold: 64,
             hold_queue: 1000,
             cdt_policy: CdtPolicy::WorstSn,
+            weights: FlowWeights::Precedence,
         }
+    }
+}
+
+/// What the share of a flow depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowWeights {
+    /// Its IP precedence p: backlogged flows share in proportion to p + 1 (flow-based WFQ).
+    #[default]
+    Precedence,
+    /// Nothing: all share alike, as with the hierarchical queueing framework (HQF) of Cisco IOS.
+    Equal,
+}
+
+impl FlowWeights {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -126,6 +150,7 @@ pub(crate) struct Conversations {
     threshold: usize,
     hold_queue: u32,
     policy: CdtPolicy,
+    weights: FlowWeights,
     /// One fewer than the number of conversations, a power of two.
     mask: u32,
     all: Vec<Conversation>,
@@ -143,6 +168,7 @@ impl Conversations {
             threshold: usize::from(spec.threshold),
             hold_queue: spec.hold_queue,
             policy: spec.cdt_policy,
+            weights: spec.weights,
             mask: u32::from(spec.queues) - 1,
             all: vec![Conversation::default(); n],
             heads: MinHeap::with_ids(n),
@@ -171,7 +197,11 @@ impl Conversations {
         }
         let id = self.conversation_of(&packet);
         let c = &self.all[id as usize];
-        packet.tag = c.last.max(self.system) + u64::from(packet.len) * weight(&packet);
+        let weight = match self.weights {
+            FlowWeights::Precedence => weight(&packet),
+            FlowWeights::Equal => 1,
+        };
+        packet.tag = c.last.max(self.system) + u64::from(packet.len) * weight;
         let mut evicted = None;
         let held = c.ring.len();
         match self.policy {

@@ -1,5 +1,7 @@
 //! Class-based policies: the modular QoS model of Cisco IOS.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
@@ -18,8 +20,8 @@ pub struct ClassBasedSpec {
 
 /// One class of a policy.
 ///
-/// A class that asks for no queue of its own (no priority, bandwidth, shape, queue limit,
-/// AQM, fair queue or policy) only conditions its packets: they wait with those of
+/// A class that asks for no queue of its own (no priority, bandwidth, shape, queue limit of any
+/// kind, AQM, fair queue or policy) only conditions its packets: they wait with those of
 /// `class-default`, as on a Cisco router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -54,6 +56,16 @@ pub struct ClassSpec {
     /// fair queue's own. Time is counted at the class's guaranteed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Limit>,
+    /// Weighted tail drop: a packet of one of these DSCPs is dropped on arrival unless it fits
+    /// under this limit, too. All packets that wait in the class's queue count, whatever their
+    /// DSCP. Time is counted as in `queue_limit`. Of a labelled packet the class selector of its
+    /// EXP bits counts as its DSCP.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub queue_limit_dscp: BTreeMap<Dscp, Limit>,
+    /// The same for every DSCP of these IP precedences, 0..=7, that `queue_limit_dscp` does not
+    /// name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub queue_limit_precedence: BTreeMap<u8, Limit>,
     /// Active queue management of the class's queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm: Option<AqmSpec>,

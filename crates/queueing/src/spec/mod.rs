@@ -22,7 +22,7 @@ pub use crate::fan::spec::{
     BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
-pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec};
+pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
 use crate::BuildError;

@@ -126,6 +126,11 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         ),
         ("shape", c.shape.is_some()),
         ("queue_limit", c.queue_limit.is_some()),
+        ("queue_limit_dscp", !c.queue_limit_dscp.is_empty()),
+        (
+            "queue_limit_precedence",
+            !c.queue_limit_precedence.is_empty(),
+        ),
         ("aqm", c.aqm.is_some()),
         ("fair_queue", c.fair_queue.is_some()),
         ("policy", c.policy.is_some()),
@@ -166,7 +171,13 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     )?;
     exclude(
         "policy",
-        &["queue_limit", "aqm", "fair_queue"],
+        &[
+            "queue_limit",
+            "queue_limit_dscp",
+            "queue_limit_precedence",
+            "aqm",
+            "fair_queue",
+        ],
         "with a nested policy the class has no queue of its own for `{}`",
         "put it into a class of the nested policy",
     )?;

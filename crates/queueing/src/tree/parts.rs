@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Burst, Limit, Rate, RateOrPercent};
+use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent};
 
 use super::check::check_match;
 use super::shares::Want;
@@ -13,7 +13,7 @@ use crate::condition::{
     Colors, Meter, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate,
     Step, TokenBucket, TwoRate,
 };
-use crate::leaf::{Bound, Leaf, Queue};
+use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
@@ -34,6 +34,11 @@ pub(super) mod default_burst {
     }
 }
 
+/// Whether a class limits its queue by DSCP or precedence.
+pub(super) fn has_thresholds(c: &ClassSpec) -> bool {
+    !c.queue_limit_dscp.is_empty() || !c.queue_limit_precedence.is_empty()
+}
+
 /// Whether a class has a queue of its own.
 pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
     c.priority.is_some()
@@ -42,6 +47,7 @@ pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
         || c.bandwidth_remaining_ratio.is_some()
         || c.shape.is_some()
         || c.queue_limit.is_some()
+        || has_thresholds(c)
         || c.aqm.is_some()
         || c.fair_queue.is_some()
         || c.policy.is_some()
@@ -279,6 +285,40 @@ pub(super) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<L
         None => None,
     };
     Ok(Leaf::new(queue, bound, aqm))
+}
+
+/// The limits of a class's queue by DSCP, times counted at `rate`; none if it has none.
+pub(super) fn thresholds(
+    c: &ClassSpec,
+    rate: Rate,
+    at: &mut At<'_>,
+) -> Result<Option<Thresholds>, BuildError> {
+    if !has_thresholds(c) {
+        return Ok(None);
+    }
+    let mut by_precedence = [Bound::NONE; 8];
+    for (precedence, limit) in &c.queue_limit_precedence {
+        let key = format!("queue_limit_precedence.{precedence}");
+        let Some(own) = by_precedence.get_mut(usize::from(*precedence)) else {
+            return Err(at.error(
+                &key,
+                precedence,
+                "an IP precedence is between 0 and 7",
+                "write 0 to 7, or use `queue_limit_dscp`",
+            ));
+        };
+        *own = at.bound(&key, *limit, rate)?;
+    }
+    let mut by_dscp = std::collections::BTreeMap::new();
+    for (dscp, limit) in &c.queue_limit_dscp {
+        let bound = at.bound(&format!("queue_limit_dscp.{dscp}"), *limit, rate)?;
+        by_dscp.insert(*dscp, bound);
+    }
+    let of = |dscp: Dscp| {
+        let precedence = by_precedence[usize::from(dscp.precedence() & 7)];
+        by_dscp.get(&dscp).copied().unwrap_or(precedence)
+    };
+    Ok(Some(Thresholds::new(of)))
 }
 
 /// The conditioning of a class, in the order in which it acts.

@@ -3,7 +3,9 @@
 use spillgate_core::Rate;
 
 use super::check::{check_class, check_names, check_sums};
-use super::parts::{asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, want};
+use super::parts::{
+    asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
+};
 use super::shares::{Want, shares};
 use super::{Class, Content, LeafPlace, Node, Route, Tree};
 use crate::BuildError;
@@ -233,10 +235,14 @@ impl Builder<'_> {
             self.classes[id].content = Content::Node(node);
             return Ok(Content::Node(node));
         }
-        let leaf = match &class.priority {
-            Some(p) => at.key("priority", |at| priority_leaf(p, place.rate, at))?,
-            None => leaf(class, guaranteed, at)?,
+        let (mut leaf, own) = match &class.priority {
+            Some(p) => {
+                let leaf = at.key("priority", |at| priority_leaf(p, place.rate, at))?;
+                (leaf, p.rate.map_or(place.rate, |r| r.of(place.rate)))
+            }
+            None => (leaf(class, guaranteed, at)?, guaranteed),
         };
+        leaf.thresholds = thresholds(class, own, at)?;
         let content = Content::Leaf(self.leaves.len() as u16);
         self.leaves.push(leaf);
         self.names.push(format!("{}{}", around.prefix, class.name));

@@ -78,6 +78,19 @@ pub(crate) const BPS: u64 = 1_000_000;
 /// Every kind of discipline and every feature of a class.
 pub(crate) const PRESETS: &[Preset] = &[
     Preset {
+        name: "limits by DSCP",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "af", "match": {"dscp": ["af31", "af33", "af21", "af23"]}, "bandwidth": "40 %",
+             "queue_limit": "30 packets", "queue_limit_dscp": {"af33": "6 packets", "af23": "20 ms"},
+             "queue_limit_precedence": {"2": "4000 B"}},
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"limit": "20 packets"},
+             "queue_limit_dscp": {"ef": "5 packets"}},
+            {"name": "fair", "match": {"dscp": "af11"}, "fair_queue": {"weights": "equal"},
+             "queue_limit_precedence": {"1": "9 packets"}}
+        ]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "fifo, packets",
         json: r#"{"main": {"fifo": {"limit": "5 packets"}}}"#,
         work_conserving: true,

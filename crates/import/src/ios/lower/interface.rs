@@ -186,7 +186,8 @@ fn default_discipline(
                 .unwrap_or_else(|| dynamic_queues(bandwidth.map(Rate::bps))),
             threshold: fair.threshold.unwrap_or(defaults.threshold),
             hold_queue: hold.unwrap_or(defaults.hold_queue),
-            cdt_policy: defaults.cdt_policy,
+            // Without a policy-map it is flow-based WFQ on every platform.
+            ..defaults
         };
         return Some((DisciplineSpec::FlowWfq(spec), origin.line));
     }

@@ -1,6 +1,6 @@
 //! Policy-maps as class-based disciplines.
 
-use spillgate_core::{Percent, RateOrPercent};
+use spillgate_core::{Limit, Percent, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
 use spillgate_queueing::spec::{
     ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, OneOrMany, PoliceAction,
@@ -187,6 +187,11 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             }
             None => spec.queue_limit = limit,
         }
+        let values = |at: &At<'_, Limit>| at.value;
+        let by_dscp = class.dscp_limits.iter();
+        spec.queue_limit_dscp = by_dscp.map(|(d, l)| (*d, values(l))).collect();
+        let by_precedence = class.precedence_limits.iter();
+        spec.queue_limit_precedence = by_precedence.map(|(p, l)| (*p, values(l))).collect();
         spec.shape = class.shape.map(|s| ShapeSpec {
             rate: s.value.rate,
             burst: s.value.burst,
@@ -197,6 +202,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             FairQueueSpec {
                 queues: f.value.queues.unwrap_or(defaults.queues),
                 threshold: f.value.threshold.unwrap_or(defaults.threshold),
+                weights: self.defaults.profile.weights,
                 ..defaults
             }
         });
@@ -210,6 +216,8 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             || spec.bandwidth_remaining_ratio.is_some()
             || spec.shape.is_some()
             || spec.queue_limit.is_some()
+            || !spec.queue_limit_dscp.is_empty()
+            || !spec.queue_limit_precedence.is_empty()
             || spec.aqm.is_some()
             || spec.fair_queue.is_some();
         if queued && spec.priority.is_none() && spec.policy.is_none() {
@@ -292,12 +300,17 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             return;
         }
         (spec.queue_limit, spec.aqm, spec.fair_queue) = (None, None, None);
+        spec.queue_limit_dscp.clear();
+        spec.queue_limit_precedence.clear();
+        let thresholds = class.dscp_limits.values();
+        let thresholds = thresholds.chain(class.precedence_limits.values());
         let own = [
             class.queue_limit.map(|l| l.origin),
             class.wred.origin,
             class.fair_queue.map(|f| f.origin),
         ];
-        for origin in own.into_iter().flatten() {
+        let own = own.into_iter().flatten();
+        for origin in own.chain(thresholds.map(|l| l.origin)) {
             let reason = "the queues of the class are those of its service-policy";
             self.report.unmodelled(origin, reason);
         }
