@@ -17,12 +17,10 @@ pub struct FlowMeter {
     pub sent_packets: u64,
     /// Bytes that the source sent.
     pub sent_bytes: u64,
-    /// Packets that reached the destination.
-    pub received_packets: u64,
     /// Bytes that reached the destination.
     pub received_bytes: u64,
-    /// Lost packets by [`DropReason::index`].
-    pub lost: [u64; DropReason::ALL.len()],
+    /// Lost packets.
+    pub lost: Losses,
     /// Received packets with congestion experienced (CE, RFC 3168).
     pub marks_ce: u64,
     /// One-way delays.
@@ -40,9 +38,8 @@ impl FlowMeter {
         Self {
             sent_packets: 0,
             sent_bytes: 0,
-            received_packets: 0,
             received_bytes: 0,
-            lost: [0; DropReason::ALL.len()],
+            lost: Losses::default(),
             marks_ce: 0,
             delay: Histogram::new(bits),
             jitter: Jitter::new(),
@@ -60,7 +57,6 @@ impl FlowMeter {
     /// The destination received `packet` at `now`.
     #[inline]
     pub fn on_received(&mut self, packet: &Packet, now: Time) {
-        self.received_packets += 1;
         self.received_bytes += u64::from(packet.l3_len);
         self.marks_ce += u64::from(packet.ecn == Ecn::Ce);
         self.delay.record(now.since(packet.sent));
@@ -73,23 +69,28 @@ impl FlowMeter {
     /// A packet was lost.
     #[inline]
     pub fn on_lost(&mut self, reason: DropReason) {
-        self.lost[reason.index()] += 1;
+        self.lost.count(reason);
+    }
+
+    /// Packets that reached the destination: each has a delay.
+    pub fn received_packets(&self) -> u64 {
+        self.delay.count()
     }
 
     /// Lost packets for whatever reason.
     pub fn lost_packets(&self) -> u64 {
-        self.lost.iter().sum()
+        self.lost.total()
     }
 
     /// Packets received or lost.
     pub fn resolved(&self) -> u64 {
-        self.received_packets + self.lost_packets()
+        self.received_packets() + self.lost_packets()
     }
 
     /// Packets neither received nor lost.
     pub fn unresolved(&self) -> u64 {
         self.sent_packets
-            .saturating_sub(self.received_packets)
+            .saturating_sub(self.received_packets())
             .saturating_sub(self.lost_packets())
     }
 
@@ -99,11 +100,8 @@ impl FlowMeter {
     pub fn merge(&mut self, other: &Self) {
         self.sent_packets += other.sent_packets;
         self.sent_bytes += other.sent_bytes;
-        self.received_packets += other.received_packets;
         self.received_bytes += other.received_bytes;
-        for (a, b) in self.lost.iter_mut().zip(other.lost) {
-            *a += b;
-        }
+        self.lost.merge(&other.lost);
         self.marks_ce += other.marks_ce;
         self.delay.merge(&other.delay);
         self.jitter.merge(&other.jitter);
@@ -111,9 +109,47 @@ impl FlowMeter {
 
     /// Bytes of memory in use, the struct itself included.
     pub fn memory_bytes(&self) -> usize {
-        size_of::<Self>() - size_of::<Histogram>() + self.delay.memory_bytes()
+        let lost = self.lost.0.as_ref().map_or(0, |_| size_of::<ByReason>());
+        size_of::<Self>() - size_of::<Histogram>() + self.delay.memory_bytes() + lost
     }
 }
+
+/// Lost packets by reason. Most flows of a large network lose none, or none yet: the counts take
+/// memory from the first loss on.
+#[derive(Clone, Debug, Default)]
+pub struct Losses(Option<Box<ByReason>>);
+
+type ByReason = [u64; DropReason::ALL.len()];
+
+impl Losses {
+    /// Counts one.
+    #[inline]
+    pub fn count(&mut self, reason: DropReason) {
+        self.0.get_or_insert_default()[reason.index()] += 1;
+    }
+
+    /// Those for one reason.
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0.as_ref().map_or(0, |by| by[reason.index()])
+    }
+
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.0.as_ref().map_or(0, |by| by.iter().sum())
+    }
+
+    /// Takes in those of another flow.
+    pub fn merge(&mut self, other: &Self) {
+        let Some(more) = &other.0 else { return };
+        let all = self.0.get_or_insert_default();
+        for (a, b) in all.iter_mut().zip(more.iter()) {
+            *a += b;
+        }
+    }
+}
+
+// Ten thousand flows count.
+const _: () = assert!(size_of::<FlowMeter>() <= 160);
 
 #[cfg(test)]
 mod tests {
@@ -139,9 +175,9 @@ mod tests {
         m.on_received(&packet(t(2), 300, Ecn::Ect0), t(6));
         m.on_lost(DropReason::Policer);
         assert_eq!((m.sent_packets, m.sent_bytes), (4, 1_000));
-        assert_eq!((m.received_packets, m.received_bytes), (2, 400));
+        assert_eq!((m.received_packets(), m.received_bytes), (2, 400));
         assert_eq!((m.marks_ce, m.lost_packets(), m.unresolved()), (1, 1, 1));
-        assert_eq!(m.lost[DropReason::Policer.index()], 1);
+        assert_eq!(m.lost.of(DropReason::Policer), 1);
         assert_eq!(m.delay.min(), Some(Dur::from_ms(3)));
         assert_eq!(m.delay.max(), Some(Dur::from_ms(4)));
         // |D| = 1 ms.

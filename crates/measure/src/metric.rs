@@ -132,13 +132,13 @@ impl Metric {
     pub fn of_meter(self, m: &FlowMeter, period: Dur) -> Option<f64> {
         let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
         let delay = |q: f64| m.delay.quantile(q);
-        let lost = |r: DropReason| Some(m.lost[r.index()] as f64);
+        let lost = |r: DropReason| Some(m.lost.of(r) as f64);
         let value = match self {
             Self::Offered => Some(rate(m.sent_bytes)),
             Self::Throughput => Some(rate(m.received_bytes)),
             Self::LossRatio => Some(m.lost_packets() as f64 / m.sent_packets as f64),
             Self::PacketsSent => Some(m.sent_packets as f64),
-            Self::PacketsReceived => Some(m.received_packets as f64),
+            Self::PacketsReceived => Some(m.received_packets() as f64),
             Self::Unresolved => Some(m.unresolved() as f64),
             Self::DropsTail => lost(DropReason::Tail),
             Self::DropsEarly => lost(DropReason::Early),

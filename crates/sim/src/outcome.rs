@@ -285,19 +285,19 @@ fn tcp_values<'a>(
     window: Window,
 ) {
     let (mut counts, mut times) = (Counts::default(), None);
-    let [mut begun, mut done, mut failed, mut refused] = [0; 4];
+    let mut totals = [0; 4];
     for t in members {
         counts.add(t.within());
-        begun += t.begun;
-        done += t.done;
-        failed += t.failed;
-        refused += t.refused;
+        for (sum, n) in totals.iter_mut().zip(t.totals()) {
+            *sum += n;
+        }
         match &mut times {
             None => times = Some(t.times()),
             Some(all) => t.add_times(all),
         }
     }
     let Some(times) = times else { return };
+    let [begun, done, failed, refused] = totals;
     let quantile = |q| or_nan(times.quantile(q));
     out.extend([
         counts.delivered as f64 * 8.0 / window.len().as_secs_f64(),

@@ -22,80 +22,148 @@ impl Counts {
 /// The transfers of one flow of the plan: those of its one connection, or of a workload's sessions.
 #[derive(Clone)]
 pub(crate) struct Transfers {
-    /// What connections that are closed did.
-    pub(crate) closed: Counts,
     /// What had been done when the window began; once it has ended, what was done within.
     within: Counts,
-    /// Of the transfers that began in the window: how many, their ends, and their times.
-    pub(crate) begun: u64,
-    pub(crate) done: u64,
-    pub(crate) failed: u64,
-    /// Sessions that could not begin in the window because too many were open.
-    pub(crate) refused: u64,
-    times: Times,
+    tally: Tally,
     /// Resolution of the times.
     bits: u8,
     /// The window has ended.
     ended: bool,
 }
 
-/// How long transfers took. A lone connection has one.
+// Ten thousand connections count.
+const _: () = assert!(size_of::<Transfers>() <= 48);
+
+/// Of the transfers that began in the window: how many, how they ended, and how long they took.
 #[derive(Clone)]
-enum Times {
-    None,
-    One(Dur),
-    Many(Box<Histogram>),
+enum Tally {
+    /// A lone connection is one transfer.
+    Lone {
+        begun: bool,
+        failed: bool,
+        /// [`Dur::MAX`] until it is done.
+        took: Dur,
+    },
+    Many(Box<Many>),
+}
+
+/// What the sessions of a workload have done.
+#[derive(Clone)]
+struct Many {
+    /// What connections that are closed did, within the window or not.
+    closed: Counts,
+    begun: u64,
+    failed: u64,
+    /// Sessions that could not begin in the window because too many were open.
+    refused: u64,
+    times: Histogram,
 }
 
 impl Transfers {
-    /// Of no transfer yet; the times of many have 2^`bits` buckets an octave.
-    pub(crate) fn new(bits: u8) -> Self {
+    /// Of a lone connection; if it `counts`, it opens in the window.
+    pub(crate) fn lone(bits: u8, counts: bool) -> Self {
+        Self::with(
+            bits,
+            Tally::Lone {
+                begun: counts,
+                failed: false,
+                took: Dur::MAX,
+            },
+        )
+    }
+
+    /// Of a workload that has had no session yet; times have 2^`bits` buckets an octave.
+    pub(crate) fn many(bits: u8) -> Self {
+        Self::with(
+            bits,
+            Tally::Many(Box::new(Many {
+                closed: Counts::default(),
+                begun: 0,
+                failed: 0,
+                refused: 0,
+                times: Histogram::new(bits),
+            })),
+        )
+    }
+
+    fn with(bits: u8, tally: Tally) -> Self {
         Self {
-            closed: Counts::default(),
             within: Counts::default(),
-            begun: 0,
-            done: 0,
-            failed: 0,
-            refused: 0,
-            times: Times::None,
+            tally,
             bits,
             ended: false,
         }
     }
 
+    /// A transfer that counts begins.
+    pub(crate) fn on_begun(&mut self) {
+        match &mut self.tally {
+            Tally::Lone { begun, .. } => *begun = true,
+            Tally::Many(all) => all.begun += 1,
+        }
+    }
+
     /// A transfer that counts ended well.
-    pub(crate) fn on_done(&mut self, took: Dur) {
-        self.done += 1;
-        match &mut self.times {
-            Times::None => self.times = Times::One(took),
-            Times::One(_) => {
-                let mut all = self.times();
-                all.record(took);
-                self.times = Times::Many(Box::new(all));
-            }
-            Times::Many(all) => all.record(took),
+    pub(crate) fn on_done(&mut self, time: Dur) {
+        match &mut self.tally {
+            Tally::Lone { took, .. } => *took = time,
+            Tally::Many(all) => all.times.record(time),
+        }
+    }
+
+    /// A transfer that counts was given up.
+    pub(crate) fn on_failed(&mut self) {
+        match &mut self.tally {
+            Tally::Lone { failed, .. } => *failed = true,
+            Tally::Many(all) => all.failed += 1,
+        }
+    }
+
+    /// A session had no place.
+    pub(crate) fn on_refused(&mut self) {
+        if let Tally::Many(all) = &mut self.tally {
+            all.refused += 1;
+        }
+    }
+
+    /// A session's connection is closed and will be used anew.
+    pub(crate) fn on_closed(&mut self, counts: Counts) {
+        if let Tally::Many(all) = &mut self.tally {
+            all.closed.add(counts);
+        }
+    }
+
+    /// Of the transfers that began in the window: how many, and how many were done, given up, and
+    /// refused.
+    pub(crate) fn totals(&self) -> [u64; 4] {
+        match &self.tally {
+            Tally::Lone {
+                begun,
+                failed,
+                took,
+            } => [
+                u64::from(*begun),
+                u64::from(*took < Dur::MAX),
+                u64::from(*failed),
+                0,
+            ],
+            Tally::Many(all) => [all.begun, all.times.count(), all.failed, all.refused],
         }
     }
 
     /// How long transfers took.
     pub(crate) fn times(&self) -> Histogram {
-        match &self.times {
-            Times::Many(all) => (**all).clone(),
-            Times::None => Histogram::new(self.bits),
-            Times::One(took) => {
-                let mut one = Histogram::new(self.bits);
-                one.record(*took);
-                one
-            }
-        }
+        let mut times = Histogram::new(self.bits);
+        self.add_times(&mut times);
+        times
     }
 
     /// Adds how long transfers took to others' times.
     pub(crate) fn add_times(&self, to: &mut Histogram) {
-        match &self.times {
-            Times::None => {}
-            Times::One(took) => to.record(*took),
-            Times::Many(all) => to.merge(all),
+        match &self.tally {
+            Tally::Lone { took, .. } if *took == Dur::MAX => {}
+            Tally::Lone { took, .. } => to.record(*took),
+            Tally::Many(all) => to.merge(&all.times),
         }
     }
 
@@ -109,10 +177,14 @@ impl Transfers {
         } else {
             self.within
         };
+        let closed = match &self.tally {
+            Tally::Lone { .. } => Counts::default(),
+            Tally::Many(all) => all.closed,
+        };
         self.within = Counts {
-            delivered: self.closed.delivered.wrapping_sub(before.delivered),
-            retransmits: self.closed.retransmits.wrapping_sub(before.retransmits),
-            timeouts: self.closed.timeouts.wrapping_sub(before.timeouts),
+            delivered: closed.delivered.wrapping_sub(before.delivered),
+            retransmits: closed.retransmits.wrapping_sub(before.retransmits),
+            timeouts: closed.timeouts.wrapping_sub(before.timeouts),
         };
     }
 
@@ -148,29 +220,37 @@ mod tests {
 
     #[test]
     fn what_lies_between_the_edges_counts() {
-        let mut t = Transfers::new(5);
-        t.closed = counts(1_000);
+        let mut t = Transfers::many(5);
+        t.on_closed(counts(1_000));
         t.on_edge(true);
         t.on_open(counts(500));
         assert_eq!(t.within(), Counts::default(), "a run that has not ended");
         // The open connection is closed, and another one has opened.
-        t.closed.add(counts(700));
+        t.on_closed(counts(700));
         t.on_edge(false);
         t.on_open(counts(300));
         assert_eq!(t.within(), counts(500));
     }
 
     #[test]
-    fn one_time_is_like_a_histogram_of_one() {
-        let mut t = Transfers::new(5);
-        assert_eq!(t.times().count(), 0);
-        for (n, ms) in [(1, 7), (2, 9), (3, 11)] {
-            t.on_done(Dur::from_ms(ms));
-            let mut sum = Histogram::new(5);
-            t.add_times(&mut sum);
-            assert_eq!((t.times().count(), sum.count()), (n, n));
-            assert_eq!(t.times().min(), Some(Dur::from_ms(7)));
-            assert_eq!(sum.max(), Some(Dur::from_ms(ms)));
+    fn a_lone_connection_is_one_transfer() {
+        let mut lone = Transfers::lone(5, true);
+        let mut many = Transfers::many(5);
+        many.on_begun();
+        for t in [&lone, &many] {
+            assert_eq!((t.times().count(), t.totals()), (0, [1, 0, 0, 0]));
         }
+        for t in [&mut lone, &mut many] {
+            t.on_done(Dur::from_ms(7));
+            let mut sum = Histogram::new(5);
+            sum.record(Dur::from_ms(9));
+            t.add_times(&mut sum);
+            assert_eq!((sum.count(), sum.max()), (2, Some(Dur::from_ms(9))));
+            assert_eq!(t.times().min(), Some(Dur::from_ms(7)));
+            assert_eq!(t.totals(), [1, 1, 0, 0]);
+        }
+        let mut lost = Transfers::lone(5, false);
+        lost.on_failed();
+        assert_eq!((lost.times().count(), lost.totals()), (0, [0, 0, 1, 0]));
     }
 }

@@ -141,6 +141,12 @@ pub struct TcpConfig {
 }
 
 impl TcpConfig {
+    /// Whether a receiver ever waits: to send a delayed acknowledgment, or SYN-ACK once more.
+    /// Without, [`super::Receiver::poll_timeout`] is none at all times.
+    pub fn receiver_waits(&self) -> bool {
+        self.handshake || self.delayed_ack.is_some()
+    }
+
     /// How long to wait for an answer after `row` attempts, one or more, of which the first
     /// waited for `first`.
     pub(super) fn after_silence(&self, first: Dur, row: u32) -> Dur {

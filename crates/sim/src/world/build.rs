@@ -84,7 +84,7 @@ impl<S: EventSet> World<S> {
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
-        let first_wire = cast.flows.len() as u32;
+        let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
         let names = slot_names(plan, cast.names, wires, &links);
         // Timers, and wires that are only for what others have no place for, wake seldom.
@@ -178,6 +178,7 @@ fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link])
     let link = |i: usize, part: &str| {
         hash_bytes(format!("links/{}/{part}", plan.links[i].name).as_bytes())
     };
+    names.reserve_exact(wires as usize + queued(links).count() + 2);
     // Wires wake for the links whose packets are on them.
     names.extend((0..wires).map(|_| 0));
     names.extend(queued(links).map(|i| link(i as usize, "port")));

@@ -29,7 +29,7 @@ pub(super) struct Cast<'a> {
     pub(super) salt: u64,
     pub(super) flows: Vec<Flow>,
     pub(super) keys: Vec<FlowKey>,
-    /// Hashed names of the flows.
+    /// Hashed names of the flows, up to the last that is ever woken.
     pub(super) names: Vec<u64>,
     pub(super) sources: Vec<OpenLoop>,
     pub(super) replays: Vec<Capture>,
@@ -55,6 +55,8 @@ impl<'a> Cast<'a> {
             Traffic::Replay(r) => 1 + r.survey.flows.entries().len(),
         };
         let flows = plan.flows.iter().map(room).sum();
+        let closed_loop = |f: &&FlowPlan| f.traffic.is_closed_loop();
+        let answered = plan.flows.iter().filter(closed_loop).count();
         Self {
             plan,
             seed,
@@ -66,10 +68,10 @@ impl<'a> Cast<'a> {
             names: Vec::with_capacity(flows),
             sources: Vec::new(),
             replays: Vec::new(),
-            tcp: Vec::new(),
+            tcp: Vec::with_capacity(answered),
             workloads: Vec::new(),
             sessions: Vec::new(),
-            transfers: Vec::new(),
+            transfers: Vec::with_capacity(answered),
         }
     }
 
@@ -122,10 +124,10 @@ impl<'a> Cast<'a> {
                 Traffic::Replay(_) => Origin::Replayed,
             };
             if f.traffic.is_closed_loop() {
-                let mut transfers = Transfers::new(times_bits);
-                let opens = matches!(origin, Origin::Data(_));
-                transfers.begun = u64::from(opens && self.window.contains(start));
-                self.transfers.push(transfers);
+                self.transfers.push(match origin {
+                    Origin::Data(_) => Transfers::lone(times_bits, self.window.contains(start)),
+                    _ => Transfers::many(times_bits),
+                });
             }
             self.flow(i, Way::There, origin, paths, name);
         }
@@ -141,6 +143,18 @@ impl<'a> Cast<'a> {
         }
         for r in 0..self.replays.len() {
             self.replayed(r, paths);
+        }
+        // Those without a wake need no slot. Of many connections that acknowledge at once they are half.
+        let last = self.flows.iter().rposition(|f| self.has_wake(f));
+        self.names.truncate(last.map_or(0, |i| i + 1));
+    }
+
+    /// Whether a flow is ever woken.
+    fn has_wake(&self, flow: &Flow) -> bool {
+        match flow.origin {
+            Origin::Acknowledgments(c) => self.tcp[c as usize].config.receiver_waits(),
+            Origin::Replayed => false,
+            Origin::Open(_) | Origin::Workload(_) | Origin::Data(_) | Origin::Replay(_) => true,
         }
     }
 

@@ -126,6 +126,7 @@ impl<S: EventSet> World<S> {
         };
         let f = &mut self.flows[flow as usize];
         if at < f.wake {
+            debug_assert!(flow < self.slots.wires, "a flow without a wake");
             f.wake = at.max(self.now);
             self.events.schedule(flow, f.wake, Rank::Timer);
         }

@@ -118,8 +118,8 @@ struct Counts {
     hops: u64,
 }
 
-/// Whose wake a slot of the event set is: flows come first, then wires, ports, failures if there
-/// are any, and the observer.
+/// Whose wake a slot of the event set is: flows come first, but for those behind the last that is
+/// ever woken, then wires, ports, failures if there are any, and the observer.
 struct Slots {
     wires: u32,
     ports: u32,

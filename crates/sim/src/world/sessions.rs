@@ -34,7 +34,7 @@ impl<S: EventSet> World<S> {
         let Some(place) = place else {
             if self.window.contains(now) {
                 let t = self.workloads[w].transfers as usize;
-                self.transfers[t].refused += 1;
+                self.transfers[t].on_refused();
             }
             return;
         };
@@ -78,7 +78,7 @@ impl<S: EventSet> World<S> {
         }
         let t = forward.transfers as usize;
         if self.window.contains(now) {
-            self.transfers[t].begun += 1;
+            self.transfers[t].on_begun();
         }
         self.pump_data(c);
     }
@@ -150,7 +150,7 @@ impl<S: EventSet> World<S> {
             connection.alive = false;
             let (start, counts) = (connection.start, self.window.contains(connection.start));
             if failed && counts {
-                self.transfers[t].failed += 1;
+                self.transfers[t].on_failed();
             } else if counts {
                 self.transfers[t].on_done(now.since(start));
             }
@@ -173,7 +173,7 @@ impl<S: EventSet> World<S> {
         }
         if self.window.contains(s.since) {
             if failed {
-                self.transfers[t].failed += 1;
+                self.transfers[t].on_failed();
             } else if s.back.is_none() {
                 self.transfers[t].on_done(now.since(s.since));
             }
@@ -193,9 +193,7 @@ impl<S: EventSet> World<S> {
         s.stage = Stage::Vacant;
         for c in halves.into_iter().flatten() {
             let connection = &mut self.tcp[c as usize];
-            self.transfers[connection.transfers as usize]
-                .closed
-                .add(connection.counts());
+            self.transfers[connection.transfers as usize].on_closed(connection.counts());
             connection.vacate();
         }
         self.workloads[s.workload as usize]
