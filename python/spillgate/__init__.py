@@ -21,7 +21,7 @@ from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
 from spillgate.result import Results, load
-from spillgate.rows import Distribution, Row, Run, Sample, Series, Verdict
+from spillgate.rows import Admission, Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
 from spillgate.scenario import (
     Description,
@@ -41,6 +41,7 @@ __version__: str = _engine.VERSION
 __commit__: str = _engine.COMMIT
 
 __all__ = [
+    "Admission",
     "Description",
     "Diagnostic",
     "Distribution",

@@ -213,7 +213,7 @@ class Outcome:
         self._native = native
 
     def part(self, name: str) -> list[dict[str, Any]]:
-        """One of `verdicts`, `runs`, `series`, `distributions`."""
+        """One of `verdicts`, `runs`, `series`, `distributions`, `admission`."""
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
 

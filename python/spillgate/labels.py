@@ -27,6 +27,14 @@ _LABELS = {
     "cwnd": "congestion window",
     "srtt": "smoothed RTT",
     "sessions_open": "open sessions",
+    "fair_rate": "fair rate",
+    "priority_load": "priority load",
+    "flows_listed": "protected flows",
+    "flows_blocked": "blocked flows",
+    "waiting_time": "mean time to admission",
+    "waiting_time_p95": "95th percentile of times to admission",
+    "waiting_time_max": "longest time to admission",
+    "gap_max": "longest time without an arrival",
 }
 
 

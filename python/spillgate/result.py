@@ -13,11 +13,12 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from spillgate import _engine
+from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
 from spillgate.remarks import remarks
 from spillgate.rows import (
     VERDICT_MARKS,
+    Admission,
     Distribution,
     Row,
     Run,
@@ -41,7 +42,7 @@ FORMAT = 1
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "site")
+SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "site", "admission")
 """What the rows of a summary are about, single flows left out."""
 
 
@@ -49,7 +50,7 @@ class Values(Protocol):
     """Where results come from: the core, or a file."""
 
     def part(self, name: str) -> list[dict[str, Any]]:
-        """The records of one of `PARTS`."""
+        """The records of one of `PARTS`, or of `admission`."""
 
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
         """The records of the rows of these scopes, or of all."""
@@ -73,7 +74,9 @@ class Saved:
         self._parquet = parquet
 
     def part(self, name: str) -> list[dict[str, Any]]:
-        """The records of one of `PARTS`."""
+        """The records of one of `PARTS`, or of `admission`."""
+        if name == admission.PART:
+            return admission.read(self._parquet.parent / admission.FILE)
         found: list[dict[str, Any]] = self._data[name]
         return found
 
@@ -251,6 +254,24 @@ class Results:
         """Time series of the first run of each variant."""
         return self._objects("series", Series)
 
+    def admission(
+        self, *, variant: str | None = None, link: str | None = None
+    ) -> tuple[Admission, ...]:
+        """What links with flow admission (FAN) did to each flow, run by run.
+
+        Empty where no link has any.
+
+        Example:
+            >>> import spillgate
+            >>> spillgate.run("examples/first/scenario.yaml", runs=2).admission()
+            ()
+        """
+        return tuple(
+            a
+            for a in self._objects(admission.PART, Admission)
+            if variant in (None, a.variant) and link in (None, a.link)
+        )
+
     def distributions(self) -> tuple[Distribution, ...]:
         """Delay distributions by variant and class."""
         return self._objects("distributions", Distribution)
@@ -265,7 +286,10 @@ class Results:
         return {
             **self._head(),
             "summary": self._values.summary(*(() if flows else SCOPES)),
-            **{name: self._values.part(name) for name in PARTS},
+            **{
+                name: self._values.part(name)
+                for name in (*PARTS, *([admission.PART] if flows else []))
+            },
         }
 
     def _head(self) -> dict[str, Any]:
@@ -311,6 +335,8 @@ class Results:
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
         """Writes manifest, `results.json` and `results.parquet` into a directory.
 
+        Where a link admits flows, `admission.csv` says what it did to each.
+
         The scenario goes there too, with the files that it refers to below its own directory,
         so that the run can be repeated from what is saved.
         """
@@ -318,6 +344,7 @@ class Results:
         _write_json(where / MANIFEST, self.manifest(argv))
         self._values.write_json(str(where / "results.json"), self._head())
         self._values.write_parquet(str(where / "results.parquet"))
+        admission.write(where / admission.FILE, self._values.part(admission.PART))
         for file in (self.scenario_path.name, *self.description.files):
             source, target = self.scenario_path.parent / file, where / file
             if source.is_file() and target.resolve().is_relative_to(where.resolve()):

@@ -1,4 +1,4 @@
-"""What results consist of: rows, verdicts, runs, samples, series, distributions."""
+"""What results consist of: rows, verdicts, runs, samples, series, distributions, admission."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Row:
 
     Attributes:
         variant: Name of the variant.
-        scope: `total`, `class`, `dscp`, `queue`, `link` or `flow`.
-        name: Name of the thing: a class, a code point, `link/queue`, ...
+        scope: `total`, `class`, `dscp`, `queue`, `link`, `admission` or `flow`.
+        name: Name of the thing: a class, a code point, `link/queue`, `link/class`, ...
         metric: Name of the metric.
         unit: Base unit of the values.
         mean: Mean over the runs; none if undefined in all of them.
@@ -191,7 +191,45 @@ class Sample:
     values: tuple[float | None, ...]
 
 
-T = TypeVar("T", Row, Verdict, Run, Series, Distribution, Sample)
+@dataclass(frozen=True)
+class Admission:
+    """What one link with flow admission did to one flow in one run.
+
+    Attributes:
+        variant: Name of the variant.
+        run: Number of the run, from 0.
+        link: Name of the link.
+        flow: Name of the flow; all sessions of a workload have the same.
+        cls: Class of service (`class` in files).
+        direction: `data`, or `acknowledgments` of the flow's connection.
+        offered_s: When its first packet reached the link, in seconds from the start of the run.
+        admitted_s: When its first packet was admitted there; none if none was.
+        waiting_s: Seconds from the one to the other; of a flow that was never admitted to the end
+            of the run, which is less than it would have waited.
+        refused: Packets refused before the first was admitted.
+        refused_total: Packets refused in all.
+        admissions: How often it was put on the link's list of protected flows.
+        removals: How often the congestion mechanism took it off.
+        timeouts: How often it fell off for its silence.
+    """
+
+    variant: str
+    run: int
+    link: str
+    flow: str
+    cls: str
+    direction: Literal["data", "acknowledgments"]
+    offered_s: float
+    admitted_s: float | None
+    waiting_s: float
+    refused: int
+    refused_total: int
+    admissions: int
+    removals: int
+    timeouts: int
+
+
+T = TypeVar("T", Row, Verdict, Run, Series, Distribution, Sample, Admission)
 
 
 def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:

@@ -70,6 +70,7 @@ RANK = {
     "scenario": 2,
     "lint": 3,
     "rows": 3,
+    "admission": 4,
     "remarks": 4,
     "result": 5,
     "explain": 6,

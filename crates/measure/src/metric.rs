@@ -26,7 +26,7 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, `score`, `factor`, or `1` for ratios.
+            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, `transfers`, `flows`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
             }
@@ -95,6 +95,13 @@ metrics! {
     MouthToEar "mouth_to_ear" ["s"] "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
     LateRatio "late_ratio" ["1"] "Packets of speech that came too late to be played over those sent";
     BurstRatio "burst_ratio" ["factor"] "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
+    GapMax "gap_max" ["s"] "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
+    FlowsOffered "flows_offered" ["flows"] "Flows whose first packet came to a link with flow admission; several links count several times";
+    FlowsWaiting "flows_waiting" ["flows"] "Of those: not admitted when the run ended";
+    FlowsRemoved "flows_removed" ["events"] "Removals of admitted flows by the congestion mechanism of flow admission";
+    WaitingTime "waiting_time" ["s"] "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
+    WaitingTimeP95 "waiting_time_p95" ["s"] "95th percentile of these times";
+    WaitingTimeMax "waiting_time_max" ["s"] "The longest of these times";
     Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
 }
 
@@ -189,6 +196,13 @@ impl Metric {
             | Self::MouthToEar
             | Self::LateRatio
             | Self::BurstRatio
+            | Self::GapMax
+            | Self::FlowsOffered
+            | Self::FlowsWaiting
+            | Self::FlowsRemoved
+            | Self::WaitingTime
+            | Self::WaitingTimeP95
+            | Self::WaitingTimeMax
             | Self::Jain => return None,
         };
         Some(value.unwrap_or(f64::NAN))
@@ -213,6 +227,7 @@ mod tests {
                     "packets",
                     "events",
                     "transfers",
+                    "flows",
                     "score",
                     "factor",
                     "1"

@@ -25,13 +25,15 @@ pub enum Scope {
     Exp,
     /// The flows of a class at a customer's site.
     Site,
+    /// The flows of a class at a link with flow admission: `core/voice`.
+    Admission,
     /// All flows.
     Total,
 }
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -39,6 +41,7 @@ impl Scope {
         Self::Link,
         Self::Exp,
         Self::Site,
+        Self::Admission,
         Self::Total,
     ];
 
@@ -52,6 +55,7 @@ impl Scope {
             Self::Link => "link",
             Self::Exp => "exp",
             Self::Site => "site",
+            Self::Admission => "admission",
             Self::Total => "total",
         }
     }

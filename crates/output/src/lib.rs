@@ -3,6 +3,7 @@
 //! front ends say the same.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod describe;
 mod explain;
 mod json;
@@ -11,6 +12,7 @@ mod report;
 mod samples;
 mod tidy;
 
+pub use admission::AdmissionRow;
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,

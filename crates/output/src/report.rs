@@ -226,7 +226,8 @@ impl Report {
     /// lost when a run ended, their delays and losses are missing from the interval, and only
     /// a throughput or goodput (to which they do not count) can pass. The times of transfers
     /// that did not complete are missing too: a percentile of the times cannot pass if, in some
-    /// run, they are a larger share than the percentile leaves above it.
+    /// run, they are a larger share than the percentile leaves above it. Flows that wait for
+    /// admission to the end of a run count with the time so far, which cannot pass either.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut cases = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
@@ -301,7 +302,13 @@ impl Report {
             Metric::Throughput
             | Metric::Goodput
             | Metric::TransfersFailed
-            | Metric::TransfersRefused => return true,
+            | Metric::TransfersRefused
+            | Metric::FlowsWaiting
+            | Metric::GapMax => return true,
+            Metric::WaitingTime | Metric::WaitingTimeMax => {
+                return self.all_admitted(variant, sla, 0.0);
+            }
+            Metric::WaitingTimeP95 => return self.all_admitted(variant, sla, 0.05),
             _ => {
                 return self
                     .values(variant, sla, Metric::Unresolved)
@@ -311,6 +318,14 @@ impl Report {
         self.values(variant, sla, Metric::TransfersBegun)
             .zip(self.values(variant, sla, Metric::TransfersDone))
             .all(|(begun, done)| begun - done <= above * begun)
+    }
+
+    /// Whether in every run all flows but a share were admitted: the waiting times of the others
+    /// are not known.
+    fn all_admitted(&self, variant: usize, sla: &SlaPlan, but: f64) -> bool {
+        self.values(variant, sla, Metric::FlowsOffered)
+            .zip(self.values(variant, sla, Metric::FlowsWaiting))
+            .all(|(offered, waiting)| waiting <= but * offered)
     }
 
     /// The values that the runs of a variant have for a metric of what a requirement is about.
@@ -436,5 +451,10 @@ pub(crate) fn metric_of(metric: SlaMetric) -> Metric {
         SlaMetric::MosMin => Metric::MosMin,
         SlaMetric::MouthToEar => Metric::MouthToEar,
         SlaMetric::LateRatio => Metric::LateRatio,
+        SlaMetric::WaitingTime => Metric::WaitingTime,
+        SlaMetric::WaitingTimeP95 => Metric::WaitingTimeP95,
+        SlaMetric::WaitingTimeMax => Metric::WaitingTimeMax,
+        SlaMetric::FlowsWaiting => Metric::FlowsWaiting,
+        SlaMetric::GapMax => Metric::GapMax,
     }
 }

@@ -116,9 +116,13 @@ fn rows(
             Scope::Flow => class_of
                 .get(layout.name(key))
                 .map_or(&none, |c| &classes[usize::from(*c)]),
-            Scope::Dscp | Scope::Queue | Scope::Link | Scope::Exp | Scope::Site | Scope::Total => {
-                &none
-            }
+            Scope::Dscp
+            | Scope::Queue
+            | Scope::Link
+            | Scope::Exp
+            | Scope::Site
+            | Scope::Admission
+            | Scope::Total => &none,
         };
         write(Row {
             scope: key.scope.as_str(),

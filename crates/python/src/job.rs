@@ -299,6 +299,11 @@ impl Results {
         self.json(Report::series)
     }
 
+    /// What flow admission did to each flow, as a JSON list.
+    fn admission(&self) -> PyResult<String> {
+        self.json(Report::admission)
+    }
+
     /// Delay distributions by class, pooled over the runs, as a JSON list.
     fn distributions(&self) -> PyResult<String> {
         self.json(Report::distributions)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use spillgate_core::{FlowKey, Limit, Rate};
+use spillgate_core::{FlowKey, Limit, Rate, Time};
 
 use crate::discipline::{Discipline, Engine};
 use crate::leaf::{Bound, Leaf};
@@ -226,6 +226,11 @@ impl Recipe {
     pub fn averages(&self) -> Vec<bool> {
         let averages = |leaf| self.prototype.gauges(leaf).average_queue.is_some();
         (0..self.prototype.leaves().len()).map(averages).collect()
+    }
+
+    /// Whether flows are admitted, or packets alone: FAN.
+    pub fn admits(&self) -> bool {
+        self.prototype.admission(Time::ZERO).is_some()
     }
 
     /// Names of the leaves, as [`Discipline::leaf_names`].

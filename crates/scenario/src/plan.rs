@@ -93,6 +93,8 @@ pub struct WorldPlan {
     pub duration: Dur,
     /// Period of the time series.
     pub interval: Dur,
+    /// When the longest times between arrivals are measured, from and to; none: not at all.
+    pub gaps: Option<(Time, Time)>,
 }
 
 /// A link with the port that feeds it.

@@ -138,6 +138,23 @@ pub struct MeasurementSpec {
     pub duration: Dur,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
+    /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.
+    /// Default: it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<GapsSpec>,
+}
+
+/// When the longest time between arrivals of each flow is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GapsSpec {
+    /// Its begin, from the beginning of the run: a gap under way counts from the last arrival
+    /// before. Default: that of the measured period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Dur>,
+    /// Its end, at which gaps end too. Default: that of the measured period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Dur>,
 }
 
 impl Default for MeasurementSpec {
@@ -146,6 +163,7 @@ impl Default for MeasurementSpec {
             warmup: Dur::from_secs(5),
             duration: Dur::from_secs(60),
             interval: Dur::from_secs(1),
+            gaps: None,
         }
     }
 }

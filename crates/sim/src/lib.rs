@@ -7,9 +7,11 @@
 //! pure state machines that are told the time.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod campaign;
 pub mod explain;
 mod flow;
+mod gaps;
 mod gauge;
 mod link;
 mod outcome;
@@ -25,6 +27,7 @@ mod window;
 mod wires;
 mod world;
 
+pub use admission::Admission;
 pub use campaign::{Campaign, Failure, Finished, Progress, RunInfo};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use window::Window;

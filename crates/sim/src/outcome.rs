@@ -6,6 +6,8 @@ use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, jain};
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
+use crate::admission::{self, ADMISSION, Admission};
+use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::recorder::SeriesRecorder;
@@ -83,6 +85,8 @@ pub struct Outcome {
     pub class_delays: Vec<Histogram>,
     /// Time series, if the run was observed.
     pub series: Vec<Curve>,
+    /// What flow admission did, by link, then by flow and time.
+    pub admissions: Vec<Admission>,
     /// Fingerprint of the event stream.
     pub digest: String,
     /// Events handled.
@@ -131,6 +135,12 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for (scope, name, _) in voice::groups(plan) {
         out.push(scope, name, voice::metrics(scope));
     }
+    for group in admission::groups(plan) {
+        out.push(group.scope, group.name, ADMISSION);
+    }
+    for (scope, name, _) in gaps::groups(plan) {
+        out.push(scope, name, [gaps::METRIC]);
+    }
     out
 }
 
@@ -174,6 +184,7 @@ fn dscps(plan: &WorldPlan) -> Vec<Dscp> {
 }
 
 impl Outcome {
+    #[allow(clippy::too_many_arguments, reason = "all that a run has measured")]
     pub(crate) fn collect<'a>(
         plan: &WorldPlan,
         window: Window,
@@ -182,6 +193,8 @@ impl Outcome {
         links: &[Link],
         labels: impl Iterator<Item = &'a LabelMeter>,
         transfers: &[Transfers],
+        admissions: Vec<Admission>,
+        gaps: Option<&Gaps>,
     ) -> Self {
         let period = window.len();
         // Of many flows this is most of what there is: no room for more than they need.
@@ -244,10 +257,15 @@ impl Outcome {
             tcp_values(&mut values, [connection], window);
         }
         voice::values(&mut values, plan, meters);
+        admission::values(&mut values, plan, &admissions, window);
+        if let Some(gaps) = gaps {
+            gaps.values(&mut values, plan, meters);
+        }
         Self {
             values,
             class_delays,
             series: Vec::new(),
+            admissions,
             digest: String::new(),
             events: 0,
             packets: 0,

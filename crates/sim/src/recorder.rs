@@ -1,4 +1,4 @@
-//! Time series: backlogs, rates, windows and open sessions, sampled at a fixed period.
+//! Time series: backlogs, rates, windows, open sessions and flow admission, sampled at a fixed period.
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::Series;
@@ -14,6 +14,14 @@ use crate::tcp::{Connection, NO_SESSION};
 /// Connections whose windows are sampled, and workloads whose sessions are counted: the first so
 /// many. More curves are no picture.
 const WATCHED: usize = 20;
+
+/// What is sampled of a link with flow admission.
+const ADMISSION: [(&str, &str); 4] = [
+    ("fair_rate", "b/s"),
+    ("priority_load", "1"),
+    ("flows_listed", "flows"),
+    ("flows_blocked", "flows"),
+];
 
 /// Samples what the series are of.
 pub(crate) struct SeriesRecorder {
@@ -58,6 +66,11 @@ impl SeriesRecorder {
         }
         for flow in named(|t| matches!(t, Traffic::Sessions(_))) {
             columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
+        }
+        for link in plan.links.iter().filter(|l| l.discipline.admits()) {
+            for (metric, unit) in ADMISSION {
+                columns.push((format!("link {}", link.name), metric, unit));
+            }
         }
         let names = columns.iter().map(|c| c.0.clone()).collect();
         Self {
@@ -129,6 +142,16 @@ impl SeriesRecorder {
         }
         let open = workloads.iter().take(WATCHED).map(|w| w.open() as f64);
         self.row.extend(open);
+        for link in links.iter() {
+            let Port::Queued(port) = &link.port else {
+                continue;
+            };
+            if let Some(state) = port.discipline.admission(now) {
+                let lists = [state.listed, state.blocked].map(f64::from);
+                self.row.extend([state.fair_rate, state.priority_load]);
+                self.row.extend(lists);
+            }
+        }
         self.series.push(self.row.iter().copied());
     }
 

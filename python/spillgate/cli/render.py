@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spillgate import __commit__, __version__
+from spillgate.cli.admissions import admission_table
 from spillgate.cli.progress import duration
 from spillgate.cli.tables import class_table, tcp_table, verdict_table
 from spillgate.cli.text import console, count, item
@@ -32,6 +33,7 @@ def results(
         if found.runs:
             class_table(out, found)
             tcp_table(out, found)
+            admission_table(out, found)
     verdict_table(out, found)
     if brief:
         return

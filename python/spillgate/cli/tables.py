@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import count, show, table
+from spillgate.cli.text import count, legend, show, table, width
 from spillgate.metrics import column_decimals, format_cell, scale_for
 from spillgate.result import Results
 from spillgate.rows import VERDICT_MARKS, Row, Verdict, measured
@@ -95,15 +93,15 @@ def class_table(out: Console, found: Results) -> None:
     columns = [(h, m) for h, m in COLUMNS if speech or m != "mos"]
     detail = _fitting(out, rows, columns, DETAILS)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
-    legend = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
+    sign = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
     if detail.hidden:
-        legend += _hidden(columns, detail)
+        sign += _hidden(columns, detail)
     elif detail.intervals < _ALL - {"offered"} and not alone:
-        legend += "; more of them in a wider terminal"
+        sign += "; more of them in a wider terminal"
     meaning = "delay: one-way, mean; pdv: 99.9 % − minimum"
     if speech:
         meaning += "; mos: speech, 1 to 4.5"
-    _legend(out, f"{meaning}; {legend}")
+    legend(out, f"{meaning}; {sign}")
 
 
 def tcp_table(out: Console, found: Results) -> None:
@@ -129,7 +127,7 @@ def tcp_table(out: Console, found: Results) -> None:
     text = "; ".join(parts) + _hidden(columns, detail)
     if not detail.hidden and detail.intervals < _TCP:
         text += "; intervals in a wider terminal"
-    _legend(out, text)
+    legend(out, text)
 
 
 def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:
@@ -144,25 +142,14 @@ def _hidden(columns: Columns, detail: Detail) -> str:
     return f"; more columns ({', '.join(missing)}) in a wider terminal" if missing else ""
 
 
-def _legend(out: Console, text: str) -> None:
-    for line in textwrap.wrap(text, out.width):
-        out.print(Text(line, "dim"))
-    out.print()
-
-
 def _fitting(out: Console, rows: Cells, columns: Columns, details: Sequence[Detail]) -> Detail:
     """Shows the first of `details` that fits the width, or the last; which one."""
     for detail in details:
         shown = _class_table(rows, [(h, m) for h, m in columns if m not in detail.hidden], detail)
-        if _width(out, shown) <= out.width:
+        if width(out, shown) <= out.width:
             break
     show(out, shown)
     return detail
-
-
-def _width(out: Console, shown: Table) -> int:
-    # Measured without the console's limit, or everything would seem to fit.
-    return Measurement.get(out, out.options.update(width=1000), shown).maximum
 
 
 def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
@@ -217,7 +204,7 @@ def verdict_table(out: Console, found: Results) -> None:
             out.print(Text(f"Customer {customer}", "bold"))
         verdicts = [v for v in found.verdicts if v.customer == customer]
         made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
-        if _width(out, made) > out.width:
+        if width(out, made) > out.width:
             # Where a bound comes from is in the files, too.
             made = _verdicts(verdicts, based=False)
         show(out, made)

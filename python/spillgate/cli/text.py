@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -37,6 +38,19 @@ def show(out: Console, shown: Table) -> None:
         out.print(shown)
     text = "\n".join(line.rstrip() for line in captured.get().splitlines())
     out.out(text, highlight=False)
+
+
+def width(out: Console, shown: Table) -> int:
+    """Columns that a table takes."""
+    # Measured without the console's limit, or everything would seem to fit.
+    return Measurement.get(out, out.options.update(width=1000), shown).maximum
+
+
+def legend(out: Console, text: str) -> None:
+    """What the columns of the table above mean."""
+    for line in textwrap.wrap(text, out.width):
+        out.print(Text(line, "dim"))
+    out.print()
 
 
 def item(out: Console, text: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
+from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.delays import delay_figures
 from spillgate.report.facts import (
     assumptions,
@@ -78,7 +79,11 @@ def render(results: Results, manifest: Mapping[str, Any] | None = None) -> str:
     d = results.description
     classes, tcp = class_tables(results)
     shown, total = trees(results)
-    figures = [*delay_figures(results), *timeline_figures(results)]
+    figures = [
+        *delay_figures(results),
+        *admission_figures(results),
+        *timeline_figures(results),
+    ]
     return template.render(
         style=style,
         script=script,
@@ -93,6 +98,7 @@ def render(results: Results, manifest: Mapping[str, Any] | None = None) -> str:
         warnings=[*d.warnings, *results.remarks],
         classes=classes,
         tcp=tcp,
+        admission=admission_table(results),
         losses=loss_table(results),
         figures=figures,
         trees=shown,

@@ -29,6 +29,10 @@ _TITLES = {
     "cwnd": ("Congestion windows", "TCP's congestion window of each connection"),
     "srtt": ("Round-trip times", "TCP's smoothed round-trip time of each connection"),
     "sessions_open": ("Open sessions", "sessions under way"),
+    "fair_rate": ("Fair rate", "fair rate of each link with flow admission, as of its last tick"),
+    "priority_load": ("Priority load", "priority load of each link with flow admission"),
+    "flows_listed": ("Protected flows", "flows on each list of protected flows"),
+    "flows_blocked": ("Blocked flows", "flows that each link blocks"),
 }
 
 _KINDS = ("class ", "link ", "flow ", "sessions ")

@@ -93,6 +93,7 @@ pub(crate) fn world(
         warmup: times.warmup,
         duration: times.duration,
         interval: times.interval,
+        gaps: times.gaps,
     })
 }
 

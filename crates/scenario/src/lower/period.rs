@@ -1,6 +1,6 @@
 //! When it is measured, and how often it is run.
 
-use spillgate_core::Dur;
+use spillgate_core::{Dur, Time};
 
 use crate::codes;
 use crate::ctx::Ctx;
@@ -17,6 +17,8 @@ pub(super) struct Times {
     pub(super) warmup: Dur,
     pub(super) duration: Dur,
     pub(super) interval: Dur,
+    /// From and to.
+    pub(super) gaps: Option<(Time, Time)>,
 }
 
 impl Times {
@@ -64,6 +66,33 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
             "write a longer interval: up to 1000000 points are kept",
         );
     }
+    let end = m.warmup + m.duration;
+    let gaps = m
+        .gaps
+        .map(|g| (g.from.unwrap_or(m.warmup), g.to.unwrap_or(end)));
+    if let Some((from, to)) = gaps {
+        let (key, found) = if to > end {
+            ("to", to)
+        } else if from >= to {
+            ("from", from)
+        } else {
+            ("", from)
+        };
+        if !key.is_empty() {
+            let message = match key {
+                "to" => format!("the period of gaps ends after the run, which ends at {end}"),
+                _ => format!("the period of gaps begins at {from} and ends at {to}"),
+            };
+            let d = Diagnostic::error(codes::BAD_PERIOD, message)
+                .found(found.to_string())
+                .hint(format!(
+                    "write times from the beginning of the run, such as {{from: {}, to: {end}}}",
+                    m.warmup
+                ));
+            ctx.error(d, root, &steps!["measurement", "gaps", key]);
+            fine = false;
+        }
+    }
     if m.warmup.is_zero() {
         let d = Diagnostic::warning(
             codes::W_WARMUP,
@@ -76,6 +105,7 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
         warmup: m.warmup,
         duration: m.duration,
         interval: m.interval,
+        gaps: gaps.map(|(from, to)| (Time::ZERO + from, Time::ZERO + to)),
     })
 }
 

@@ -165,9 +165,27 @@ pub enum SlaMetric {
     MouthToEar,
     /// Packets of speech that came too late to be played, over sent packets.
     LateRatio,
+    /// Mean time from a flow's first packet at a link with flow admission to its admission there.
+    WaitingTime,
+    /// 95th percentile of these times.
+    WaitingTimeP95,
+    /// The longest of these times.
+    WaitingTimeMax,
+    /// Flows that are not admitted when the run ends, such as `0 flows`.
+    FlowsWaiting,
+    /// The longest time without an arrival of a flow, in the period of `measurement.gaps`.
+    GapMax,
 }
 
 impl SlaMetric {
+    /// Whether only flow admission has it.
+    pub const fn is_of_admission(self) -> bool {
+        matches!(
+            self,
+            Self::WaitingTime | Self::WaitingTimeP95 | Self::WaitingTimeMax | Self::FlowsWaiting
+        )
+    }
+
     /// Whether only speech has it.
     pub const fn is_of_voice(self) -> bool {
         matches!(

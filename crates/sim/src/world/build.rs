@@ -15,6 +15,7 @@ use super::mpls::{Mpls, at_ports};
 use super::paths::{Feeder, Paths, share_wires};
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::flow::Origin;
+use crate::gaps::Gaps;
 use crate::link::{Link, Service};
 use crate::port::Port;
 use crate::recorder::SeriesRecorder;
@@ -101,6 +102,7 @@ impl<S: EventSet> World<S> {
             } else {
                 Vec::new()
             },
+            gaps: Gaps::new(plan),
             tcp: cast.tcp,
             workloads: cast.workloads,
             sessions: cast.sessions,

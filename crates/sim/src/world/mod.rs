@@ -20,9 +20,12 @@ use spillgate_events::EventSet;
 use spillgate_measure::{FlowMeter, Histogram};
 use spillgate_scenario::plan::WorldPlan;
 
-use crate::flow::{Flow, OpenLoop};
+use crate::admission::Admission;
+use crate::flow::{Flow, OpenLoop, Origin};
+use crate::gaps::Gaps;
 use crate::link::Link;
 use crate::outcome::Outcome;
+use crate::port::Port;
 use crate::recorder::SeriesRecorder;
 use crate::replay::Capture;
 use crate::session::{Session, Workload};
@@ -69,6 +72,7 @@ pub struct World<S> {
     /// Bytes that each flow of the plan has received, since the start of the run; only kept for
     /// series.
     received: Vec<u64>,
+    gaps: Option<Box<Gaps>>,
     links: Vec<Link>,
     wires: Wires,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
@@ -198,17 +202,45 @@ impl<S: EventSet> World<S> {
     /// What has been measured in a run that has ended. What has sent and carried packets makes
     /// room first: of many flows the results are large too.
     pub fn into_outcome(mut self) -> Outcome {
+        let admissions = self.admissions();
         self.tcp = Vec::new();
         self.flows = Vec::new();
         self.segments = Segments::default();
         self.wires = Wires::new(0);
         self.events = S::new(Vec::new(), 0);
-        self.outcome()
+        self.collect(admissions)
     }
 
     /// What has been measured; of a run that has not ended, what there is so far, without the
     /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
+        self.collect(self.admissions())
+    }
+
+    /// What the links with flow admission have done to the flows of the plan and to their
+    /// acknowledgments.
+    fn admissions(&self) -> Vec<Admission> {
+        let end = self.now.min(self.window.end());
+        let mut found = Vec::new();
+        for (number, link) in (0..).zip(&self.links) {
+            let Port::Queued(port) = &link.port else {
+                continue;
+            };
+            for wait in port.discipline.waits(end) {
+                let flow = &self.flows[wait.flow as usize];
+                let (of, answers) = match flow.origin {
+                    Origin::Acknowledgments(c) => {
+                        (&self.flows[self.tcp[c as usize].data as usize], true)
+                    }
+                    _ => (flow, false),
+                };
+                found.push(Admission::new(number, of.meter, answers, &wait, end));
+            }
+        }
+        found
+    }
+
+    fn collect(&self, admissions: Vec<Admission>) -> Outcome {
         let (plan, window) = (&self.plan, self.window);
         Outcome::collect(
             plan,
@@ -218,6 +250,8 @@ impl<S: EventSet> World<S> {
             &self.links,
             self.label_meters(),
             &self.transfers,
+            admissions,
+            self.gaps.as_deref(),
         )
         .with_run(
             self.facts,

@@ -86,6 +86,9 @@ impl<S: EventSet> World<S> {
         if let Some(bytes) = self.received.get_mut(f.meter as usize) {
             *bytes += u64::from(packet.l3_len);
         }
+        if let Some(gaps) = &mut self.gaps {
+            gaps.on_arrival(f.meter, self.now);
+        }
         if let Some(meter) = self.meters.get_mut(f.meter as usize) {
             if self.window.contains(packet.sent) {
                 meter.on_received(packet, self.now);

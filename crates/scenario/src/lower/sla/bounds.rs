@@ -7,19 +7,22 @@ use crate::schema::SlaMetric;
 /// Seconds for times, a ratio for losses, bits per second for rates, a number of transfers.
 pub(super) fn in_base_unit(metric: SlaMetric, text: &str) -> Result<f64, UnitError> {
     use SlaMetric::{
-        FctP50, FctP95, FctP99, Goodput, Jitter, LateRatio, LossRatio, Mos, MosMin, MouthToEar,
-        OwdMax, OwdMean, OwdP50, OwdP95, OwdP99, OwdP999, Pdv, PdvP99999, RFactor, Throughput,
-        TransfersFailed, TransfersRefused,
+        FctP50, FctP95, FctP99, FlowsWaiting, GapMax, Goodput, Jitter, LateRatio, LossRatio, Mos,
+        MosMin, MouthToEar, OwdMax, OwdMean, OwdP50, OwdP95, OwdP99, OwdP999, Pdv, PdvP99999,
+        RFactor, Throughput, TransfersFailed, TransfersRefused, WaitingTime, WaitingTimeMax,
+        WaitingTimeP95,
     };
     match metric {
         OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | PdvP99999
-        | MouthToEar | FctP50 | FctP95 | FctP99 => parse_dur(text).map(|d| d.as_secs_f64()),
+        | MouthToEar | FctP50 | FctP95 | FctP99 | WaitingTime | WaitingTimeP95 | WaitingTimeMax
+        | GapMax => parse_dur(text).map(|d| d.as_secs_f64()),
         LossRatio | LateRatio => parse_percent(text),
         // 129 is the top of the wideband scale.
         RFactor => parse_score(text, 0.0, 129.0),
         Mos | MosMin => parse_score(text, 1.0, 4.5),
         Throughput | Goodput => parse_rate(text).map(|r| r.bps() as f64),
-        TransfersFailed | TransfersRefused => parse_transfers(text),
+        TransfersFailed | TransfersRefused => parse_count(text, "transfers"),
+        FlowsWaiting => parse_count(text, "flows"),
     }
 }
 
@@ -38,18 +41,23 @@ fn parse_score(text: &str, low: f64, high: f64) -> Result<f64, UnitError> {
     })
 }
 
-fn parse_transfers(text: &str) -> Result<f64, UnitError> {
+/// A number of `things`, which is also written of one.
+fn parse_count(text: &str, things: &str) -> Result<f64, UnitError> {
     let problem = match split_number(text) {
         Err(problem) => problem,
         Ok((_, "")) => "the unit is missing".to_owned(),
-        Ok((n, "transfers" | "transfer")) if n >= 0.0 && n.fract() == 0.0 => return Ok(n),
-        Ok((_, "transfers" | "transfer")) => "it is no whole number from 0".to_owned(),
+        Ok((n, unit)) if things.strip_suffix('s') == Some(unit) || things == unit => {
+            if n >= 0.0 && n.fract() == 0.0 {
+                return Ok(n);
+            }
+            "it is no whole number from 0".to_owned()
+        }
         Ok((_, unit)) => format!("`{unit}` is not a unit that fits here"),
     };
     Err(UnitError {
         found: text.to_owned(),
         problem,
-        hint: "write a whole number of transfers such as 0 transfers".to_owned(),
+        hint: format!("write a whole number of {things} such as 0 {things}"),
     })
 }
 
@@ -69,6 +77,10 @@ mod tests {
         let transfers = |text| in_base_unit(SlaMetric::TransfersFailed, text);
         assert_eq!(transfers("0 transfers"), Ok(0.0));
         assert_eq!(transfers("1 transfer"), Ok(1.0));
+        let flows = |text| in_base_unit(SlaMetric::FlowsWaiting, text);
+        assert_eq!((flows("0 flows"), flows("1 flow")), (Ok(0.0), Ok(1.0)));
+        assert!(flows("1 transfer").is_err() && flows("1 s").is_err());
+        assert_eq!(in_base_unit(SlaMetric::WaitingTimeP95, "6 s"), Ok(6.0));
         assert_eq!(in_base_unit(SlaMetric::Mos, "3.6"), Ok(3.6));
         assert_eq!(in_base_unit(SlaMetric::RFactor, "70"), Ok(70.0));
         for wrong in ["0.9", "4.6", "3.6 MOS", "good"] {

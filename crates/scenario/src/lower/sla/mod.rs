@@ -322,11 +322,23 @@ impl Lowering<'_, '_> {
                 format!("class `{about}` has no flow that carries speech"),
             )
             .hint("say so under `voice`: a codec for the class, such as {codec: g711}")
+        } else if metric.is_of_admission() && !self.anybody_admits() {
+            Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
+                .hint("give a link a policy of kind `fan`; a variant without one is not judged")
+        } else if metric == SlaMetric::GapMax && self.plans.iter().any(|p| p.world.gaps.is_none()) {
+            Diagnostic::error(codes::BAD_BOUND, "gaps are not measured")
+                .hint("write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}")
         } else {
             return true;
         };
         self.error(e, &steps!["metric"], d);
         false
+    }
+
+    /// Whether any link of any variant has flow admission.
+    fn anybody_admits(&self) -> bool {
+        let mut links = self.plans.iter().flat_map(|p| &p.world.links);
+        links.any(|l| l.discipline.admits())
     }
 
     /// Complains of a requirement that was stated before.

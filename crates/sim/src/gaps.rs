@@ -1,0 +1,148 @@
+//! The longest time between arrivals of each flow in a period: how long an interruption was felt.
+
+use spillgate_core::{Dur, Time};
+use spillgate_measure::FlowMeter;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::WorldPlan;
+
+/// Arrivals in the period `[from, to)`, 16 B for each flow of the plan.
+pub(crate) struct Gaps {
+    from: Time,
+    to: Time,
+    flows: Vec<Gap>,
+}
+
+#[derive(Clone, Copy)]
+struct Gap {
+    /// The last arrival; [`Time::MAX`]: none yet.
+    last: Time,
+    longest: Dur,
+}
+
+impl Gaps {
+    /// None if nobody asks.
+    pub(crate) fn new(plan: &WorldPlan) -> Option<Box<Self>> {
+        let (from, to) = plan.gaps?;
+        let nothing = Gap {
+            last: Time::MAX,
+            longest: Dur::ZERO,
+        };
+        Some(Box::new(Self {
+            from,
+            to,
+            flows: vec![nothing; plan.flows.len()],
+        }))
+    }
+
+    /// A packet of a flow of the plan arrives at its destination.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, flow: u32, now: Time) {
+        let Some(gap) = self.flows.get_mut(flow as usize).filter(|_| now < self.to) else {
+            return;
+        };
+        if now >= self.from && gap.last < now {
+            gap.longest = gap.longest.max(now.since(gap.last));
+        }
+        gap.last = now;
+    }
+
+    /// The longest gap of a flow: also one that lasts at the end of the period, and of a flow of
+    /// which nothing has ever arrived the whole period. NaN for a flow that has sent nothing.
+    fn longest(&self, flow: usize, meter: &FlowMeter) -> f64 {
+        let Gap { last, longest } = self.flows[flow];
+        let longest = match last {
+            Time::MAX if meter.sent_packets == 0 => return f64::NAN,
+            Time::MAX => self.to.since(self.from),
+            last => longest.max(self.to.since(last)),
+        };
+        longest.as_secs_f64()
+    }
+
+    /// Values in the order of [`groups`].
+    pub(crate) fn values(&self, out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter]) {
+        let each: Vec<f64> = (0..).zip(meters).map(|(i, m)| self.longest(i, m)).collect();
+        for (_, _, members) in groups(plan) {
+            // `max` leaves NaN out.
+            let longest = members.iter().map(|&i| each[i]).fold(f64::NAN, f64::max);
+            out.push(longest);
+        }
+    }
+}
+
+/// Whom the gaps are about, with the numbers of the flows: all, each class, each site, each flow.
+/// Nothing where nobody asks.
+pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
+    if plan.gaps.is_none() {
+        return Vec::new();
+    }
+    let n = plan.flows.len();
+    let mut groups = vec![(Scope::Total, "all", (0..n).collect())];
+    for (class, name) in plan.classes.iter().enumerate() {
+        let members = (0..n).filter(|&i| usize::from(plan.flows[i].class) == class);
+        groups.push((Scope::Class, name, members.collect()));
+    }
+    for site in &plan.sites {
+        let members = (0..n).filter(|&i| site.has(&plan.flows[i]));
+        groups.push((Scope::Site, &site.name, members.collect()));
+    }
+    for (i, flow) in plan.flows.iter().enumerate() {
+        groups.push((Scope::Flow, &flow.name, vec![i]));
+    }
+    groups
+}
+
+/// What a group has.
+pub(crate) const METRIC: Metric = Metric::GapMax;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Dur::from_ms(ms)
+    }
+
+    fn longest(arrivals: &[u64]) -> f64 {
+        let mut gaps = Gaps {
+            from: at(1000),
+            to: at(2000),
+            flows: vec![Gap {
+                last: Time::MAX,
+                longest: Dur::ZERO,
+            }],
+        };
+        for &ms in arrivals {
+            gaps.on_arrival(0, at(ms));
+        }
+        let mut meter = FlowMeter::new(3);
+        meter.on_sent(100_u16);
+        gaps.longest(0, &meter)
+    }
+
+    #[test]
+    fn gaps_reach_into_the_period_and_end_with_it() {
+        assert_eq!(longest(&[1000, 1400, 1900]), 0.5);
+        // One that began before counts from its beginning.
+        assert_eq!(longest(&[100, 300, 1100, 1500, 1999]), 0.8);
+        assert_eq!(longest(&[900, 1000, 1200]), 0.8);
+        // What comes later is not seen, what ended before neither.
+        assert_eq!(longest(&[0, 900, 1000, 1900, 5000]), 0.9);
+        assert_eq!(longest(&[500]), 1.5);
+        assert_eq!(longest(&[]), 1.0);
+        // The first arrival has none before it.
+        assert_eq!(longest(&[1600, 1700]), 0.3);
+    }
+
+    #[test]
+    fn a_flow_that_sends_nothing_has_none() {
+        let gaps = Gaps {
+            from: at(0),
+            to: at(1),
+            flows: vec![Gap {
+                last: Time::MAX,
+                longest: Dur::ZERO,
+            }],
+        };
+        assert!(gaps.longest(0, &FlowMeter::new(3)).is_nan());
+    }
+}

@@ -1,0 +1,103 @@
+"""The table that `spillgate run` prints of links with flow admission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spillgate.cli.text import legend, show, table, width
+from spillgate.metrics import Scale, column_decimals, format_cell, scale_for
+from spillgate.result import Results
+from spillgate.rows import Row
+
+COLUMNS = (
+    ("flows", "flows_offered"),
+    ("still waiting", "flows_waiting"),
+    ("removed", "flows_removed"),
+    ("waited", "waiting_time"),
+    ("p95", "waiting_time_p95"),
+    ("longest", "waiting_time_max"),
+)
+"""Heading and metric."""
+
+_TIMES = frozenset({"waiting_time", "waiting_time_p95", "waiting_time_max"})
+
+Cells = dict[tuple[str, str], dict[str, Row]]
+
+
+def admission_table(out: Console, found: Results) -> None:
+    """How long flows waited, by variant, link and class; nothing where no link admits flows."""
+    rows: Cells = {}
+    for row in found.table(scope="admission"):
+        rows.setdefault((row.variant, row.name), {})[row.metric] = row
+    rows = {at: cells for at, cells in rows.items() if cells["flows_offered"].mean}
+    if not rows:
+        return
+    for intervals in (_TIMES, frozenset({"waiting_time"}), frozenset[str]()):
+        made = _table(rows, intervals)
+        if width(out, made) <= out.width:
+            break
+    show(out, made)
+    text = (
+        "flows: whose first packet came to the link, of the data; waited: from there to its "
+        "admission, mean, 95th percentile and longest"
+    )
+    if any(cells["flows_waiting"].mean for cells in rows.values()):
+        text += "; still waiting: not admitted when the run ended, counted with the time so far"
+    if any(cells["flows_removed"].mean for cells in rows.values()):
+        text += "; removed: taken off the list of protected flows by the congestion mechanism"
+    legend(out, text)
+
+
+def _table(rows: Cells, intervals: frozenset[str]) -> Table:
+    made = table()
+    several = len({variant for variant, _ in rows}) > 1
+    if several:
+        made.add_column("variant", no_wrap=True)
+    made.add_column("admission at", no_wrap=True)
+    made.add_column("class", no_wrap=True)
+    shown = [
+        (heading, metric)
+        for heading, metric in COLUMNS
+        if metric not in ("flows_waiting", "flows_removed")
+        or any(cells[metric].mean for cells in rows.values())
+    ]
+    times = [cells[m].mean for cells in rows.values() for m in _TIMES]
+    scales, decimals = {}, {}
+    for heading, metric in shown:
+        means = [cells[metric].mean for cells in rows.values()]
+        # Times are compared with each other.
+        scales[metric] = scale_for("s", times) if metric in _TIMES else scale_for("flows", means)
+        decimals[metric] = column_decimals(scales[metric], means)
+        unit = scales[metric].unit if metric in _TIMES else ""
+        made.add_column(f"{heading}\n{unit}", justify="right", no_wrap=True)
+    before = ("", "")
+    for (variant, name), cells in rows.items():
+        link, _, cls = name.rpartition("/")
+        if several and before[0] not in ("", variant):
+            made.add_row()
+        names = [Text(variant if variant != before[0] else "")] if several else []
+        made.add_row(
+            *names,
+            Text(link if (variant, link) != before else ""),
+            Text(cls),
+            *_cells(cells, [m for _, m in shown], scales, decimals, intervals),
+        )
+        before = (variant, link)
+    return made
+
+
+def _cells(
+    cells: dict[str, Row],
+    metrics: Sequence[str],
+    scales: dict[str, Scale],
+    decimals: dict[str, int],
+    intervals: frozenset[str],
+) -> list[str]:
+    return [
+        format_cell(cells[m].mean, cells[m].half, scales[m], decimals[m], interval=m in intervals)
+        for m in metrics
+    ]
