@@ -57,6 +57,21 @@ impl<K: Copy + Ord> MinHeap<K> {
         self.down(at);
     }
 
+    /// Puts `id` under `key` unless it is under a smaller one.
+    #[inline]
+    pub(crate) fn lower(&mut self, id: u32, key: K) {
+        match self.place[id as usize] {
+            ABSENT => self.entries.push((key, id)),
+            at if key < self.entries[at as usize].0 => {
+                self.entries[at as usize].0 = key;
+                self.up(at as usize);
+                return;
+            }
+            _ => return,
+        }
+        self.up(self.entries.len() - 1);
+    }
+
     /// Takes `id` out, if it is in.
     pub(crate) fn remove(&mut self, id: u32) {
         let at = self.place[id as usize];

@@ -32,7 +32,7 @@ impl Longest {
     pub(crate) fn grew(&mut self, slot: u32, (flow, bytes): Candidate) {
         if self.until > 0 {
             self.heap.grow(slot as usize + 1);
-            self.heap.set(slot, key(bytes, flow));
+            self.heap.lower(slot, key(bytes, flow));
         }
     }
 

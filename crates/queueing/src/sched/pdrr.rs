@@ -43,6 +43,9 @@ struct Flow {
     queue: List,
 }
 
+// Two to a cache line.
+const _: () = assert!(std::mem::size_of::<Flow>() <= 32);
+
 impl Flow {
     fn candidate(&self) -> Option<Candidate> {
         (!self.queue.is_empty()).then_some((self.id, self.waiting))
@@ -289,7 +292,7 @@ impl FairScheduler for Pdrr {
         let packet = std::mem::size_of::<Packet>() as u64;
         // A place in the round, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow>() + 8 + 20 + 4) as u64;
-        packet * ring_packets(&self.bound) + flows as u64 * flow
+        (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow
     }
 
     fn flush(&mut self, lost: &mut impl FnMut(Packet)) {

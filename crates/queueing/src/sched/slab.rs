@@ -1,8 +1,7 @@
 //! Many queues of packets in one store.
 //!
-//! The packets of all queues lie in one vector and are linked through their
-//! scratch field, so that a queue costs two numbers and no packet is ever
-//! allocated by itself.
+//! The packets of all queues lie in one vector and are linked by place, so that
+//! a queue costs two numbers and no packet is ever allocated by itself.
 
 use spillgate_core::Packet;
 
@@ -27,25 +26,23 @@ impl List {
     }
 }
 
-/// The store. Its memory grows to the most packets that ever waited.
+/// The store. Its memory grows to the most packets that ever waited. The number that a packet
+/// comes back with waits in its scratch field.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
+    /// The place behind each in its queue: apart, since appending needs no other part of the last
+    /// packet.
+    next: Vec<u32>,
     /// The first vacant place; vacant places are linked like queues.
     vacant: u32,
-}
-
-/// [`Packet::tag`] of a packet in the store: a number its owner gave it above, the place of the
-/// next packet below.
-#[inline]
-fn pack(note: u32, next: u32) -> u64 {
-    u64::from(note) << 32 | u64::from(next)
 }
 
 impl Slab {
     pub(crate) const fn new() -> Self {
         Self {
             packets: Vec::new(),
+            next: Vec::new(),
             vacant: NONE,
         }
     }
@@ -53,22 +50,22 @@ impl Slab {
     /// Appends a packet, and a number that comes back with it.
     #[inline]
     pub(crate) fn push(&mut self, list: &mut List, mut packet: Packet, note: u32) {
-        packet.tag = pack(note, NONE);
+        packet.tag = u64::from(note);
         let at = self.vacant;
         let at = if at == NONE {
             self.packets.push(packet);
+            self.next.push(NONE);
             (self.packets.len() - 1) as u32
         } else {
-            let place = &mut self.packets[at as usize];
-            self.vacant = place.tag as u32;
-            *place = packet;
+            self.packets[at as usize] = packet;
+            self.vacant = self.next[at as usize];
+            self.next[at as usize] = NONE;
             at
         };
         if list.tail == NONE {
             list.head = at;
         } else {
-            let last = &mut self.packets[list.tail as usize];
-            last.tag = pack((last.tag >> 32) as u32, at);
+            self.next[list.tail as usize] = at;
         }
         list.tail = at;
     }
@@ -77,16 +74,14 @@ impl Slab {
     #[inline]
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<(Packet, u32)> {
         let at = list.head;
-        let place = self.packets.get_mut(at as usize)?;
-        let mut packet = *place;
-        place.tag = pack(0, self.vacant);
-        self.vacant = at;
-        let note = (packet.tag >> 32) as u32;
-        list.head = packet.tag as u32;
+        let mut packet = *self.packets.get(at as usize)?;
+        let note = packet.tag as u32;
+        packet.tag = 0;
+        list.head = std::mem::replace(&mut self.next[at as usize], self.vacant);
         if list.head == NONE {
             list.tail = NONE;
         }
-        packet.tag = 0;
+        self.vacant = at;
         Some((packet, note))
     }
 
@@ -102,8 +97,8 @@ impl Slab {
         let mut at = list.head;
         std::iter::from_fn(move || {
             let packet = self.packets.get(at as usize)?;
-            at = packet.tag as u32;
-            Some((packet, (packet.tag >> 32) as u32))
+            at = self.next[at as usize];
+            Some((packet, packet.tag as u32))
         })
     }
 }

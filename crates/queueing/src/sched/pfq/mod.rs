@@ -54,6 +54,9 @@ struct Flow {
     queue: List,
 }
 
+// Two to a cache line.
+const _: () = assert!(std::mem::size_of::<Flow>() <= 32);
+
 impl Flow {
     /// Start tag of the first packet in its queue.
     #[inline]
@@ -386,7 +389,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
         // A place in each order, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow>() + 2 * 20 + 20 + 4) as u64;
         let rings = 2 * 8 * SPAN;
-        packet * ring_packets(&self.bound) + flows as u64 * flow + rings
+        (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow + rings
     }
 
     fn flush(&mut self, lost: &mut impl FnMut(Packet)) {

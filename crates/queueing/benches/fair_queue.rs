@@ -1,0 +1,147 @@
+//! What a packet costs in the schedulers of Flow-Aware Networking: nanoseconds
+//! for one enqueue and one dequeue, the least of several repetitions.
+//!
+//! `cargo bench -p spillgate-queueing --bench fair_queue [-- MAX_NS]` prints a
+//! table; with a number the exit status is 1 if any cell is above it.
+
+use std::time::Instant;
+
+use spillgate_core::{Packet, Rng};
+use spillgate_queueing::testkit::BareFairQueue;
+
+/// Packets of each flow that wait where all are backlogged.
+const DEEP: u32 = 3;
+
+/// How packets come.
+#[derive(Clone, Copy)]
+enum Load {
+    /// Each departure is replaced by a packet of the same flow: all flows stay backlogged, nothing
+    /// is dropped.
+    Backlogged,
+    /// Packets of random flows, a quarter more than leave: the buffer overflows, the longest
+    /// backlog is pushed out.
+    Overflowing,
+    /// Packets of random flows that find the queue almost empty: next to all get priority.
+    Light,
+}
+
+impl Load {
+    /// A buffer for `flows` of them, in packets.
+    fn buffer(self, flows: u32) -> u32 {
+        match self {
+            Self::Overflowing => DEEP * flows,
+            _ => u32::MAX,
+        }
+    }
+}
+
+/// Makes a scheduler with a buffer of so many packets.
+type Make = fn(u32) -> BareFairQueue;
+
+/// Packets offered so far.
+struct Offers {
+    rng: Rng,
+    flows: u32,
+    seq: u32,
+}
+
+impl Offers {
+    fn packet(&mut self, flow: Option<u32>) -> Packet {
+        self.seq = self.seq.wrapping_add(1);
+        let flow = flow.unwrap_or_else(|| self.rng.below(self.flows));
+        // Of 500 to 1500 B.
+        Packet::new(flow, self.seq, 500 + (self.seq % 11) as u16 * 100)
+    }
+}
+
+fn fill(queue: &mut BareFairQueue, load: Load, flows: u32, offers: &mut Offers) {
+    if matches!(load, Load::Light) {
+        return;
+    }
+    for _ in 0..DEEP {
+        for flow in 0..flows {
+            let packet = offers.packet(Some(flow));
+            queue.offer(packet);
+        }
+    }
+}
+
+/// `pairs` of an enqueue and a dequeue; nanoseconds for one.
+fn measure(queue: &mut BareFairQueue, load: Load, pairs: u32, offers: &mut Offers) -> f64 {
+    // The one place where a wall clock is read: this is about time itself.
+    #[allow(clippy::disallowed_methods)]
+    let begin = Instant::now();
+    for i in 0..pairs {
+        match load {
+            Load::Backlogged => {
+                if let Some(left) = queue.pop() {
+                    let next = offers.packet(Some(left.flow));
+                    queue.offer(next);
+                }
+            }
+            Load::Overflowing => {
+                queue.offer(offers.packet(None));
+                if i % 5 != 0 {
+                    queue.pop();
+                }
+            }
+            Load::Light => {
+                queue.offer(offers.packet(None));
+                queue.pop();
+            }
+        }
+    }
+    begin.elapsed().as_secs_f64() * 1e9 / f64::from(pairs)
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test` runs the program too, to see whether it works.
+    let real = args.iter().any(|a| a == "--bench");
+    let limit: Option<f64> = args.iter().find_map(|a| a.parse().ok());
+    let (pairs, repetitions) = if real { (50_000, 100) } else { (1000, 1) };
+    let kinds: [(&str, Make); 4] = [
+        ("PFQ, ring", |packets| BareFairQueue::pfq(packets, 1500)),
+        ("PFQ, heap", |packets| {
+            BareFairQueue::pfq_heap(packets, 1500)
+        }),
+        ("PDRR, charged", |packets| {
+            BareFairQueue::pdrr(packets, 1500, true)
+        }),
+        ("PDRR, literal", |packets| {
+            BareFairQueue::pdrr(packets, 1500, false)
+        }),
+    ];
+    let loads = [
+        ("all backlogged", Load::Backlogged),
+        ("buffer overflows", Load::Overflowing),
+        ("light load", Load::Light),
+    ];
+    let sizes = [10, 1000, 10_000];
+    println!("| scheduler | load | 10 flows, ns | 1,000 flows, ns | 10,000 flows, ns |");
+    println!("|---|---|---|---|---|");
+    let mut worst = 0.0_f64;
+    for (name, make) in kinds {
+        for (what, load) in loads {
+            let cells = sizes.map(|flows| {
+                let mut queue = make(load.buffer(flows));
+                let mut offers = Offers {
+                    rng: Rng::from_key(1),
+                    flows,
+                    seq: 0,
+                };
+                fill(&mut queue, load, flows, &mut offers);
+                (0..repetitions)
+                    .map(|_| measure(&mut queue, load, pairs, &mut offers))
+                    .fold(f64::INFINITY, f64::min)
+            });
+            worst = cells.into_iter().fold(worst, f64::max);
+            let cells = cells.map(|ns| format!("{ns:.0}")).join(" | ");
+            println!("| {name} | {what} | {cells} |");
+        }
+    }
+    if real && limit.is_some_and(|limit| worst > limit) {
+        eprintln!("{worst:.0} ns are above the limit");
+        std::process::exit(1);
+    }
+}
