@@ -181,6 +181,8 @@ def reason_words(lost: Record) -> str:
             f"the queue had no room for its DSCP: packets of {cause['dscp']} are queued up to "
             f"{_limit(cause['limit'])}; {waiting}"
         )
+    if kind == "admission":
+        return _refusal(cause)
     if kind == "flow":
         return (
             f"its own flow's queue was full: {packets(cause['packets'])} ({cause['bytes']:,} B), "
@@ -192,6 +194,27 @@ def reason_words(lost: Record) -> str:
     )
 
 
+def _refusal(cause: Record) -> str:
+    """Why flow admission refused a packet."""
+    mechanism = f"mechanism {cause['mechanism']}"
+    fair = f"the fair rate was {_rate(cause['fair_rate'])}"
+    load = f"the priority load {100 * cause['priority_load']:.2f} %"
+    measured = (
+        f"{fair} (at least {_rate(cause['min_fair_rate'])} to admit new flows) and {load} "
+        f"(at most {100 * cause['max_priority_load']:g} %)"
+    )
+    why = {
+        "fair-rate": "the link was congested and its flow not on the protected list",
+        "priority-load": "the link was congested and its flow not on the protected list",
+        "active-flows": "the list of active flows was full and its flow not on the protected list",
+        "quota": "as many new flows as allowed were admitted since the last tick",
+        "blocked": "its flow was removed from the protected list and is blocked",
+    }[cause["why"]]
+    if cause["blocked_until"] is not None:
+        why += f" until {cause['blocked_until'] / PS_PER_S:.6f} s"
+    return f"flow admission refused it: {why}; {measured}; {mechanism}"
+
+
 def _limit(limit: Record) -> str:
     said = []
     if limit["packets"] is not None:
@@ -201,8 +224,8 @@ def _limit(limit: Record) -> str:
     return " and ".join(said)
 
 
-def _rate(bps: int) -> str:
+def _rate(bps: float) -> str:
     for unit, size in (("Gb/s", 10**9), ("Mb/s", 10**6), ("kb/s", 10**3)):
         if bps >= size:
             return f"{bps / size:g} {unit}"
-    return f"{bps} b/s"
+    return f"{bps:g} b/s"

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use spillgate_core::{Dur, Time};
-use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit};
+use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::explain::{
     Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, Relation, Served, Transmission,
@@ -83,6 +83,18 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             bytes,
             limit: l,
         } => json!({"kind": "flow", "packets": packets, "bytes": bytes, "limit": limit(l)}),
+        Cause::Admission(r) => {
+            let until = match r.why {
+                Refused::Blocked { until } => at(until),
+                _ => None,
+            };
+            json!({
+                "kind": "admission", "why": r.why.name(), "mechanism": r.mechanism,
+                "fair_rate": r.fair_rate, "min_fair_rate": r.min_fair_rate,
+                "priority_load": r.priority_load, "max_priority_load": r.max_priority_load,
+                "blocked_until": until,
+            })
+        }
     };
     json!({
         "queue_packets": e.queue_packets,

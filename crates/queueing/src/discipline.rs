@@ -5,7 +5,8 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
 use crate::evidence::{Evidence, QueueLimit};
-use crate::fan::{AdmissionState, Wait};
+use crate::fan::admission::Fan;
+use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
 use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges, LeafStats, Total};
@@ -25,8 +26,8 @@ pub(crate) trait Schedule {
     fn next_wake(&self, _now: Time) -> Option<Time> {
         None
     }
-    /// Tells the flows.
-    fn attach(&mut self, _flows: &Arc<[FlowKey]>) {}
+    /// Tells the flows, and the lists that the world's links share.
+    fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
     /// Names of the leaves.
     fn leaf_names(&self) -> Vec<String>;
     /// State of a leaf.
@@ -86,8 +87,8 @@ macro_rules! engines {
             fn next_wake(&self, now: Time) -> Option<Time> {
                 match self { $(Self::$variant(e) => e.next_wake(now),)+ }
             }
-            fn attach(&mut self, flows: &Arc<[FlowKey]>) {
-                match self { $(Self::$variant(e) => e.attach(flows),)+ }
+            fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
+                match self { $(Self::$variant(e) => e.attach(flows, lists),)+ }
             }
             fn leaf_names(&self) -> Vec<String> {
                 match self { $(Self::$variant(e) => e.leaf_names(),)+ }
@@ -128,6 +129,7 @@ engines! {
     Wfq => Pgps,
     FlowWfq => Leaf,
     ClassBased => Tree,
+    Fan => Fan,
 }
 
 /// Gives a packet up that belongs to `leaf`.
@@ -200,7 +202,7 @@ impl Schedule for Pgps {
         self.flush(reason, cx);
     }
 
-    fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
         self.expect_flows(flows.len());
     }
 
@@ -256,8 +258,8 @@ impl Discipline {
         }
     }
 
-    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
-        self.engine.attach(flows);
+    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
+        self.engine.attach(flows, lists);
     }
 
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {

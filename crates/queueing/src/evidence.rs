@@ -4,7 +4,7 @@
 //! that asking changes nothing and what is not dropped pays nothing. It is to be asked right after
 //! the call that dropped, before the next one.
 
-use spillgate_core::Dscp;
+use spillgate_core::{Dscp, Time};
 
 /// The odds by which RED or WRED dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,54 @@ pub struct BucketLevel {
     pub bps: u64,
 }
 
+/// Why flow admission refused a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The fair rate is below its threshold.
+    FairRate,
+    /// The priority load is above its threshold.
+    PriorityLoad,
+    /// The scheduler's list of active flows is full.
+    ActiveFlows,
+    /// As many flows as allowed were admitted since the last tick of the fair rate.
+    Quota,
+    /// The mechanism removed the flow and blocks it.
+    Blocked {
+        /// The first instant at which its packets are judged again.
+        until: Time,
+    },
+}
+
+impl Refused {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FairRate => "fair-rate",
+            Self::PriorityLoad => "priority-load",
+            Self::ActiveFlows => "active-flows",
+            Self::Quota => "quota",
+            Self::Blocked { .. } => "blocked",
+        }
+    }
+}
+
+/// What flow admission knew when it refused a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refusal {
+    /// What decided.
+    pub why: Refused,
+    /// The fair rate in b/s.
+    pub fair_rate: f64,
+    /// The least fair rate at which flows are admitted, in b/s.
+    pub min_fair_rate: f64,
+    /// The priority load as a share of the link.
+    pub priority_load: f64,
+    /// The highest priority load at which flows are admitted, as a share of the link.
+    pub max_priority_load: f64,
+    /// Kind of the congestion control mechanism.
+    pub mechanism: &'static str,
+}
+
 /// What decided beside the length of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Cause {
@@ -84,6 +132,8 @@ pub enum Cause {
         /// Limits of it.
         limit: QueueLimit,
     },
+    /// Admission of flows (FAN).
+    Admission(Refusal),
 }
 
 /// How much may wait; none for no limit.

@@ -24,8 +24,8 @@ mod tree;
 
 pub use classify::View;
 pub use discipline::Discipline;
-pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit};
-pub use fan::{AdmissionState, Wait};
+pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused};
+pub use fan::{AdmissionState, SharedLists, Wait};
 pub use outline::{DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};

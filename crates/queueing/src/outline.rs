@@ -104,6 +104,10 @@ pub(crate) fn outline(
             top.queue = Some("flow-wfq".to_owned());
             top.fair(s);
         }
+        DisciplineSpec::Fan(s) => {
+            top.queue = Some("fan".to_owned());
+            top.bound(s.limit, rate);
+        }
     }
     Some(top)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use spillgate_core::{FlowKey, Limit, Rate, Time};
 
 use crate::discipline::{Discipline, Engine};
+use crate::fan::SharedLists;
 use crate::leaf::{Bound, Leaf};
 use crate::outline::{Outline, outline};
 use crate::spec::{DisciplineSpec, Scope};
@@ -210,10 +211,17 @@ impl Recipe {
         }
     }
 
-    /// A discipline at its start; `flows` are indexed by [`spillgate_core::Packet::flow`].
+    /// A discipline at its start; `flows` are indexed by [`spillgate_core::Packet::flow`]. It
+    /// shares nothing with other disciplines.
     pub fn build(&self, flows: &Arc<[FlowKey]>) -> Discipline {
+        self.build_sharing(flows, &mut SharedLists::new())
+    }
+
+    /// The same for a world of several links: `lists` are those that they share, and are to
+    /// be the same for all of them.
+    pub fn build_sharing(&self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) -> Discipline {
         let mut d = self.prototype.clone();
-        d.attach(flows);
+        d.attach(flows, lists);
         d
     }
 

@@ -314,12 +314,16 @@ proptest! {
     fn a_flushed_discipline_works_on_as_a_new_one(
         before in ops(), after in ops(), seed in 0_u64..1000,
     ) {
-        for preset in PRESETS {
+        // Of ticks out of phase with the start, the first only begins an interval: once.
+        for preset in PRESETS.iter().filter(|p| !p.json.contains("tick_phase")) {
             let mut used = Driver::new(preset, seed);
             before.iter().for_each(|op| used.apply(*op));
             used.flush();
             // No average of some packets survives 10 000 time constants in binary64.
             used.now += Dur::from_secs(100_000);
+            // What is measured at fixed times begins in phase: at a whole second.
+            let past = used.now.as_ps() % Dur::from_secs(1).as_ps();
+            used.now += Dur::from_secs(1) - Dur::from_ps(past);
             used.rng = Rng::from_key(seed);
             let begin = (used.now, used.seq, used.ledger.len());
             let mut new = Driver::new(preset, seed);
@@ -430,6 +434,7 @@ fn presets_reach_every_outcome() {
         marks += marked;
     }
     let expected = [
+        "drops_admission",
         "drops_early",
         "drops_forced",
         "drops_policer",

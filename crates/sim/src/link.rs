@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Time};
+use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
@@ -63,12 +64,12 @@ impl Link {
     pub(crate) fn new(
         plan: &LinkPlan,
         service: Service,
-        flows: &Arc<[FlowKey]>,
+        (flows, lists): (&Arc<[FlowKey]>, &mut SharedLists),
         seed: u64,
         run: u32,
         bits: u8,
     ) -> Self {
-        let discipline = plan.discipline.build(flows);
+        let discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
         let meter = QueueMeter::new(bits);
         let fails = service == Service::Failing;

@@ -162,6 +162,13 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             );
             out.push_str(" fair-queue\n");
         }
+        Some(DisciplineSpec::Fan(_)) => {
+            notes.add(
+                &place,
+                "IOS has no admission of flows; flow-based WFQ stands for the fair queue behind it",
+            );
+            out.push_str(" fair-queue\n");
+        }
         None => {}
     }
     out.push_str("!\n");

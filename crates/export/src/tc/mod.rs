@@ -209,7 +209,12 @@ impl<'s> Script<'s> {
                 let qdisc = queue::sfq(f, None, &place, &mut self.notes);
                 self.root(&qdisc);
             }
-            Some(DisciplineSpec::Wfq(_)) => {
+            Some(spec @ (DisciplineSpec::Wfq(_) | DisciplineSpec::Fan(_))) => {
+                if matches!(spec, DisciplineSpec::Fan(_)) {
+                    let missing =
+                        "tc has no admission of flows; sfq stands for the fair queue behind it";
+                    self.notes.add(&place, missing);
+                }
                 let fair = FairQueueSpec {
                     queues: 1024,
                     threshold: 127,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use spillgate_core::{Dropped, Packet, Time};
-use spillgate_queueing::{BucketLevel, Cause, Evidence};
+use spillgate_queueing::{BucketLevel, Cause, Evidence, Refused};
 use spillgate_sim::tap::Place;
 
 /// Names that stand in comments.
@@ -99,6 +99,21 @@ fn evidence(out: &mut String, e: &Evidence) {
         }
         Cause::Flow { packets, bytes, .. } => {
             let _ = write!(out, " flow_packets={packets} flow_bytes={bytes}");
+        }
+        Cause::Admission(r) => {
+            let _ = write!(
+                out,
+                " refused={} mechanism={} fair_rate={} min_fair_rate={} priority_load={:.6} max_priority_load={:.6}",
+                r.why.name(),
+                r.mechanism,
+                r.fair_rate,
+                r.min_fair_rate,
+                r.priority_load,
+                r.max_priority_load
+            );
+            if let Refused::Blocked { until } = r.why {
+                let _ = write!(out, " blocked_until={:.12}", until.as_secs_f64());
+            }
         }
     }
 }

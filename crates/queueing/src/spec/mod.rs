@@ -81,6 +81,8 @@ registry! {
     FlowWfq = "flow-wfq", FairQueueSpec;
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
     ClassBased = "class-based", ClassBasedSpec;
+    /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
+    Fan = "fan", FanSpec;
 }
 
 impl FifoSpec {

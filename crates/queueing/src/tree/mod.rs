@@ -384,7 +384,7 @@ impl Schedule for Tree {
         Some(t)
     }
 
-    fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut crate::fan::SharedLists) {
         self.classifier.attach(flows);
         self.steps.iter_mut().for_each(|s| s.attach(flows));
     }

@@ -240,4 +240,30 @@ pub(crate) const PRESETS: &[Preset] = &[
             {"name": "class-default", "shape": {"rate": "90 kb/s", "burst": "1600 B"}}]}}}"#,
         work_conserving: false,
     },
+    Preset {
+        name: "fan, pfq, basic",
+        json: r#"{"main": {"fan": {"limit": "8 packets", "min_fair_rate": "30 %", "max_priority_load": "40 %"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fan, pdrr, efm",
+        json: r#"{"main": {"fan": {"scheduler": {"pdrr": {"mode": "literal"}}, "limit": "9 kB", "min_fair_rate": "60 %",
+            "mechanism": {"efm": {"pfl_flushing_timer": "100 ms"}}, "pfl_max": 3, "pfl_flow_timeout": "700 ms",
+            "fair_rate": {"interval": "50 ms"}, "priority_load": {"interval": "20 ms", "smoothing": 0.25}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fan, little room, raef, chance",
+        json: r#"{"main": {"fan": {"scheduler": {"pfq": {"afl_max": 2}}, "limit": "40 ms", "min_fair_rate": "500 kb/s",
+            "mechanism": {"raef": {"active_time": "50 ms"}}, "elastic": "instant", "p_add": 0.5, "mtu": "600 B",
+            "fair_rate": {"interval": "20 ms", "smoothing": 0.5}, "tick_phase": "3 ms", "accept_trigger": true}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fan, large mtu, rbaef, shared",
+        json: r#"{"main": {"fan": {"scheduler": "pfq", "limit": "12 packets", "min_fair_rate": "90 %", "mtu": "4 kB",
+            "mechanism": {"rbaef": {"active_time": "30 ms", "blocked_time": "80 ms"}}, "protected_list": "all",
+            "fair_rate": {"interval": "20 ms"}, "admissions_per_tick": 2}}}"#,
+        work_conserving: true,
+    },
 ];

@@ -6,6 +6,7 @@ use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Drops, Facts, FlowKey, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
+use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::ahead::is_large;
@@ -58,13 +59,14 @@ impl<S: EventSet> World<S> {
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());
+        let mut lists = SharedLists::new();
         let mut links: Vec<Link> = plan
             .links
             .iter()
             .zip(failing(plan))
             .map(|(l, fails)| {
                 let service = Service::of(fails, tap.is_some());
-                Link::new(l, service, &keys, seed, run, queue_bits)
+                Link::new(l, service, (&keys, &mut lists), seed, run, queue_bits)
             })
             .collect();
         let feeders = paths.feeders(&links);

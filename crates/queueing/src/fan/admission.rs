@@ -1,0 +1,370 @@
+//! The cross-protect router: admission control of flows in front of a fair queue.
+//!
+//! Source: J. Domżał, R. Wójcik, A. Jajszczyk, "The Impact of Congestion Control
+//! Mechanisms on Network Performance after Failure in Flow-Aware Networks", 2008;
+//! A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect", IEEE HPSR 2004.
+//!
+//! Idea: a packet of a flow on the protected list passes. Any other passes only
+//! while the link is not congested, and then its flow is listed. Congested means
+//! that a flow's fair share of the link, or what priority traffic leaves of it,
+//! is too little; both are measured at fixed ticks and constant in between.
+//!
+//! Order at one instant: the end of a transmission, the ticks, arrivals.
+//! A link that has failed transmits nothing, so its time down counts as idle;
+//! its ticks stay on their grid and its lists on theirs.
+//!
+//! Cost: O(1) per packet beside the scheduler.
+
+use std::sync::Arc;
+
+use spillgate_core::{DropReason, Dropped, Dur, FlowKey, Packet, Rate, Rng, Time};
+
+use super::estimator::Indicators;
+use super::lists::FlowList;
+use super::mechanism::Mechanism;
+use super::scheduler::{Class, FairQueue, FairScheduler};
+use super::share::{Access, SharedLists};
+use super::waits::{AdmissionState, Wait};
+use crate::discipline::{Schedule, refuse_at};
+use crate::evidence::{Cause, Evidence, QueueLimit, Refusal, Refused};
+use crate::leaf::Bound;
+use crate::stats::{Cx, LeafGauges};
+
+/// When a link counts as congested, and how many flows it lists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thresholds {
+    /// In b/s.
+    pub(crate) min_fair_rate: f64,
+    /// A share of the link.
+    pub(crate) max_priority_load: f64,
+    pub(crate) p_add: f64,
+    /// Most flows listed between two fair-rate ticks.
+    pub(crate) quota: u32,
+    pub(crate) accept_trigger: bool,
+}
+
+/// Flows that a tick may look at when it takes silent ones off the list.
+const SWEEP: u32 = 256;
+
+/// A running cross-protect router of one link.
+#[derive(Clone, Debug)]
+pub(crate) struct Fan {
+    queue: FairQueue,
+    bound: Bound,
+    rate: Rate,
+    indicators: Indicators,
+    thresholds: Thresholds,
+    mechanism: Mechanism,
+    list: Access,
+    /// Its number among the links that share the list.
+    member: u16,
+    /// Name of the list to share.
+    share: Option<Box<str>>,
+    /// The scheduler knows that nothing is left of its last busy period.
+    idle: bool,
+    /// The scheduler could not remember a flow, and no tick has found room since.
+    saturated: bool,
+    /// Flows listed since the last fair-rate tick.
+    listed: u32,
+    /// Length and transmission time of the last packet.
+    last_tx: (u32, Dur),
+    refusal: Option<Refusal>,
+}
+
+/// What a router is made of.
+pub(crate) struct Parts {
+    pub(crate) queue: FairQueue,
+    pub(crate) bound: Bound,
+    pub(crate) rate: Rate,
+    pub(crate) indicators: Indicators,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) mechanism: Mechanism,
+    /// An empty list that nobody has joined.
+    pub(crate) list: FlowList,
+    /// Name of the list that it is, if several links share it.
+    pub(crate) share: Option<String>,
+}
+
+impl Fan {
+    pub(crate) fn new(mut parts: Parts) -> Self {
+        let member = match parts.share {
+            // It joins the shared one when it is built.
+            Some(_) => 0,
+            None => parts.list.join(parts.mechanism.asks_age()),
+        };
+        Self {
+            queue: parts.queue,
+            bound: parts.bound,
+            rate: parts.rate,
+            indicators: parts.indicators,
+            thresholds: parts.thresholds,
+            mechanism: parts.mechanism,
+            list: Access::Own(Box::new(parts.list)),
+            member,
+            share: parts.share.map(Into::into),
+            idle: true,
+            saturated: false,
+            listed: 0,
+            last_tx: (0, parts.rate.tx_time(0)),
+            refusal: None,
+        }
+    }
+
+    /// Makes up for what the link and the indicators did before `end` while nobody called.
+    #[inline]
+    fn catch_up(&mut self, end: Time) {
+        if !self.idle && self.queue.packets() == 0 {
+            let since = self.indicators.busy_until();
+            if since < end {
+                self.ticks(since);
+                self.queue.idle();
+                self.idle = true;
+            }
+        }
+        self.ticks(end);
+    }
+
+    #[inline]
+    fn ticks(&mut self, end: Time) {
+        if self.indicators.next() < end {
+            self.tick(end);
+        }
+    }
+
+    #[inline(never)]
+    fn tick(&mut self, end: Time) {
+        let (fair, priority) = (self.queue.fair_bytes(), self.queue.priority_bytes());
+        if self.indicators.advance(end, fair, priority) {
+            self.listed = 0;
+            self.saturated &= self.queue.saturated();
+        }
+        self.list.with(|l| l.sweep(end, SWEEP));
+    }
+
+    fn congestion(&self) -> Option<Refused> {
+        let t = &self.thresholds;
+        if self.indicators.fair_rate() < t.min_fair_rate {
+            Some(Refused::FairRate)
+        } else if self.indicators.priority_load() > t.max_priority_load {
+            Some(Refused::PriorityLoad)
+        } else {
+            self.saturated.then_some(Refused::ActiveFlows)
+        }
+    }
+
+    /// Whether a packet of a flow may pass, and if not, why.
+    #[inline]
+    fn admit(&mut self, now: Time, flow: u32, rng: &mut Rng) -> Option<Refused> {
+        if let Some(until) = self.mechanism.blocked_until(now, flow) {
+            let member = self.member;
+            self.list.with(|l| l.refused(now, member, flow));
+            return Some(Refused::Blocked { until });
+        }
+        if self.list.with(|l| l.refresh(now, flow)) {
+            if self.list.is_shared() {
+                let member = self.member;
+                self.list.with(|l| l.passed(now, member, flow));
+            }
+            return None;
+        }
+        self.admit_new(now, flow, rng)
+    }
+
+    /// The same for a flow that is not on the list.
+    #[inline(never)]
+    fn admit_new(&mut self, now: Time, flow: u32, rng: &mut Rng) -> Option<Refused> {
+        let mut refused = self.congestion();
+        let (member, queue) = (self.member, &self.queue);
+        if refused.is_some() {
+            let mechanism = &mut self.mechanism;
+            let acted = self
+                .list
+                .with(|l| mechanism.congested(now, |f| queue.is_backlogged(f), l, member));
+            if acted && self.thresholds.accept_trigger {
+                self.indicators.reset_fair_rate();
+                refused = self.congestion();
+            }
+        }
+        if refused.is_none() && self.listed >= self.thresholds.quota {
+            refused = Some(Refused::Quota);
+        }
+        if refused.is_some() {
+            self.list.with(|l| l.refused(now, member, flow));
+            return refused;
+        }
+        let p = self.thresholds.p_add;
+        if p >= 1.0 || rng.chance(p) {
+            self.listed += u32::from(self.list.with(|l| l.insert(now, member, flow)));
+        }
+        self.list.with(|l| l.passed(now, member, flow));
+        None
+    }
+
+    #[inline]
+    fn tx_time(&mut self, len: u32) -> Dur {
+        if len != self.last_tx.0 {
+            self.last_tx = (len, self.rate.tx_time(len));
+        }
+        self.last_tx.1
+    }
+}
+
+/// The instant after which nothing at `now` is left to come.
+fn after(now: Time) -> Time {
+    now + Dur::from_ps(1)
+}
+
+impl Schedule for Fan {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        packet.leaf = 0;
+        cx.offered(&packet);
+        let (now, flow) = (cx.now, packet.flow);
+        self.catch_up(after(now));
+        if let Some(why) = self.admit(now, flow, cx.rng) {
+            self.refusal = Some(Refusal {
+                why,
+                fair_rate: self.indicators.fair_rate(),
+                min_fair_rate: self.thresholds.min_fair_rate,
+                priority_load: self.indicators.priority_load(),
+                max_priority_load: self.thresholds.max_priority_load,
+                mechanism: self.mechanism.name(),
+            });
+            cx.refused(packet, DropReason::Admission);
+            return;
+        }
+        let unlisted = self.queue.unlisted();
+        let queued = self.queue.offer(packet, &mut |victim| {
+            cx.evicted(victim, DropReason::PushedOut);
+        });
+        let Some(class) = queued else {
+            cx.refused(packet, DropReason::Tail);
+            return;
+        };
+        self.saturated |= self.queue.unlisted() != unlisted;
+        cx.enqueued(&packet, false);
+        let (queue, mechanism, member) = (&self.queue, &mut self.mechanism, self.member);
+        if mechanism.may_mark(class == Class::Priority) {
+            self.list
+                .with(|l| mechanism.queued(flow, || queue.is_backlogged(flow), l, member));
+        }
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        self.ticks(cx.now);
+        let packet = self.queue.pop()?;
+        cx.dequeued(&packet);
+        let tx = self.tx_time(packet.len);
+        self.indicators.transmit(cx.now, tx);
+        self.idle = false;
+        Some(packet)
+    }
+
+    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
+        refuse_at(0, packet, reason, cx);
+    }
+
+    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        self.catch_up(after(cx.now));
+        self.queue.flush(&mut |packet| cx.evicted(packet, reason));
+        // What was on the wire is lost with the rest.
+        self.indicators.cut(cx.now);
+        self.idle = true;
+    }
+
+    fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
+        if let Some(name) = &self.share {
+            let Access::Own(list) = &self.list else {
+                return;
+            };
+            let shared = lists.get(name, list);
+            self.list = Access::Shared(shared);
+            let aged = self.mechanism.asks_age();
+            self.member = self.list.with(|l| l.join(aged));
+        }
+        let n = flows.len();
+        self.queue.expect_flows(n);
+        self.mechanism.expect_flows(n);
+        self.list.with(|l| l.expect_flows(n));
+    }
+
+    fn leaf_names(&self) -> Vec<String> {
+        vec!["fan".to_owned()]
+    }
+
+    fn gauges(&self, _: usize) -> LeafGauges {
+        LeafGauges {
+            backlog_packets: self.queue.packets(),
+            backlog_bytes: self.queue.bytes(),
+            average_queue: None,
+        }
+    }
+
+    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
+        Evidence {
+            queue_packets: self.queue.packets(),
+            queue_bytes: self.queue.bytes(),
+            limit: self.limit(0),
+            cause: self
+                .refusal
+                .filter(|_| lost.reason == DropReason::Admission)
+                .map_or(Cause::Plain, Cause::Admission),
+        }
+    }
+
+    fn limit(&self, _: usize) -> QueueLimit {
+        self.bound.limit()
+    }
+
+    fn waits(&self, now: Time) -> Vec<Wait> {
+        self.list.see(|l| l.waits(now, self.member))
+    }
+
+    fn admission(&self, now: Time) -> Option<AdmissionState> {
+        // The rest of the copy would be the whole list.
+        let mut seen = Sight {
+            indicators: self.indicators,
+            saturated: self.saturated,
+        };
+        seen.look(self, after(now));
+        let t = &self.thresholds;
+        Some(AdmissionState {
+            fair_rate: seen.indicators.fair_rate(),
+            priority_load: seen.indicators.priority_load(),
+            congested: seen.indicators.fair_rate() < t.min_fair_rate
+                || seen.indicators.priority_load() > t.max_priority_load
+                || seen.saturated,
+            listed: self.list.see(|l| l.listed(now)),
+            blocked: self.mechanism.blocked(now),
+            flushes: self.mechanism.acts(),
+        })
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        let list = self.list.see(|l| l.memory_bytes(flows));
+        let queue = FairScheduler::memory_bytes(&self.queue, flows);
+        queue
+            .saturating_add(list)
+            .saturating_add(self.mechanism.memory_bytes(flows))
+    }
+}
+
+/// What [`Fan::catch_up`] would change, for gauges.
+struct Sight {
+    indicators: Indicators,
+    saturated: bool,
+}
+
+impl Sight {
+    fn look(&mut self, fan: &Fan, end: Time) {
+        let (fair, priority) = (fan.queue.fair_bytes(), fan.queue.priority_bytes());
+        let mut saturated = fan.queue.saturated();
+        let since = self.indicators.busy_until();
+        if !fan.idle && fan.queue.packets() == 0 && since < end {
+            let ticked = self.indicators.advance(since, fair, priority);
+            self.saturated &= saturated || !ticked;
+            saturated = false;
+        }
+        let ticked = self.indicators.advance(end, fair, priority);
+        self.saturated &= saturated || !ticked;
+    }
+}
