@@ -387,7 +387,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
     fn memory_bytes(&self, flows: usize) -> u64 {
         let packet = std::mem::size_of::<Packet>() as u64;
         // A place in each order, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow>() + 2 * 20 + 20 + 4) as u64;
+        let flow = (4 + std::mem::size_of::<Flow>() + 2 * O::SLOT + 20 + 4) as u64;
         let rings = 2 * 8 * SPAN;
         (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow + rings
     }

@@ -4,6 +4,8 @@ use crate::sched::heap::MinHeap;
 
 /// Slots ordered by a tag; of equal tags the one put in first.
 pub(crate) trait Order {
+    /// Memory for each slot in bytes.
+    const SLOT: usize;
     /// An empty order.
     fn new() -> Self;
     /// Puts a slot in that is not.
@@ -25,6 +27,8 @@ pub(crate) struct Heap {
 }
 
 impl Order for Heap {
+    const SLOT: usize = std::mem::size_of::<((u64, u64), u32)>() + 4;
+
     fn new() -> Self {
         Self {
             heap: MinHeap::with_ids(0),

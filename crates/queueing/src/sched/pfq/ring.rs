@@ -45,6 +45,8 @@ impl Ring {
 }
 
 impl Order for Ring {
+    const SLOT: usize = 8;
+
     fn new() -> Self {
         Self {
             summary: 0,
