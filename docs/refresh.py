@@ -21,17 +21,36 @@ PLACES = {
 }
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
+MARKING = (
+    *("--set", "policies.red.fifo.aqm.red.ecn=true"),
+    *("--set", "traffic.download.tcp.ecn=classic"),
+)
+"""A queue that marks, and connections that understand it."""
+
+ONE_EACH = ("--worst", "1", "--drops", "1")
+RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
+
 EXPLAINED = {
     "docs/howto/late-packets.md": (
-        "ce-node",
-        ("--runs", "1", "--set", "measurement.duration=10 s"),
         (
-            ("--variant", "CBWFQ", "--flow", "voice-3", "--worst", "1"),
-            ("--variant", "CBWFQ-LLQ-WRED", "--flow", "critical", "--worst", "1", "--drops", "1"),
+            "ce-node",
+            ("--runs", "1", "--set", "measurement.duration=10 s"),
+            (
+                ("--variant", "CBWFQ", "--flow", "voice-3", "--worst", "1"),
+                ("--variant", "CBWFQ-LLQ-WRED", "--flow", "critical", *ONE_EACH),
+            ),
+        ),
+        (
+            "tcp",
+            ("--runs", "1", "--set", "measurement.duration=10 s", *MARKING),
+            (
+                (*RED_DOWNLOADS, "--worst", "0", "--drops", "1"),
+                (*RED_DOWNLOADS, "--acks", "--worst", "1", "--drops", "0"),
+            ),
         ),
     )
 }
-"""Which example is run how, and what is asked of it then: a block of output for each."""
+"""Which examples are run how, and what is asked of each then: a block of output a question."""
 
 IMAGES = {
     "ce-node": ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data"),
@@ -111,10 +130,13 @@ def block(example, out):
 
 def explained(page, out):
     """The texts that stand in a page about single packets."""
-    example, options, questions = EXPLAINED[page]
-    scenario = ROOT / "examples" / example / "scenario.yaml"
-    said("run", scenario, *options, "--no-figures", "--out", out)
-    return [said("explain", out, *question) for question in questions]
+    texts = []
+    for example, options, questions in EXPLAINED[page]:
+        scenario = ROOT / "examples" / example / "scenario.yaml"
+        where = out / example
+        said("run", scenario, *options, "--no-figures", "--out", where)
+        texts += [said("explain", where, *question) for question in questions]
+    return texts
 
 
 def currents(page):

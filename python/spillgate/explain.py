@@ -19,7 +19,7 @@ from spillgate.errors import InputError
 from spillgate.result import FORMAT, file_hashes
 from spillgate.rundir import MANIFEST
 from spillgate.scenario import Description
-from spillgate.sentences import drop_sentence, packet_sentence
+from spillgate.sentences import drop_sentence, mark_sentence, packet_sentence
 
 Record = dict[str, Any]
 
@@ -37,8 +37,9 @@ class Explanation:
         run: Number of the run, from 0.
         at: The link whose queue was asked about; None for the whole way.
         digest: Fingerprint of the run, the same as when it was run first.
-        groups: One record a group of flows: `name`, `packets` (those that took longest first) and
-            `drops`. Each packet and drop has a `sentence`; times are in picoseconds.
+        groups: One record a group of flows: `name`, `packets` (those that took longest first),
+            `drops` and `marks` (with congestion experienced). Each packet, drop and mark has a
+            `sentence`; times are in picoseconds.
     """
 
     name: str
@@ -194,11 +195,12 @@ def explain(
     drops: int = 3,
     at: str | None = None,
     packet: int | None = None,
+    acks: bool = False,
     variant: str | None = None,
     run: int = 0,
     scenario: str | Path | None = None,
 ) -> Explanation:
-    """Tells where the delay of the worst packets went, and why packets were dropped.
+    """Tells where the delay of the worst packets went, and why packets were dropped or marked.
 
     The run is repeated, with the seed and files that the directory names, and must give the same
     fingerprint.
@@ -208,9 +210,11 @@ def explain(
         flow: A flow, a class, or a pattern such as `voice-*`; or several of them, each a group of
             its own. Every class, if not given.
         worst: How many packets of each group, those that took longest.
-        drops: How many drops of each group, queue and reason: the first of the measured period.
+        drops: How many drops of each group, queue and reason, and how many marks of each group and
+            queue: the first of the measured period.
         at: A link: rank packets by their wait at its port, and show the drops there only.
         packet: Number of a packet: explain this one of each flow of the group, whatever it took.
+        acks: Ask about the acknowledgments of the groups' connections, not about their data.
         variant: Name of the variant; the first, if not given.
         run: Number of the run.
         scenario: Scenario file, if that in the directory misses files that it refers to.
@@ -242,6 +246,7 @@ def explain(
         "drops": drops,
         "at": None if at is None else recorded.link(at),
         "number": packet,
+        "answers": acks,
     }
     answer = recorded.job.explain(recorded.index, run, question)
     recorded.verify(answer["digest"])
@@ -251,8 +256,12 @@ def explain(
         for kind in group["drops"]:
             for one in kind["first"]:
                 one["sentence"] = drop_sentence(one)
+        for kind in group["marks"]:
+            for one in kind["first"]:
+                one["sentence"] = mark_sentence(one)
     if packet is not None and not any(g["packets"] for g in answer["groups"]):
-        msg = f"error: no flow of {', '.join(n for n, _ in groups)} has sent a packet {packet}"
+        what = "an acknowledgment" if acks else "a packet"
+        msg = f"error: no flow of {', '.join(n for n, _ in groups)} has sent {what} {packet}"
         raise InputError(msg)
     return Explanation(
         name=recorded.description.name or recorded.path.name,

@@ -45,9 +45,20 @@ def packets(n: int) -> str:
     return "1 packet" if n == 1 else f"{n:,} packets"
 
 
+def packet_name(packet: Record) -> str:
+    """What a packet is called.
+
+    Example:
+        >>> packet_name({"flow": "web-2", "seq": 7, "acknowledgment": True})
+        'web-2 acknowledgment #7'
+    """
+    kind = " acknowledgment" if packet.get("acknowledgment") else ""
+    return f"{packet['flow']}{kind} #{packet['seq']}"
+
+
 def packet_sentence(packet: Record) -> str:
     """What took how long, in one or two sentences."""
-    name = f"{packet['flow']} #{packet['seq']}"
+    name = packet_name(packet)
     if packet["lost"] is not None:
         return drop_sentence(packet)
     if packet["delay"] is None:
@@ -131,7 +142,7 @@ def _and(items: Sequence[str]) -> str:
 def drop_sentence(packet: Record) -> str:
     """Who dropped a packet, and why."""
     lost = packet["lost"]
-    what = f"{packet['flow']} #{packet['seq']} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
+    what = f"{packet_name(packet)} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
     if lost["link"] is None:
         return f"{what}: a node had no route to its destination."
     if lost["queue"] is None:
@@ -139,13 +150,46 @@ def drop_sentence(packet: Record) -> str:
     return f"{what} at {lost['link']}, queue {lost['queue']}: {reason_words(lost)}."
 
 
+def mark_sentence(packet: Record) -> str:
+    """Who marked a packet with congestion experienced, and why."""
+    return (
+        f"{packet_name(packet)} was marked {packet['at'] / PS_PER_S:.6f} s into the run at "
+        f"{packet['link']}, queue {packet['queue']}: {mark_words(packet['evidence'])}."
+    )
+
+
+def mark_words(evidence: Record) -> str:
+    """The numbers that decided on a mark."""
+    cause, waiting = evidence["cause"], _waiting(evidence)
+    if cause is None or cause["kind"] != "aqm":
+        return waiting
+    return f"{_odds(cause)}; {waiting}"
+
+
+def _waiting(evidence: Record) -> str:
+    waiting = f"{packets(evidence['queue_packets'])} ({evidence['queue_bytes']:,} B) waited"
+    most = _limit(evidence["limit"])
+    return waiting + (f", of at most {most}" if most else "")
+
+
+def _odds(cause: Record) -> str:
+    """The average queue, and by which chance the packet was chosen."""
+    average = f"the average queue was {cause['average']:.2f} packets"
+    if cause["draw"] is None:
+        return f"{average}, above the upper threshold of {cause['max']:g}"
+    count = f" and {cause['count']} since the last drop" if cause["count"] is not None else ""
+    return (
+        f"{average}, between the thresholds {cause['min']:g} and {cause['max']:g}"
+        f"{count}, so the probability was {cause['probability']:.4f}, and "
+        f"{cause['draw']:.4f} was drawn"
+    )
+
+
 def reason_words(lost: Record) -> str:
     """The reason of a drop with the numbers that decided."""
     evidence = lost["evidence"]
     cause = evidence["cause"]
-    waiting = f"{packets(evidence['queue_packets'])} ({evidence['queue_bytes']:,} B) waited"
-    most = _limit(evidence["limit"])
-    waiting += f", of at most {most}" if most else ""
+    waiting = _waiting(evidence)
     reason: str = lost["reason"]
     said = REASONS.get(reason, reason)
     if reason == "drops_link_down":
@@ -155,15 +199,8 @@ def reason_words(lost: Record) -> str:
         return f"{said}; {waiting}"
     kind = cause["kind"]
     if kind == "aqm":
-        average = f"the average queue was {cause['average']:.2f} packets"
-        if cause["draw"] is None:
-            return f"{average}, above the upper threshold of {cause['max']:g}; {waiting}"
-        count = f" and {cause['count']} since the last drop" if cause["count"] is not None else ""
-        return (
-            f"{said}: {average}, between the thresholds {cause['min']:g} and {cause['max']:g}"
-            f"{count}, so the probability was {cause['probability']:.4f}, and "
-            f"{cause['draw']:.4f} was drawn; {waiting}"
-        )
+        chosen = "" if cause["draw"] is None else f"{said}: "
+        return f"{chosen}{_odds(cause)}; {waiting}"
     if kind in ("policer", "priority-policer"):
         whose = "the policer of the priority class" if kind == "priority-policer" else said
         words = (

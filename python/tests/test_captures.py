@@ -3,6 +3,8 @@
 import gzip
 import json
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -202,3 +204,20 @@ def test_what_was_recorded_meets_the_same_queue_again(cli, tmp_path):
         else:
             # Times are recorded in whole nanoseconds at best, and quantiles in buckets of 0.4 %.
             assert is_now[key] == pytest.approx(value, rel=0.01), key
+
+
+def test_the_example_s_capture_is_what_its_generator_writes(root, tmp_path):
+    for name, seconds in (("examples/captures/office.pcap", "10"), ("corpus/replay.pcap", "1")):
+        out = tmp_path / "again.pcap"
+        make = root / "examples/captures/make.py"
+        subprocess.run([sys.executable, make, out, seconds], check=True)
+        assert out.read_bytes() == (root / name).read_bytes(), name
+
+
+def test_priority_helps_the_calls_of_the_capture(root):
+    results = spillgate.run(
+        root / "examples/captures/scenario.yaml", runs=2, set={"measurement.duration": "10 s"}
+    )
+    # Calls alone are 0.24 Mb/s of the 0.4 that have priority: none is lost.
+    assert results.value("CBWFQ-LLQ", "class", "voice", "loss_ratio").mean == 0
+    assert results.value("FIFO", "class", "voice", "loss_ratio").mean > 0.01

@@ -319,3 +319,60 @@ def test_a_shared_queue_says_whose_packets_were_in_it():
         "v #1 took 2.08 ms: 1.06 ms waiting at wan, for 8 packets in the scheduler's turns: 6 of "
         "VIDEO and 2 of BULK (960 µs) and the rest"
     )
+
+
+@pytest.fixture(scope="module")
+def marking(root, tmp_path_factory):
+    """A run of the example with connections, whose RED queue marks."""
+    results = spillgate.run(
+        root / "examples/tcp/scenario.yaml",
+        runs=1,
+        set={
+            "measurement.duration": "4 s",
+            "policies.red.fifo.aqm.red.ecn": "true",
+            "traffic.download.tcp.ecn": "classic",
+        },
+    )
+    return results.save(tmp_path_factory.mktemp("explain") / "tcp")
+
+
+def test_marks_are_told_with_their_odds(cli, marking):
+    question = (
+        "--variant",
+        "NewReno + RED",
+        "--flow",
+        "downloads",
+        "--worst",
+        "0",
+        "--drops",
+        "2",
+    )
+    done = cli("explain", marking, *question)
+    assert done.returncode == 0, done.stderr
+    assert "where the delay" not in done.stdout
+    found = spillgate.explain(marking, variant="NewReno + RED", flow="downloads", worst=0, drops=2)
+    (kind,) = found.groups[0]["marks"]
+    assert (kind["link"], kind["queue"]) == ("down", "fifo")
+    assert kind["packets"] >= len(kind["first"]) == 2
+    text = " ".join(done.stdout.split())
+    for mark in kind["first"]:
+        odds = mark["evidence"]["cause"]
+        assert odds["draw"] is None or odds["draw"] < odds["probability"]
+        assert f"the average queue was {odds['average']:.2f} packets" in mark["sentence"]
+        assert mark["sentence"] in text
+
+
+def test_acknowledgments_are_asked_about(cli, marking):
+    found = spillgate.explain(marking, flow="downloads", acks=True, worst=4)
+    packets = found.groups[0]["packets"]
+    assert len(packets) == 4
+    for packet in packets:
+        assert packet["acknowledgment"]
+        assert packet["hops"][0]["link"] == "up"
+        assert sum(parts(packet)) == packet["delay"]
+        assert " acknowledgment #" in packet["sentence"]
+    done = cli("explain", marking, "--flow", "downloads", "--acks", "--worst", "1")
+    assert "it acknowledged" in done.stdout
+    # Calls have none.
+    found = spillgate.explain(marking, flow="voice", acks=True)
+    assert found.groups[0]["packets"] == []

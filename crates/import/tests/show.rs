@@ -193,3 +193,101 @@ proptest! {
         never_fails_silently(text.as_bytes());
     }
 }
+
+const CORE: &str = include_str!("show/core.ios-xr.txt");
+
+/// The form of IOS XR: interfaces in the policy's line, nested classes with their policy, kbit/s.
+#[test]
+fn ios_xr_has_another_form() {
+    assert!(is_show_output(CORE.as_bytes()));
+    let all = read(CORE);
+    assert!(all.warnings.is_empty(), "{:?}", all.warnings);
+    let heads = all.policies.iter().map(|p| {
+        (
+            p.interface.as_str(),
+            p.direction,
+            p.policy.as_str(),
+            p.framing,
+        )
+    });
+    assert_eq!(
+        heads.collect::<Vec<_>>(),
+        [
+            ("TenGigE0/2/0/3", "output", "SHAPE-1G", Some(14)),
+            ("Bundle-Ether203.100", "input", "CUSTOMER", Some(18)),
+        ]
+    );
+    let rows: Vec<_> = all.policies[0]
+        .classes
+        .iter()
+        .map(|c| {
+            let drops = (c.drop_bps, c.total_drops);
+            (
+                c.name.as_str(),
+                c.within.clone(),
+                c.offered_bps,
+                drops,
+                c.queue_depth,
+            )
+        })
+        .collect();
+    let within = vec!["class-default".to_owned()];
+    assert_eq!(
+        rows,
+        [
+            (
+                "class-default",
+                vec![],
+                Some(410_000_000),
+                (Some(500_000), Some(1000)),
+                None
+            ),
+            (
+                "VOICE",
+                within.clone(),
+                Some(40_000_000),
+                (Some(0), Some(0)),
+                Some(0)
+            ),
+            (
+                "class-default",
+                within,
+                Some(370_000_000),
+                (Some(500_000), Some(1000)),
+                Some(12)
+            ),
+        ]
+    );
+    assert_eq!(all.policies[0].classes[0].child.as_deref(), Some("CORE"));
+    assert_eq!(all.policies[0].classes[1].mean_packet(), Some(220.0));
+    let voice = &all.policies[1].classes[0];
+    assert_eq!(
+        (voice.packets, voice.offered_bps, voice.drop_bps),
+        (Some(638), Some(10_000), None)
+    );
+    // Without its indentation the same.
+    let flat: String = CORE.lines().map(|l| format!("{}\n", l.trim())).collect();
+    let names = |o: &Offered| -> Vec<(String, Vec<String>)> {
+        let classes = o.policies.iter().flat_map(|p| &p.classes);
+        classes
+            .map(|c| (c.name.clone(), c.within.clone()))
+            .collect()
+    };
+    assert_eq!(names(&read(&flat)), names(&all));
+}
+
+#[test]
+fn mistakes_in_ios_xr_are_located() {
+    let cut = CORE.replace("638/42108                10", "638/");
+    assert_eq!(
+        problem(&cut),
+        (Some(48), "a number is cut off or too large".to_owned())
+    );
+    let orphan = "Class VOICE\n";
+    assert_eq!(problem(orphan).0, Some(1));
+    for end in 0..CORE.len() {
+        if let Err(e) = offered("x", &CORE.as_bytes()[..end]) {
+            assert!(e.0[0].line.is_some(), "{end}");
+        }
+    }
+}

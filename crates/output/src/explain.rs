@@ -8,7 +8,8 @@ use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::explain::{
-    Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, Relation, Served, Transmission,
+    Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, MarkGroup, MarkedPacket, Relation,
+    Served, Transmission,
 };
 use spillgate_sim::tap::Place;
 
@@ -29,15 +30,16 @@ pub fn explanation(plan: &WorldPlan, groups: &[String], answer: &Answer) -> Valu
             .map(|l| l.discipline.leaf_names())
             .collect(),
     };
-    let parts = answer.packets.iter().zip(&answer.drops);
+    let parts = answer.packets.iter().zip(&answer.drops).zip(&answer.marks);
     let groups: Vec<Value> = groups
         .iter()
         .zip(parts)
-        .map(|(name, (packets, drops))| {
+        .map(|(name, ((packets, drops), marks))| {
             json!({
                 "name": name,
                 "packets": packets.iter().map(|j| names.journey(j)).collect::<Vec<_>>(),
                 "drops": drops.iter().map(|d| names.drops(d)).collect::<Vec<_>>(),
+                "marks": marks.iter().map(|m| names.marks(m)).collect::<Vec<_>>(),
             })
         })
         .collect();
@@ -143,6 +145,7 @@ impl Names<'_> {
             "flow": flow,
             "class": class,
             "seq": j.seq,
+            "acknowledgment": j.answers,
             "stream": j.stream,
             "sent": j.sent.as_ps(),
             "received": received.map(Time::as_ps),
@@ -191,6 +194,7 @@ impl Names<'_> {
             "propagation": begun.then(|| ps(link.delay)),
             "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),
             "marked_ce": h.ecn.0 != h.ecn.1,
+            "mark": h.mark.as_ref().map(evidence),
         })
     }
 
@@ -233,8 +237,26 @@ impl Names<'_> {
     fn dropped(&self, p: &DroppedPacket) -> Value {
         let (flow, class) = self.flow(p.flow);
         json!({
-            "flow": flow, "class": class, "seq": p.seq, "sent": p.sent.as_ps(),
-            "lost": self.lost(&p.lost),
+            "flow": flow, "class": class, "seq": p.seq, "acknowledgment": p.answers,
+            "sent": p.sent.as_ps(), "lost": self.lost(&p.lost),
+        })
+    }
+
+    fn marks(&self, m: &MarkGroup) -> Value {
+        json!({
+            "link": self.link(m.link),
+            "queue": self.queue(m.link, m.leaf),
+            "packets": m.packets,
+            "first": m.first.iter().map(|p| self.marked(m, p)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn marked(&self, group: &MarkGroup, p: &MarkedPacket) -> Value {
+        let (flow, class) = self.flow(p.flow);
+        json!({
+            "flow": flow, "class": class, "seq": p.seq, "acknowledgment": p.answers,
+            "sent": p.sent.as_ps(), "at": p.at.as_ps(), "link": self.link(group.link),
+            "queue": self.queue(group.link, group.leaf), "evidence": evidence(&p.why),
         })
     }
 }

@@ -16,6 +16,7 @@ struct Asked {
     drops: usize,
     at: Option<u32>,
     number: Option<u32>,
+    answers: bool,
 }
 
 /// Names of the groups, and the question.
@@ -38,6 +39,7 @@ pub(crate) fn question(json: &str, world: &WorldPlan) -> PyResult<(Vec<String>, 
             drops: asked.drops,
             at: asked.at,
             number: asked.number,
+            answers: asked.answers,
         },
     ))
 }

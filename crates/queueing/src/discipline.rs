@@ -393,6 +393,23 @@ impl Discipline {
         self.engine.evidence(now, lost)
     }
 
+    /// Why a packet was marked with congestion experienced when it was queued at `now`, in numbers:
+    /// to be asked right after the call that queued it, with [`Packet::leaf`] being that of its
+    /// class. The packet is not among those that wait.
+    pub fn mark_evidence(&self, now: Time, packet: &Packet) -> Evidence {
+        // The automaton keeps the odds of its last verdict, drop or mark.
+        let verdict = Dropped {
+            packet: *packet,
+            reason: DropReason::Early,
+        };
+        let evidence = self.engine.evidence(now, &verdict);
+        Evidence {
+            queue_packets: evidence.queue_packets.saturating_sub(1),
+            queue_bytes: evidence.queue_bytes.saturating_sub(packet.len.into()),
+            ..evidence
+        }
+    }
+
     /// How much may wait in a leaf; no limit if there is no such leaf.
     pub fn limit(&self, leaf: usize) -> QueueLimit {
         if leaf < self.stats.len() {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use spillgate_core::Dscp;
+use spillgate_core::{Dscp, Dur, Percent};
 use spillgate_endpoints::source::Source;
+use spillgate_endpoints::source::spec::{Codec, SourceSpec, VadSpec, VoipSpec};
 use spillgate_scenario::offered::{Offered, OfferedClass, OfferedPolicy};
 use spillgate_scenario::plan::{FlowPlan, Traffic};
 use spillgate_scenario::{Diagnostics, Imported, Importer, Loaded, Options, Platform, load};
@@ -300,5 +301,78 @@ proptest! {
         if let Err(e) = run(&traffic, "a\nb\nc\n", offered) {
             prop_assert!(e.contains("error"), "{}", e);
         }
+    }
+}
+
+/// A row with a codec is so many calls, whatever the defaults of other rows.
+#[test]
+fn tables_and_matrices_have_calls() {
+    let csv = |file: &str| {
+        let options = "csv: {file: f, defaults: {from: hq, to: b1, source: poisson, jitter: 10 %}}";
+        flows(&run(options, file, Offered::default()).unwrap())
+    };
+    let got = csv("name,count,rate,packet,codec,packetization,vad\n\
+                   data,2,3 Mb/s,1500 B,,,\n\
+                   call,10,,,g729,40 ms,p59\n");
+    assert_eq!(got.len(), 12);
+    assert_eq!(got[0], ("data-0".to_owned(), "poisson", 3e6, 0));
+    let spec = VoipSpec {
+        packetization: Some(Dur::from_ms(40)),
+        vad: Some(VadSpec::default()),
+        jitter: Percent(0.1),
+        ..VoipSpec::of(Codec::G729)
+    };
+    let rate = Source::mean_rate(&SourceSpec::Voip(spec));
+    assert_eq!(got[11], ("call-9".to_owned(), "voip", rate, 0));
+
+    // The long form of a matrix; scale multiplies calls as it does rates.
+    let long = "from,to,class,codec,count,rate\n\
+                hq,b1,voice,g711,5,\nhq,b1,data,,,2 Mb/s\nb1,hq,voice,g711,-,\n";
+    let got = flows(&matrix(", scale: 2", long).unwrap());
+    assert_eq!(got.len(), 11);
+    assert_eq!(got[0].0, "voice:hq:b1-0");
+    // 160 B of speech and 40 B of headers each 20 ms.
+    assert_eq!((got[0].1, got[0].2), ("voip", 80e3));
+    assert_eq!((got[10].1, got[10].2), ("poisson", 4e6));
+    // The wide form, of numbers of calls.
+    let wide = ",hq,b1\nhq,,3\nb1,2,-\n";
+    let got = flows(&matrix(", defaults: {codec: g711, dscp: ef}", wide).unwrap());
+    assert_eq!(got.len(), 5);
+    assert!(got.iter().all(|f| f.1 == "voip" && f.3 == 46));
+}
+
+#[test]
+fn mistakes_in_rows_of_calls_are_located() {
+    for (header, row, place, problem) in [
+        (
+            "name,codec,rate",
+            "call,g711,64 kb/s",
+            "f:2:11",
+            "unknown key `rate`",
+        ),
+        ("name,codec", "call,g7", "f:2:6", "g7"),
+        (
+            "name,codec,source",
+            "call,g711,cbr",
+            "f:2:1",
+            "lacks a value for rate",
+        ),
+        (
+            "name,source,codec",
+            "call,voip,",
+            "f:2:11",
+            "lacks a value for codec",
+        ),
+        (
+            "name,rate,packet,vad",
+            "d,1 Mb/s,1500 B,p59",
+            "f:2:17",
+            "unknown key `vad`",
+        ),
+    ] {
+        let options = "csv: {file: f, defaults: {from: hq, to: b1}}";
+        let file = format!("{header}\n{row}\n");
+        let e = run(options, &file, Offered::default()).unwrap_err();
+        assert!(e.contains(place) && e.contains(problem), "{file}{e}");
     }
 }

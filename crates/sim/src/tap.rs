@@ -66,6 +66,8 @@ pub trait Tap: Any + Send {
     /// A packet arrives at a port, [`Packet::leaf`] being that of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
+    /// A packet that a port has queued was marked with congestion experienced there.
+    fn marked(&mut self, _port: &PortView<'_>, _why: &Evidence, _seen: Seen<'_>) {}
     /// The server of a port is free and something waits: it is about to ask for the next packet,
     /// which a shaper may refuse.
     fn choosing(&mut self, _port: &PortView<'_>) {}

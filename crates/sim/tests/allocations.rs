@@ -6,6 +6,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use spillgate_capture::testkit::{Pcap, arp, ethernet, tcp4, udp4};
 use spillgate_events::WinnerTree;
 use spillgate_sim::{Stop, World};
 
@@ -95,6 +96,41 @@ runs: {{count: 1, seed: 1}}
         ));
         no_allocation(tcp, &plan);
     }
+    for group in ["dscp", "all", "flow"] {
+        let replay = format!(
+            "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    wan: {{from: a, to: b, rate: 5 Mb/s, delay: 9 ms, policy: P}}
+policies: {{P: {{fifo: {{limit: 50 packets}}}}}}
+traffic:
+  - capture: {{name: c, file: c.pcap, from: a, to: b, loop: true, group: {group}}}
+measurement: {{warmup: 1 s, duration: 60 s, interval: 1 s}}
+runs: {{count: 1, seed: 1}}
+"
+        );
+        let plan = common::plan_with(&replay, [("c.pcap", capture())]);
+        no_allocation(&format!("replay by {group}"), &plan);
+    }
+}
+
+/// Ten seconds of 700 packets each of several hosts, 5.6 Mb/s together; not all are IP. Each repetition
+/// opens the file anew, which allocates its reader and its buffer, whatever is in it.
+fn capture() -> Vec<u8> {
+    let mut file = Pcap::default();
+    for i in 0..7000_u64 {
+        let at = 1_000_000_000 + i * 10_000_000_000 / 7000;
+        let voice = udp4(&format!("10.1.0.{}:16384", i % 5), "10.2.0.1:5004", 46, 172);
+        let data = tcp4(&format!("10.1.1.{}:50000", i % 7), "10.2.0.2:443", 0, 1460);
+        match i {
+            _ if i % 100 == 99 => file.record(at, &arp()),
+            _ if i % 3 == 0 => file.record(at, &ethernet(&voice)),
+            _ => file.record(at, &ethernet(&data)),
+        }
+    }
+    file.finish()
 }
 
 /// Endpoints with every kind of buffer: without and with a scoreboard, RACK, rate samples.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Dur, Time};
+use spillgate_measure::table::{Metric, Scope};
 use spillgate_queueing::Cause;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_sim::explain::{Answer, Fate, Hop, Journey, Question, Relation, explain};
@@ -353,4 +354,105 @@ runs: {{count: 1, seed: {seed}}}
             }
         }
     }
+}
+
+/// Two greedy connections over a RED queue that marks, their acknowledgments over a slow way back:
+/// link 0, as links are numbered by name.
+const MARKING: &str = "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    forth: {from: a, to: b, rate: 10 Mb/s, delay: 5 ms, policy: Q}
+    back: {from: b, to: a, rate: 100 kb/s, delay: 5 ms, policy: R}
+policies:
+  Q: {fifo: {limit: 100 packets, aqm: {red: {min_th: 5, max_th: 15, max_p: 0.1, ecn: true}}}}
+  R: {fifo: {limit: 10 packets}}
+traffic:
+  - flow: {name: greedy, count: 2, class: greedy, from: a, to: b, tcp: {ecn: classic}}
+measurement: {warmup: 1 s, duration: 5 s}
+runs: {count: 1, seed: 5}
+";
+
+/// As many marks as were counted, each by a draw below its probability or above the thresholds.
+#[test]
+fn marks_say_by_which_chance() {
+    let plan = common::plan(MARKING);
+    let world = &plan.variants[0].world;
+    let question = Question {
+        groups: vec![vec![0, 1]],
+        worst: 50,
+        drops: 1000,
+        ..Question::default()
+    };
+    let answer = explain(world, plan.seed, 0, &question, &|| false).expect("not cancelled");
+    assert_eq!(answer.digest, untapped(&plan));
+    let [group] = &answer.marks[0][..] else {
+        panic!("{:?}", answer.marks)
+    };
+    assert_eq!((group.link, group.leaf), (1, 0));
+    assert!(group.packets > 10, "{}", group.packets);
+    assert_eq!(group.first.len() as u64, group.packets.min(1000));
+    let counted = common::run(&plan, 1);
+    let [class] = common::values(&plan, &counted, Scope::Class, "greedy", Metric::MarksCe)[..]
+    else {
+        panic!()
+    };
+    // A packet is counted when it arrives, a mark when it is set: those on the way at the end, and
+    // those that were sent before the measured period.
+    assert!(
+        (class - group.packets as f64).abs() <= 30.0,
+        "{class} {}",
+        group.packets
+    );
+    for mark in &group.first {
+        let Cause::Aqm(odds) = mark.why.cause else {
+            panic!("{mark:?}")
+        };
+        assert!(odds.average >= 5.0 && (odds.min, odds.max) == (5.0, 15.0));
+        match odds.draw {
+            Some(draw) => assert!(draw < odds.probability && odds.probability <= 1.0),
+            None => assert!(odds.average >= odds.max),
+        }
+        assert!(mark.why.queue_packets < 100);
+    }
+    // What is told of a packet's way is the same.
+    let followed = answer.packets[0].iter().flat_map(|j| &j.hops);
+    let mut marked = followed.filter(|h| h.mark.is_some()).peekable();
+    assert!(marked.peek().is_some());
+    assert!(marked.all(|h| h.ecn.0 != h.ecn.1));
+}
+
+/// Acknowledgments on the way back: 40 B take 3.2 ms at 100 kb/s, and wait for each other.
+#[test]
+fn acknowledgments_are_followed_in_place_of_data() {
+    let plan = common::plan(MARKING);
+    let answer = ask(&plan, "greedy-0", |q| q.answers = true);
+    let [group] = &answer.packets[..] else {
+        panic!()
+    };
+    assert_eq!(group.len(), 5);
+    for packet in group {
+        assert!(packet.answers && packet.transmissions.is_empty());
+        adds_up(&plan.variants[0].world, packet);
+        let [hop] = &packet.hops[..] else {
+            panic!("{packet:?}")
+        };
+        assert_eq!(hop.link, 0);
+        assert!(hop.waited() > Dur::ZERO);
+        let segment = packet.segment.expect("an acknowledgment");
+        assert!(segment.len == 0 && segment.ack > 0, "{segment:?}");
+    }
+    // The queue of the way back holds ten: more are lost.
+    let lost: u64 = answer.drops[0].iter().map(|d| d.packets).sum();
+    assert!(lost > 0 && answer.drops[0].iter().all(|d| d.link == Some(0)));
+    assert!(answer.drops[0][0].first.iter().all(|d| d.answers));
+    assert!(answer.marks[0].is_empty());
+    // Data is not among them, and the other way round.
+    let data = ask(&plan, "greedy-0", |_| {});
+    assert!(
+        data.packets[0]
+            .iter()
+            .all(|j| !j.answers && j.hops[0].link == 1)
+    );
 }

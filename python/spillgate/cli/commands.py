@@ -259,6 +259,7 @@ def explain(options: argparse.Namespace) -> int:
         drops=options.drops,
         at=options.at,
         packet=options.packet,
+        acks=options.acks,
         variant=options.variant,
         run=options.run,
         scenario=options.scenario,
@@ -268,7 +269,7 @@ def explain(options: argparse.Namespace) -> int:
     else:
         from spillgate.cli import explain as text
 
-        text.explanation(found)
+        text.explanation(found, ways=options.worst > 0 or options.packet is not None)
     return 0
 
 

@@ -9,26 +9,27 @@ from rich.text import Text
 
 from spillgate.cli.text import console, item, show, table
 from spillgate.explain import Explanation
-from spillgate.sentences import PS_PER_S, REASONS, packets
+from spillgate.sentences import PS_PER_S, REASONS, mark_words, packets
 
 Record = dict[str, Any]
 
 
-def explanation(found: Explanation) -> None:
-    """Everything that `spillgate explain` says."""
+def explanation(found: Explanation, *, ways: bool = True) -> None:
+    """Everything that `spillgate explain` says; without `ways` of drops and marks only."""
     out = console()
     out.print(Text(found.name, "bold"))
     where = f", ranked by the wait at {found.at}" if found.at else ""
     out.print(Text(f"variant {found.variant}, run {found.run}{where}"))
     out.print(Text(f"repeated with the same fingerprint {found.digest}"))
     for group in found.groups:
-        _group(out, group)
+        _group(out, group, ways=ways)
 
 
-def _group(out: Console, group: Record) -> None:
+def _group(out: Console, group: Record, *, ways: bool) -> None:
     out.print()
-    out.print(Text(f"{group['name']}: where the delay of the worst packets went", "bold"))
-    if not group["packets"]:
+    if ways:
+        out.print(Text(f"{group['name']}: where the delay of the worst packets went", "bold"))
+    if ways and not group["packets"]:
         item(out, "no packet of the measured period arrived")
     for packet in group["packets"]:
         item(out, packet["sentence"])
@@ -40,6 +41,13 @@ def _group(out: Console, group: Record) -> None:
         out.print(Text(f"{group['name']}: drops", "bold"))
     for kind in group["drops"]:
         _drops(out, kind)
+    if group["marks"]:
+        out.print(Text(f"{group['name']}: marks", "bold"))
+    for kind in group["marks"]:
+        count = packets(kind["packets"])
+        item(out, f"{kind['link']}/{kind['queue']}: {count}, congestion experienced (marks_ce)")
+        for one in kind["first"]:
+            item(out, f"  {one['sentence']}")
 
 
 def _way(out: Console, packet: Record) -> None:
@@ -90,9 +98,12 @@ def _notes(packet: Record) -> list[str]:
             before, after = hop["dscp"]
             notes.append(f"{hop['link']} changed its DSCP from {before} to {after}")
         if hop["marked_ce"]:
-            notes.append(f"{hop['link']} marked it with congestion experienced")
+            why = f": {mark_words(hop['mark'])}" if hop["mark"] else ""
+            notes.append(f"{hop['link']} marked it with congestion experienced{why}")
     segment = packet["segment"]
-    if segment and len(segment["transmissions"]) > 1:
+    if packet["acknowledgment"] and segment:
+        notes.append(f"it acknowledged {segment['ack']:,} B of data")
+    elif segment and len(segment["transmissions"]) > 1:
         said = []
         for t in segment["transmissions"]:
             words = f"{t['sent'] / PS_PER_S:.6f} s"

@@ -291,13 +291,16 @@ def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         type=int,
         default=3,
         metavar="N",
-        help="show the first N drops of each queue and reason; default 3",
+        help="show the first N drops of each queue and reason, and marks of each queue; default 3",
     )
     explain.add_argument(
         "--packet", type=int, metavar="N", help="explain packet N of the flow, whatever it took"
     )
     explain.add_argument(
         "--at", metavar="LINK", help="rank by the wait at this link; show the drops there only"
+    )
+    explain.add_argument(
+        "--acks", action="store_true", help="acknowledgments of connections, not their data"
     )
     explain.add_argument("--variant", metavar="V", help="which variant; default the first")
     explain.add_argument(

@@ -77,7 +77,7 @@ pub(crate) struct Counted {
 impl Counted {
     /// What is counted on an interface of this name; none if its framing does not follow from the name.
     pub(crate) fn on(self, interface: &str) -> Option<Overhead> {
-        let per_packet = if interface.contains("Ethernet") || interface.contains("GigE") {
+        let per_packet = if interface.contains("Ether") || interface.contains("GigE") {
             // A sub-interface sends tagged frames.
             self.ethernet + if interface.contains('.') { 4 } else { 0 }
         } else if interface.starts_with("Serial") || interface.starts_with("Multilink") {

@@ -20,6 +20,30 @@ pub(super) enum Said<'a> {
         name: &'a str,
     },
     Class(&'a str),
+    /// IOS XR: the interface stands in the line of its policy.
+    InterfacePolicy {
+        interface: &'a str,
+        direction: &'static str,
+        name: &'a str,
+    },
+    /// IOS XR: a class, and the policy within a class that it belongs to.
+    PolicyClass {
+        policy: Option<&'a str>,
+        name: &'a str,
+    },
+    /// IOS XR: what a class was offered, in packets, bytes and bit/s.
+    Matched {
+        packets: u64,
+        bytes: u64,
+        rate: Option<u64>,
+    },
+    /// IOS XR: what a class dropped, in packets and bit/s.
+    Dropped {
+        packets: u64,
+        rate: Option<u64>,
+    },
+    /// IOS XR: packets that wait.
+    Depth(u64),
     Match(&'a str),
     Counters {
         packets: u64,
@@ -96,8 +120,72 @@ impl<'a> Line<'a> {
         if let Some(said) = counters(text)? {
             return Ok(said);
         }
+        if let Some(said) = xr(text)? {
+            return Ok(said);
+        }
         Ok(interface(text).map_or(Said::Other, Said::Interface))
     }
+}
+
+/// A line of IOS XR.
+fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let said = match words[..] {
+        ["Class", name] => Said::PolicyClass { policy: None, name },
+        ["Policy", policy, "Class", name] => Said::PolicyClass {
+            policy: Some(policy),
+            name,
+        },
+        [place, direction @ ("input:" | "output:"), name] => {
+            let Some(interface) = interface(place) else {
+                return Ok(None);
+            };
+            Said::InterfacePolicy {
+                interface,
+                direction: if direction == "input:" {
+                    "input"
+                } else {
+                    "output"
+                },
+                name,
+            }
+        }
+        ["Matched", ":", ref numbers @ ..] => {
+            let Some((packets, bytes, rate)) = statistics(numbers, text)? else {
+                return Ok(Some(Said::Other));
+            };
+            Said::Matched {
+                packets,
+                bytes,
+                rate,
+            }
+        }
+        ["Total", "Dropped", ":", ref numbers @ ..] => {
+            let Some((packets, _, rate)) = statistics(numbers, text)? else {
+                return Ok(Some(Said::Other));
+            };
+            Said::Dropped { packets, rate }
+        }
+        ["Inst-queue-len", "(packets)", ":", depth] if depth != "N/A" => {
+            Said::Depth(number(depth, text)?)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(said))
+}
+
+/// `638/42108 10`: packets, bytes, and a rate in kbit/s, which some lines lack; none of `N/A`.
+fn statistics(numbers: &[&str], text: &str) -> Result<Option<(u64, u64, Option<u64>)>, String> {
+    let (counts, rate) = match numbers {
+        ["N/A", ..] => return Ok(None),
+        [counts] => (counts, None),
+        [counts, "N/A"] => (counts, None),
+        [counts, rate] => (counts, Some(number(rate, text)?)),
+        _ => return Err(text.to_owned()),
+    };
+    let (packets, bytes) = counts.split_once('/').ok_or(text)?;
+    let rate = rate.map(|r| r.checked_mul(1000).ok_or(text)).transpose()?;
+    Ok(Some((number(packets, text)?, number(bytes, text)?, rate)))
 }
 
 fn number(word: &str, text: &str) -> Result<u64, String> {

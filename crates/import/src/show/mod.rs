@@ -1,10 +1,11 @@
-//! The output of `show policy-map interface`, IOS and IOS XE.
+//! The output of `show policy-map interface`, IOS, IOS XE and IOS XR.
 //!
 //! The numbers that a class shows first are its own; those after a `Match:` are
 //! of that statement. Which class a line belongs to follows from indentation.
 //! In text that has lost it, a nested policy ends with its `class-default`, which every
 //! policy-map has last. Prompts, `--More--` and lines about anything else are
-//! skipped.
+//! skipped. IOS XR says the interface in the line of its policy, the policy of a nested class in the
+//! line of the class, and nothing of what a class matches.
 
 mod line;
 
@@ -41,7 +42,7 @@ pub fn is_show_output(bytes: &[u8]) -> bool {
             Ok(Said::Policy {
                 direction: Some(_),
                 ..
-            })
+            } | Said::InterfacePolicy { .. })
         )
     })
 }
@@ -119,6 +120,8 @@ fn fault(message: &'static str, found: &str, hint: &'static str) -> Fault {
 /// An open policy: the classes that follow at its depth are its own.
 #[derive(Debug)]
 struct Level {
+    /// Its name.
+    policy: String,
     /// Indentation of its `Service-policy`.
     indent: usize,
     /// Its last class was `class-default`.
@@ -167,6 +170,37 @@ impl Reader {
                 name,
             } => self.nest(line, name)?,
             Said::Class(name) => self.open(line, name)?,
+            Said::InterfacePolicy {
+                interface,
+                direction,
+                name,
+            } => {
+                self.interface = interface.to_owned();
+                self.begin(line, direction, name)?;
+            }
+            Said::PolicyClass { policy, name } => self.open_in(line, policy, name)?,
+            Said::Matched {
+                packets,
+                bytes,
+                rate,
+            } => {
+                if let Some(class) = self.class() {
+                    class.packets = Some(packets);
+                    class.bytes = Some(bytes);
+                    class.offered_bps = rate;
+                }
+            }
+            Said::Dropped { packets, rate } => {
+                if let Some(class) = self.class() {
+                    class.total_drops = Some(packets);
+                    class.drop_bps = rate;
+                }
+            }
+            Said::Depth(packets) => {
+                if let Some(class) = self.class() {
+                    class.queue_depth = Some(packets);
+                }
+            }
             Said::Match(text) => {
                 self.matching = true;
                 let (dscp, text) = (code_points(text), text.to_owned());
@@ -227,6 +261,7 @@ impl Reader {
         });
         self.path.clear();
         self.levels = vec![Level {
+            policy: name.to_owned(),
             indent: line.indent,
             ended: false,
         }];
@@ -245,14 +280,38 @@ impl Reader {
             return Err(fault("a nested policy outside a class", line.text, hint));
         };
         class.child = Some(name.to_owned());
-        let name = class.name.clone();
-        self.path.push(name);
+        let within = class.name.clone();
+        self.path.push(within);
         self.levels.push(Level {
+            policy: name.to_owned(),
             indent: line.indent,
             ended: false,
         });
         self.in_class = false;
         Ok(())
+    }
+
+    /// A class of IOS XR, of the interface's policy or of one within the class above.
+    fn open_in(&mut self, line: &Line<'_>, policy: Option<&str>, name: &str) -> Result<(), Fault> {
+        if self.policies.is_empty() {
+            return self.open(line, name);
+        }
+        let Some(policy) = policy else {
+            self.levels.truncate(1);
+            self.path.clear();
+            return self.add(line, name);
+        };
+        // Deeper policies have ended.
+        while self.levels.len() > 1 && self.levels[self.levels.len() - 1].indent > line.indent {
+            self.levels.pop();
+            self.path.pop();
+        }
+        let innermost = self.levels.last();
+        let goes_on = innermost.is_some_and(|l| l.policy == policy && l.indent == line.indent);
+        if self.levels.len() == 1 || !goes_on {
+            self.nest(line, policy)?;
+        }
+        self.add(line, name)
     }
 
     fn open(&mut self, line: &Line<'_>, name: &str) -> Result<(), Fault> {
@@ -276,6 +335,11 @@ impl Reader {
             self.levels.pop();
             self.path.pop();
         }
+        self.add(line, name)
+    }
+
+    /// A class of the innermost policy.
+    fn add(&mut self, line: &Line<'_>, name: &str) -> Result<(), Fault> {
         let (Some(level), Some(policy)) = (self.levels.last_mut(), self.policies.last_mut()) else {
             let hint = "copy the output from the interface's name on, with its Service-policy line";
             return Err(fault("a class outside a policy", line.text, hint));

@@ -49,7 +49,12 @@ pub(super) fn read(
         .ok()?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));
-    for (name, text) in [("source", "poisson"), ("packet", "imix")] {
+    let calls = defaults.contains_key("codec");
+    let usual = [
+        ("source", if calls { "voip" } else { "poisson" }),
+        ("packet", "imix"),
+    ];
+    for (name, text) in usual {
         let text = text.to_owned();
         defaults
             .entry(name.to_owned())
@@ -125,13 +130,22 @@ impl Reader<'_> {
         }
         rows::check_header(ctx, &full, &self.defaults, self.base)?;
         let (from, to, rate) = (column("from")?, column("to")?, column("rate"));
-        let (class, dscp) = (column("class"), column("dscp"));
+        let (class, dscp, codec) = (column("class"), column("dscp"), column("codec"));
+        let count = column("count");
         let mut out = Vec::with_capacity(records.len());
         let mut fine = true;
         for record in records {
             let mut record = record.clone();
             let whole = record.len() == header.len();
-            if let (true, Some(rate)) = (whole, rate) {
+            let own = whole && codec.is_some_and(|i| !record[i].text.is_empty());
+            let call = whole && (own || self.defaults.contains_key("codec"));
+            if let (true, Some(count)) = (call, count) {
+                // An empty cell stands for one call.
+                if !record[count].text.is_empty() && self.is_nothing(&record[count]) {
+                    continue;
+                }
+                record[count] = self.calls(&record[count]);
+            } else if let (true, false, Some(rate)) = (whole, call, rate) {
                 if self.is_nothing(&record[rate]) {
                     continue;
                 }
@@ -139,7 +153,8 @@ impl Reader<'_> {
             }
             if whole && !named {
                 let text = |i: usize| record[i].text.as_str();
-                let kind = class.or(dscp).map(text).filter(|c| !c.is_empty());
+                let mut kinds = [class, dscp, codec].into_iter().flatten().map(text);
+                let kind = kinds.find(|c| !c.is_empty());
                 let name = self.name(kind, text(from), text(to));
                 let span = record[from].span;
                 record.push(Cell { text: name, span });
@@ -199,7 +214,10 @@ impl Reader<'_> {
             text: text.to_owned(),
             span: header[0].span,
         };
-        let columns = ["name", "from", "to", "rate"].map(column);
+        // Of calls each cell is a number.
+        let calls = self.defaults.contains_key("codec");
+        let amount = if calls { "count" } else { "rate" };
+        let columns = ["name", "from", "to", amount].map(column);
         let mut out = Vec::new();
         for record in records {
             let from = &record[0];
@@ -234,7 +252,11 @@ impl Reader<'_> {
                         text: to.text.clone(),
                         span,
                     },
-                    self.scaled(cell),
+                    if calls {
+                        self.calls(cell)
+                    } else {
+                        self.scaled(cell)
+                    },
                 ];
                 match rows::row(ctx, &columns, &record, &self.defaults, self.base) {
                     Some(row) => out.push(row),
@@ -259,6 +281,15 @@ impl Reader<'_> {
         NOTHING.contains(&cell.text.as_str()) || number == Ok(0.0)
     }
 
+    /// A number of calls, scaled and rounded, at least one; what is none is left to be reported.
+    fn calls(&self, cell: &Cell) -> Cell {
+        let text = match cell.text.parse::<u32>() {
+            Ok(n) => scaled(u64::from(n), self.spec.scale).to_string(),
+            Err(_) => cell.text.clone(),
+        };
+        Cell { text, ..*cell }
+    }
+
     /// The rate with its unit, scaled; what is no rate is left to be reported where it stands.
     fn scaled(&self, cell: &Cell) -> Cell {
         let bare = cell.text.parse::<f64>().is_ok();
@@ -274,7 +305,7 @@ impl Reader<'_> {
     }
 }
 
-/// A rate in bit/s times a factor, rounded, at least 1.
+/// A rate in bit/s, or a number, times a factor, rounded, at least 1.
 pub(super) fn scaled(bps: u64, factor: f64) -> u64 {
     ((bps as f64 * factor + 0.5) as u64).max(1)
 }

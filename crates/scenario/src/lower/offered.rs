@@ -200,6 +200,14 @@ fn unknown_code_point(ctx: &mut Ctx<'_>, class: &OfferedClass, place: Span, base
     let (message, hint) = match class.dscp[..] {
         [_] => return,
         [] if any => return,
+        // IOS XR does not print what a class matches.
+        [] if class.matches.is_empty() => (
+            format!(
+                "the output does not say what class `{}` matches: its packets are sent with DSCP default",
+                class.name
+            ),
+            "say what they carry: classes: {NAME: {dscp: af31}}",
+        ),
         [] => (
             format!(
                 "class `{}` does not match on DSCP ({}): its packets are sent with DSCP default",

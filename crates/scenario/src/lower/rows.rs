@@ -180,18 +180,85 @@ fn common(s: &SessionsSpec) -> FlowSpec {
 }
 
 /// Columns in the order in which a flow lists them.
-const COLUMNS: [&str; 19] = [
-    "name", "count", "class", "from", "to", "dscp", "ecn", "rate", "packet", "source", "jitter",
-    "phase", "src", "dst", "protocol", "sport", "dport", "start", "stop",
+const COLUMNS: [&str; 26] = [
+    "name",
+    "count",
+    "class",
+    "from",
+    "to",
+    "dscp",
+    "ecn",
+    "rate",
+    "packet",
+    "source",
+    "jitter",
+    "phase",
+    "codec",
+    "bitrate",
+    "packetization",
+    "vbr",
+    "headers",
+    "extra",
+    "vad",
+    "src",
+    "dst",
+    "protocol",
+    "sport",
+    "dport",
+    "start",
+    "stop",
 ];
 /// Columns that every row needs.
-const REQUIRED: [&str; 5] = ["name", "from", "to", "rate", "packet"];
-/// Columns that belong to the source, not to the flow.
-const OF_SOURCE: [&str; 4] = ["rate", "packet", "jitter", "phase"];
-/// Columns that only cbr has.
-const OF_CBR: [&str; 2] = ["jitter", "phase"];
+const REQUIRED: [&str; 3] = ["name", "from", "to"];
+/// Columns that belong to the source, not to the flow, in the order of [`COLUMNS`].
+const OF_SOURCE: [&str; 11] = [
+    "rate",
+    "packet",
+    "jitter",
+    "phase",
+    "codec",
+    "bitrate",
+    "packetization",
+    "vbr",
+    "headers",
+    "extra",
+    "vad",
+];
 /// Columns whose cells are numbers, not text.
 const NUMBERS: [&str; 3] = ["count", "sport", "dport"];
+
+/// What a row sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Cbr,
+    Poisson,
+    Voip,
+}
+
+impl Kind {
+    const ALL: [(&str, Self); 3] = [
+        ("cbr", Self::Cbr),
+        ("poisson", Self::Poisson),
+        ("voip", Self::Voip),
+    ];
+
+    /// Columns that a row of it needs beside [`REQUIRED`].
+    fn required(self) -> &'static [&'static str] {
+        match self {
+            Self::Cbr | Self::Poisson => &["rate", "packet"],
+            Self::Voip => &["codec"],
+        }
+    }
+
+    /// Whether a column of [`OF_SOURCE`] says something of it.
+    fn has(self, column: &str) -> bool {
+        match column {
+            "rate" | "packet" => self != Self::Voip,
+            "jitter" | "phase" => self != Self::Poisson,
+            _ => self == Self::Voip,
+        }
+    }
+}
 
 /// The rows of a table that can be read, and whether that is all; none if the table cannot.
 fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
@@ -212,9 +279,8 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(
         width: 0,
     };
     let Some((header, records)) = records.split_first() else {
-        let d = Diagnostic::error(codes::TABLE_HEADER, "the table has no header line").hint(
-            format!("the first line names the columns: {}", REQUIRED.join(",")),
-        );
+        let d = Diagnostic::error(codes::TABLE_HEADER, "the table has no header line")
+            .hint("the first line names the columns: name,from,to,rate,packet");
         ctx.report(ctx.texts.place(d, start, &base));
         return None;
     };
@@ -312,9 +378,14 @@ pub(super) fn check_header(
             report(d, cell.span);
         }
     }
+    let has = |r: &str| defaults.contains_key(r) || header.iter().any(|c| c.text == r);
+    let of_source = Kind::Cbr.required().iter().copied();
+    // Rows without a codec say then what they lack.
+    let of_source = of_source.filter(|_| !has("codec"));
     let missing: Vec<_> = REQUIRED
         .into_iter()
-        .filter(|r| !defaults.contains_key(*r) && !header.iter().any(|c| c.text == *r))
+        .chain(of_source)
+        .filter(|r| !has(r))
         .collect();
     if let (false, Some(first)) = (missing.is_empty(), header.first()) {
         let d = Diagnostic::error(
@@ -357,7 +428,27 @@ pub(super) fn row(
             .filter(|c| !c.text.is_empty())
             .or_else(|| defaults.get(name))
     };
-    let missing: Vec<_> = REQUIRED.into_iter().filter(|r| cell(r).is_none()).collect();
+    // A cell of the row says more than any default, so that a codec makes a call of it.
+    let own = |name: &str| cell(name).filter(|c| c.span.text == start.text);
+    let codec = || Some((cell("codec")?, Some("voip")));
+    let named = own("source").or_else(|| cell("source").filter(|_| own("codec").is_none()));
+    let kind = named.map(|c| (c, None)).or_else(codec);
+    let name = kind.map_or("cbr", |(c, known)| known.unwrap_or(&c.text));
+    let Some((kind_name, kind_of)) = Kind::ALL.into_iter().find(|(n, _)| *n == name) else {
+        let d = Diagnostic::error(
+            codes::UNKNOWN_KIND,
+            format!("`{name}` is not a source for tables"),
+        )
+        .found(name)
+        .hint("write cbr, poisson or voip; other sources are written as flows in the scenario");
+        ctx.report(
+            ctx.texts
+                .place(d, kind.map_or(start, |(c, _)| c.span), base),
+        );
+        return None;
+    };
+    let needed = REQUIRED.iter().chain(kind_of.required()).copied();
+    let missing: Vec<_> = needed.filter(|r| cell(r).is_none()).collect();
     if !missing.is_empty() {
         let place = header
             .iter()
@@ -372,25 +463,14 @@ pub(super) fn row(
         ctx.report(ctx.texts.place(d, place, base));
         return None;
     }
-    let kind = cell("source");
-    let kind_name = kind.map_or("cbr", |c| c.text.as_str());
-    if !["cbr", "poisson"].contains(&kind_name) {
-        let d = Diagnostic::error(
-            codes::UNKNOWN_KIND,
-            format!("`{kind_name}` is not a source for tables"),
-        )
-        .found(kind_name)
-        .hint("write cbr or poisson; other sources are written as flows in the scenario");
-        ctx.report(ctx.texts.place(d, kind.map_or(start, |c| c.span), base));
-        return None;
-    }
     let mut flow = Vec::with_capacity(COLUMNS.len());
     let mut source = Vec::with_capacity(OF_SOURCE.len());
     for name in COLUMNS {
         let Some(cell) = cell(name) else { continue };
-        // A default for the rows that have a grid of packets; a cell is an error.
+        // A default for the rows of another kind; a cell is an error.
         let given = cell.span.text == start.text;
-        if OF_CBR.contains(&name) && kind_name != "cbr" && !given {
+        let of_source = OF_SOURCE.contains(&name);
+        if of_source && !kind_of.has(name) && !given {
             continue;
         }
         let value = match NUMBERS.contains(&name) {
@@ -407,13 +487,13 @@ pub(super) fn row(
                 value,
             },
         );
-        if OF_SOURCE.contains(&name) {
+        if of_source {
             source.push(entry);
         } else if name != "source" {
             flow.push(entry);
         }
     }
-    let span = kind.map_or(start, |c| c.span);
+    let span = kind.map_or(start, |(c, _)| c.span);
     let map = |entries| Node {
         span: start,
         value: Value::Map(entries),

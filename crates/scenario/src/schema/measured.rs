@@ -15,13 +15,15 @@ use super::CellText;
 /// column of a table of flows. The wide form has a line for each sender and a column for each
 /// receiver, whose names are the first line; its first cell is free. No flow where a cell is
 /// empty, `-` or 0. Sources are Poisson with packets of the simple IMIX unless `defaults` say otherwise.
-/// Flows are called `from:to`, with the class or code point of the long form in front.
+/// Flows are called `from:to`, with the class, code point or codec of the long form in front. A row of
+/// the long form with a `codec` is `count` calls; with a codec among the `defaults` the cells of the
+/// wide form are numbers of calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixSpec {
     /// Path, relative to the scenario file.
     pub file: String,
-    /// All rates are multiplied by this, above 0. Default 1.
+    /// All rates, and numbers of calls, are multiplied by this, above 0. Default 1.
     #[serde(default = "one")]
     pub scale: f64,
     /// Unit of rates that are written without one, such as `Mb/s`.
@@ -39,7 +41,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What a router has measured: the output of `show policy-map interface` (IOS, IOS XE).
+/// What a router has measured: the output of `show policy-map interface` (IOS, IOS XE, IOS XR).
 ///
 /// One flow for each class without a policy of its own that offers something: the class's offered
 /// rate, its mean packet size, and the code point that it matches. Flows are called like their classes.

@@ -164,18 +164,19 @@ fn thousand() -> u32 {
 /// A table of flows.
 ///
 /// Comma-separated values (RFC 4180) with a header line; blank lines and lines that begin
-/// with `#` are skipped. Columns (any order; `name`, `from`, `to`, `rate`, `packet` are
-/// required, here or in `defaults`): name, count, class, from, to, dscp, ecn, rate, packet,
-/// source (cbr or poisson, default cbr), jitter, phase, src, dst, protocol, sport, dport,
-/// start, stop. Each cell is written like the value of the same key of a flow; an empty cell
-/// stands for the default.
+/// with `#` are skipped. Columns (any order; `name`, `from`, `to` are required, here or in
+/// `defaults`, with `rate` and `packet` or with `codec`): name, count, class, from, to, dscp, ecn,
+/// rate, packet, source (cbr, poisson or voip; default cbr, or voip with a codec), jitter, phase,
+/// codec, bitrate, packetization, vbr, headers, extra, vad, src, dst, protocol, sport, dport,
+/// start, stop. Each cell is written like the value of the same key of a flow or of its source; an
+/// empty cell stands for the default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CsvSpec {
     /// Path, relative to the scenario file.
     pub file: String,
     /// Values for columns that the table lacks or leaves empty, by column name, written as in a
-    /// cell; `jitter` and `phase` go to the rows with source cbr.
+    /// cell; those of a source go to the rows whose source has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, CellText>,
 }

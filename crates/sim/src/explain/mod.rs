@@ -1,7 +1,7 @@
 //! Where the delay of single packets went, and why packets were dropped.
 //!
 //! A run is repeated twice with a tap. The first time finds the packets to explain and keeps the
-//! evidence of drops; the second follows these packets from port to port. What either keeps does not
+//! evidence of drops and marks; the second follows these packets from port to port. What either keeps does not
 //! grow with the run.
 //!
 //! A packet that waits at a port sees the server either send another packet or stand idle, at every
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dscp, Dur, Ecn, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::WinnerTree;
-use spillgate_queueing::QueueLimit;
+use spillgate_queueing::{Evidence, QueueLimit};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::tap::{Place, Tap};
@@ -33,8 +33,11 @@ pub struct Question {
     pub groups: Vec<Vec<u32>>,
     /// How many packets of each group, those that took longest.
     pub worst: usize,
-    /// How many drops of each group, queue and reason, the first of the measured period.
+    /// How many drops of each group, queue and reason, and how many marks, the first of the measured
+    /// period.
     pub drops: usize,
+    /// The acknowledgments of the groups' connections in place of their data.
+    pub answers: bool,
     /// Rank packets by their wait at the port of this link instead of their delay, and leave out what
     /// other links dropped.
     pub at: Option<u32>,
@@ -49,6 +52,8 @@ pub struct Answer {
     pub packets: Vec<Vec<Journey>>,
     /// Drops by group, then by place and reason.
     pub drops: Vec<Vec<DropGroup>>,
+    /// Packets that were marked with congestion experienced by group, then by place.
+    pub marks: Vec<Vec<MarkGroup>>,
     /// Fingerprint of the run.
     pub digest: String,
 }
@@ -62,6 +67,8 @@ pub struct Journey {
     pub stream: u32,
     /// Its number within the flow, from 0.
     pub seq: u32,
+    /// It acknowledges the flow's data.
+    pub answers: bool,
     /// When its source sent it.
     pub sent: Time,
     /// Length of the IP packet in bytes.
@@ -142,6 +149,8 @@ pub struct Hop {
     pub dscp: (Dscp, Dscp),
     /// ECN on arrival and when it left: AQM may mark it.
     pub ecn: (Ecn, Ecn),
+    /// Why it was marked here, if it was.
+    pub mark: Option<Evidence>,
     /// What waited in its leaf when it arrived: packets and bytes.
     pub found: (u32, u64),
     /// How much may wait there.
@@ -222,10 +231,42 @@ pub struct DroppedPacket {
     pub flow: u32,
     /// Its number within its flow.
     pub seq: u32,
+    /// It acknowledges the flow's data.
+    pub answers: bool,
     /// When its source sent it.
     pub sent: Time,
     /// How it was lost.
     pub lost: Lost,
+}
+
+/// Packets that one queue marked with congestion experienced.
+#[derive(Clone, Debug)]
+pub struct MarkGroup {
+    /// The link.
+    pub link: u32,
+    /// The leaf.
+    pub leaf: u16,
+    /// How many packets of the measured period.
+    pub packets: u64,
+    /// The first ones.
+    pub first: Vec<MarkedPacket>,
+}
+
+/// A packet that was marked with congestion experienced.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkedPacket {
+    /// The flow of the plan.
+    pub flow: u32,
+    /// Its number within its flow.
+    pub seq: u32,
+    /// It acknowledges the flow's data.
+    pub answers: bool,
+    /// When its source sent it.
+    pub sent: Time,
+    /// When it was marked.
+    pub at: Time,
+    /// Why, without the packet in the queue.
+    pub why: Evidence,
 }
 
 impl Hop {
@@ -252,11 +293,12 @@ pub fn explain(
     cancelled: &dyn Fn() -> bool,
 ) -> Option<Answer> {
     let (finder, digest) = tapped(plan, seed, run, Finder::new(plan, question), cancelled)?;
-    let (chosen, drops) = finder.into_parts();
+    let (chosen, drops, marks) = finder.into_parts();
     let (trails, _) = tapped(plan, seed, run, Trails::new(plan, chosen), cancelled)?;
     Some(Answer {
         packets: trails.into_journeys(),
         drops,
+        marks,
         digest,
     })
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{Dropped, Dur, Packet, Time};
 use spillgate_endpoints::tcp::Flags;
+use spillgate_queueing::Evidence;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::worst::Chosen;
@@ -82,6 +83,7 @@ impl Trails {
                 flow: 0,
                 stream: c.stream,
                 seq: c.seq,
+                answers: c.answers,
                 sent: Time::ZERO,
                 l3_len: 0,
                 dscp: packet.dscp,
@@ -182,6 +184,7 @@ impl Tap for Trails {
             len: p.len,
             dscp: (p.dscp, p.dscp),
             ecn: (p.ecn, p.ecn),
+            mark: None,
             found: (gauges.backlog_packets, gauges.backlog_bytes),
             limit: port.discipline.limit(usize::from(p.leaf)),
             residual: (!rest.is_zero()).then_some(Residual {
@@ -199,6 +202,14 @@ impl Tap for Trails {
             arrived: port.now,
             held: false,
         });
+    }
+
+    fn marked(&mut self, _: &PortView<'_>, why: &Evidence, seen: Seen<'_>) {
+        if let Some(journey) = self.journey(seen.packet) {
+            if let Some(hop) = self.journeys[journey].hops.last_mut() {
+                hop.mark = Some(*why);
+            }
+        }
     }
 
     fn choosing(&mut self, port: &PortView<'_>) {

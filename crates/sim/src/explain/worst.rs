@@ -1,13 +1,14 @@
-//! The first pass: which packets took longest, and what was dropped.
+//! The first pass: which packets took longest, and what was dropped or marked.
 
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
+use spillgate_queueing::Evidence;
 use spillgate_scenario::plan::WorldPlan;
 
-use super::{DropGroup, DroppedPacket, Lost, Question};
+use super::{DropGroup, DroppedPacket, Lost, MarkGroup, MarkedPacket, Question};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use crate::window::Window;
 
@@ -19,8 +20,10 @@ pub(super) struct Chosen {
     /// Number of its flow in the world, and its number in there.
     pub(super) stream: u32,
     pub(super) seq: u32,
-    /// Sequence number of the segment that it carries, if any.
+    /// Sequence number of the segment that it carries, if any with data.
     pub(super) segment: Option<u64>,
+    /// It acknowledges its flow's data.
+    pub(super) answers: bool,
 }
 
 /// Link (none for a node), leaf and reason of drops.
@@ -39,7 +42,12 @@ pub(super) struct Finder {
     /// By group.
     worst: Vec<BTreeSet<Chosen>>,
     drops: Vec<BTreeMap<Kind, DropGroup>>,
+    /// By group, then link and leaf.
+    marks: Vec<BTreeMap<(u32, u16), MarkGroup>>,
 }
+
+/// What the first pass finds, by group: packets to follow, drops, marks.
+type Parts = (Vec<Vec<Chosen>>, Vec<Vec<DropGroup>>, Vec<Vec<MarkGroup>>);
 
 impl Finder {
     pub(super) fn new(plan: &WorldPlan, question: &Question) -> Self {
@@ -57,45 +65,54 @@ impl Finder {
             flows: Vec::new(),
             worst: vec![BTreeSet::new(); groups],
             drops: vec![BTreeMap::new(); groups],
+            marks: vec![BTreeMap::new(); groups],
         }
     }
 
-    /// By group: the packets to follow, those that took longest first, and the drops.
-    pub(super) fn into_parts(self) -> (Vec<Vec<Chosen>>, Vec<Vec<DropGroup>>) {
+    /// The packets to follow come in the order in which they took longest.
+    pub(super) fn into_parts(self) -> Parts {
         let longest_first = |w: BTreeSet<Chosen>| w.into_iter().rev().collect();
+        let drops = self.drops.into_iter().map(|d| d.into_values().collect());
+        let marks = self.marks.into_iter().map(|m| m.into_values().collect());
         (
             self.worst.into_iter().map(longest_first).collect(),
-            self.drops
-                .into_iter()
-                .map(|d| d.into_values().collect())
-                .collect(),
+            drops.collect(),
+            marks.collect(),
         )
     }
 
-    /// The group of a packet that is measured; acknowledgments are not.
+    /// The group of a packet that is measured and of the kind that is asked about: data, or
+    /// acknowledgments.
     fn group(&self, packet: &Packet) -> Option<usize> {
         let info = self.flows.get(packet.flow as usize)?;
         let group = *self.group_of.get(info.of as usize)?;
-        (group != NONE && !info.answers && self.window.contains(packet.sent))
-            .then_some(group as usize)
+        let asked = info.answers == self.question.answers;
+        (group != NONE && asked && self.window.contains(packet.sent)).then_some(group as usize)
+    }
+
+    /// A packet to be followed. Acknowledgments carry no data: all have the same numbers.
+    fn chosen(&self, seen: Seen<'_>, took: Dur) -> Chosen {
+        let p = seen.packet;
+        let data = seen.segment.filter(|_| !self.question.answers);
+        Chosen {
+            rank: (took, Reverse(p.sent), Reverse(p.flow), Reverse(p.seq)),
+            stream: p.flow,
+            seq: p.seq,
+            segment: data.map(|s| s.seq),
+            answers: self.question.answers,
+        }
     }
 
     fn consider(&mut self, seen: Seen<'_>, took: Dur) {
         let Some(group) = self.group(seen.packet) else {
             return;
         };
+        let new = self.chosen(seen, took);
         let (worst, most) = (&mut self.worst[group], self.question.worst);
-        let p = seen.packet;
-        let rank = (took, Reverse(p.sent), Reverse(p.flow), Reverse(p.seq));
-        if worst.len() >= most && worst.first().is_none_or(|least| rank <= least.rank) {
+        if worst.len() >= most && worst.first().is_none_or(|least| new.rank <= least.rank) {
             return;
         }
-        worst.insert(Chosen {
-            rank,
-            stream: p.flow,
-            seq: p.seq,
-            segment: seen.segment.map(|s| s.seq),
-        });
+        worst.insert(new);
         if worst.len() > most {
             worst.pop_first();
         }
@@ -112,15 +129,11 @@ impl Tap for Finder {
         if self.question.number == Some(seen.packet.seq) {
             if let Some(info) = self.flows.get(seen.packet.flow as usize) {
                 let group = self.group_of.get(info.of as usize).copied();
+                let asked = info.answers == self.question.answers;
+                let new = self.chosen(seen, Dur::ZERO);
                 if let Some(worst) = self.worst.get_mut(group.unwrap_or(NONE) as usize) {
-                    let p = seen.packet;
-                    if !info.answers && worst.len() < self.question.worst {
-                        worst.insert(Chosen {
-                            rank: (Dur::ZERO, Reverse(p.sent), Reverse(p.flow), Reverse(p.seq)),
-                            stream: p.flow,
-                            seq: p.seq,
-                            segment: seen.segment.map(|s| s.seq),
-                        });
+                    if asked && worst.len() < self.question.worst {
+                        worst.insert(new);
                     }
                 }
             }
@@ -136,6 +149,33 @@ impl Tap for Finder {
     fn received(&mut self, now: Time, seen: Seen<'_>) {
         if self.question.at.is_none() && self.question.number.is_none() {
             self.consider(seen, now.since(seen.packet.sent));
+        }
+    }
+
+    fn marked(&mut self, port: &PortView<'_>, why: &Evidence, seen: Seen<'_>) {
+        let p = seen.packet;
+        let Some(group) = self.group(p) else { return };
+        if self.question.at.is_some_and(|at| at != port.link) {
+            return;
+        }
+        let known = self.marks[group]
+            .entry((port.link, p.leaf))
+            .or_insert_with(|| MarkGroup {
+                link: port.link,
+                leaf: p.leaf,
+                packets: 0,
+                first: Vec::new(),
+            });
+        known.packets += 1;
+        if known.first.len() < self.question.drops {
+            known.first.push(MarkedPacket {
+                flow: self.flows[p.flow as usize].of,
+                seq: p.seq,
+                answers: self.question.answers,
+                sent: p.sent,
+                at: port.now,
+                why: *why,
+            });
         }
     }
 
@@ -169,6 +209,7 @@ impl Tap for Finder {
             known.first.push(DroppedPacket {
                 flow: self.flows[p.flow as usize].of,
                 seq: p.seq,
+                answers: self.question.answers,
                 sent: p.sent,
                 lost: Lost {
                     at: now,

@@ -76,6 +76,34 @@ impl<S: EventSet> World<S> {
         tap.offered(&view, Seen { packet, segment });
     }
 
+    /// How many packets the discipline of a port has marked so far.
+    #[cold]
+    pub(super) fn marks(&self, link: usize) -> u64 {
+        match &self.links[link].port {
+            Port::Queued(port) => port.discipline.leaves().iter().map(|s| s.marks_ce).sum(),
+            Port::Fifo(_) => 0,
+        }
+    }
+
+    #[cold]
+    pub(super) fn tap_marked(&mut self, link: usize, packet: &Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        let leaf = port.discipline.leaf_of(packet);
+        let packet = &Packet { leaf, ..*packet };
+        let why = port.discipline.mark_evidence(self.now, packet);
+        let view = PortView {
+            now: self.now,
+            link: link as u32,
+            discipline: &port.discipline,
+            free_at: port.free_at,
+        };
+        let segment = segment(&self.flows, &self.segments, packet);
+        tap.marked(&view, &why, Seen { packet, segment });
+    }
+
     #[cold]
     pub(super) fn tap_choosing(&mut self, link: usize) {
         let Some(tap) = &mut self.tap else { return };

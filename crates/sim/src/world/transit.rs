@@ -95,8 +95,11 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at a port with a discipline.
     fn enqueue(&mut self, link: usize, packet: Packet) {
-        if self.tap.is_some() {
+        let tapped = self.tap.is_some();
+        let mut marks = 0;
+        if tapped {
             self.tap_offered(link, &packet);
+            marks = self.marks(link);
         }
         let now = self.now;
         let Port::Queued(port) = &mut self.links[link].port else {
@@ -110,6 +113,9 @@ impl<S: EventSet> World<S> {
         port.discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
         let idle = port.free_at <= now;
+        if tapped && self.marks(link) > marks {
+            self.tap_marked(link, &packet);
+        }
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }

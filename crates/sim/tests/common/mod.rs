@@ -24,7 +24,14 @@ impl Tap for Blind {
 /// The plan of a scenario text.
 #[track_caller]
 pub(crate) fn plan(yaml: &str) -> Arc<Plan> {
-    let files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    plan_with(yaml, [])
+}
+
+/// The same with files that it refers to.
+#[track_caller]
+pub(crate) fn plan_with<const N: usize>(yaml: &str, beside: [(&str, Vec<u8>); N]) -> Arc<Plan> {
+    let mut files = BTreeMap::from([(PathBuf::from("test.yaml"), yaml.as_bytes().to_vec())]);
+    files.extend(beside.map(|(name, bytes)| (PathBuf::from(name), bytes)));
     match load(
         Path::new("test.yaml"),
         &files,
