@@ -138,7 +138,9 @@ impl Fan {
             self.listed = 0;
             self.saturated &= self.queue.saturated();
         }
-        self.list.with(|l| l.sweep(end, SWEEP));
+        // A flow that is silent for just the time-out stays.
+        let last = Time::from_ps(end.as_ps().saturating_sub(1));
+        self.list.with(|l| l.sweep(last, SWEEP));
     }
 
     fn congestion(&self) -> Option<Refused> {
@@ -236,16 +238,15 @@ impl Schedule for Fan {
         let queued = self.queue.offer(packet, &mut |victim| {
             cx.evicted(victim, DropReason::PushedOut);
         });
-        let Some(class) = queued else {
-            cx.refused(packet, DropReason::Tail);
-            return;
-        };
+        match queued {
+            Some(_) => cx.enqueued(&packet, false),
+            None => cx.refused(packet, DropReason::Tail),
+        }
         self.saturated |= self.queue.unlisted() != unlisted;
-        cx.enqueued(&packet, false);
         let (queue, mechanism, member) = (&self.queue, &mut self.mechanism, self.member);
-        if mechanism.may_mark(class == Class::Priority) {
+        if mechanism.may_mark(queued == Some(Class::Backlog)) {
             self.list
-                .with(|l| mechanism.queued(flow, || queue.is_backlogged(flow), l, member));
+                .with(|l| mechanism.offered(flow, || queue.is_backlogged(flow), l, member));
         }
     }
 

@@ -126,19 +126,20 @@ impl Mechanism {
         lasting.map(|(_, n)| n).sum()
     }
 
-    /// Whether a packet that was queued, with priority or not, may make its flow an elastic one.
+    /// Whether a packet that was offered to the scheduler, and was queued behind the priority
+    /// packets or not, may make its flow an elastic one.
     #[inline]
-    pub(crate) fn may_mark(&self, priority: bool) -> bool {
+    pub(crate) fn may_mark(&self, behind: bool) -> bool {
         match (self.kind, self.rule) {
             (Kind::Basic, _) => false,
-            (_, ElasticRule::Sticky) => !priority,
+            (_, ElasticRule::Sticky) => behind,
             (_, ElasticRule::Instant) => true,
         }
     }
 
-    /// Such a packet was queued. `would_wait`: the flow's next one would get no priority.
+    /// Such a packet was offered. `would_wait`: the flow's next one would get no priority.
     #[inline]
-    pub(crate) fn queued(
+    pub(crate) fn offered(
         &mut self,
         flow: u32,
         would_wait: impl FnOnce() -> bool,

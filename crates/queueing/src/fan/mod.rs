@@ -9,6 +9,8 @@ mod resolve;
 pub(crate) mod scheduler;
 mod share;
 pub(crate) mod spec;
+#[cfg(test)]
+mod tests;
 pub(crate) mod waits;
 
 pub use bare::BareFairQueue;

@@ -1,7 +1,7 @@
 //! Schedulers over flows: which packet of many queues leaves next.
 
 #[cfg(test)]
-mod fair_tests;
+pub(crate) mod fair_tests;
 pub(crate) mod flow_wfq;
 mod heap;
 mod longest;

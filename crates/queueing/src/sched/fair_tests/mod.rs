@@ -3,7 +3,7 @@
 mod differential;
 mod link;
 mod on_link;
-mod reference;
+pub(crate) mod reference;
 mod vectors;
 
 use crate::fan::scheduler::FairQueueParams;

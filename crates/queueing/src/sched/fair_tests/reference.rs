@@ -25,7 +25,7 @@ struct Queue {
 
 /// Priority fair queueing.
 #[derive(Clone, Debug)]
-pub(super) struct PlainPfq {
+pub(crate) struct PlainPfq {
     params: FairQueueParams,
     /// Whether the packet after a dropped one inherits its tag; without it, what is dropped counts
     /// as service.
@@ -41,7 +41,7 @@ pub(super) struct PlainPfq {
 }
 
 impl PlainPfq {
-    pub(super) fn new(params: FairQueueParams, inherits: bool) -> Self {
+    pub(crate) fn new(params: FairQueueParams, inherits: bool) -> Self {
         Self {
             params,
             inherits,
@@ -235,7 +235,7 @@ struct Robin {
 
 /// Priority deficit round robin.
 #[derive(Clone, Debug)]
-pub(super) struct PlainPdrr {
+pub(crate) struct PlainPdrr {
     params: FairQueueParams,
     priority: VecDeque<Packet>,
     list: VecDeque<Element>,
@@ -247,7 +247,7 @@ pub(super) struct PlainPdrr {
 }
 
 impl PlainPdrr {
-    pub(super) fn new(params: FairQueueParams) -> Self {
+    pub(crate) fn new(params: FairQueueParams) -> Self {
         Self {
             params,
             priority: VecDeque::new(),
