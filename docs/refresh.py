@@ -58,7 +58,7 @@ IMAGES = {
 }
 """Which of an example's figures are copied to `docs/img`."""
 
-PAPERS = {"docs/papers/mitroi.md": "mitroi"}
+PAPERS = {"docs/papers/mitroi.md": "mitroi", "docs/papers/domzal.md": "domzal"}
 """Which paper's tables stand where, between `<!-- table NAME -->` and `<!-- end -->`."""
 
 PICTURES = {
@@ -71,7 +71,16 @@ PICTURES = {
         "m4-fifo-limit",
         "m12-levels",
         "load",
-    )
+    ),
+    "domzal": (
+        "fig06-waits-by-flows",
+        "fig07-efm",
+        "fig08-raef",
+        "fig09-rbaef",
+        "d10-transfers",
+        "waits-distribution",
+        "openings",
+    ),
 }
 """Which of a paper's figures are copied to `docs/img`, with the paper's name before theirs."""
 
@@ -165,9 +174,11 @@ def reproduction(paper, where):
     return tables
 
 
-def refresh_papers(where):
-    """Runs the papers, which takes minutes, and replaces their tables and pictures."""
+def refresh_papers(where, wanted=()):
+    """Runs papers, all if none is named, which takes minutes; replaces tables and pictures."""
     for page, paper in PAPERS.items():
+        if wanted and paper not in wanted:
+            continue
         out = where / paper
         tables = reproduction(paper, out)
         path = ROOT / page
@@ -197,10 +208,10 @@ def picture(report, target):
 
 
 def main():
-    """Replaces texts and pictures; with `papers` as argument only those of papers."""
-    if sys.argv[1:] == ["papers"]:
+    """Replaces texts and pictures; after `papers` only those of papers, of all or those named."""
+    if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
-            refresh_papers(Path(temporary))
+            refresh_papers(Path(temporary), sys.argv[2:])
         return
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():

@@ -79,7 +79,8 @@ class Lab:
         for source in sorted(system.iterdir()):
             if source.is_file() and source.suffix != ".py":
                 shutil.copyfile(source, work / source.name)
-        self.configuration = (work / CONFIGURATION).read_text(encoding="utf-8")
+        text = work / CONFIGURATION
+        self.configuration = text.read_text(encoding="utf-8") if text.is_file() else ""
 
     @property
     def scenario(self) -> Path:

@@ -1,0 +1,57 @@
+"""How much is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from spillgate.papers.domzal import system
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Numbers and lengths of runs.
+
+    Attributes:
+        few: Runs at each point of a figure and of the ledger, at most.
+        scale: Rate of FAN links over the paper's 100 Mb/s in table I; volumes, buffers and the
+            streams' packets go with it, so that everything takes as long with fewer packets.
+        small: The same for figures 6 to 9, the second workload, and what is beyond the paper.
+        least: The same for the ledger.
+        failure: Second at which L2 fails.
+        aftermath: Seconds after it for which mechanisms are run where only waits matter.
+        end: Second at which a run of the paper ends.
+        prolonged: Second to which basic FAN is run on.
+        timers: For figures 7 to 9.
+        flows: For figure 6.
+        sweep_start: Second after which the streams of figures 6 to 9 come.
+        sweep_gap: Mean seconds between them.
+        sweep_end: Second at which runs end that are about waits at R2 alone.
+        brief: Runs at each point of the ledger and beyond the paper, at most.
+    """
+
+    few: int = 3
+    scale: float = 1.0
+    small: float = 0.2
+    least: float = 0.1
+    failure: float = system.FAILURE
+    aftermath: float = 20.0
+    end: float = system.END
+    prolonged: float = 1000.0
+    timers: tuple[float, ...] = system.TIMERS
+    flows: tuple[int, ...] = system.FLOWS
+    sweep_start: float = 50.0
+    sweep_gap: float = 5.0
+    sweep_end: float = 230.0
+    brief: int = 2
+
+    @property
+    def sweep(self) -> system.Workload:
+        """The traffic of figures 6 to 9: streams come when the start of the network is over."""
+        return replace(system.W_CAL, stream_start=self.sweep_start, stream_gap=self.sweep_gap)
+
+
+FULL = Effort()
+"""The paper's system for table I; a part of its rates for what varies it."""
+
+QUICK = Effort(few=2, scale=0.2, timers=(1.0, 5.0, 20.0), flows=(200, 600), brief=1)
+"""A fifth of the rates throughout, and fewer points."""

@@ -1,0 +1,156 @@
+"""Runs the ledger, and says what the claims do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spillgate.papers.domzal import batches, system
+from spillgate.papers.domzal.cells import Cell
+from spillgate.papers.domzal.claims import CLAIMS, Found
+from spillgate.papers.domzal.effort import Effort
+from spillgate.papers.domzal.ledger import LINES
+from spillgate.papers.domzal.system import BASIC, Setting
+from spillgate.papers.judge import judge
+from spillgate.papers.lab import Lab
+from spillgate.papers.model import OUTCOME_LETTERS, Assumption, Judged, Ledgered, Table
+from spillgate.papers.model import Cell as TableCell
+
+IDS = ("D1", "D2", "D3", "D4", "D9", "D11")
+"""The claims that one setting of table I under one scheduler decides."""
+
+CHOSEN = "as chosen"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What the sweep gave: the ledger, and two tables of it."""
+
+    ledger: tuple[Ledgered, ...]
+    verdicts: Table
+    waits: Table
+
+
+def judged(cells: Mapping[str, Cell]) -> dict[str, Judged]:
+    """The claims of `IDS` from the routers of one setting."""
+    found = Found({("PFQ", router): cell for router, cell in cells.items()})
+    return {c.id: judge(c, c.test(found)) for c in CLAIMS if c.id in IDS}
+
+
+def _planned(of: Setting) -> dict[tuple[str, str, str], Setting]:
+    planned = {("", CHOSEN, router): _router(of, router) for router in system.ROUTERS}
+    for line in LINES:
+        for choice in line.choices:
+            for router in line.assumption.policies:
+                key = (line.assumption.key, choice.label, router)
+                planned[key] = choice.change(_router(of, router))
+    return planned
+
+
+def _router(of: Setting, router: str) -> Setting:
+    return Setting(router=router, workload=of.workload, failure=of.failure)
+
+
+def run(lab: Lab, effort: Effort) -> Sweep:
+    """Runs every choice by itself, under PFQ, on links of a part of the rate."""
+    planned = _planned(Setting(failure=effort.failure))
+    brief = min(effort.brief, lab.runs)
+    cells: dict[tuple[str, str, str], Cell] = {}
+    for title, basic in (("mechanisms", False), ("basic FAN", True)):
+        chosen = {k: s for k, s in planned.items() if (k[2] == BASIC) == basic}
+        end = effort.end if basic else effort.failure + effort.aftermath
+        names = {", ".join(x for x in k if x): k for k in chosen}
+        found = batches.run(
+            lab,
+            f"The ledger of assumptions: {title}",
+            {name: chosen[k] for name, k in names.items()},
+            brief,
+            end,
+            scale=effort.least,
+        )
+        cells |= {names[name]: cell for name, cell in found.cells.items()}
+    return _sweep(cells)
+
+
+def _sweep(cells: Mapping[tuple[str, str, str], Cell]) -> Sweep:
+    def of(key: str, label: str) -> dict[str, Cell]:
+        return {r: cells.get((key, label, r), cells["", CHOSEN, r]) for r in system.ROUTERS}
+
+    base = judged(of("", CHOSEN))
+    verdicts = [("", CHOSEN, *_letters(base))]
+    waits = [_waits("", CHOSEN, of("", CHOSEN), system.ROUTERS)]
+    ledger = []
+    for line in LINES:
+        a = line.assumption
+        effects = []
+        for choice in line.choices:
+            here = of(a.key, choice.label)
+            found = judged(here)
+            effects.append(
+                f"{choice.label}: {_effect(base, found)}{_numbers(a, of('', CHOSEN), here)}"
+            )
+            verdicts.append((a.key, choice.label, *_letters(found)))
+            waits.append(_waits(a.key, choice.label, here, a.policies))
+        ledger.append(Ledgered(a, "; ".join(effects) or a.note))
+    note = (
+        "PFQ, on FAN links of a part of the rate with volumes and buffers in proportion, which "
+        "take as long with fewer packets; the first line is our choice under the same runs. "
+        "Claims that compare schedulers, timers or numbers of flows are not judged here."
+    )
+    return Sweep(
+        tuple(ledger),
+        Table(
+            "ledger",
+            "Each assumption varied alone: verdicts",
+            ("assumption", "choice", *IDS),
+            tuple(verdicts),
+            f"R reproduced, s shape only, – not reproduced. {note}",
+        ),
+        Table(
+            "ledger-waits",
+            "Each assumption varied alone: waits",
+            (
+                "assumption",
+                "choice",
+                *(f"{r} {at}" for r in system.ROUTERS for at in system.LINKS),
+            ),
+            tuple(waits),
+            f"Empty where a choice cannot touch a router. {note}",
+        ),
+    )
+
+
+def _letters(found: Mapping[str, Judged]) -> list[str]:
+    return [OUTCOME_LETTERS[found[i].verdict] for i in IDS]
+
+
+def _waits(
+    key: str, label: str, cells: Mapping[str, Cell], routers: tuple[str, ...]
+) -> tuple[TableCell, ...]:
+    waits = (
+        cells[router].wait(at).quantity if router in routers else None
+        for router in system.ROUTERS
+        for at in system.LINKS
+    )
+    return (key, label, *waits)
+
+
+def _effect(base: Mapping[str, Judged], found: Mapping[str, Judged]) -> str:
+    changed = [
+        f"{k} {base[k].verdict.replace('_', ' ')} → {j.verdict.replace('_', ' ')}"
+        for k, j in found.items()
+        if j.verdict != base[k].verdict
+    ]
+    return ", ".join(changed) or "no verdict changes"
+
+
+def _numbers(a: Assumption, base: Mapping[str, Cell], found: Mapping[str, Cell]) -> str:
+    """The waits of the first router that the choice touches, before and after."""
+    router = a.policies[0]
+
+    def mean(cells: Mapping[str, Cell], at: str) -> str:
+        value = cells[router].wait(at).quantity.mean
+        return "–" if value is None else f"{value:.3g}"
+
+    parts = (f"{at} {mean(base, at)} → {mean(found, at)} s" for at in system.LINKS)
+    return f" ({router} {', '.join(parts)})"
