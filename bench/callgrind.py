@@ -53,6 +53,12 @@ CASES = {
         "--set",
         "measurement.duration=4 s",
     ],
+    # Past the first flush.
+    "fan": [
+        "bench/cases/fan.yaml",
+        "--set",
+        "measurement.duration=3 s",
+    ],
 }
 
 
