@@ -7,6 +7,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Drops, Packet, Rate, Rng, Time};
 
 use super::plain::Line;
+use crate::evidence::{Cause, Refusal};
 use crate::spec::{DisciplineSpec, FanSpec};
 use crate::{AdmissionState, Discipline, Recipe, SharedLists, Wait};
 
@@ -62,6 +63,11 @@ impl Link {
         }
     }
 
+    /// When the next packet may leave, if one waits.
+    pub(super) fn next_end(&self) -> Option<Time> {
+        (self.discipline.backlog_packets() > 0).then_some(self.free_at)
+    }
+
     pub(super) fn run_to(&mut self, now: Time) {
         while self.discipline.backlog_packets() > 0 && self.free_at <= now {
             self.send(self.free_at);
@@ -80,6 +86,18 @@ impl Link {
         self.collect(now);
         if self.free_at <= now {
             self.send(now);
+        }
+    }
+
+    /// Offers a packet; what was known if flow admission refused it.
+    pub(super) fn why(&mut self, now: Time, packet: Packet) -> Option<Refusal> {
+        self.discipline
+            .enqueue(now, packet, &mut self.rng, &mut self.drops);
+        let lost = self.drops.as_slice().first().copied();
+        self.collect(now);
+        match self.discipline.evidence(now, &lost?).cause {
+            Cause::Admission(r) => Some(r),
+            cause => panic!("{cause:?}"),
         }
     }
 
