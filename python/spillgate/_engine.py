@@ -156,10 +156,14 @@ class Job:
         parsed: dict[str, Any] = json.loads(self._job.describe())
         return parsed
 
-    def start(self) -> None:
-        """Starts the runs in background threads."""
+    def start(self, series: list[int] | None = None) -> None:
+        """Starts the runs in background threads.
+
+        Args:
+            series: Runs whose time series are sampled; every run if empty, the first if not given.
+        """
         with _translated():
-            self._job.start()
+            self._job.start(series)
 
     def progress(self) -> tuple[float, int, int, int]:
         """Fraction done, runs done, runs in all, events so far."""

@@ -37,6 +37,12 @@ _SAID = (
         "of {}",
     ),
     (
+        "drops_too_big",
+        "packets were lost because they were longer, labels included, than a link's mtu",
+        "packets_sent",
+        "of {}",
+    ),
+    (
         "unresolved",
         (
             "packets had neither arrived nor been lost when a run ended, and are missing "

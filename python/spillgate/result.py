@@ -251,7 +251,7 @@ class Results:
         return self._objects("runs", Run)
 
     def series(self) -> tuple[Series, ...]:
-        """Time series of the first run of each variant."""
+        """Time series of the first run of each variant, or of those chosen by `series`."""
         return self._objects("series", Series)
 
     def admission(

@@ -123,7 +123,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Series:
-    """A time series of the first run of a variant.
+    """A time series of one run of a variant.
 
     Attributes:
         variant: Name of the variant.

@@ -16,6 +16,7 @@ REASONS = {
     "drops_admission": "flow admission refused it",
     "drops_link_down": "the link was down",
     "drops_unroutable": "no route to its destination",
+    "drops_too_big": "it is longer than the link's MTU",
 }
 """What the metrics of drops mean, in words."""
 
@@ -76,6 +77,22 @@ def packet_sentence(packet: Record) -> str:
         if 100 * h["waited"] >= waited
     ]
     return f"{head}: {'; '.join(said)}; {duration(rest)} serialization and propagation."
+
+
+def hop_parts(hop: Record) -> dict[str, int]:
+    """What a hop took, in picoseconds: columns of the table."""
+    of = {"ahead": "own", "overtook": "own", "priority": "priority", "turn": "others"}
+    parts = dict.fromkeys(("own", "priority", "others"), 0)
+    for s in hop["served"]:
+        parts[of[s["relation"]]] += s["time"]
+    rest = hop["residual"]["time"] if hop["residual"] else 0
+    return {
+        **parts,
+        "wire": rest,
+        "tokens": hop["tokens"],
+        "sending": hop["serialization"],
+        "link": hop["propagation"],
+    }
 
 
 def wait_words(hop: Record, own: str) -> str:
@@ -192,6 +209,8 @@ def reason_words(lost: Record) -> str:
     waiting = _waiting(evidence)
     reason: str = lost["reason"]
     said = REASONS.get(reason, reason)
+    if reason == "drops_too_big":
+        return f"{said}: {lost['bytes']:,} B on the wire, labels and overhead included"
     if reason == "drops_link_down":
         # How much waits does not matter.
         return said

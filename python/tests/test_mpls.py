@@ -152,3 +152,33 @@ def test_the_example_loses_what_labels_take(root):
     assert loss("best effort in the core", "video") == pytest.approx(expected, rel=0.35)
     assert loss("classes by EXP", "voice") == 0
     assert loss("classes by EXP", "video") == 0
+
+
+def test_packets_above_the_mtu_are_lost_and_said(tmp_path, scenario, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    setting = ["--set", "topology.links.core1.mtu=205 B"]
+    assert main(["run", str(scenario), "--no-figures", "--out", str(out), *setting]) == 0
+    said = capsys.readouterr().out
+    assert "longer, labels included, than a link's mtu" in said
+    found = spillgate.explain(out, worst=0, drops=1)
+    lost = [d for g in found.groups for d in g["drops"]]
+    # Two labels on core1: 200 B of voice are 208 B there, and so are 1000 B of data.
+    assert {(d["link"], d["reason"]) for d in lost} == {("core1", "drops_too_big")}
+    assert all("MTU" in d["first"][0]["sentence"] for d in lost)
+    assert main(["check", str(scenario), "--set", "topology.links.core1.mtu=60 B"]) == 2
+    assert "68 B" in capsys.readouterr().err
+
+
+def test_explain_shows_label_values(tmp_path, scenario, capsys):
+    out = tmp_path / "out"
+    assert main(["run", str(scenario), "--no-figures", "--out", str(out)]) == 0
+    found = spillgate.explain(out, worst=1)
+    hops = {h["link"]: h["labels"] for g in found.groups for h in g["packets"][0]["hops"]}
+    # The provider's nodes are pe1, p, pe2: 16, 17, 18 are the ways there, 19 is the only VPN.
+    assert [x["label"] for x in hops["core1"]] == [18, 19]
+    assert [x["label"] for x in hops["core2"]] == [19]
+    assert hops["in"] == []
+    capsys.readouterr()
+    assert main(["explain", str(out), "--worst", "1"]) == 0
+    assert "core1 carried it under the labels 18 (EXP" in capsys.readouterr().out

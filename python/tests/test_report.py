@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -13,13 +14,14 @@ import pytest
 import spillgate
 from conftest import make_results, parts, summary_row
 from spillgate import report
+from spillgate.cli import main
 from spillgate.errors import OutputError
 from spillgate.report.facts import command
 from spillgate.report.outlines import queues, trees
 from spillgate.report.svg import log_ticks, ticks
-from spillgate.report.timelines import thin
+from spillgate.report.timelines import band, pooled, thin
 from spillgate.report.verdicts import matrix
-from spillgate.rows import Verdict
+from spillgate.rows import Series, Verdict
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 
@@ -270,6 +272,101 @@ def test_customers_and_sites_are_kept_apart(made, monkeypatch):
     text = Page(report.render(made)).text
     assert "Y.1541 class 0" in text
     assert "corrected for their number" in text
+
+
+CUSTOMERS = """customer,site,nodes,class,preset,share,metric,max,min
+Acme,,,voice,y1541-class-0,10 %,,,
+Initech,,,voice,,,owd_p99,1 us,
+"""
+
+
+def test_customers_of_a_real_run_are_drawn(root, tmp_path):
+    """From the file of requirements to the page, through a run directory."""
+    (tmp_path / "sla.csv").write_text(CUSTOMERS)
+    scenario = root / "examples/first/scenario.yaml"
+    found = spillgate.run(
+        scenario, runs=2, set={"measurement.duration": "2 s"}, sla=[tmp_path / "sla.csv"]
+    )
+    loaded = spillgate.load(found.save(tmp_path / "run"))
+    groups = {g.name: g for g in matrix(loaded).groups}
+    assert {"Acme: voice", "Initech: voice", "voice"} <= groups.keys()
+    assert {c.verdict for c in groups["Initech: voice"].cells} == {"fail"}
+    made = Page(report.render(loaded))
+    for said in ("Acme: voice", "Initech: voice", "y1541-class-0", "99 % of delays ≤ 1 µs"):
+        assert said in made.text, said
+
+
+def test_any_run_has_charts_over_time(root, tmp_path):
+    found = spillgate.run(
+        root / "examples/first/scenario.yaml",
+        runs=3,
+        set={"measurement.duration": "2 s"},
+        series=[0, 2],
+    )
+    assert {s.run for s in found.series()} == {0, 2}
+    # What is sampled changes nothing else.
+    plain = spillgate.run(
+        root / "examples/first/scenario.yaml", runs=3, set={"measurement.duration": "2 s"}
+    )
+    assert [r.digest for r in plain.runs] == [r.digest for r in found.runs]
+    assert {s.run for s in plain.series()} == {0}
+    loaded = spillgate.load(found.save(tmp_path / "run"))
+    made = Page(report.render(loaded))
+    names = ["all runs", "run 0", "run 2"]
+    assert {f.get("data-runs") for f in made.all("figure")} == {None, *names}
+    assert len(made.all("select", id="runs")) == 1
+    assert len(made.ids) == len(set(made.ids))
+    assert "Mean of 2 runs; the band holds all of them" in made.text
+    one = {(s.variant, s.where, s.metric): s for s in loaded.series() if s.run == 0}
+    two = {(s.variant, s.where, s.metric): s for s in loaded.series() if s.run == 2}
+    for s in pooled(loaded.series()):
+        a, b = (x[s.variant, s.where, s.metric].v for x in (one, two))
+        for mean, low, high, x, y in zip(s.v, s.low, s.high, a, b, strict=True):
+            assert (low, high) == (min(x, y), max(x, y))
+            assert mean == pytest.approx((x + y) / 2)
+    with pytest.raises(spillgate.InputError, match="there is no run 3"):
+        spillgate.run(root / "examples/first/scenario.yaml", runs=3, series=[3])
+
+
+def test_bands_of_long_series_hold_every_sample():
+    t = tuple(float(i) for i in range(1000))
+    v = tuple(math.sin(i / 7) + 2 for i in range(1000))
+    w = tuple(2 * x for x in v)
+    (one,) = pooled(
+        [Series("v", i, "q", "backlog_packets", "packets", t, x) for i, x in enumerate((v, w))]
+    )
+    outline = band(one, 1.0, 100)
+    assert len(outline) <= 4 * 100
+    half = len(outline) // 2
+    upper, lower = outline[:half], outline[half:][::-1]
+    for at, x, y in zip(t, v, w, strict=True):
+        left = max(i for i, p in enumerate(upper) if p[0] <= at)
+        assert upper[left][1] >= y or upper[min(left + 1, half - 1)][1] >= y
+        assert lower[left][1] <= x or lower[min(left + 1, half - 1)][1] <= x
+
+
+def test_the_worst_packets_are_told(root, tmp_path, capsys):
+    out = tmp_path / "run"
+    scenario = root / "examples/first/scenario.yaml"
+    options = ["--set", "measurement.duration=2 s", "--runs", "2", "--no-figures"]
+    assert main(["run", str(scenario), *options, "--out", str(out)]) in (0, 1, 3)
+    page = tmp_path / "page.html"
+    assert main(["report", str(out), "--worst", "2", "--run", "1", "-o", str(page)]) == 0
+    made = Page(page.read_text(encoding="utf-8"))
+    assert "worst" in made.ids
+    results = spillgate.load(out)
+    for variant in results.description.variants:
+        found = spillgate.explain(out, worst=2, variant=variant, run=1)
+        for group in found.groups:
+            for packet in group["packets"]:
+                assert packet["sentence"] in made.text
+        assert f"{variant}, run 1, fingerprint {found.digest}" in made.text
+    assert "In words" in made.text
+    capsys.readouterr()
+    assert main(["report", str(out), "--run", "1", "-o", str(page)]) == 2
+    assert "add --worst N" in capsys.readouterr().err
+    assert main(["report", str(out), "--worst", "1", "--variant", "nine", "-o", str(page)]) == 2
+    assert "there is no variant 'nine'" in capsys.readouterr().err
 
 
 def test_trees_compare_promise_and_use():

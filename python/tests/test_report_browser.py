@@ -330,6 +330,48 @@ def test_hostile_names_run_nothing(chromium, tmp_path):
     assert chromium.problems() == []
 
 
+def test_runs_can_be_chosen_and_worst_packets_are_drawn(chromium, root, tmp_path):
+    found = spillgate.run(
+        root / "examples/ce-node/scenario.yaml",
+        runs=3,
+        set={"measurement.duration": "4 s"},
+        series="all",
+    )
+    directory = found.save(tmp_path / "run")
+    told = [
+        spillgate.explain(directory, worst=3, variant=v) for v in found.description.variants[:2]
+    ]
+    file = report.write(found, tmp_path / "report.html", worst=told)
+    assert file.stat().st_size < 1_500_000
+    chromium.open(file)
+    assert chromium.problems() == []
+    shown = "[...document.querySelectorAll('figure[data-runs]')].filter(f => f.offsetParent)"
+    runs = f"[...new Set({shown}.map(f => f.dataset.runs))]"
+    assert chromium.run(runs) == ["all runs"]
+    bands = "[...document.querySelectorAll('#time-throughput path.band')]"
+    assert chromium.run(f"{bands}.some(b => b.getBoundingClientRect().height > 3)")
+    assert chromium.run("[...document.querySelectorAll('#runs option')].map(o => o.text)") == [
+        "all runs",
+        "run 0",
+        "run 1",
+        "run 2",
+    ]
+    chromium.run(
+        "(s => {s.value = 'run 2'; s.dispatchEvent(new Event('change'))})"
+        "(document.getElementById('runs'))"
+    )
+    assert chromium.run(runs) == ["run 2"]
+    lines = f"{shown}.every(f => [...f.querySelectorAll('path.line')].length > 0)"
+    assert chromium.run(lines)
+    bars = (
+        "[...document.querySelectorAll('#worst svg.bar rect')].map(r => +r.getAttribute('width'))"
+    )
+    widths = chromium.run(bars)
+    assert len(widths) > 20
+    assert all(0 <= w <= 200 for w in widths)
+    assert chromium.problems() == []
+
+
 def test_the_customer_edge_report_is_small(chromium, root, tmp_path):
     # Size depends on classes, variants and samples, not on how many packets are behind them.
     found = spillgate.run(

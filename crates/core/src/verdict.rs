@@ -33,11 +33,13 @@ pub enum DropReason {
     LinkDown,
     /// No route to its destination.
     Unroutable,
+    /// Longer, its labels included, than the link carries (its MTU).
+    TooBig,
 }
 
 impl DropReason {
     /// Every reason, in the order of their codes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Tail,
         Self::Early,
         Self::Forced,
@@ -46,6 +48,7 @@ impl DropReason {
         Self::Admission,
         Self::LinkDown,
         Self::Unroutable,
+        Self::TooBig,
     ];
 
     /// The metric that counts it.
@@ -59,6 +62,7 @@ impl DropReason {
             Self::Admission => "drops_admission",
             Self::LinkDown => "drops_link_down",
             Self::Unroutable => "drops_unroutable",
+            Self::TooBig => "drops_too_big",
         }
     }
 

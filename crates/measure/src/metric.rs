@@ -56,6 +56,7 @@ metrics! {
     DropsAdmission "drops_admission" ["packets"] "Refused by flow admission";
     DropsLinkDown "drops_link_down" ["packets"] "Lost because the link was down";
     DropsUnroutable "drops_unroutable" ["packets"] "Lost without a route to the destination";
+    DropsTooBig "drops_too_big" ["packets"] "Lost because they were longer, with their labels, than a link's `mtu`";
     MarksCe "marks_ce" ["packets"] "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s"] "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "Smallest one-way delay";
@@ -122,6 +123,7 @@ impl Metric {
             DropReason::Admission => Self::DropsAdmission,
             DropReason::LinkDown => Self::DropsLinkDown,
             DropReason::Unroutable => Self::DropsUnroutable,
+            DropReason::TooBig => Self::DropsTooBig,
         }
     }
 
@@ -155,6 +157,7 @@ impl Metric {
             Self::DropsAdmission => lost(DropReason::Admission),
             Self::DropsLinkDown => lost(DropReason::LinkDown),
             Self::DropsUnroutable => lost(DropReason::Unroutable),
+            Self::DropsTooBig => lost(DropReason::TooBig),
             Self::MarksCe => Some(m.marks_ce as f64),
             Self::OwdMean => m.delay.mean(),
             Self::OwdMin => delay(0.0),

@@ -71,6 +71,8 @@ pub struct LinkDescription {
     pub rate: u64,
     /// Propagation delay in seconds.
     pub delay: f64,
+    /// The longest IP packet that it carries, labels included, in bytes; none: no limit.
+    pub mtu: Option<u32>,
     /// Name of its policy.
     pub policy: String,
     /// How many MPLS labels packets have on it: the different numbers, ascending; empty outside of
@@ -199,6 +201,7 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             to: world.nodes[l.to as usize].clone(),
             rate: l.rate.bps(),
             delay: l.delay.as_secs_f64(),
+            mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
             labels,
         })

@@ -180,6 +180,7 @@ impl Names<'_> {
             "arrived": h.arrived.as_ps(),
             "started": at(h.start),
             "bytes": h.len,
+            "labels": h.labels.iter().flatten().map(|(label, exp)| json!({"label": label, "exp": exp})).collect::<Vec<_>>(),
             "rate": link.rate.bps(),
             "found": {"packets": h.found.0, "bytes": h.found.1},
             "limit": limit(h.limit),

@@ -88,7 +88,7 @@ pub struct RunRow {
     pub packets: u64,
 }
 
-/// A time series of run 0 of a variant.
+/// A time series of a run that was observed.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
     /// Variant.

@@ -13,7 +13,7 @@ use spillgate_measure::table::Scope;
 use spillgate_output::{Report, describe, explanation, pcapng, write_json, write_parquet};
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
-use spillgate_sim::{Campaign, Failure};
+use spillgate_sim::{Campaign, Failure, Observed};
 
 use crate::explain;
 use crate::files::Disk;
@@ -105,7 +105,13 @@ impl Job {
     }
 
     /// Starts the runs in background threads; a second call does nothing.
-    fn start(&self) {
+    #[pyo3(signature = (series = None))]
+    fn start(&self, series: Option<Vec<u32>>) {
+        let observed = match series {
+            None => Observed::First,
+            Some(runs) if runs.is_empty() => Observed::All,
+            Some(runs) => Observed::These(runs),
+        };
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *started, true) {
             return;
@@ -116,7 +122,8 @@ impl Job {
             self.threads,
         );
         std::thread::spawn(move || {
-            let run = std::panic::AssertUnwindSafe(|| campaign.execute(threads));
+            let run =
+                std::panic::AssertUnwindSafe(|| campaign.execute_observing(threads, &observed));
             let result = std::panic::catch_unwind(run).unwrap_or_else(|cause| {
                 let text = cause
                     .downcast_ref::<String>()
@@ -294,7 +301,7 @@ impl Results {
         self.json(Report::runs)
     }
 
-    /// Time series of run 0 of each variant, as a JSON list.
+    /// Time series of the observed runs, as a JSON list.
     fn series(&self) -> PyResult<String> {
         self.json(Report::series)
     }

@@ -159,16 +159,19 @@ impl WorldPlan {
     fn running_bytes(&self) -> u64 {
         let flows = self.flows.len() + self.replayed_flows();
         let in_flight = |l: &LinkPlan, load: u64| {
-            // Packets on the way are records of 64 B and at least 20 B on the wire.
+            // Packets on the way are records of 48 B and at least 20 B on the wire, in rings that
+            // double and, while they grow, exist twice: 48 / 20 * 2 * 1.5.
             let rate = Rate::from_bps(load);
-            rate.map_or(0, |r| r.bytes_in(l.delay)).saturating_mul(4)
+            rate.map_or(0, |r| r.bytes_in(l.delay)).saturating_mul(8)
         };
+        // A ring that is full grows to twice its size, and its old half is there until then.
+        let growing = |bytes: u64| bytes.saturating_add(bytes / 2);
         let queues = self
             .links
             .iter()
             .zip(self.loads())
             .fold(0_u64, |sum, (l, load)| {
-                sum.saturating_add(l.discipline.memory_bytes(flows))
+                sum.saturating_add(growing(l.discipline.memory_bytes(flows)))
                     .saturating_add(in_flight(l, load))
             });
         let (with, without) = self.queues();

@@ -35,6 +35,11 @@ pub struct MplsPlan {
     pub vpn_of: Vec<Option<u16>>,
 }
 
+/// The first label value that is not reserved (RFC 3032 section 2.1).
+const FIRST_LABEL: u32 = 16;
+/// The label that says nothing but its EXP bits.
+const EXPLICIT_NULL: u32 = 0;
+
 /// The part of a path inside the provider's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunnel {
@@ -72,6 +77,45 @@ impl MplsPlan {
     #[inline]
     pub fn depth(&self, to: u32, egress: u32, vpn: bool) -> u8 {
         u8::from(vpn) + u8::from(!(self.php && to == egress))
+    }
+
+    /// The label for the way to `egress` on a link to node `to`: one value for each egress in the
+    /// whole network, from 16 on in the order of the provider's nodes, as with a block of labels
+    /// for segment routing (RFC 8402); explicit null where the way ends (RFC 3032 section 2.1).
+    pub fn transport_label(&self, to: u32, egress: u32) -> u32 {
+        if to == egress {
+            return EXPLICIT_NULL;
+        }
+        let before = self.roles.iter().take(egress as usize);
+        FIRST_LABEL + before.filter(|r| **r != Role::Outside).count() as u32
+    }
+
+    /// The label of a VPN at every edge, behind those for the ways: one for each VPN (RFC 4364
+    /// section 4.3.2 leaves that to the edge).
+    pub fn vpn_label(&self, vpn: u16) -> u32 {
+        let ways = self.roles.iter().filter(|r| **r != Role::Outside).count();
+        FIRST_LABEL + ways as u32 + u32::from(vpn)
+    }
+
+    /// The VPN of the packets of a path, by the first node that belongs to one.
+    pub fn vpn_of_path(&self, path: &[u32], ends: impl Fn(u32) -> (u32, u32)) -> u16 {
+        let nodes = path.iter().flat_map(|l| {
+            let (from, to) = ends(*l);
+            [from, to]
+        });
+        let mut vpns = nodes.filter_map(|n| self.vpn_of.get(n as usize).copied().flatten());
+        vpns.next().unwrap_or(0)
+    }
+
+    /// The values of a packet's labels, the top one first, on a link to node `to`.
+    pub fn label_values(&self, labels: Labels, to: u32, egress: u32, vpn: u16) -> [u32; 2] {
+        let way = self.transport_label(to, egress);
+        // With popping one hop before the end the last label is the VPN's.
+        match (labels.depth(), self.php && to == egress) {
+            (2, _) => [way, self.vpn_label(vpn)],
+            (1, true) => [self.vpn_label(vpn), 0],
+            _ => [way, 0],
+        }
     }
 
     /// The parts of a path inside the provider's network, in order. `ends` gives the ends of a link.
@@ -168,4 +212,48 @@ pub enum Change {
     Popped(u8),
     /// The top label was replaced by that of the next node.
     Swapped,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes: a customer, an edge, one inside, an edge, two customers of different VPNs.
+    fn plan(php: bool) -> MplsPlan {
+        use Role::{Edge, Inside, Outside};
+        MplsPlan {
+            roles: vec![Outside, Edge, Inside, Edge, Outside, Outside],
+            php,
+            model: MplsModel::ShortPipe,
+            exp_of: [0; 64],
+            dscp_of: std::array::from_fn(|e| Dscp::class_selector(e as u8)),
+            vpns: vec!["red".to_owned(), "blue".to_owned()],
+            vpn_of: vec![Some(1), None, None, None, Some(1), Some(0)],
+        }
+    }
+
+    fn stack(depth: u8) -> Labels {
+        let mut labels = Labels::NONE;
+        (0..depth).for_each(|_| labels.push(0));
+        labels
+    }
+
+    #[test]
+    fn labels_are_one_for_each_way_and_each_vpn() {
+        let m = plan(true);
+        // Ways to nodes 1, 2, 3 are 16, 17, 18; the VPNs 19 and 20.
+        assert_eq!(m.label_values(stack(2), 2, 3, 1), [18, 20]);
+        assert_eq!(m.label_values(stack(2), 2, 3, 0), [18, 19]);
+        assert_eq!(m.label_values(stack(2), 2, 1, 1), [16, 20]);
+        // One hop before the end only the VPN's is left.
+        assert_eq!(m.label_values(stack(1), 3, 3, 1), [20, 0]);
+        // The provider's own packets have one label for the way.
+        assert_eq!(m.label_values(stack(1), 2, 3, 0), [18, 0]);
+        // Without popping the last link carries explicit null.
+        assert_eq!(plan(false).label_values(stack(2), 3, 3, 1), [0, 20]);
+        let ends = |l: u32| (l, l + 1);
+        assert_eq!(m.vpn_of_path(&[0, 1, 2, 3], ends), 1);
+        assert_eq!(m.vpn_of_path(&[4], ends), 1);
+        assert_eq!(m.vpn_of_path(&[1, 2], ends), 0);
+    }
 }

@@ -112,6 +112,8 @@ pub struct LinkPlan {
     pub delay: Dur,
     /// What it adds to a packet.
     pub overhead: Overhead,
+    /// The longest IP packet that it carries, labels included, in bytes; [`u32::MAX`]: no limit.
+    pub mtu: u32,
     /// What it costs to use it, at least 1.
     pub cost: u32,
     /// Name of its policy, for reports.

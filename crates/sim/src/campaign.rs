@@ -50,6 +50,29 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// Which runs have time series. Sampling them takes time: a world that is watched works nothing out
+/// ahead.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Observed {
+    /// The first run of each variant.
+    #[default]
+    First,
+    /// Every run.
+    All,
+    /// The runs of these numbers of each variant.
+    These(Vec<u32>),
+}
+
+impl Observed {
+    fn has(&self, run: u32) -> bool {
+        match self {
+            Self::First => run == 0,
+            Self::All => true,
+            Self::These(runs) => runs.contains(&run),
+        }
+    }
+}
+
 /// Which run it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunInfo {
@@ -104,6 +127,14 @@ impl Campaign {
     /// # Errors
     /// If the operating system gives no threads, or a capture cannot be replayed.
     pub fn execute(&self, threads: usize) -> Result<(), Failure> {
+        self.execute_observing(threads, &Observed::First)
+    }
+
+    /// The same, with the time series of other runs than the first.
+    ///
+    /// # Errors
+    /// As [`Campaign::execute`].
+    pub fn execute_observing(&self, threads: usize, observed: &Observed) -> Result<(), Failure> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
@@ -121,10 +152,8 @@ impl Campaign {
                 if i >= self.parts.len() || self.cancelled.load(Ordering::Relaxed) {
                     break;
                 }
-                self.one(RunInfo {
-                    variant: i % variants,
-                    run: (i / variants) as u32,
-                });
+                let (variant, run) = (i % variants, (i / variants) as u32);
+                self.one(RunInfo { variant, run }, observed.has(run));
             }
         });
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,9 +163,8 @@ impl Campaign {
         }
     }
 
-    fn one(&self, info: RunInfo) {
+    fn one(&self, info: RunInfo, observe: bool) {
         let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
-        let observe = info.run == 0;
         let mut world = World::<WinnerTree>::new(world, self.plan.seed, info.run, observe);
         let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
         let mut counted = 0;

@@ -28,7 +28,7 @@ mod wires;
 mod world;
 
 pub use admission::Admission;
-pub use campaign::{Campaign, Failure, Finished, Progress, RunInfo};
+pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use window::Window;
 pub use world::{LabelCounts, Stop, World, quantile_error};

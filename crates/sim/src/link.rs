@@ -77,10 +77,12 @@ impl Link {
             .plain_fifo()
             .filter(|_| service == Service::Computed)
         {
-            Some(limit) => Port::Fifo(FifoPort::new(limit, plan.rate, meter)),
+            Some(limit) => Port::Fifo(FifoPort::new(limit, plan, meter)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
-                Port::Queued(Box::new(QueuedPort::new(discipline, rng, fails, meter)))
+                Port::Queued(Box::new(QueuedPort::new(
+                    discipline, plan.mtu, rng, fails, meter,
+                )))
             }
         };
         Self {

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rate, Rng, Time};
+use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
+use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{QueueMeter, Through};
 use crate::window::Window;
@@ -28,7 +29,7 @@ pub(crate) struct FifoPort {
     free_at: Time,
     /// Packets that needed not wait, within the window.
     through: Through,
-    /// The longest packet that gets through an empty queue, in bytes.
+    /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue.
     longest: u32,
     /// The window has begun.
     counting: bool,
@@ -37,6 +38,8 @@ pub(crate) struct FifoPort {
 
 /// The packets that wait at a [`FifoPort`].
 struct Line {
+    /// The longest packet that the link carries, labels included.
+    mtu: u32,
     /// Most packets and bytes that may wait.
     max_packets: u32,
     max_bytes: u64,
@@ -63,8 +66,9 @@ impl Line {
 }
 
 impl FifoPort {
-    /// A FIFO with a limit, a time being the bytes that `rate` sends in it.
-    pub(crate) fn new(limit: Limit, rate: Rate, meter: QueueMeter) -> Self {
+    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it.
+    pub(crate) fn new(limit: Limit, plan: &LinkPlan, meter: QueueMeter) -> Self {
+        let (rate, mtu) = (plan.rate, plan.mtu);
         let (max_packets, max_bytes) = match limit {
             Limit::Packets(n) => (n, u64::MAX),
             Limit::Bytes(n) => (u32::MAX, n),
@@ -76,9 +80,11 @@ impl FifoPort {
             longest: match max_packets {
                 0 => 0,
                 _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
-            },
+            }
+            .min(shorter_on_the_wire(plan)),
             counting: false,
             line: Box::new(Line {
+                mtu,
                 max_packets,
                 max_bytes,
                 waiting: VecDeque::new(),
@@ -93,8 +99,8 @@ impl FifoPort {
         self.line.advance(now);
     }
 
-    /// Takes a packet that needs `tx` on the link: when its service starts, or none if it does
-    /// not fit into the queue, which is counted. What gets through is counted too.
+    /// Takes a packet that needs `tx` on the link: when its service starts, or why it is lost,
+    /// which is counted. What gets through is counted too.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through.
@@ -105,7 +111,7 @@ impl FifoPort {
         packet: &Packet,
         tx: Dur,
         window: Window,
-    ) -> Option<Time> {
+    ) -> Result<Time, DropReason> {
         if !self.counting && now >= window.start() {
             self.begin_counting(window.start());
         }
@@ -115,18 +121,36 @@ impl FifoPort {
             if window.contains(now) {
                 self.through.count(packet.len);
             }
-            return Some(now);
+            return Ok(now);
         }
         self.wait(now, packet, tx, window)
     }
 
-    fn wait(&mut self, now: Time, packet: &Packet, tx: Dur, window: Window) -> Option<Time> {
+    fn wait(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        tx: Dur,
+        window: Window,
+    ) -> Result<Time, DropReason> {
         let line = &mut *self.line;
         line.advance(now);
+        if size(packet) > line.mtu {
+            line.meter.on_lost(window, packet, now, DropReason::TooBig);
+            return Err(DropReason::TooBig);
+        }
         let bytes = line.bytes.saturating_add(packet.len.into());
         if line.waiting.len() >= line.max_packets as usize || bytes > line.max_bytes {
             line.meter.on_lost(window, packet, now, DropReason::Tail);
-            return None;
+            return Err(DropReason::Tail);
+        }
+        if self.free_at <= now {
+            // As long as some that are too big would be: cells are filled up.
+            self.free_at = now + tx;
+            if window.contains(now) {
+                self.through.count(packet.len);
+            }
+            return Ok(now);
         }
         let start = self.free_at;
         line.waiting.push_back((start, packet.len));
@@ -136,7 +160,7 @@ impl FifoPort {
             line.meter.on_backlog(line.waiting.len() as u64, bytes);
         }
         line.meter.on_served(window, packet, start);
-        Some(start)
+        Ok(start)
     }
 
     /// The window has begun at `edge`: what waited then counts as a peak.
@@ -160,8 +184,24 @@ impl FifoPort {
     }
 }
 
+/// Bytes of a packet that count for an MTU.
+#[inline]
+pub(crate) fn size(packet: &Packet) -> u32 {
+    u32::from(packet.l3_len) + u32::from(packet.labels.bytes())
+}
+
+/// The length on the wire up to which no packet is too big for a link.
+fn shorter_on_the_wire(plan: &LinkPlan) -> u32 {
+    match u16::try_from(plan.mtu).ok().and_then(|m| m.checked_add(1)) {
+        Some(too_big) => plan.overhead.wire_len(too_big) - 1,
+        None => u32::MAX,
+    }
+}
+
 /// A discipline with a server that takes one packet at a time.
 pub(crate) struct QueuedPort {
+    /// The longest packet that the link carries, labels included.
+    pub(crate) mtu: u32,
     pub(crate) discipline: Discipline,
     pub(crate) rng: Rng,
     pub(crate) free_at: Time,
@@ -179,8 +219,15 @@ pub(crate) struct QueuedPort {
 
 impl QueuedPort {
     /// The port of a link that is up; `fails`: not for ever.
-    pub(crate) fn new(discipline: Discipline, rng: Rng, fails: bool, meter: QueueMeter) -> Self {
+    pub(crate) fn new(
+        discipline: Discipline,
+        mtu: u32,
+        rng: Rng,
+        fails: bool,
+        meter: QueueMeter,
+    ) -> Self {
         Self {
+            mtu,
             queues: vec![meter; discipline.leaves().len()],
             slot: u32::MAX,
             discipline,

@@ -31,6 +31,8 @@ pub struct Seen<'a> {
     pub packet: &'a Packet,
     /// The segment in it, where its flow is one of a connection.
     pub segment: Option<&'a Segment>,
+    /// At a port: the values of its [`Packet::labels`], the top one first; 0 beyond them.
+    pub labels: [u32; 2],
 }
 
 /// A port at an instant.

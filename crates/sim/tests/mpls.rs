@@ -104,6 +104,54 @@ fn labels_take_four_bytes_each_where_they_are() {
     assert_eq!((labels.pushed, labels.popped, labels.swapped), (20, 20, 0));
 }
 
+/// A packet that fits without labels is too big with them, on the link that carries two. 68 B are
+/// the least that a link must carry (RFC 791); labels count (RFC 3032 section 3.2).
+#[test]
+fn labels_count_for_the_mtu() {
+    let lost = |links: &'static [(&'static str, &'static str)], policies: &'static str| {
+        let case = Case {
+            links,
+            policies,
+            ..Case::default()
+        };
+        let ran = case.run();
+        let sent = ran.of(Scope::Flow, "f", Metric::PacketsSent);
+        assert_eq!(sent, 10.0);
+        let labels = ran.labels();
+        assert_eq!(labels.pushed, labels.popped + labels.lost);
+        (
+            ran.of(Scope::Flow, "f", Metric::DropsTooBig),
+            ran.bytes("core1"),
+        )
+    };
+    assert_eq!(lost(&[("core1", "mtu: 108 B")], "{}"), (0.0, 1080.0));
+    assert_eq!(lost(&[("core1", "mtu: 107 B")], "{}"), (10.0, 0.0));
+    assert_eq!(lost(&[("core1", "mtu: 100 B")], "{}"), (10.0, 0.0));
+    assert_eq!(lost(&[("core2", "mtu: 104 B")], "{}"), (0.0, 1080.0));
+    assert_eq!(lost(&[("core2", "mtu: 103 B")], "{}"), (10.0, 1080.0));
+    assert_eq!(lost(&[("lan-a", "mtu: 100 B")], "{}"), (0.0, 1080.0));
+    assert_eq!(lost(&[("lan-a", "mtu: 99 B")], "{}"), (10.0, 0.0));
+    // The same before a discipline.
+    let policy = "{P: {class-based: {classes: [{name: class-default}]}}}";
+    assert_eq!(
+        lost(&[("core1", "policy: P, mtu: 108 B")], policy),
+        (0.0, 1080.0)
+    );
+    assert_eq!(
+        lost(&[("core1", "policy: P, mtu: 107 B")], policy),
+        (10.0, 0.0)
+    );
+    // The link's overhead does not count for the MTU, also where frames are filled up.
+    assert_eq!(
+        lost(&[("core1", "overhead: ethernet-phy, mtu: 108 B")], "{}").0,
+        0.0
+    );
+    assert_eq!(
+        lost(&[("core1", "overhead: ethernet-phy, mtu: 107 B")], "{}").0,
+        10.0
+    );
+}
+
 /// Without penultimate-hop popping p swaps, and pe2 removes both.
 #[test]
 fn explicit_null_keeps_the_label_for_the_way() {

@@ -22,6 +22,7 @@ from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import MANIFEST, RunDirectory, default_directory
 
 if TYPE_CHECKING:
+    from spillgate.explain import Explanation
     from spillgate.plot import FigureSpec
     from spillgate.scenario import Description
 
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     described = options.running = simulation.description
     specs = _figures(options, described)
     record = _recorder(options, simulation)
+    simulation.watched(options.series)
     target = options.out or default_directory(options.scenario, described.name)
     # Before the simulation: an hour of it must not end in "permission denied".
     directory = RunDirectory(target, force=options.force)
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         status = None
         with progress.shown(described, quiet=options.quiet) as report:
             try:
-                results = simulation.run(report)
+                results = simulation.run(report, series=options.series)
             except Interrupted as stopped:
                 results = stopped.results
                 status = INTERRUPTED
@@ -190,9 +192,10 @@ def make_report(options: argparse.Namespace) -> int:
 
     results = load(options.run)
     target = options.output or options.run / REPORT
+    worst = _worst(options, results)
     try:
         manifest = json.loads((options.run / MANIFEST).read_text(encoding="utf-8"))
-        written = write(results, target, manifest, force=options.force)
+        written = write(results, target, manifest, force=options.force, worst=worst)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         msg = (
             f"error: {options.run} does not hold what this version writes: {error!r}; "
@@ -201,6 +204,28 @@ def make_report(options: argparse.Namespace) -> int:
         raise InputError(msg) from error
     print(written)
     return 0
+
+
+def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:
+    """What became of the worst packets of the chosen variants: each run is repeated."""
+    from spillgate.explain import explain
+
+    if not options.worst:
+        if options.variant or options.run_number is not None or options.scenario is not None:
+            msg = "error: --variant, --run and --scenario say whose worst packets: add --worst N"
+            raise InputError(msg)
+        return []
+    return [
+        explain(
+            options.run,
+            worst=options.worst,
+            drops=options.worst,
+            variant=v,
+            run=options.run_number or 0,
+            scenario=options.scenario,
+        )
+        for v in options.variant or results.description.variants
+    ]
 
 
 def write_csv(results: Results) -> None:

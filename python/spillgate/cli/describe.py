@@ -85,7 +85,9 @@ def _kinds(d: Description) -> str:
 def _links(out: Console, d: Description) -> None:
     made = table()
     labelled = any(link["labels"] for link in d.links)
-    headings = ("link", "from → to", "rate", "delay", *(("labels",) if labelled else ()), "policy")
+    limited = any(link.get("mtu") for link in d.links)
+    more = (*(("mtu",) if limited else ()), *(("labels",) if labelled else ()))
+    headings = ("link", "from → to", "rate", "delay", *more, "policy")
     for heading in headings:
         made.add_column(heading, no_wrap=heading != "policy")
     rows = []
@@ -93,8 +95,9 @@ def _links(out: Console, d: Description) -> None:
         names = [p[i] for p in d.policies if i < len(p)]
         policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
-        rows.append((link, (link["rate"], labels, policy)))
-    for members, (rate, labels, policy) in families(rows):
+        mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
+        rows.append((link, (link["rate"], mtu, labels, policy)))
+    for members, (rate, mtu, labels, policy) in families(rows):
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -102,6 +105,7 @@ def _links(out: Console, d: Description) -> None:
             Text(" → ".join(_span([str(link[k]) for link in members]) for k in ("from", "to"))),
             format_value(rate, "b/s"),
             " to ".join(dict.fromkeys(ends)),
+            *((mtu,) if limited else ()),
             *((labels or "-",) if labelled else ()),
             Text(policy),
         )

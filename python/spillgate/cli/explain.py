@@ -9,7 +9,7 @@ from rich.text import Text
 
 from spillgate.cli.text import console, item, show, table
 from spillgate.explain import Explanation
-from spillgate.sentences import PS_PER_S, REASONS, mark_words, packets
+from spillgate.sentences import PS_PER_S, REASONS, hop_parts, mark_words, packets
 
 Record = dict[str, Any]
 
@@ -53,7 +53,7 @@ def _group(out: Console, group: Record, *, ways: bool) -> None:
 def _way(out: Console, packet: Record) -> None:
     """Times in milliseconds, hop by hop; the last line is their sum."""
     columns = ("own", "priority", "others", "wire", "tokens", "sending", "link")
-    rows = [[_parts(h)[c] for c in columns] for h in packet["hops"]]
+    rows = [[hop_parts(h)[c] for c in columns] for h in packet["hops"]]
     sums = [sum(column) for column in zip(*rows, strict=True)]
     shown = [i for i, total in enumerate(sums) if total or columns[i] in ("sending", "link")]
     grid = table()
@@ -71,29 +71,20 @@ def _way(out: Console, packet: Record) -> None:
     show(out, grid)
 
 
-def _parts(hop: Record) -> dict[str, int]:
-    """What a hop took, in picoseconds: columns of the table."""
-    of = {"ahead": "own", "overtook": "own", "priority": "priority", "turn": "others"}
-    parts = dict.fromkeys(("own", "priority", "others"), 0)
-    for s in hop["served"]:
-        parts[of[s["relation"]]] += s["time"]
-    rest = hop["residual"]["time"] if hop["residual"] else 0
-    return {
-        **parts,
-        "wire": rest,
-        "tokens": hop["tokens"],
-        "sending": hop["serialization"],
-        "link": hop["propagation"],
-    }
-
-
 def _ms(ps: int) -> str:
     return f"{ps / 1e9:.3f}" if ps else "0"
+
+
+def _labels(stack: list[Record]) -> str:
+    return "the label" if len(stack) == 1 else "the labels"
 
 
 def _notes(packet: Record) -> list[str]:
     notes = []
     for hop in packet["hops"]:
+        if hop["labels"]:
+            stack = ", ".join(f"{x['label']} (EXP {x['exp']})" for x in hop["labels"])
+            notes.append(f"{hop['link']} carried it under {_labels(hop['labels'])} {stack}")
         if hop["dscp"] is not None:
             before, after = hop["dscp"]
             notes.append(f"{hop['link']} changed its DSCP from {before} to {after}")

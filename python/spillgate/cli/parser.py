@@ -52,6 +52,13 @@ def build_parser() -> argparse.ArgumentParser:
         help="threads; default one a core; results do not depend on it",
     )
     run.add_argument(
+        "--series",
+        type=_runs,
+        metavar="K,...|all",
+        help="runs, from 0, whose time series are kept and drawn; default the first; each takes "
+        "up to a fifth longer",
+    )
+    run.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
@@ -101,6 +108,32 @@ def build_parser() -> argparse.ArgumentParser:
     )
     report.add_argument(
         "--force", action="store_true", help="replace a file that is no report, too"
+    )
+    packets = report.add_argument_group(
+        "single packets", "runs are repeated for it, which takes about twice as long as they did"
+    )
+    packets.add_argument(
+        "--worst",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the N packets of each class that took longest, and why packets were dropped",
+    )
+    packets.add_argument(
+        "--variant", action="append", metavar="V", help="of this variant; several; default all"
+    )
+    packets.add_argument(
+        "--run",
+        dest="run_number",
+        type=int,
+        metavar="K",
+        help="of which run, from 0; default 0",
+    )
+    packets.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
     )
 
     _check(commands)
@@ -156,6 +189,17 @@ def build_parser() -> argparse.ArgumentParser:
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
     return parser
+
+
+def _runs(text: str) -> list[int] | str:
+    """Numbers of runs, or `all`."""
+    if text.strip() == "all":
+        return "all"
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        msg = f"{text!r} is neither 'all' nor numbers of runs such as 0,3"
+        raise argparse.ArgumentTypeError(msg) from None
 
 
 def _recording(parser: argparse._ArgumentGroup, prefix: str) -> None:

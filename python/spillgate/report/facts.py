@@ -48,6 +48,7 @@ def parameters(d: Description) -> list[tuple[str, str]]:
 def links(d: Description) -> Table:
     """The links with their policies by variant."""
     rows = []
+    limited = any(link.get("mtu") for link in d.links)
     for i, link in enumerate(d.links[:_MOST_LINKS]):
         used = list(dict.fromkeys(p[i] for p in d.policies if i < len(p)))
         rows.append(
@@ -56,12 +57,14 @@ def links(d: Description) -> Table:
                 f"{link['from']} → {link['to']}",
                 format_value(link["rate"], "b/s"),
                 format_value(link["delay"], "s"),
+                *((f"{link['mtu']} B" if link.get("mtu") else "–",) if limited else ()),
                 ", ".join(used),
             )
         )
     more = len(d.links) - _MOST_LINKS
     note = f"{more} more links are in the scenario." if more > 0 else ""
-    return Table(("link", "from → to", "rate", "propagation", "policy"), tuple(rows), note)
+    mtu = ("MTU",) if limited else ()
+    return Table(("link", "from → to", "rate", "propagation", *mtu, "policy"), tuple(rows), note)
 
 
 def sessions(d: Description) -> Table | None:

@@ -33,6 +33,7 @@ class Figure:
         group: Charts of one group zoom together.
         notes: Further entries of the legend: a kind (`band`, `level`, `dot`, `span`) and its
             meaning.
+        runs: Which runs it shows, if there are figures of others: `run 3`, `all runs`.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Figure:
     table: Alternative
     group: str
     notes: Sequence[tuple[str, str]] = ()
+    runs: str = ""
 
     @property
     def charts(self) -> list[tuple[str, Markup]]:

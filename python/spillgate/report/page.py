@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,15 @@ from spillgate.report.facts import (
 )
 from spillgate.report.outlines import trees
 from spillgate.report.tables import class_tables, loss_table
-from spillgate.report.timelines import timeline_figures
+from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
+from spillgate.report.worst import worst_packets
 from spillgate.result import Results
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from spillgate.explain import Explanation
 
 REPORT = "report.html"
 """Name of the report in a run directory."""
@@ -60,12 +63,17 @@ def _template() -> tuple[Template, str, str, str]:
     return environment.get_template("page.html.j2"), style, script, digest
 
 
-def render(results: Results, manifest: Mapping[str, Any] | None = None) -> str:
+def render(
+    results: Results,
+    manifest: Mapping[str, Any] | None = None,
+    worst: Sequence[Explanation] = (),
+) -> str:
     """The report as HTML; the same results and manifest give the same text.
 
     Args:
         results: What was measured, from `spillgate.run` or `spillgate.load`.
         manifest: Where it comes from, as `manifest.json` says; that of `results` if not given.
+        worst: What became of single packets of these results, from `spillgate.explain`.
 
     Example:
         >>> import spillgate
@@ -101,6 +109,8 @@ def render(results: Results, manifest: Mapping[str, Any] | None = None) -> str:
         admission=admission_table(results),
         losses=loss_table(results),
         figures=figures,
+        shown_runs=shown_runs(figures),
+        worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
         parameters=parameters(d),
@@ -121,6 +131,7 @@ def write(
     manifest: Mapping[str, Any] | None = None,
     *,
     force: bool = False,
+    worst: Sequence[Explanation] = (),
 ) -> Path:
     """Writes the report; an earlier report in its place is replaced, nothing else is.
 
@@ -129,6 +140,7 @@ def write(
         path: The file to write.
         manifest: As for `render`.
         force: Whether a file that is no report is replaced too.
+        worst: As for `render`.
 
     Returns:
         The file.
@@ -138,7 +150,7 @@ def write(
             changed.
     """
     target = Path(path)
-    text = render(results, manifest)
+    text = render(results, manifest, worst)
     try:
         if target.is_dir():
             msg = f"{target} is a directory; name the file to write"

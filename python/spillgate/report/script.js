@@ -251,6 +251,14 @@
     }
   }
 
+  // Of charts over time those of one run, or of all together, are shown.
+  const runs = document.getElementById("runs");
+  if (runs) {
+    const choose = () => document.querySelectorAll("figure[data-runs]").forEach((f) => { f.hidden = f.dataset.runs !== runs.value; });
+    runs.addEventListener("change", choose);
+    choose();
+  }
+
   const charts = [];
   // Charts of times move together; distributions have scales of their own.
   const zoom = (chart, range) => {

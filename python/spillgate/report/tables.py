@@ -131,6 +131,7 @@ CAUSES = {
     "drops_admission": "not admitted",
     "drops_link_down": "link down",
     "drops_unroutable": "no route",
+    "drops_too_big": "above the MTU",
 }
 """Causes of loss in words, in the order of the bars."""
 

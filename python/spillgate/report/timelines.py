@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from spillgate.labels import label_of
 from spillgate.metrics import Scale, format_value, scale_for
@@ -14,6 +16,9 @@ from spillgate.rows import Series
 
 POINTS = 60_000
 """Points of all curves together: what bounds the size of the page."""
+
+MOST_RUNS = 10
+"""Runs that have charts of their own."""
 
 MOST_PANELS = 12
 """Variants that have charts of their own."""
@@ -38,9 +43,69 @@ _TITLES = {
 _KINDS = ("class ", "link ", "flow ", "sessions ")
 
 
+ALL_RUNS = "all runs"
+"""What stands for the mean of the runs in place of a run's name."""
+
+
 def timeline_figures(results: Results) -> list[Figure]:
-    """One figure for each sampled metric that is ever above zero."""
-    series = results.series()
+    """Figures for each sampled metric that is ever above zero.
+
+    Where several runs were sampled, one figure for all together and one for each run.
+    """
+    every = results.series()
+    numbers = sorted({s.run for s in every})
+    if len(numbers) < 2:
+        return _of_run(results, every, f"First run of {results.description.runs}")
+    shown = numbers[:MOST_RUNS]
+    share = 1 + len(shown)
+    figures = _of_run(results, pooled(every), ALL_RUNS, share)
+    for run in shown:
+        mine = [s for s in every if s.run == run]
+        figures += _of_run(results, mine, f"run {run}", share)
+    return figures
+
+
+def shown_runs(figures: Sequence[Figure]) -> list[str]:
+    """Which runs a reader can choose from; none where there is one."""
+    return list(dict.fromkeys(f.runs for f in figures if f.runs))
+
+
+@dataclass(frozen=True)
+class Pooled(Series):
+    """The mean over the runs, with the smallest and the largest value at each instant."""
+
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+def pooled(series: Sequence[Series]) -> list[Series]:
+    """Each curve as its mean over the runs; an instant at which some run has no value has none."""
+    groups: dict[tuple[str, str, str], list[Series]] = {}
+    for s in series:
+        groups.setdefault((s.variant, s.where, s.metric), []).append(s)
+    found: list[Series] = []
+    for members in groups.values():
+        first = members[0]
+        columns = list(zip(*(m.v for m in members), strict=False))
+        whole = [[x for x in c if x is not None] for c in columns]
+        full = [c if len(c) == len(members) else None for c in whole]
+        found.append(
+            Pooled(
+                first.variant,
+                first.run,
+                first.where,
+                first.metric,
+                first.unit,
+                first.t[: len(full)],
+                tuple(None if c is None else math.fsum(c) / len(c) for c in full),
+                low=tuple(None if c is None else min(c) for c in full),
+                high=tuple(None if c is None else max(c) for c in full),
+            )
+        )
+    return found
+
+
+def _of_run(results: Results, series: Sequence[Series], runs: str, share: int = 1) -> list[Figure]:
     # Averages are drawn with the queues that they are of.
     metrics = list(dict.fromkeys(s.metric for s in series if s.metric != AVERAGE))
     ordered = [m for m in _TITLES if m in metrics] + [m for m in metrics if m not in _TITLES]
@@ -49,8 +114,14 @@ def timeline_figures(results: Results) -> list[Figure]:
     chosen = {m: _busiest([s for s in series if s.metric == m]) for m in ordered}
     averages = sum(s.metric == AVERAGE for s in series)
     curves = sum(len(c) for c in chosen.values()) + averages
-    room = max(200, POINTS // curves) if curves else POINTS
-    return [_figure(results, metric, chosen[metric], room) for metric in ordered if chosen[metric]]
+    # A band has two more sides.
+    sides = 3 if runs == ALL_RUNS else 1
+    room = max(200 // share, POINTS // (curves * share * sides)) if curves else POINTS
+    return [
+        _figure(results, series, metric, chosen[metric], room, runs, several=share > 1)
+        for metric in ordered
+        if chosen[metric]
+    ]
 
 
 def _limits_in_bytes(results: Results) -> bool:
@@ -62,7 +133,8 @@ def _limits_in_bytes(results: Results) -> bool:
 
 
 def _peak(s: Series) -> float:
-    return max((v for v in s.v if v is not None), default=0.0)
+    values = s.high if isinstance(s, Pooled) else s.v
+    return max((v for v in values if v is not None), default=0.0)
 
 
 def _busiest(series: Sequence[Series]) -> list[Series]:
@@ -101,7 +173,16 @@ def _name(where: str) -> str:
     return next((where[len(k) :] for k in _KINDS if where.startswith(k)), where)
 
 
-def _figure(results: Results, metric: str, series: Sequence[Series], room: int) -> Figure:
+def _figure(
+    results: Results,
+    every: Sequence[Series],
+    metric: str,
+    series: Sequence[Series],
+    room: int,
+    runs: str,
+    *,
+    several: bool,
+) -> Figure:
     d = results.description
     title, what = _TITLES.get(metric, (label_of(metric), label_of(metric)))
     places = list(dict.fromkeys(s.where for s in series))
@@ -119,7 +200,7 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
         mine = [s for s in series if s.variant == v]
         averages = [
             s
-            for s in results.series()
+            for s in every
             if s.metric == AVERAGE
             and metric == "backlog_packets"
             and s.variant == v
@@ -134,15 +215,16 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
     if alike:
         high = max(p.y.high for p in panels)
         panels = [_raised(p, high) for p in panels]
-    run = f"First run of {d.runs}" if d.runs > 1 else "The run"
-    every = format_value(d.interval, "s")
-    caption = f"{run}: {what}, sampled every {every}."
+    run = (runs[0].upper() + runs[1:]) if several or d.runs > 1 else "The run"
+    if runs == ALL_RUNS:
+        run = f"Mean of {len({s.run for s in results.series()})} runs; the band holds all of them"
+    caption = f"{run}: {what}, sampled every {format_value(d.interval, 's')}."
     links = {p.partition("/")[0] for p in places if "/" in p}
     if len(links) == 1:
         title = f"{title} on {next(iter(links))}"
     if averaged:
         caption += " RED and WRED compare their thresholds with the average, not the queue."
-    if len({s.where for s in results.series() if s.metric == metric}) > len(places):
+    if len({s.where for s in every if s.metric == metric}) > len(places):
         caption += " Queues and links that are idle, or less busy, are in results.parquet."
     if left_out > 0:
         caption += f" {left_out} more variants are in results.parquet."
@@ -153,8 +235,11 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
         notes.append(("average", "average of RED or WRED"))
     if any(p.levels for p in panels):
         notes.append(("level", "limit or threshold"))
+    if runs == ALL_RUNS:
+        notes.append(("band", "smallest to largest of the runs"))
+    suffix = "" if not several or runs == ALL_RUNS else f"-{runs.replace(' ', '-')}"
     return Figure(
-        id=f"time-{metric}",
+        id=f"time-{metric}{suffix}",
         title=title,
         caption=caption,
         panels=panels,
@@ -162,6 +247,7 @@ def _figure(results: Results, metric: str, series: Sequence[Series], room: int) 
         table=_table(series),
         group="time",
         notes=notes,
+        runs=runs if several else "",
     )
 
 
@@ -210,7 +296,29 @@ def _line(s: Series, style: int, name: str, scale: Scale, room: int) -> Line:
     points = thin(s.t, s.v, scale.factor, room)
     if s.metric == AVERAGE:
         return Line(f"{name}, average", style, points, average_of=name)
+    if isinstance(s, Pooled):
+        return Line(name, style, points, band=band(s, scale.factor, room))
     return Line(name, style, points)
+
+
+def band(s: Pooled, factor: float, room: int) -> list[tuple[float, float]]:
+    """The outline of what lies between the smallest and the largest run.
+
+    Of long series each stretch keeps its extremes, so that every run lies inside.
+    """
+    known = [
+        (t, low * factor, high * factor)
+        for t, low, high in zip(s.t, s.low, s.high, strict=True)
+        if low is not None and high is not None
+    ]
+    stretch = max(1, -(-len(known) // room))
+    upper, lower = [], []
+    for i in range(0, len(known), stretch):
+        part = known[i : i + stretch]
+        for t in dict.fromkeys((part[0][0], part[-1][0])):
+            upper.append((t, max(p[2] for p in part)))
+            lower.append((t, min(p[1] for p in part)))
+    return [*upper, *reversed(lower)]
 
 
 def thin(

@@ -3,8 +3,8 @@
 //! Sources: RFC 791 (IPv4), RFC 768 (UDP), RFC 9293, RFC 2018 and RFC 7323 (TCP and its options),
 //! RFC 3032 (labels). Checksums are right, the payload being zeros.
 //!
-//! Made up, as nothing in a run depends on them: MAC addresses, label values, TTL, TCP's window and
-//! urgent pointer.
+//! Made up, as nothing in a run depends on them: MAC addresses, TTL, TCP's window and urgent pointer.
+//! Label values are one for each way and each VPN (`MplsPlan::label_values`).
 
 use spillgate_core::{FlowKey, Packet, Time};
 use spillgate_endpoints::tcp::{Flags, Segment};
@@ -15,14 +15,14 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const IPV4_LEN: usize = 20;
 const TCP_LEN: usize = 20;
-/// The first label value that is not reserved (RFC 3032 section 2.1).
-const FIRST_LABEL: u32 = 16;
 
 /// What else the headers say.
 pub(super) struct Around {
     pub(super) link: LinkType,
     /// Nodes at the ends of the link, for MAC addresses.
     pub(super) nodes: (u32, u32),
+    /// Values of the labels, the top one first.
+    pub(super) labels: [u32; 2],
 }
 
 /// Writes the headers of a packet into `out`; the length of the packet with all of them.
@@ -35,7 +35,7 @@ pub(super) fn headers(
 ) -> u32 {
     out.clear();
     if around.link == LinkType::Ethernet {
-        ethernet(out, around.nodes, packet);
+        ethernet(out, around, packet);
     }
     let before = out.len();
     ipv4(out, packet, key);
@@ -69,8 +69,8 @@ pub(super) fn headers(
     most as u32
 }
 
-fn ethernet(out: &mut Vec<u8>, nodes: (u32, u32), packet: &Packet) {
-    for node in [nodes.1, nodes.0] {
+fn ethernet(out: &mut Vec<u8>, around: &Around, packet: &Packet) {
+    for node in [around.nodes.1, around.nodes.0] {
         // Locally administered (IEEE 802, second bit).
         out.extend([0x02, 0]);
         out.extend(node.to_be_bytes());
@@ -79,13 +79,7 @@ fn ethernet(out: &mut Vec<u8>, nodes: (u32, u32), packet: &Packet) {
     let kind: u16 = if stack.is_empty() { 0x0800 } else { 0x8847 };
     out.extend(kind.to_be_bytes());
     for (i, tc) in stack.iter().enumerate() {
-        // The way of the packet for the outer one, its flow for the inner one.
-        let value = if i + 1 < stack.len() {
-            (packet.handle >> 32) as u32
-        } else {
-            packet.flow
-        };
-        let label = (FIRST_LABEL + value) & 0xf_ffff;
+        let label = around.labels[i] & 0xf_ffff;
         let bottom = u32::from(i + 1 == stack.len());
         let entry = label << 12 | u32::from(*tc & 7) << 9 | bottom << 8 | 64;
         out.extend(entry.to_be_bytes());

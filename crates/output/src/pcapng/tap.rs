@@ -154,6 +154,7 @@ impl<W: Write> Recorder<W> {
         let around = Around {
             link: self.link,
             nodes: (on.from, on.to),
+            labels: seen.labels,
         };
         let len = headers(&mut self.headers, p, &info.key, seen.segment, &around);
         let direction = match point {

@@ -1,6 +1,7 @@
 //! Links, and the links of groups.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use spillgate_core::{Dur, Overhead, Rate};
 use spillgate_queueing::Recipe;
@@ -18,6 +19,10 @@ use crate::suggest::{did_you_mean, list};
 
 /// Most links, ways back included.
 const MAX_LINKS: u64 = 1_000_000;
+
+/// What a link may carry at most: every link carries 68 bytes (RFC 791), and no IP packet is longer
+/// than its length field says.
+const MTUS: RangeInclusive<u64> = 68..=65_535;
 
 /// A link as written: one link, or one per member of a group, perhaps each with its way back.
 pub(super) struct Entry<'a> {
@@ -218,6 +223,11 @@ impl<'a> Entry<'a> {
                 .hint("write a whole number from 1");
             ctx.error(d, root, &at("cost"));
         }
+        if let Some(mtu) = link.mtu.filter(|m| !MTUS.contains(&m.0)) {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("an MTU of {mtu}"))
+                .hint("write 68 B (RFC 791) to 65535 B, such as 1500 B");
+            ctx.error(d, root, &at("mtu"));
+        }
         let (Some(from), Some(to)) = (self.from, self.to) else {
             return;
         };
@@ -286,6 +296,9 @@ impl<'a> Entry<'a> {
                 rate: spec.rate,
                 delay: spec.delay.of(i),
                 overhead: spec.overhead,
+                mtu: spec
+                    .mtu
+                    .map_or(u32::MAX, |b| b.0.try_into().unwrap_or(u32::MAX)),
                 cost: spec.cost.max(1),
             })
         };
@@ -304,6 +317,7 @@ pub(super) struct Draft<'a> {
     rate: Rate,
     delay: Dur,
     overhead: Overhead,
+    mtu: u32,
     cost: u32,
 }
 
@@ -341,6 +355,7 @@ impl Draft<'_> {
             rate: self.rate,
             delay: self.delay,
             overhead: self.overhead,
+            mtu: self.mtu,
             cost: self.cost,
             policy,
             discipline,

@@ -32,6 +32,7 @@ use crate::ctx::Ctx;
 use crate::de::repeated;
 use crate::error::Diagnostic;
 use crate::load::{LinkPolicy, PortPolicies};
+use crate::mpls::Role;
 use crate::node::{Node, Step, steps};
 use crate::plan::WorldPlan;
 use crate::schema::Scenario;
@@ -74,9 +75,20 @@ pub(crate) fn world(
         mpls.as_ref().is_some_and(|m| m.is_inside(e.from, e.to))
     };
     policies::check_labels(ctx, scenario, root, &policies, &links, inside);
-    mpls::check_classes(ctx, root, &policies, &attached, &links, |l| {
-        seen[l as usize]
-    });
+    let imposes = |l: u32| {
+        let e = edges[l as usize];
+        mpls.as_ref()
+            .is_some_and(|m| m.role(e.to) == Role::Edge && !m.is_provider(e.from))
+    };
+    mpls::check_classes(
+        ctx,
+        root,
+        &policies,
+        &attached,
+        &links,
+        |l| seen[l as usize],
+        imposes,
+    );
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }

@@ -387,6 +387,7 @@ pub(super) fn check_classes(
     attached: &BTreeMap<String, Attached>,
     links: &Links<'_>,
     seen: impl Fn(u32) -> Seen,
+    imposes: impl Fn(u32) -> bool,
 ) {
     for (name, a) in attached {
         let Some(DisciplineSpec::ClassBased(spec)) = policies.get(&a.policy) else {
@@ -421,6 +422,31 @@ pub(super) fn check_classes(
                     ),
                 )
                 .hint("labels are on links between nodes of `topology.mpls`; elsewhere match `dscp`")
+            } else {
+                continue;
+            };
+            ctx.warn(d, root, &a.path);
+        }
+        for class in &spec.classes {
+            let d = if class.set_exp.is_some() && !labelled {
+                Diagnostic::warning(
+                    codes::W_LABELS,
+                    format!(
+                        "class `{}` of policy `{}` sets EXP bits, and no packet on link `{name}` has a label",
+                        class.name, a.policy
+                    ),
+                )
+                .hint("before an edge puts labels on, write `set_exp_imposition`; `set_exp` is for links that carry labels")
+            } else if class.set_exp_imposition.is_some() && !named.ids().step_by(ways).any(&imposes)
+            {
+                Diagnostic::warning(
+                    codes::W_LABELS,
+                    format!(
+                        "class `{}` of policy `{}` sets EXP bits for labels to come, and link `{name}` does not lead to an edge that puts any on",
+                        class.name, a.policy
+                    ),
+                )
+                .hint("write it in the policy of the link from the customer to the node of `mpls.pe`; on labelled packets `set_exp` changes the top label")
             } else {
                 continue;
             };

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Overhead, Rate};
+use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
 
 use super::MplsSpec;
 
@@ -74,6 +74,11 @@ pub struct LinkSpec {
     /// every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
+    /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032 section 3.2),
+    /// 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never fragmented.
+    /// Default: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Size>,
     /// Queue discipline of the sending port: a name in `policies` or a policy-map of `configs`.
     /// Default: a FIFO that never overflows in practice (1 GB).
     #[serde(default, skip_serializing_if = "Option::is_none")]

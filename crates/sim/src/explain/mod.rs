@@ -145,6 +145,8 @@ pub struct Hop {
     pub end: Time,
     /// Its length in bytes on this link.
     pub len: u32,
+    /// Its MPLS labels when it arrived, the top one first: value and EXP bits.
+    pub labels: [Option<(u32, u8)>; 2],
     /// DSCP on arrival and when it left: a policer or class may change it.
     pub dscp: (Dscp, Dscp),
     /// ECN on arrival and when it left: AQM may mark it.

@@ -182,6 +182,13 @@ impl Tap for Trails {
             start: Time::MAX,
             end: Time::MAX,
             len: p.len,
+            labels: {
+                let [top, below] = p.labels.stack();
+                [
+                    top.map(|tc| (seen.labels[0], tc)),
+                    below.map(|tc| (seen.labels[1], tc)),
+                ]
+            },
             dscp: (p.dscp, p.dscp),
             ecn: (p.ecn, p.ecn),
             mark: None,

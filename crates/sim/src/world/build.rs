@@ -117,7 +117,7 @@ impl<S: EventSet> World<S> {
             wires: Wires::new(wires as usize),
             hops: paths.hops,
             failures: Failures::new(plan, observer - 1).map(Box::new),
-            mpls: Mpls::new(plan).map(Box::new),
+            mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),

@@ -45,6 +45,10 @@ pub(crate) struct LabelMeter {
 pub(super) struct Mpls {
     /// Labels on each hop of the compiled paths.
     depths: Vec<u8>,
+    /// Of each hop of the compiled paths: where its way ends, and the VPN; only kept for taps.
+    aims: Vec<(u32, u16)>,
+    /// The VPN of each path of the plan; only kept for taps.
+    vpns: Vec<u16>,
     pub(super) counts: LabelCounts,
     /// What labelled packets each link inside the network carried; none for other links.
     meters: Vec<Option<Box<LabelMeter>>>,
@@ -81,8 +85,8 @@ pub(super) fn at_ports(plan: &WorldPlan) -> Vec<bool> {
 }
 
 impl Mpls {
-    /// None without MPLS.
-    pub(super) fn new(plan: &WorldPlan) -> Option<Self> {
+    /// None without MPLS; `watched`: by a tap.
+    pub(super) fn new(plan: &WorldPlan, watched: bool) -> Option<Self> {
         let mpls = plan.mpls.as_ref()?;
         let ends = |l: u32| (plan.links[l as usize].from, plan.links[l as usize].to);
         let mut depths = Vec::new();
@@ -92,9 +96,20 @@ impl Mpls {
                 depths.push(0); // the end of the path
             }
         }
+        let (mut aims, mut vpns) = (Vec::new(), Vec::new());
+        for route in plan.routes.iter().filter(|_| watched) {
+            let (first, vpn) = (aims.len(), mpls.vpn_of_path(route, ends));
+            aims.resize(first + route.len() + 1, (u32::MAX, vpn));
+            for t in mpls.tunnels(route, ends) {
+                aims[first + t.first..first + t.end].fill((t.egress, vpn));
+            }
+            vpns.push(vpn);
+        }
         let inside = |l: &LinkPlan| mpls.is_inside(l.from, l.to).then(Box::default);
         Some(Self {
             depths,
+            aims,
+            vpns,
             meters: plan.links.iter().map(inside).collect(),
             first: plan.routes.len() as u32,
             ..Self::default()
@@ -164,6 +179,27 @@ impl<S: EventSet> World<S> {
     pub(super) fn label_meters(&self) -> impl Iterator<Item = &LabelMeter> {
         let meters = self.mpls.iter().flat_map(|m| &m.meters);
         meters.filter_map(Option::as_deref)
+    }
+
+    /// The values of a packet's labels at a link's port, the top one first, for a tap.
+    pub(super) fn label_values(&self, link: usize, packet: &Packet) -> [u32; 2] {
+        let (Some(mpls), Some(plan)) = (&self.mpls, &self.plan.mpls) else {
+            return [0; 2];
+        };
+        let number = (packet.handle >> 32) as u32;
+        let aim = match mpls.tunnel(number).filter(|_| self.failures.is_some()) {
+            Some(t) => Some((
+                t.egress,
+                mpls.vpns.get(t.path as usize).copied().unwrap_or(0),
+            )),
+            // The hop that the packet takes is the one before the next.
+            None => mpls.aims.get((number as usize).wrapping_sub(1)).copied(),
+        };
+        let Some((egress, vpn)) = aim else {
+            return [0; 2];
+        };
+        let to = self.plan.links[link].to;
+        plan.label_values(packet.labels, to, egress, vpn)
     }
 
     /// A link begins to send a packet at `start`.

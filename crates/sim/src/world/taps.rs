@@ -55,11 +55,18 @@ impl<S: EventSet> World<S> {
             _ => 0,
         };
         let segment = segment(&self.flows, &self.segments, packet);
-        tap.sent(self.now, Seen { packet, segment }, timeouts);
+        let labels = [0; 2];
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.sent(self.now, seen, timeouts);
     }
 
     #[cold]
     pub(super) fn tap_offered(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
@@ -73,7 +80,14 @@ impl<S: EventSet> World<S> {
         };
         let segment = segment(&self.flows, &self.segments, packet);
         let packet = &Packet { leaf, ..*packet };
-        tap.offered(&view, Seen { packet, segment });
+        tap.offered(
+            &view,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
     }
 
     /// How many packets the discipline of a port has marked so far.
@@ -87,6 +101,7 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     pub(super) fn tap_marked(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
@@ -101,7 +116,12 @@ impl<S: EventSet> World<S> {
             free_at: port.free_at,
         };
         let segment = segment(&self.flows, &self.segments, packet);
-        tap.marked(&view, &why, Seen { packet, segment });
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.marked(&view, &why, seen);
     }
 
     #[cold]
@@ -121,6 +141,7 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     pub(super) fn tap_served(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
         if let Port::Queued(port) = &self.links[link].port {
             let view = PortView {
@@ -130,13 +151,21 @@ impl<S: EventSet> World<S> {
                 free_at: port.free_at,
             };
             let segment = segment(&self.flows, &self.segments, packet);
-            tap.served(&view, Seen { packet, segment });
+            tap.served(
+                &view,
+                Seen {
+                    packet,
+                    segment,
+                    labels,
+                },
+            );
         }
     }
 
     /// To be told before [`World::lose`], which forgets the segment.
     #[cold]
     pub(super) fn tap_lost(&mut self, link: Option<usize>, by_port: bool, lost: &Dropped) {
+        let labels = link.map_or([0; 2], |l| self.label_values(l, &lost.packet));
         let Some(tap) = &mut self.tap else { return };
         let place = match link.map(|l| (l as u32, &self.links[l].port)) {
             Some((link, Port::Queued(port))) if by_port => {
@@ -147,13 +176,30 @@ impl<S: EventSet> World<S> {
         };
         let packet = &lost.packet;
         let segment = segment(&self.flows, &self.segments, packet);
-        tap.lost(self.now, place, lost, Seen { packet, segment });
+        tap.lost(
+            self.now,
+            place,
+            lost,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
     }
 
     #[cold]
     pub(super) fn tap_received(&mut self, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };
         let segment = segment(&self.flows, &self.segments, packet);
-        tap.received(self.now, Seen { packet, segment });
+        let labels = [0; 2];
+        tap.received(
+            self.now,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
     }
 }

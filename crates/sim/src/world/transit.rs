@@ -4,7 +4,7 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
-use crate::port::Port;
+use crate::port::{Port, size};
 use crate::wires::InFlight;
 
 impl<S: EventSet> World<S> {
@@ -82,9 +82,12 @@ impl<S: EventSet> World<S> {
                 return self.enqueue(link, packet);
             };
             packet.leaf = 0;
-            let Some(start) = fifo.offer(now, &packet, tx, self.window) else {
-                let (place, reason) = (l.path, DropReason::Tail);
-                return self.lose(now, place, &Dropped { packet, reason });
+            let start = match fifo.offer(now, &packet, tx, self.window) {
+                Ok(start) => start,
+                Err(reason) => {
+                    let place = l.path;
+                    return self.lose(now, place, &Dropped { packet, reason });
+                }
             };
             match self.transmit(link, &mut packet, start, start + tx) {
                 Some((next, due)) => (link, now) = (next, due),
@@ -105,8 +108,13 @@ impl<S: EventSet> World<S> {
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        if port.down {
-            let why = DropReason::LinkDown;
+        let too_big = size(&packet) > port.mtu;
+        if port.down || too_big {
+            let why = if port.down {
+                DropReason::LinkDown
+            } else {
+                DropReason::TooBig
+            };
             port.discipline.refuse(now, packet, why, &mut self.drops);
             return self.drain_drops(link);
         }

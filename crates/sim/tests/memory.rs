@@ -1,0 +1,146 @@
+//! The estimate of a scenario's memory against what a campaign allocates at its peak.
+#![allow(unsafe_code, reason = "a counting allocator cannot be written without")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use spillgate_sim::Campaign;
+
+struct Measuring;
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn took(bytes: usize) {
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(held, Ordering::Relaxed);
+}
+
+// SAFETY: every call is forwarded unchanged to the system allocator, which upholds the contract;
+// counting touches no memory that it hands out.
+unsafe impl GlobalAlloc for Measuring {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        took(layout.size());
+        // SAFETY: the caller's obligations are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: `p` came from `System.alloc` with this layout, as the caller promises.
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static MEASURING: Measuring = Measuring;
+
+/// Nodes, links and policies of a bottleneck that every case shares.
+const NETWORK: &str = "
+schema_version: 1
+topology:
+  nodes: [a, b, c]
+  links:
+    access: {from: a, to: b, rate: 1 Gb/s, delay: 1 ms, duplex: true}
+    wan: {from: b, to: c, rate: 20 Mb/s, delay: 20 ms, policy: P, duplex: true}
+";
+
+struct Case {
+    what: &'static str,
+    policy: &'static str,
+    traffic: &'static str,
+    rest: &'static str,
+}
+
+const CASES: [Case; 5] = [
+    Case {
+        what: "a few flows, ten runs with series",
+        policy: "{class-based: {classes: [
+            {name: voice, match: {dscp: ef}, priority: {rate: 15 %}},
+            {name: data, match: {dscp: af21}, bandwidth: 60 %, aqm: {wred: {}}}]}}",
+        traffic: "
+  - flow: {name: voice, count: 5, from: a, to: c, dscp: ef, source: {cbr: {rate: 500 kb/s, packet: 200 B, jitter: 10 %}}}
+  - flow: {name: data, count: 10, from: a, to: c, dscp: af21, source: {poisson: {rate: 2 Mb/s, packet: 1500 B}}}",
+        rest: "
+measurement: {warmup: 1 s, duration: 5 s, interval: 50 ms}
+runs: {count: 10, seed: 1}",
+    },
+    Case {
+        what: "thousands of flows",
+        policy: "{fifo: {limit: 200 packets}}",
+        traffic: "
+  - flow: {name: f, count: 4000, class: f, from: a, to: c, source: {poisson: {rate: 6 kb/s, packet: 500 B}}}",
+        rest: "
+measurement: {warmup: 1 s, duration: 5 s, interval: 1 s}
+runs: {count: 2, seed: 1}",
+    },
+    Case {
+        what: "a deep queue that fills",
+        policy: "{fifo: {limit: 20000 packets}}",
+        traffic: "
+  - flow: {name: f, count: 10, from: a, to: c, source: {poisson: {rate: 4 Mb/s, packet: 100 B}}}",
+        rest: "
+measurement: {warmup: 1 s, duration: 3 s, interval: 1 s}
+runs: {count: 2, seed: 1}",
+    },
+    Case {
+        what: "connections",
+        policy: "{fifo: {limit: 300 packets}}",
+        traffic: "
+  - flow: {name: t, count: 300, class: t, from: a, to: c, start_spread: 1 s, tcp: {}}",
+        rest: "
+measurement: {warmup: 1 s, duration: 5 s, interval: 100 ms}
+runs: {count: 2, seed: 1}",
+    },
+    Case {
+        what: "sessions",
+        policy: "{fifo: {limit: 300 packets}}",
+        traffic: "
+  - sessions: {name: s, from: a, to: c, arrivals: {poisson: {gap: 10 ms}}, session: {transfer: {size: {pareto: {mean: 20 kB, shape: 1.5, max: 1 MB}}}}, active: 200}",
+        rest: "
+measurement: {warmup: 1 s, duration: 5 s, interval: 100 ms}
+runs: {count: 2, seed: 1}",
+    },
+];
+
+/// One test in this file: others' allocations would be counted too.
+///
+/// Above, the estimate must hold whatever runs. Below: it counts every queue as full, every meter at
+/// its largest and every connection as far as one alone may get. The widest of these margins is that
+/// of a meter: 64 KB for a histogram whose delays stay within one octave, which takes 2^8 buckets of
+/// 8 B, 2 KB: a factor of 32.
+#[test]
+fn the_estimate_holds_and_is_not_absurd() {
+    // What the first campaign brings to life for good: threads, tables.
+    measure(&CASES[0]);
+    for case in &CASES {
+        let (estimate, peak) = measure(case);
+        println!(
+            "{}: {estimate} B estimated, {peak} B at the peak",
+            case.what
+        );
+        assert!(peak <= estimate, "{}: {peak} B of {estimate} B", case.what);
+        assert!(
+            estimate <= 32 * peak,
+            "{}: {estimate} B for {peak} B",
+            case.what
+        );
+    }
+}
+
+fn measure(case: &Case) -> (u64, u64) {
+    let before = HELD.load(Ordering::Relaxed);
+    let (policy, traffic, rest) = (case.policy, case.traffic, case.rest);
+    let text = format!("{NETWORK}policies: {{P: {policy}}}\ntraffic:{traffic}\n{rest}\n");
+    let plan = common::plan(&text);
+    // Reading the text takes memory, too, and gives it back.
+    PEAK.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(1).expect("a thread");
+    assert!(!campaign.finished().is_empty());
+    let peak = PEAK.load(Ordering::Relaxed) - before;
+    (plan.memory_bytes(1), peak as u64)
+}
