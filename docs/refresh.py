@@ -18,6 +18,8 @@ PLACES = {
     "docs/tutorial.md": "first",
     "docs/howto/tcp.md": "tcp",
     "docs/howto/mpls-vpn.md": "mpls-vpn",
+    "docs/howto/fan.md": "fan-failure",
+    "docs/howto/fan-access.md": "fan-access",
 }
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
@@ -126,6 +128,11 @@ def excerpt(text, verdicts):
     tcp = [i for i, line in enumerate(lines) if line.startswith("goodput: each byte")]
     if tcp:
         tables += lines[lines.index("", start) : tcp[0]]
+        tables.append("")
+    admission = [i for i, line in enumerate(lines) if line.startswith("flows: whose first")]
+    if admission:
+        # From the blank line after the legend of the table before.
+        tables += lines[lines.index("", tcp[0] if tcp else start) + 1 : admission[0]]
         tables.append("")
     shown = lines[head : min(head + 1 + verdicts, end)]
     more = ["[...]"] if head + 1 + verdicts < end else []

@@ -48,6 +48,8 @@ pub(crate) trait Schedule {
     fn is_held(&self, _leaf: u16, _now: Time) -> bool {
         false
     }
+    /// From `now` on a flow's number belongs to another flow.
+    fn renew(&mut self, _now: Time, _flow: u32) {}
     /// What flow admission has done to each flow.
     fn waits(&self, _now: Time) -> Vec<Wait> {
         Vec::new()
@@ -110,6 +112,9 @@ macro_rules! engines {
             }
             fn is_held(&self, leaf: u16, now: Time) -> bool {
                 match self { $(Self::$variant(e) => e.is_held(leaf, now),)+ }
+            }
+            fn renew(&mut self, now: Time, flow: u32) {
+                match self { $(Self::$variant(e) => e.renew(now, flow),)+ }
             }
             fn waits(&self, now: Time) -> Vec<Wait> {
                 match self { $(Self::$variant(e) => e.waits(now),)+ }
@@ -436,8 +441,16 @@ impl Discipline {
         self.engine.is_held(leaf, now)
     }
 
-    /// What flow admission has done to each flow that was offered until `now`, by flow; empty for
-    /// disciplines that admit packets, not flows.
+    /// From `now` on a flow's number belongs to another flow, of other addresses or ports: flow
+    /// admission is to take nothing that it knows of the old one for the new one. None of the old
+    /// flow's packets waits. What a scheduler remembers, for a round at most, stays.
+    pub fn renew(&mut self, now: Time, flow: u32) {
+        self.engine.renew(now, flow);
+    }
+
+    /// What flow admission has done to each flow that was offered until `now`, by flow, and where a
+    /// number was [renewed](Self::renew) by time; empty for disciplines that admit packets, not
+    /// flows.
     pub fn waits(&self, now: Time) -> Vec<Wait> {
         self.engine.waits(now)
     }

@@ -26,7 +26,7 @@ pub use classify::View;
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused};
 pub use fan::{AdmissionState, SharedLists, Wait};
-pub use outline::{DscpLimit, Outline, Thresholds};
+pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use stats::{LeafGauges, LeafStats};

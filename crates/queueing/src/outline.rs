@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spillgate_core::{Dscp, Limit, Rate};
+use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use crate::leaf::Bound;
 use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec};
@@ -44,8 +44,24 @@ pub struct Outline {
     pub aqm: Option<&'static str>,
     /// Thresholds of that, in packets of the average queue.
     pub thresholds: Vec<Thresholds>,
+    /// When flow admission refuses new flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admission: Option<AdmissionLimits>,
     /// The classes inside.
     pub classes: Vec<Self>,
+}
+
+/// When a link with flow admission admits no new flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AdmissionLimits {
+    /// While the fair rate is below this, in b/s.
+    pub min_fair_rate: f64,
+    /// While the priority load is above this, a share of the link.
+    pub max_priority_load: f64,
+    /// What removes flows from the list of protected flows meanwhile.
+    pub mechanism: &'static str,
+    /// Name of the list, if links share it.
+    pub protected_list: Option<String>,
 }
 
 /// A limit of a queue for packets of some DSCPs (weighted tail drop).
@@ -107,6 +123,16 @@ pub(crate) fn outline(
         DisciplineSpec::Fan(s) => {
             top.queue = Some("fan".to_owned());
             top.bound(s.limit, rate);
+            let bps = |r: RateOrPercent| match r {
+                RateOrPercent::Percent(p) if p.0 <= 0.0 => 0.0,
+                r => r.of(rate).bps() as f64,
+            };
+            top.admission = Some(AdmissionLimits {
+                min_fair_rate: bps(s.min_fair_rate),
+                max_priority_load: bps(s.max_priority_load) / rate.bps() as f64,
+                mechanism: s.mechanism.kind(),
+                protected_list: s.protected_list.clone(),
+            });
         }
     }
     Some(top)

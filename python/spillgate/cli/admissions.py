@@ -25,6 +25,17 @@ COLUMNS = (
 
 _TIMES = frozenset({"waiting_time", "waiting_time_p95", "waiting_time_max"})
 
+_NONE: frozenset[str] = frozenset()
+_DETAILS = (
+    (_TIMES, _NONE),
+    (frozenset({"waiting_time"}), _NONE),
+    (_NONE, _NONE),
+    (_NONE, frozenset({"waiting_time_max"})),
+    (_NONE, frozenset({"waiting_time_max", "flows_removed"})),
+    (_NONE, frozenset({"waiting_time_max", "flows_removed", "flows_waiting"})),
+)
+"""Which times have intervals, and which columns are left out; tried in turn until it fits."""
+
 Cells = dict[tuple[str, str], dict[str, Row]]
 
 
@@ -36,8 +47,8 @@ def admission_table(out: Console, found: Results) -> None:
     rows = {at: cells for at, cells in rows.items() if cells["flows_offered"].mean}
     if not rows:
         return
-    for intervals in (_TIMES, frozenset({"waiting_time"}), frozenset[str]()):
-        made = _table(rows, intervals)
+    for intervals, hidden in _DETAILS:
+        made = _table(rows, intervals, hidden)
         if width(out, made) <= out.width:
             break
     show(out, made)
@@ -49,10 +60,13 @@ def admission_table(out: Console, found: Results) -> None:
         text += "; still waiting: not admitted when the run ended, counted with the time so far"
     if any(cells["flows_removed"].mean for cells in rows.values()):
         text += "; removed: taken off the list of protected flows by the congestion mechanism"
+    if hidden:
+        names = [heading for heading, metric in COLUMNS if metric in hidden]
+        text += f"; more columns ({', '.join(names)}) in a wider terminal"
     legend(out, text)
 
 
-def _table(rows: Cells, intervals: frozenset[str]) -> Table:
+def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Table:
     made = table()
     several = len({variant for variant, _ in rows}) > 1
     if several:
@@ -62,8 +76,11 @@ def _table(rows: Cells, intervals: frozenset[str]) -> Table:
     shown = [
         (heading, metric)
         for heading, metric in COLUMNS
-        if metric not in ("flows_waiting", "flows_removed")
-        or any(cells[metric].mean for cells in rows.values())
+        if metric not in hidden
+        and (
+            metric not in ("flows_waiting", "flows_removed")
+            or any(cells[metric].mean for cells in rows.values())
+        )
     ]
     times = [cells[m].mean for cells in rows.values() for m in _TIMES]
     scales, decimals = {}, {}

@@ -356,6 +356,8 @@ def _levels(
 ) -> list[Level]:
     if metric == "carried":
         return _rates(results, variant, places, style, scale)
+    if metric in _ADMISSION:
+        return _admission(results, variant, metric, places, scale)
     if metric not in ("backlog_packets", "backlog_bytes"):
         return []
     known = queues(results, variant)
@@ -387,6 +389,31 @@ def _levels(
             Level(y, f"{label}: {y:.4g}", style[where[0]] if alone and queue_count > 1 else None)
         )
     return levels
+
+
+_ADMISSION = {
+    "fair_rate": ("min_fair_rate", "closed below"),
+    "priority_load": ("max_priority_load", "closed above"),
+}
+"""Of the metrics of flow admission: their threshold, and what it does."""
+
+
+def _admission(
+    results: Results, variant: str, metric: str, places: Sequence[str], scale: Scale
+) -> list[Level]:
+    """Where links stop to admit new flows."""
+    d = results.description
+    trees = d.outlines[d.variants.index(variant)] if d.outlines else ()
+    key, what = _ADMISSION[metric]
+    alike: dict[float, list[str]] = {}
+    for link, tree in zip(d.links, trees, strict=False):
+        limits = (tree or {}).get("admission")
+        if limits is not None and f"link {link['name']}" in places:
+            alike.setdefault(limits[key] * scale.factor, []).append(link["name"])
+    return [
+        Level(y, f"{what}: {y:.4g}" if len(alike) == 1 else f"{', '.join(where)} {what}: {y:.4g}")
+        for y, where in alike.items()
+    ]
 
 
 def _rates(

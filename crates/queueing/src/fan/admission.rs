@@ -288,6 +288,11 @@ impl Schedule for Fan {
         self.list.with(|l| l.expect_flows(n));
     }
 
+    fn renew(&mut self, now: Time, flow: u32) {
+        self.mechanism.renew(flow);
+        self.list.with(|l| l.renew(now, flow));
+    }
+
     fn leaf_names(&self) -> Vec<String> {
         vec!["fan".to_owned()]
     }

@@ -75,6 +75,8 @@ struct Member {
     /// Flows that carry its mark.
     marked: u32,
     records: Vec<Record>,
+    /// Those of flows whose number another flow has now.
+    past: Vec<(u32, Record)>,
 }
 
 /// What a link has done to a flow.
@@ -168,6 +170,7 @@ impl FlowList {
             epoch,
             marked: 0,
             records: Vec::new(),
+            past: Vec::new(),
         });
         self.aged |= aged;
         self.expect_flows(self.entries.len());
@@ -372,6 +375,22 @@ impl FlowList {
         }
     }
 
+    /// From here on the number belongs to another flow, which nobody knows.
+    pub(crate) fn renew(&mut self, now: Time, flow: u32) {
+        let i = flow as usize;
+        match self.entries.get(i) {
+            None => return,
+            Some(entry) if entry.mark == ABSENT => {}
+            Some(_) => self.leave(flow, now),
+        }
+        for m in &mut self.members {
+            let record = std::mem::replace(&mut m.records[i], Record::NEW);
+            if record.offered < Time::MAX {
+                m.past.push((flow, record));
+            }
+        }
+    }
+
     fn drop_entry(&mut self, flow: u32, mark: u32) {
         self.unlink(flow);
         self.unmarked(mark);
@@ -467,26 +486,33 @@ impl FlowList {
         size
     }
 
-    /// What a link has done to the flows that reached it until `now`, by flow.
+    /// What a link has done to the flows that reached it until `now`, by flow and time.
     pub(crate) fn waits(&self, now: Time, member: u16) -> Vec<Wait> {
-        let records = &self.members[usize::from(member)].records;
-        let wait = |(flow, r): (u32, &Record)| {
-            let gone = self.gone(flow, now);
-            let removed = matches!(gone, Some(Gone::Removed(m)) if m == member);
-            let timed_out = matches!(gone, Some(Gone::TimedOut(m)) if m == member);
-            Wait {
-                flow,
-                offered: r.offered,
-                admitted: (r.admitted < Time::MAX).then_some(r.admitted),
-                refused: r.refused,
-                refused_total: r.refused_total,
-                admissions: r.admissions,
-                removals: r.removals + u32::from(removed),
-                timeouts: r.timeouts + u32::from(timed_out),
-            }
+        let m = &self.members[usize::from(member)];
+        let wait = |flow: u32, r: &Record| Wait {
+            flow,
+            offered: r.offered,
+            admitted: (r.admitted < Time::MAX).then_some(r.admitted),
+            refused: r.refused,
+            refused_total: r.refused_total,
+            admissions: r.admissions,
+            removals: r.removals,
+            timeouts: r.timeouts,
         };
-        let known = (0..).zip(records).filter(|(_, r)| r.offered < Time::MAX);
-        known.map(wait).collect()
+        let known = (0..).zip(&m.records).filter(|(_, r)| r.offered < Time::MAX);
+        let present = known.map(|(flow, r)| {
+            let gone = self.gone(flow, now);
+            let removed = matches!(gone, Some(Gone::Removed(by)) if by == member);
+            let timed_out = matches!(gone, Some(Gone::TimedOut(by)) if by == member);
+            let mut found = wait(flow, r);
+            found.removals += u32::from(removed);
+            found.timeouts += u32::from(timed_out);
+            found
+        });
+        let past = m.past.iter().map(|(flow, r)| wait(*flow, r));
+        let mut all: Vec<Wait> = past.chain(present).collect();
+        all.sort_by_key(|w| (w.flow, w.offered));
+        all
     }
 }
 

@@ -120,6 +120,13 @@ impl Mechanism {
         (now < until).then_some(until)
     }
 
+    /// From here on the number belongs to another flow, which is not blocked.
+    pub(crate) fn renew(&mut self, flow: u32) {
+        if let Some(until) = self.blocked.until.get_mut(flow as usize) {
+            *until = Time::ZERO;
+        }
+    }
+
     /// Flows that are blocked at `now`.
     pub(crate) fn blocked(&self, now: Time) -> u32 {
         let lasting = self.blocked.ends.iter().filter(|(end, _)| now < *end);

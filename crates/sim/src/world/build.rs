@@ -135,6 +135,11 @@ impl<S: EventSet> World<S> {
                 observer,
                 link_of_port: queued(&links).collect(),
             },
+            admitting: (0..)
+                .zip(&plan.links)
+                .filter(|(_, l)| l.discipline.admits())
+                .map(|(i, _)| i)
+                .collect(),
             series: observe.then(|| SeriesRecorder::new(plan)),
             links,
             tap,

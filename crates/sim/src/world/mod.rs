@@ -74,6 +74,8 @@ pub struct World<S> {
     received: Vec<u64>,
     gaps: Option<Box<Gaps>>,
     links: Vec<Link>,
+    /// Those with flow admission.
+    admitting: Vec<u32>,
     wires: Wires,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].

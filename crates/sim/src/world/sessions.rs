@@ -5,6 +5,7 @@ use spillgate_core::{Rng, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
+use crate::port::Port;
 use crate::session::Stage;
 use crate::tcp::NO_SESSION;
 
@@ -54,6 +55,14 @@ impl<S: EventSet> World<S> {
             // A connection of its own: other ports, another hash.
             self.flows[c.data as usize].hash = (hash >> 32) as u32;
             self.flows[c.acknowledgments as usize].hash = hash as u32;
+            let flows = [c.data, c.acknowledgments];
+            for link in &self.admitting {
+                if let Port::Queued(port) = &mut self.links[*link as usize].port {
+                    flows
+                        .into_iter()
+                        .for_each(|flow| port.discipline.renew(now, flow));
+                }
+            }
         }
         self.session_writes(place as usize);
     }
