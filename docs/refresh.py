@@ -32,6 +32,9 @@ MARKING = (
 ONE_EACH = ("--worst", "1", "--drops", "1")
 RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
 
+VERDICTS = {"fan-access": 30, "fan-failure": 30}
+"""How many lines of its verdicts are shown of an example, if not nine."""
+
 EXPLAINED = {
     "docs/howto/late-packets.md": (
         (
@@ -141,7 +144,7 @@ def excerpt(text, verdicts):
 
 def block(example, out):
     """The text that stands in the documentation for an example."""
-    return excerpt(output(example, out), verdicts=9)
+    return excerpt(output(example, out), VERDICTS.get(example, 9))
 
 
 def explained(page, out):

@@ -51,13 +51,14 @@ pub struct Admission {
 impl Admission {
     /// Of a flow of the plan, in a run that ends at `end`.
     pub(crate) fn new(link: u32, flow: u32, answers: bool, wait: &Wait, end: Time) -> Self {
+        let admitted = wait.admitted.filter(|at| *at <= end);
         Self {
             link,
             flow,
             answers,
             offered: wait.offered,
-            admitted: wait.admitted,
-            waited: wait.admitted.unwrap_or(end).since(wait.offered),
+            admitted,
+            waited: admitted.unwrap_or(end).since(wait.offered),
             refused: wait.refused,
             refused_total: wait.refused_total,
             admissions: wait.admissions,

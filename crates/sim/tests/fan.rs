@@ -5,7 +5,7 @@ mod common;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use spillgate_core::{Dropped, Dur, Time};
 use spillgate_events::{EventSet, Heap4, WinnerTree};
@@ -72,6 +72,17 @@ fn at<'a>(plan: &'a Plan, f: &'a Finished, name: &str, class: &str) -> Vec<&'a A
         .collect()
 }
 
+/// All runs of the scenario, made once.
+fn all() -> (Arc<Plan>, &'static [Finished]) {
+    static ALL: OnceLock<(Arc<Plan>, Vec<Finished>)> = OnceLock::new();
+    let (plan, finished) = ALL.get_or_init(|| {
+        let plan = common::plan(&scenario());
+        let finished = common::run(&plan, 2);
+        (plan, finished)
+    });
+    (Arc::clone(plan), finished)
+}
+
 fn of(plan: &Plan, finished: &[Finished], variant: &str) -> Vec<Finished> {
     let wanted = plan.variants.iter().position(|v| v.name == variant);
     let found = finished.iter().filter(|f| Some(f.info.variant) == wanted);
@@ -80,11 +91,10 @@ fn of(plan: &Plan, finished: &[Finished], variant: &str) -> Vec<Finished> {
 
 #[test]
 fn threads_and_event_sets_change_nothing() {
-    let plan = common::plan(&scenario());
+    let (plan, two) = all();
     let one = common::run(&plan, 1);
-    let two = common::run(&plan, 2);
-    assert_eq!(common::digests(&one), common::digests(&two));
-    for (a, b) in one.iter().zip(&two) {
+    assert_eq!(common::digests(&one), common::digests(two));
+    for (a, b) in one.iter().zip(two) {
         assert_eq!(a.outcome.admissions, b.outcome.admissions);
         let same = a
             .outcome
@@ -166,7 +176,7 @@ fn emissions(world: &Arc<WorldPlan>) -> Emissions {
 /// connection begins, as they are.
 #[test]
 fn mechanisms_do_not_touch_the_offered_traffic() {
-    let plan = common::plan(&scenario());
+    let (plan, _) = all();
     let reference = emissions(&plan.variants[0].world);
     assert_eq!(reference.streams.len(), 5);
     assert!(reference.lost["drops_admission"] > 1000);
@@ -186,9 +196,8 @@ fn mechanisms_do_not_touch_the_offered_traffic() {
 /// send, come to R4 as new flows; before it only flows for D2 did.
 #[test]
 fn after_the_failure_everything_for_d1_is_new_at_r4() {
-    let plan = common::plan(&scenario());
-    let finished = common::run(&plan, 2);
-    for f in of(&plan, &finished, "basic") {
+    let (plan, finished) = all();
+    for f in of(&plan, finished, "basic") {
         let world = &plan.variants[f.info.variant].world;
         let streams = at(&plan, &f, "l5", "streams");
         assert_eq!(streams.len(), 5);
@@ -221,12 +230,11 @@ fn after_the_failure_everything_for_d1_is_new_at_r4() {
 /// opens (A13), or with their first packet; mechanisms open it sooner than the basic router.
 #[test]
 fn streams_wait_for_ticks_and_mechanisms_shorten_the_wait() {
-    let plan = common::plan(&scenario());
-    let finished = common::run(&plan, 2);
+    let (plan, finished) = all();
     let mut means = BTreeMap::new();
     for v in ["basic", "efm", "raef", "rbaef"] {
         let (mut total, mut n) = (0.0, 0.0);
-        for f in of(&plan, &finished, v) {
+        for f in of(&plan, finished, v) {
             for a in at(&plan, &f, "l5", "streams") {
                 total += a.waited.as_secs_f64();
                 n += 1.0;
@@ -260,10 +268,9 @@ fn streams_wait_for_ticks_and_mechanisms_shorten_the_wait() {
 /// With one protected list for all links the streams keep their admission across the failure.
 #[test]
 fn a_shared_list_keeps_streams_admitted() {
-    let plan = common::plan(&scenario());
-    let finished = common::run(&plan, 2);
+    let (plan, finished) = all();
     let mut seen = 0;
-    for f in of(&plan, &finished, "shared") {
+    for f in of(&plan, finished, "shared") {
         let before = at(&plan, &f, "l3", "streams");
         for a in at(&plan, &f, "l5", "streams") {
             let known = before
@@ -281,10 +288,9 @@ fn a_shared_list_keeps_streams_admitted() {
 /// The metrics of a class are those of its rows.
 #[test]
 fn metrics_agree_with_the_rows() {
-    let plan = common::plan(&scenario());
-    let finished = common::run(&plan, 2);
-    let get = |scope, name: &str, metric| common::values(&plan, &finished, scope, name, metric);
-    for (i, f) in of(&plan, &finished, "basic").iter().enumerate() {
+    let (plan, finished) = all();
+    let get = |scope, name: &str, metric| common::values(&plan, finished, scope, name, metric);
+    for (i, f) in of(&plan, finished, "basic").iter().enumerate() {
         let (mut waits, mut waiting) = (Vec::new(), 0.0);
         for l in ["l3", "l5"] {
             let rows = at(&plan, f, l, "streams");

@@ -228,7 +228,9 @@ impl<S: EventSet> World<S> {
             let Port::Queued(port) = &link.port else {
                 continue;
             };
-            for wait in port.discipline.waits(end) {
+            let waits = port.discipline.waits(end);
+            // Sources go on until the last packets of the window have arrived.
+            for wait in waits.into_iter().filter(|w| w.offered < end) {
                 let flow = &self.flows[wait.flow as usize];
                 let (of, answers) = match flow.origin {
                     Origin::Acknowledgments(c) => {
