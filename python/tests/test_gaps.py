@@ -16,7 +16,12 @@ traffic:
   - flow:
       {name: whole, class: whole, from: a, to: b, source: {cbr: {rate: 80 kb/s, packet: 100 B}}}
   - flow:
-      {name: late, class: late, from: a, to: b, start: 20 s, source: {cbr: {rate: 8 kb/s}}}
+      name: late
+      class: late
+      from: a
+      to: b
+      start: 20 s
+      source: {cbr: {rate: 80 kb/s, packet: 100 B}}
 measurement: {warmup: 1 s, duration: 19 s, gaps: {from: 9 s, to: 12 s}}
 runs: {count: 2, seed: 3}
 """

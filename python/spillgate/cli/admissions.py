@@ -61,9 +61,19 @@ def admission_table(out: Console, found: Results) -> None:
     if any(cells["flows_removed"].mean for cells in rows.values()):
         text += "; removed: taken off the list of protected flows by the congestion mechanism"
     if hidden:
-        names = [heading for heading, metric in COLUMNS if metric in hidden]
+        names = [heading for heading, metric in _told(rows) if metric in hidden]
         text += f"; more columns ({', '.join(names)}) in a wider terminal"
     legend(out, text)
+
+
+def _told(rows: Cells) -> list[tuple[str, str]]:
+    """The columns that have something to tell: nobody cares for zeros of what may not happen."""
+    rare = ("flows_waiting", "flows_removed")
+    return [
+        (heading, metric)
+        for heading, metric in COLUMNS
+        if metric not in rare or any(cells[metric].mean for cells in rows.values())
+    ]
 
 
 def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Table:
@@ -73,15 +83,7 @@ def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Ta
         made.add_column("variant", no_wrap=True)
     made.add_column("admission at", no_wrap=True)
     made.add_column("class", no_wrap=True)
-    shown = [
-        (heading, metric)
-        for heading, metric in COLUMNS
-        if metric not in hidden
-        and (
-            metric not in ("flows_waiting", "flows_removed")
-            or any(cells[metric].mean for cells in rows.values())
-        )
-    ]
+    shown = [(heading, metric) for heading, metric in _told(rows) if metric not in hidden]
     times = [cells[m].mean for cells in rows.values() for m in _TIMES]
     scales, decimals = {}, {}
     for heading, metric in shown:
