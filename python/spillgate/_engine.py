@@ -18,9 +18,9 @@ VERSION: str = _native.__version__
 COMMIT: str = _native.__commit__
 
 
-def schema() -> dict[str, Any]:
+def schema(of: str) -> dict[str, Any]:
     """JSON Schema of the scenario file."""
-    parsed: dict[str, Any] = json.loads(_native.schema())
+    parsed: dict[str, Any] = json.loads(_native.schema(of))
     return parsed
 
 
@@ -77,7 +77,8 @@ def export(
 ) -> dict[str, Any]:
     """Policies as text, and what it does not say; raises `InputError`.
 
-    `names` are the interface, link, variant, policy, rate and device that were asked for.
+    `names` are the interface, link, variant, policy, rate, device, scheduler and filters that were
+    asked for.
     """
     with _translated():
         text = _native.export(path, to, scenario, platform, overrides=overrides, **names)

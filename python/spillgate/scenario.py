@@ -318,6 +318,8 @@ def export(
     policy: str | None = None,
     rate: str | None = None,
     device: str | None = None,
+    scheduler: str | None = None,
+    filters: str | None = None,
     set: Sequence[str] = (),  # noqa: A002 - the name of the command line
 ) -> Exported:
     """Policies as a Cisco IOS configuration or as Linux `tc` commands.
@@ -333,6 +335,9 @@ def export(
         policy: Of a configuration: this policy, whatever interface has it.
         rate: Of a configuration: the interface's rate, where `bandwidth` does not say it.
         device: With `tc`: the network device; default the interface's or link's name.
+        scheduler: With `tc`: what classes become: `htb` (default), `ets` (strict priorities, then
+            shares) or `prio` (strict priorities and one class for the rest).
+        filters: With `tc`: what conditions become: `flower` (default) or `u32`.
         set: Of a scenario: values to replace, by path.
 
     Returns:
@@ -364,6 +369,8 @@ def export(
             "policy": policy,
             "rate": rate,
             "device": device,
+            "scheduler": scheduler,
+            "filters": filters,
         },
         overrides=list(set),
     )
@@ -377,7 +384,7 @@ def is_show_output(path: str | Path) -> bool:
 
 
 def offered(path: str | Path, *, interface: str | None = None) -> dict[str, Any]:
-    """What a router has measured: a saved output of `show policy-map interface` (IOS, IOS XE).
+    """What a router has measured: a saved output of `show policy-map interface` (IOS, IOS XE, IOS XR).
 
     Args:
         path: Path of the output.
@@ -419,15 +426,30 @@ def _same_interface(wanted: str, name: str) -> bool:
     return short[2] == full[2] and bool(short[1]) and full[1].startswith(short[1])
 
 
-def schema() -> dict[str, Any]:
-    """JSON Schema of the scenario file, for editors and other tools.
+def schema(of: str = "scenario") -> dict[str, Any]:
+    """JSON Schema of a kind of file, for editors and other tools.
+
+    Args:
+        of: `scenario`, or `sla`: the requirements of a customer (YAML or JSON).
+
+    Raises:
+        InputError: If there is no such kind.
 
     Example:
         >>> import spillgate
         >>> "topology" in spillgate.schema()["properties"]
         True
+        >>> spillgate.schema("sla")["required"]
+        ['customer']
     """
-    return _engine.schema()
+    if of not in SCHEMAS:
+        msg = f"error: there is no schema of {of!r}; there are {', '.join(SCHEMAS)}"
+        raise InputError(msg)
+    return _engine.schema(of)
+
+
+SCHEMAS = ("scenario", "sla")
+"""Kinds of files that have a schema."""
 
 
 def catalog() -> dict[str, list[dict[str, Any]]]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import jsonschema
 import pytest
 
 import spillgate
@@ -325,3 +326,32 @@ def test_terminals_get_color_and_a_bar_unless_they_refuse(cli, first):
     plain = on_terminal(cli, "run", first, "--runs", "40", "--no-figures", NO_COLOR="1")
     assert "✗ FAIL" in plain
     assert not re.search(r"\x1b\[[\d;]*3[1-7]m", plain)
+
+
+def test_a_file_of_requirements_has_a_schema(cli, root):
+    schema = json.loads(cli("schema", "sla").stdout)
+    check = jsonschema.Draft202012Validator(schema)
+    good = {
+        "customer": "Acme",
+        "objectives": [{"class": "voice", "preset": "g114-preferred", "share": "20 %"}],
+        "sites": [
+            {
+                "name": "HQ",
+                "nodes": ["a"],
+                "objectives": [{"class": "data", "metric": "loss_ratio", "max": "0.1 %"}],
+            }
+        ],
+    }
+    check.check_schema(schema)
+    assert list(check.iter_errors(good)) == []
+    for wrong in (
+        {},
+        {**good, "customers": 1},
+        {**good, "objectives": [{"class": "voice", "metric": "speed", "max": "1 s"}]},
+        {**good, "objectives": [{"file": "other.yaml"}]},
+    ):
+        assert list(check.iter_errors(wrong)), wrong
+    assert "topology" in json.loads(cli("schema").stdout)["properties"]
+    done = cli("schema", "traffic")
+    assert done.returncode == 2
+    assert "there is no schema of 'traffic'; there are scenario, sla" in done.stderr

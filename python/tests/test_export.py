@@ -88,3 +88,21 @@ def test_lines_that_were_lost_in_reading_are_listed(tmp_path):
     assert len(exported.notes) == 1
     assert f"{config}:2: match cos 5" in exported.notes[0]
     assert json.dumps(exported.notes[0])[1:-1] in exported.text
+
+
+def test_bands_and_u32_are_a_choice(cli, root):
+    asked = ("--to", "tc", "--policy", "CBWFQ-LLQ", "--rate", "100 Mb/s", "--dev", "eth0")
+    done = cli("export", root / CONFIG, *asked, "--scheduler", "ets", "--filters", "u32")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    bands = [line for line in lines if " root handle 1: ets bands " in line]
+    assert len(bands) == 1
+    assert " strict 1 quanta " in bands[0]
+    assert any(line.endswith("u32 match ip tos 0xb8 0xfc classid 1:1") for line in lines)
+    assert "ets does not limit the rate" in done.stderr
+    done = cli("export", root / CONFIG, *asked, "--scheduler", "prio")
+    assert done.returncode == 2
+    assert "prio cannot say that [E0748]" in done.stderr
+    done = cli("export", root / CONFIG, *asked, "--scheduler", "hfsc")
+    assert done.returncode == 2
+    assert "write htb or ets or prio" in done.stderr

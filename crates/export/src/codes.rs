@@ -8,4 +8,6 @@ spillgate_scenario::diagnostic_codes! {
     NOTHING = "E0745", "No interface has an output policy to export.";
     NO_CHOICE = "E0746", "A policy or variant to be exported does not exist, or it is not said which.";
     BAD_RATE = "E0747", "The rate that is given for an export is none.";
+    NO_BANDS = "E0748", "A policy that strict priorities and shares alone cannot express.";
+    NO_OPTION = "E0749", "A scheduler or classifier that commands are not written for.";
 }

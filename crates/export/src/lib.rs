@@ -27,8 +27,8 @@ mod tc;
 
 pub use codes::CODES;
 pub use ios::ios;
-pub use source::{Port, Source, rate};
-pub use tc::{PACKET_BYTES, tc};
+pub use source::{Port, Source, option, rate};
+pub use tc::{Filters, PACKET_BYTES, Scheduler, TcOptions, tc};
 
 /// Policies as text, and what of them it does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -252,3 +252,26 @@ pub(crate) fn inner_first(policies: &BTreeMap<String, DisciplineSpec>) -> Vec<&s
     }
     order
 }
+
+/// The choice of a name among several; the default if none is named.
+///
+/// # Errors
+/// A name that none of them has.
+pub fn option<T: Copy + Default>(
+    what: &str,
+    name: Option<&str>,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<T, Diagnostics> {
+    let Some(name) = name else {
+        return Ok(T::default());
+    };
+    let names: Vec<&str> = all.iter().map(|t| name_of(*t)).collect();
+    let found = all.iter().copied().find(|t| name_of(*t) == name);
+    found.ok_or_else(|| {
+        let d = Diagnostic::error(codes::NO_OPTION, format!("there is no {what} `{name}`"));
+        d.found(name)
+            .hint(format!("write {}", names.join(" or ")))
+            .into()
+    })
+}

@@ -7,7 +7,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use spillgate_core::Rate;
-use spillgate_export::{Exported, Source, ios};
+use spillgate_export::{Exported, Source, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::View;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec};
@@ -118,7 +118,7 @@ fn whatever_can_be_read_can_be_written() {
                 path.display()
             );
             // Without a rate it is an error; that is all.
-            let _ = spillgate_export::tc(&source, None);
+            let _ = spillgate_export::tc(&source, &TcOptions::default());
             exported += 1;
         }
     }

@@ -11,12 +11,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::{Drops, Dscp, FlowKey, Packet, Rate, Rng, Time};
-use spillgate_export::{Exported, Port, Source, tc};
+use spillgate_export::{Exported, Filters, Port, Scheduler, Source, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{Importer as _, Platform};
 
+use common::tc_script::{Filter, read};
 use common::{configurations, packets, policies};
 
 fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) -> Source {
@@ -37,339 +38,20 @@ fn mbps(n: u64) -> Rate {
     Rate::from_bps(n * 1_000_000).unwrap()
 }
 
-/// A class of `htb`.
-#[derive(Debug)]
-struct Htb {
-    parent: u16,
-    minor: u16,
-    rate: u64,
-    ceil: u64,
-    prio: u8,
-}
-
-/// A filter and the class that it leads to.
-#[derive(Debug, Default)]
-struct Filter {
-    prio: u32,
-    protocol: Option<u8>,
-    src: Option<(u32, u32)>,
-    dst: Option<(u32, u32)>,
-    sport: Option<(u16, u16)>,
-    dport: Option<(u16, u16)>,
-    tos: Option<(u8, u8)>,
-    class: u16,
-    /// DSCP that it sets at last, and policers that it passes.
-    marks: Vec<u8>,
-    policers: Vec<u32>,
-}
-
-impl Filter {
-    fn takes(&self, key: &FlowKey, dscp: Dscp) -> bool {
-        let within = |r: Option<(u16, u16)>, p: u16| r.is_none_or(|(a, b)| (a..=b).contains(&p));
-        let net = |n: Option<(u32, u32)>, a: std::net::Ipv4Addr| {
-            n.is_none_or(|(addr, mask)| u32::from(a) & mask == addr)
-        };
-        self.protocol.is_none_or(|p| p == key.protocol)
-            && net(self.src, key.src)
-            && net(self.dst, key.dst)
-            && within(self.sport, key.sport)
-            && within(self.dport, key.dport)
-            && self.tos.is_none_or(|(v, m)| (dscp.value() << 2) & m == v)
+/// Everything else by default.
+fn on(device: &str) -> TcOptions<'_> {
+    TcOptions {
+        device: Some(device),
+        ..TcOptions::default()
     }
-}
-
-/// What a script says; filters in the order in which they are tried.
-#[derive(Debug, Default)]
-struct Script {
-    root: String,
-    default: u16,
-    classes: Vec<Htb>,
-    /// Queueing discipline of each leaf, by the minor number of its class.
-    leaves: Vec<(u16, String)>,
-    filters: Vec<Filter>,
-    /// Rate and burst of policers, and what they do.
-    policers: BTreeMap<u32, (u64, u64, String)>,
-}
-
-struct Words<'t>(std::iter::Peekable<std::str::SplitWhitespace<'t>>, &'t str);
-
-impl<'t> Words<'t> {
-    fn next(&mut self) -> &'t str {
-        self.0
-            .next()
-            .unwrap_or_else(|| panic!("too short: {}", self.1))
-    }
-    fn expect(&mut self, words: &str) {
-        for w in words.split_whitespace() {
-            assert_eq!(self.next(), w, "{}", self.1);
-        }
-    }
-    fn take(&mut self, word: &str) -> bool {
-        self.0.next_if_eq(&word).is_some()
-    }
-    fn end(&mut self) {
-        assert_eq!(self.0.next(), None, "{}", self.1);
-    }
-    fn rate(&mut self) -> u64 {
-        let w = self.next();
-        w.strip_suffix("bit")
-            .and_then(|n| n.parse().ok())
-            .unwrap_or_else(|| panic!("{w}: {}", self.1))
-    }
-    /// `b` is bytes in the sizes of `tc`.
-    fn size(&mut self) -> u64 {
-        let w = self.next();
-        w.strip_suffix('b')
-            .and_then(|n| n.parse().ok())
-            .unwrap_or_else(|| panic!("{w}: {}", self.1))
-    }
-    fn number<T: std::str::FromStr>(&mut self) -> T {
-        let w = self.next();
-        w.parse().unwrap_or_else(|_| panic!("{w}: {}", self.1))
-    }
-    fn minor(&mut self) -> u16 {
-        let w = self.next();
-        let n = w
-            .strip_prefix("1:")
-            .filter(|n| !n.is_empty())
-            .unwrap_or_else(|| panic!("{w}: {}", self.1));
-        u16::from_str_radix(n, 16).unwrap()
-    }
-    fn hex(&mut self) -> Vec<u8> {
-        let w = self.next();
-        w.split('/')
-            .map(|h| u8::from_str_radix(h.strip_prefix("0x").unwrap(), 16).unwrap())
-            .collect()
-    }
-    fn ports(&mut self) -> (u16, u16) {
-        let w = self.next();
-        let (a, b) = w.split_once('-').unwrap_or((w, w));
-        (a.parse().unwrap(), b.parse().unwrap())
-    }
-    fn net(&mut self) -> (u32, u32) {
-        let w = self.next();
-        let (a, n) = w.split_once('/').unwrap();
-        let n: u32 = n.parse().unwrap();
-        assert!((1..=32).contains(&n), "{}", self.1);
-        let mask = u32::MAX << (32 - n);
-        let addr = u32::from(a.parse::<std::net::Ipv4Addr>().unwrap());
-        assert_eq!(addr & !mask, 0, "{}", self.1);
-        (addr, mask)
-    }
-    /// Kind and arguments of a queueing discipline, checked.
-    fn qdisc(&mut self) -> String {
-        let start: Vec<&str> = self.0.clone().collect();
-        match self.next() {
-            "pfifo" => {
-                self.expect("limit");
-                assert!(self.number::<u32>() > 0);
-            }
-            "bfifo" => {
-                self.expect("limit");
-                assert!(self.size() > 0);
-            }
-            "sfq" => {
-                self.expect("limit");
-                self.number::<u32>();
-                self.expect("depth");
-                assert!((1..=127).contains(&self.number::<u32>()));
-                self.expect("divisor");
-                assert!(self.number::<u32>().is_power_of_two());
-            }
-            "red" => {
-                self.expect("limit");
-                let limit = self.size();
-                self.expect("min");
-                let min = self.size();
-                self.expect("max");
-                let max = self.size();
-                assert!(min < max && max < limit, "{}", self.1);
-                self.expect("avpkt");
-                let avpkt = self.size();
-                self.expect("burst");
-                let burst: u64 = self.number();
-                assert!(burst > min / avpkt, "{}", self.1);
-                self.expect("probability");
-                assert!((0.0..=1.0).contains(&self.number::<f64>()));
-                self.expect("bandwidth");
-                self.rate();
-                if self.take("ecn") {
-                    self.expect("harddrop");
-                }
-            }
-            other => panic!("{other}: {}", self.1),
-        }
-        self.end();
-        start.join(" ")
-    }
-}
-
-/// Reads a script of one device, and refuses what is no command that it knows.
-fn read(text: &str, device: &str) -> Script {
-    let mut script = Script::default();
-    let mut handles = std::collections::BTreeSet::new();
-    for line in text
-        .lines()
-        .filter(|l| !l.is_empty() && !l.starts_with('#'))
-    {
-        let mut w = Words(line.split_whitespace().peekable(), line);
-        if line == "set -e" || line == format!("tc qdisc del dev {device} root 2>/dev/null || true")
-        {
-            continue;
-        }
-        w.expect("tc");
-        match w.next() {
-            "qdisc" => {
-                w.expect("add dev");
-                w.expect(device);
-                if w.take("root") {
-                    w.expect("handle 1:");
-                    if w.take("htb") {
-                        w.expect("default");
-                        script.default = u16::from_str_radix(w.next(), 16).unwrap();
-                        "htb".clone_into(&mut script.root);
-                        w.end();
-                    } else {
-                        script.root = w.qdisc();
-                    }
-                } else {
-                    w.expect("parent");
-                    let parent = w.minor();
-                    w.expect("handle");
-                    assert!(handles.insert(w.next().to_owned()), "{line}");
-                    let qdisc = w.qdisc();
-                    assert!(script.classes.iter().any(|c| c.minor == parent), "{line}");
-                    script.leaves.push((parent, qdisc));
-                }
-            }
-            "class" => {
-                w.expect("add dev");
-                w.expect(device);
-                w.expect("parent");
-                let parent = if w.take("1:") { 0 } else { w.minor() };
-                w.expect("classid");
-                let minor = w.minor();
-                w.expect("htb rate");
-                let rate = w.rate();
-                w.expect("ceil");
-                let ceil = w.rate();
-                let prio = if w.take("prio") { w.number() } else { 0 };
-                w.expect("quantum");
-                assert!(w.number::<u32>() >= 1514);
-                if w.take("cburst") {
-                    assert!(w.size() > 0);
-                }
-                w.end();
-                assert!(
-                    parent == 0 || script.classes.iter().any(|c| c.minor == parent),
-                    "{line}"
-                );
-                assert!(script.classes.iter().all(|c| c.minor != minor), "{line}");
-                script.classes.push(Htb {
-                    parent,
-                    minor,
-                    rate,
-                    ceil,
-                    prio,
-                });
-            }
-            "actions" => {
-                w.expect("replace action police rate");
-                let rate = w.rate();
-                w.expect("burst");
-                let burst = w.size();
-                w.expect("mtu");
-                w.size();
-                w.expect("conform-exceed");
-                let control = w.next().to_owned();
-                w.expect("index");
-                let index = w.number();
-                w.end();
-                assert!(
-                    script
-                        .policers
-                        .insert(index, (rate, burst, control))
-                        .is_none(),
-                    "{line}"
-                );
-            }
-            "filter" => script
-                .filters
-                .push(filter(&mut w, device, &script.policers)),
-            other => panic!("{other}: {line}"),
-        }
-    }
-    // Older kernels take one mask only in a priority.
-    assert!(script.filters.windows(2).all(|f| f[0].prio < f[1].prio));
-    script
-}
-
-fn filter(w: &mut Words<'_>, device: &str, policers: &BTreeMap<u32, (u64, u64, String)>) -> Filter {
-    let mut f = Filter::default();
-    w.expect("add dev");
-    w.expect(device);
-    w.expect("parent 1: protocol");
-    let all = w.take("all");
-    if !all {
-        w.expect("ip");
-    }
-    w.expect("prio");
-    f.prio = w.number();
-    if w.take("matchall") {
-        assert!(all);
-    } else {
-        assert!(!all);
-        w.expect("flower");
-        loop {
-            if w.take("ip_proto") {
-                f.protocol = Some(match w.next() {
-                    "icmp" => 1,
-                    "tcp" => 6,
-                    "udp" => 17,
-                    "sctp" => 132,
-                    n => u8::from_str_radix(n.strip_prefix("0x").unwrap(), 16).unwrap(),
-                });
-            } else if w.take("src_ip") {
-                f.src = Some(w.net());
-            } else if w.take("dst_ip") {
-                f.dst = Some(w.net());
-            } else if w.take("src_port") {
-                f.sport = Some(w.ports());
-            } else if w.take("dst_port") {
-                f.dport = Some(w.ports());
-            } else if w.take("ip_tos") {
-                let pair = w.hex();
-                f.tos = Some((pair[0], pair[1]));
-            } else {
-                break;
-            }
-        }
-        assert!(
-            f.sport.is_none() && f.dport.is_none() || f.protocol.is_some(),
-            "{}",
-            w.1
-        );
-    }
-    w.expect("classid");
-    f.class = w.minor();
-    while w.take("action") {
-        if w.take("police") {
-            w.expect("index");
-            let index = w.number();
-            assert!(policers.contains_key(&index), "{}", w.1);
-            f.policers.push(index);
-        } else {
-            w.expect("pedit ex munge ip tos set");
-            f.marks.push(w.hex()[0] >> 2);
-            w.expect("retain 0xfc pipe action csum ip4h pipe");
-        }
-    }
-    w.end();
-    f
 }
 
 fn exported(policies: &BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) -> Exported {
-    tc(&source(policies.clone(), policy, rate), None).unwrap_or_else(|e| panic!("{e}"))
+    tc(
+        &source(policies.clone(), policy, rate),
+        &TcOptions::default(),
+    )
+    .unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The leaf that a discipline puts a packet into.
@@ -395,20 +77,147 @@ proptest! {
     fn filters_classify_as_the_policy_does(policies in policies(), packets in packets()) {
         let rate = mbps(1000);
         let Ok((recipe, _)) = Recipe::resolve("outer", &policies, rate) else { return Ok(()) };
-        let written = exported(&policies, "outer", rate);
-        let script = read(&written.text, "wan");
-        prop_assert_eq!(script.leaves.len(), recipe.leaf_names().len());
-        let inexact = ["filters can test", "other wildcards", "more than"];
-        if written.notes.iter().any(|n| inexact.iter().any(|i| n.reason.contains(i))) {
-            return Ok(());
-        }
-        for (key, dscp) in packets {
-            let mut hits = script.filters.iter().filter(|f| f.takes(&key, dscp));
-            let class = hits.next().map_or(script.default, |f| f.class);
-            let leaf = script.leaves.iter().position(|(minor, _)| *minor == class);
-            prop_assert_eq!(leaf, Some(leaf_of(&recipe, key, dscp)), "{:?} {}\n{}", key, dscp, written.text);
+        for filters in Filters::ALL {
+            let options = TcOptions { filters, ..TcOptions::default() };
+            let written = tc(&source(policies.clone(), "outer", rate), &options).unwrap();
+            let script = read(&written.text, "wan");
+            prop_assert_eq!(script.leaves.len(), recipe.leaf_names().len());
+            let inexact = ["filters can test", "other wildcards", "more than"];
+            if written.notes.iter().any(|n| inexact.iter().any(|i| n.reason.contains(i))) {
+                continue;
+            }
+            for (key, dscp) in &packets {
+                let mut hits = script.filters.iter().filter(|f| f.takes(key, *dscp));
+                let class = hits.next().map_or(script.default, |f| f.class);
+                let leaf = script.leaves.iter().position(|(minor, _)| *minor == class);
+                prop_assert_eq!(leaf, Some(leaf_of(&recipe, *key, *dscp)), "{:?} {}\n{}", key, dscp, written.text);
+            }
         }
     }
+
+    /// Bands, too: strict ones by level, then the others in their order.
+    #[test]
+    fn bands_classify_as_the_policy_does(packets in packets(), filters in 0..2_usize) {
+        let policies = serde_json::from_str(BANDS).unwrap();
+        let (recipe, _) = Recipe::resolve("main", &policies, mbps(100)).unwrap();
+        let options = TcOptions {
+            scheduler: Scheduler::Ets,
+            filters: Filters::ALL[filters],
+            ..TcOptions::default()
+        };
+        let written = tc(&source(policies, "main", mbps(100)), &options).unwrap();
+        let script = read(&written.text, "wan");
+        for (key, dscp) in packets {
+            let mut hits = script.filters.iter().filter(|f| f.takes(&key, dscp));
+            let band = hits.next().map_or(script.default, |f| f.class);
+            prop_assert_eq!(usize::from(BAND_OF[leaf_of(&recipe, key, dscp)]), usize::from(band));
+        }
+    }
+}
+
+/// Two levels of priority, shares of 40 %, 10 % and the rest, 30 %.
+const BANDS: &str = r#"{"main": {"class-based": {"classes": [
+    {"name": "gold", "match": {"dscp": ["af31", "af32"]}, "bandwidth": "40 %", "queue_limit": "20 ms"},
+    {"name": "video", "match": {"dscp": "af41"}, "priority": {"level": 2, "rate": "10 %", "limit": "20 packets"}},
+    {"name": "web", "match": {"protocol": "tcp", "dport": ["80-90", 443]}, "bandwidth": "10 %"},
+    {"name": "voice", "match": {"dscp": "ef"}, "priority": {"level": 1, "rate": "10 %", "police": "always"}},
+    {"name": "class-default"}]}}}"#;
+/// The band of each class, from 1: voice, video, gold, web, class-default.
+const BAND_OF: [u8; 5] = [3, 2, 4, 1, 5];
+
+#[test]
+fn priorities_and_shares_become_bands() {
+    let policies: BTreeMap<String, DisciplineSpec> = serde_json::from_str(BANDS).unwrap();
+    let ets = TcOptions {
+        scheduler: Scheduler::Ets,
+        ..TcOptions::default()
+    };
+    let written = tc(&source(policies.clone(), "main", mbps(100)), &ets).unwrap();
+    let script = read(&written.text, "wan");
+    // 40 : 10 : 30, the least being one packet.
+    assert_eq!(script.bands, Some((2, vec![6056, 1514, 4542], 4)));
+    let queues: Vec<&str> = script.leaves.iter().map(|(_, q)| q.as_str()).collect();
+    // 20 ms at 40 Mb/s.
+    assert_eq!(
+        queues,
+        [
+            "pfifo limit 64",
+            "pfifo limit 20",
+            "bfifo limit 100000b",
+            "pfifo limit 64",
+            "pfifo limit 64"
+        ]
+    );
+    let policed: Vec<&Filter> = script
+        .filters
+        .iter()
+        .filter(|f| !f.policers.is_empty())
+        .collect();
+    assert!(policed.len() == 1 && policed[0].class == 1, "{policed:?}");
+    let notes: Vec<String> = written.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        [
+            "policy main: ets does not limit the rate: the device itself must send at 100 Mb/s",
+            "policy main, class video: priority above 10 Mb/s is not policed: ets serves it before all others",
+        ]
+    );
+    // Shares are beyond prio.
+    let prio = TcOptions {
+        scheduler: Scheduler::Prio,
+        ..TcOptions::default()
+    };
+    let refused = |policies: &BTreeMap<String, DisciplineSpec>, options| {
+        let e = tc(&source(policies.clone(), "main", mbps(100)), options).unwrap_err();
+        e.to_string()
+    };
+    let said = refused(&policies, &prio);
+    assert!(
+        said.contains("E0748") && said.contains("between gold and web"),
+        "{said}"
+    );
+    let two: BTreeMap<String, DisciplineSpec> = serde_json::from_str(
+        r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {}},
+            {"name": "class-default", "fair_queue": {"queues": 64}}]}}}"#,
+    )
+    .unwrap();
+    let written = tc(&source(two, "main", mbps(100)), &prio).unwrap();
+    let script = read(&written.text, "wan");
+    assert_eq!((script.bands, script.default), (Some((2, vec![], 1)), 2));
+    // So are shapers and nested policies beyond ets.
+    for class in [r#""shape": {"rate": "5 Mb/s"}"#, r#""policy": "inner""#] {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{{"name": "class-default", {class}}}]}}}},
+                 "inner": {{"class-based": {{"classes": [{{"name": "class-default"}}]}}}}}}"#
+        );
+        let said = refused(&serde_json::from_str(&json).unwrap(), &ets);
+        assert!(said.contains("ets cannot say that"), "{said}");
+    }
+}
+
+/// A wildcard that is no prefix, and a range of ports: words for `u32`, beyond `flower`.
+#[test]
+fn u32_compares_any_wildcard() {
+    let json = r#"{"main": {"class-based": {"classes": [
+        {"name": "odd", "match": {"src": "10.0.0.1 wildcard 0.255.255.0", "protocol": "udp", "dport": "5060-5061"}, "bandwidth": "10 %"}]}}}"#;
+    let policies: BTreeMap<String, DisciplineSpec> = serde_json::from_str(json).unwrap();
+    let options = TcOptions {
+        filters: Filters::U32,
+        ..TcOptions::default()
+    };
+    let written = tc(&source(policies.clone(), "main", mbps(1)), &options).unwrap();
+    let tests = " u32 match ip protocol 17 0xff match u32 0x0a000001 0xff0000ff at 12 match u8 0x05 0x0f at 0 \
+                 match u16 0x0000 0x1fff at 6 match u16 0x13c4 0xfffe at 22 classid 1:2";
+    assert!(written.text.contains(tests), "{}", written.text);
+    read(&written.text, "wan");
+    let flower = exported(&policies, "main", mbps(1));
+    assert!(
+        flower
+            .notes
+            .iter()
+            .any(|n| n.reason.contains("other wildcards"))
+    );
 }
 
 /// Rates, limits and bursts of a policy with everything in it.
@@ -527,6 +336,11 @@ fn meaning_is_that_of_the_policy() {
 /// Every configuration of the repository with an attached policy, at its rates.
 fn scripts() -> Vec<(PathBuf, Exported)> {
     let mut all = Vec::new();
+    let options = |device, scheduler, filters| TcOptions {
+        device,
+        scheduler,
+        filters,
+    };
     for path in configurations() {
         let bytes = fs::read(&path).unwrap();
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -542,7 +356,10 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                 ports: vec![port.clone()],
                 ..source.clone()
             };
-            all.push((path.clone(), tc(&one, Some("lo")).unwrap()));
+            for filters in Filters::ALL {
+                let options = options(Some("lo"), Scheduler::Htb, filters);
+                all.push((path.clone(), tc(&one, &options).unwrap()));
+            }
         }
         // Those that no interface has, too.
         for policy in source.policies.keys() {
@@ -555,10 +372,18 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                 }],
                 ..source.clone()
             };
-            all.push((path.clone(), tc(&one, None).unwrap()));
+            for scheduler in Scheduler::ALL {
+                // Not every policy is one of bands.
+                let written = tc(&one, &options(None, scheduler, Filters::Flower));
+                all.extend(written.ok().map(|w| (path.clone(), w)));
+            }
         }
     }
-    assert!(all.len() > 20);
+    assert!(all.len() > 40);
+    for kind in ["ets", "prio"] {
+        let root = format!("handle 1: {kind} ");
+        assert!(all.iter().any(|(_, w)| w.text.contains(&root)), "{kind}");
+    }
     all
 }
 
@@ -610,12 +435,15 @@ fn a_real_tc_takes_every_command() {
             "pedit" => "tc actions add action pedit ex munge ip tos set 0x10 retain 0xfc".to_owned(),
             "csum" => "tc actions add action csum ip4h".to_owned(),
             "red" => "tc qdisc add dev lo root red limit 60000 min 5000 max 15000 avpkt 1000 burst 20 probability 0.1 bandwidth 10mbit".to_owned(),
+            "u32" => "tc qdisc add dev lo root handle 1: htb && tc filter add dev lo parent 1: protocol ip prio 1 u32 match ip tos 0xb8 0xfc classid 1:1".to_owned(),
+            "ets" | "prio" => format!("tc qdisc add dev lo root handle 1: {kind} bands 3"),
             kind => format!("tc qdisc add dev lo root {kind} limit 10"),
         };
         shell(&probe).is_ok_and(|o| o.status.success())
     };
     let kinds = [
-        "pfifo", "bfifo", "red", "sfq", "flower", "matchall", "police", "pedit", "csum",
+        "pfifo", "bfifo", "red", "sfq", "flower", "matchall", "u32", "police", "pedit", "csum",
+        "ets", "prio",
     ];
     let missing: Vec<&str> = kinds.into_iter().filter(|k| !has(k)).collect();
     if !missing.is_empty() {
@@ -635,15 +463,19 @@ fn a_real_tc_takes_every_command() {
             run.push_str(&format!("m=$({line} 2>&1); echo \"$? {line} :: \"$m\n"));
         }
         let out = shell(&run).unwrap();
+        // Without its root nothing of a script can work.
+        let rootless = ["ets", "prio"]
+            .iter()
+            .any(|k| missing.contains(k) && written.text.contains(&format!("handle 1: {k} ")));
         let mut commands = 0;
         for result in String::from_utf8_lossy(&out.stdout).lines() {
             let Some((status, line)) = result.split_once(" tc ") else {
                 continue;
             };
             commands += 1;
-            let needs = missing
-                .iter()
-                .any(|k| line.split_whitespace().any(|w| w == *k));
+            // `prio` is a word of every filter, too.
+            let mut kinds = missing.iter().filter(|k| **k != "prio");
+            let needs = rootless || kinds.any(|k| line.split_whitespace().any(|w| w == *k));
             let refused = status == "2" || line.contains("error talking to the kernel");
             assert!(
                 status == "0" || needs && refused,
@@ -661,25 +493,25 @@ fn what_cannot_be_exported_is_said() {
         serde_json::from_str(r#"{"p": {"fifo": {}}}"#).unwrap();
     let mut s = source(policies, "p", mbps(1));
     assert_eq!(
-        read(&tc(&s, None).unwrap().text, "wan").root,
+        read(&tc(&s, &TcOptions::default()).unwrap().text, "wan").root,
         "pfifo limit 40"
     );
     assert!(
-        tc(&s, Some("a b"))
+        tc(&s, &on("a b"))
             .unwrap_err()
             .to_string()
             .contains("cannot be the name")
     );
     s.ports[0].rate = None;
     assert!(
-        tc(&s, None)
+        tc(&s, &TcOptions::default())
             .unwrap_err()
             .to_string()
             .contains("the rate of `wan` is not known")
     );
     s.ports[0].rate = Some(mbps(1));
     s.ports[0].name = "GigabitEthernet0/0".to_owned();
-    let written = tc(&s, None).unwrap();
+    let written = tc(&s, &TcOptions::default()).unwrap();
     assert!(
         written.notes[0]
             .reason
@@ -688,14 +520,14 @@ fn what_cannot_be_exported_is_said() {
     let other = s.ports[0].clone();
     s.ports.push(other);
     assert!(
-        tc(&s, Some("eth0"))
+        tc(&s, &on("eth0"))
             .unwrap_err()
             .to_string()
             .contains("several")
     );
     s.ports.clear();
     assert!(
-        tc(&s, None)
+        tc(&s, &TcOptions::default())
             .unwrap_err()
             .to_string()
             .contains("no interface has an output policy")
@@ -705,5 +537,5 @@ fn what_cannot_be_exported_is_said() {
         serde_json::from_str(r#"{"x\nreboot": {"fifo": {}}}"#).unwrap();
     let mut s = source(policies, "x\nreboot", mbps(1));
     "$(reboot)".clone_into(&mut s.ports[0].name);
-    read(&tc(&s, None).unwrap().text, "eth0");
+    read(&tc(&s, &TcOptions::default()).unwrap().text, "eth0");
 }

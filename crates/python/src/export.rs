@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use spillgate_export::{Exported, Source, ios, rate, tc};
+use spillgate_export::{Exported, Filters, Scheduler, Source, TcOptions, ios, option, rate, tc};
 use spillgate_import::{IosImporter, interface_bandwidth, interface_name, platform_by_name};
 use spillgate_scenario::{Diagnostics, Importer as _, Options, port_policies};
 
@@ -23,13 +23,15 @@ struct Request {
     policy: Option<String>,
     rate: Option<String>,
     device: Option<String>,
+    scheduler: Option<String>,
+    filters: Option<String>,
     overrides: Vec<String>,
 }
 
 /// The policies of a configuration or of a scenario's links as IOS text or as `tc` commands: JSON
 /// with `text` and `notes`.
 #[pyfunction]
-#[pyo3(signature = (path, to, scenario, platform = "ios", interface = None, link = None, variant = None, policy = None, rate = None, device = None, overrides = Vec::new()))]
+#[pyo3(signature = (path, to, scenario, platform = "ios", interface = None, link = None, variant = None, policy = None, rate = None, device = None, scheduler = None, filters = None, overrides = Vec::new()))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn export(
     py: Python<'_>,
@@ -43,6 +45,8 @@ pub(crate) fn export(
     policy: Option<String>,
     rate: Option<String>,
     device: Option<String>,
+    scheduler: Option<String>,
+    filters: Option<String>,
     overrides: Vec<String>,
 ) -> PyResult<String> {
     let request = Request {
@@ -56,6 +60,8 @@ pub(crate) fn export(
         policy,
         rate,
         device,
+        scheduler,
+        filters,
         overrides,
     };
     let exported = py
@@ -76,7 +82,22 @@ fn run(r: &Request) -> Result<Exported, Diagnostics> {
         of_configuration(r, &r.path)?
     };
     if r.to_tc {
-        tc(&source, r.device.as_deref())
+        let options = TcOptions {
+            device: r.device.as_deref(),
+            scheduler: option(
+                "scheduler",
+                r.scheduler.as_deref(),
+                &Scheduler::ALL,
+                Scheduler::name,
+            )?,
+            filters: option(
+                "kind of filters",
+                r.filters.as_deref(),
+                &Filters::ALL,
+                Filters::name,
+            )?,
+        };
+        tc(&source, &options)
     } else {
         Ok(ios(&source))
     }

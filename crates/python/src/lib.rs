@@ -14,15 +14,23 @@ mod lint;
 mod memory;
 mod voice;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
 use spillgate_measure::stats::Interval;
 
-/// The scenario file's JSON Schema.
+/// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
 #[pyfunction]
-fn schema() -> String {
-    spillgate_scenario::json_schema().to_string()
+#[pyo3(signature = (of = "scenario"))]
+fn schema(of: &str) -> PyResult<String> {
+    match of {
+        "scenario" => Ok(spillgate_scenario::json_schema().to_string()),
+        "sla" => Ok(spillgate_scenario::customer_schema().to_string()),
+        _ => Err(PyValueError::new_err(format!(
+            "there is no schema of {of:?}"
+        ))),
+    }
 }
 
 /// Everything that can be named in a scenario, by family, as JSON.

@@ -46,6 +46,8 @@ mod table;
 mod text;
 mod yaml;
 
+use std::sync::OnceLock;
+
 pub use error::{Diagnostic, Diagnostics, Severity};
 pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter, Platform};
 pub use load::{LinkPolicy, Loaded, Options, PortPolicies, load, port_policies};
@@ -53,12 +55,37 @@ pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};
 pub use yaml::{MAX_ALIASED, MAX_DEPTH};
 
-/// The JSON Schema (draft 2020-12) of scenario files.
-pub fn json_schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(schema::Scenario).to_value();
+/// The JSON Schema (draft 2020-12) of scenario files. It is made once: every override walks along it.
+pub fn json_schema() -> &'static serde_json::Value {
+    static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let schema = schemars::schema_for!(schema::Scenario).to_value();
+        named(
+            schema,
+            "urn:spillgate:schema:scenario:1",
+            "Spillgate scenario",
+        )
+    })
+}
+
+/// The JSON Schema (draft 2020-12) of a customer's file of requirements, in YAML or JSON.
+pub fn customer_schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(schema::CustomerSpec).to_value();
+    // A file of requirements names no other.
+    if let Some(keys) = schema.pointer_mut("/$defs/SlaSpec/properties") {
+        keys.as_object_mut().map(|k| k.remove("file"));
+    }
+    named(
+        schema,
+        "urn:spillgate:schema:sla:1",
+        "Spillgate requirements of a customer",
+    )
+}
+
+fn named(mut schema: serde_json::Value, id: &str, title: &str) -> serde_json::Value {
     if let Some(top) = schema.as_object_mut() {
-        top.insert("$id".to_owned(), "urn:spillgate:schema:scenario:1".into());
-        top.insert("title".to_owned(), "Spillgate scenario".into());
+        top.insert("$id".to_owned(), id.into());
+        top.insert("title".to_owned(), title.into());
     }
     schema
 }

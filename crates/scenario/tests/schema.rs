@@ -12,7 +12,7 @@ use spillgate_scenario::{Options, json_schema, load};
 
 fn validator() -> Validator {
     Validator {
-        root: json_schema(),
+        root: json_schema().clone(),
     }
 }
 
@@ -122,7 +122,7 @@ fn every_key_is_described() {
     }
     let schema = json_schema();
     let mut missing = Vec::new();
-    check(&schema, "", &mut missing);
+    check(schema, "", &mut missing);
     for (name, s) in schema["$defs"].as_object().unwrap() {
         check(s, name, &mut missing);
     }

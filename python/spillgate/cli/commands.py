@@ -332,6 +332,8 @@ def export(options: argparse.Namespace) -> int:
         policy=options.policy,
         rate=options.rate,
         device=options.dev,
+        scheduler=options.scheduler,
+        filters=options.filters,
         set=options.set,
     )
     if options.output is None:
@@ -355,9 +357,9 @@ def _write_whole(path: Path, text: str) -> None:
         raise OutputError(msg) from None
 
 
-def print_schema(_options: argparse.Namespace) -> int:
+def print_schema(options: argparse.Namespace) -> int:
     """`spillgate schema`."""
-    write_json(scenario.schema(), indent=2)
+    write_json(scenario.schema(options.of), indent=2)
     return 0
 
 

@@ -182,7 +182,14 @@ def build_parser() -> argparse.ArgumentParser:
 
     _profile(commands)
 
-    _command(commands, "schema", "print the JSON Schema of the scenario file")
+    schema = _command(commands, "schema", "print the JSON Schema of a kind of file")
+    schema.add_argument(
+        "of",
+        nargs="?",
+        default="scenario",
+        metavar="KIND",
+        help="scenario (default), or sla: the requirements of a customer",
+    )
 
     listing = _command(commands, "list", "list what can be named in a scenario")
     listing.add_argument(
@@ -311,6 +318,14 @@ def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         "--dev",
         metavar="DEV",
         help="with --to tc: network device; default the name of the interface or link",
+    )
+    export.add_argument(
+        "--scheduler",
+        metavar="KIND",
+        help="with --to tc: htb, or ets or prio for a policy of priorities and shares; default htb",
+    )
+    export.add_argument(
+        "--filters", metavar="KIND", help="with --to tc: flower or u32; default flower"
     )
 
 

@@ -3,13 +3,17 @@
 //! A class-based policy becomes a tree of `htb` classes: what a class is
 //! guaranteed is its `rate`, what it is shaped to its `ceil`, priority levels
 //! are the first values of `prio`, and each leaf holds the queueing discipline
-//! that comes nearest to the class's queue. Conditions become `flower` filters
-//! in the order of the classes, policers and markers actions of them.
+//! that comes nearest to the class's queue. Conditions become filters (`flower`, or
+//! `u32`) in the order of the classes, policers and markers actions of them. A policy of
+//! priorities and shares only may become bands of `ets` or `prio` instead.
 //!
 //! Units are exact: rates in `bit`, sizes in `b` (bytes).
 
 mod actions;
+mod bands;
 mod cubes;
+mod filter;
+mod options;
 mod queue;
 
 use std::fmt::Write as _;
@@ -23,14 +27,13 @@ use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::{Exported, Notes, Port, Source, codes, place};
 use actions::{Actions, Step};
-use cubes::{Cube, cubes, tos};
+use cubes::{Cube, cubes};
 
+pub use options::{Filters, Scheduler, TcOptions};
 pub use queue::PACKET_BYTES;
 
 /// Policies within each other.
 const MAX_DEPTH: usize = 8;
-/// Filters of a port.
-const MAX_FILTERS: u32 = 4000;
 /// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
 const LOWEST: u8 = 7;
 /// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
@@ -38,12 +41,14 @@ const TURN: f64 = 60_000.0;
 /// A packet and its Ethernet header: the least turn.
 const LEAST_TURN: u64 = 1514;
 
-/// Writes the policies of all ports as a shell script of `tc` commands for the network device
-/// `device`, or for devices called like the ports.
+/// Writes the policies of all ports as a shell script of `tc` commands for a network device, or for
+/// devices called like the ports.
 ///
 /// # Errors
-/// No port, a port whose rate is not known, and a name that no device can have.
-pub fn tc(source: &Source, device: Option<&str>) -> Result<Exported, Diagnostics> {
+/// No port, a port whose rate is not known, a name that no device can have, and a policy that the
+/// scheduler that was asked for cannot say.
+pub fn tc(source: &Source, options: &TcOptions<'_>) -> Result<Exported, Diagnostics> {
+    let device = options.device;
     let mut all = Exported {
         text: "#!/bin/sh\nset -e\n".to_owned(),
         notes: Vec::new(),
@@ -81,7 +86,7 @@ pub fn tc(source: &Source, device: Option<&str>) -> Result<Exported, Diagnostics
             .into());
     }
     for (i, port) in source.ports.iter().enumerate() {
-        let mut script = Script::new(source, port, i, device)?;
+        let mut script = Script::new(source, port, i, options)?;
         script.port(port)?;
         let Script {
             notes, lines, head, ..
@@ -125,6 +130,8 @@ struct Entry {
 /// The commands of one port.
 struct Script<'s> {
     source: &'s Source,
+    scheduler: Scheduler,
+    filters: Filters,
     device: String,
     head: String,
     lines: Vec<String>,
@@ -145,10 +152,10 @@ impl<'s> Script<'s> {
         source: &'s Source,
         port: &Port,
         index: usize,
-        device: Option<&str>,
+        options: &TcOptions<'_>,
     ) -> Result<Self, Diagnostics> {
         let mut notes = Notes::default();
-        let name = match device {
+        let name = match options.device {
             Some(device) => device.to_owned(),
             None if is_device(&port.name) => port.name.clone(),
             None => {
@@ -164,6 +171,8 @@ impl<'s> Script<'s> {
         let shown = |s: &str| s.replace(char::is_control, " ");
         Ok(Self {
             source,
+            scheduler: options.scheduler,
+            filters: options.filters,
             head: format!(
                 "# Written by Spillgate: {} at {rate}, policy {}.\n",
                 shown(&port.name),
@@ -223,7 +232,10 @@ impl<'s> Script<'s> {
                 let qdisc = queue::sfq(&fair, None, &place, &mut self.notes);
                 self.root(&qdisc);
             }
-            Some(DisciplineSpec::ClassBased(spec)) => self.class_based(&port.policy, spec, rate),
+            Some(DisciplineSpec::ClassBased(spec)) => match self.scheduler {
+                Scheduler::Htb => self.class_based(&port.policy, spec, rate),
+                Scheduler::Ets | Scheduler::Prio => self.bands(&port.policy, spec, rate)?,
+            },
         }
         Ok(())
     }
@@ -418,94 +430,4 @@ impl<'s> Script<'s> {
         // Another class may lead here.
         self.nodes[node] = entries;
     }
-
-    /// The filters of one class.
-    fn filter(&mut self, cubes: &[Cube], minor: u16, steps: &[Step], place: &str) {
-        if cubes == [Cube::ALL] && steps.is_empty() && minor == self.default {
-            return;
-        }
-        if cubes.is_empty() {
-            self.notes
-                .add(place, "no packet is left for it: it has no filter");
-            return;
-        }
-        // All packets need one filter only.
-        let all = [Cube::ALL];
-        let cubes = if cubes.contains(&Cube::ALL) {
-            &all
-        } else {
-            cubes
-        };
-        let actions = actions::text(steps, place, &mut self.notes);
-        for cube in cubes {
-            for net in [cube.src, cube.dst] {
-                if net.mask.leading_ones() + net.mask.trailing_zeros() < 32 {
-                    self.notes.add(
-                        place,
-                        "flower takes prefixes only: addresses with other wildcards are left out",
-                    );
-                }
-            }
-            let prefix =
-                |n: spillgate_core::Ipv4Net| n.mask.leading_ones() + n.mask.trailing_zeros() >= 32;
-            if !prefix(cube.src) || !prefix(cube.dst) {
-                continue;
-            }
-            for tos in tos(cube.dscps) {
-                // Older kernels take one mask only in a priority: each filter has its own.
-                self.prio += 1;
-                if self.prio > MAX_FILTERS {
-                    self.notes.add(
-                        place,
-                        format!("more than {MAX_FILTERS} filters: the rest is left out"),
-                    );
-                    return;
-                }
-                let keys = keys(cube, tos);
-                let (protocol, kind) = match keys.is_empty() {
-                    true => ("all", "matchall".to_owned()),
-                    false => ("ip", format!("flower{keys}")),
-                };
-                self.filter_lines.push(format!(
-                    "tc filter add dev {} parent 1: protocol {protocol} prio {} {kind} classid 1:{minor:x}{actions}",
-                    self.device, self.prio
-                ));
-            }
-        }
-    }
-}
-
-/// What flower tests, each key with a space before it.
-fn keys(cube: &Cube, tos: Option<(u8, u8)>) -> String {
-    let mut keys = String::new();
-    if let Some(p) = cube.protocol {
-        let name = match p {
-            1 => "icmp".to_owned(),
-            6 => "tcp".to_owned(),
-            17 => "udp".to_owned(),
-            132 => "sctp".to_owned(),
-            n => format!("0x{n:02x}"),
-        };
-        let _ = write!(keys, " ip_proto {name}");
-    }
-    for (key, net) in [("src_ip", cube.src), ("dst_ip", cube.dst)] {
-        if net.mask != 0 {
-            let address = std::net::Ipv4Addr::from(net.addr);
-            let _ = write!(keys, " {key} {address}/{}", net.mask.leading_ones());
-        }
-    }
-    for (key, (first, last)) in [("src_port", cube.sport), ("dst_port", cube.dport)] {
-        if (first, last) == (0, u16::MAX) {
-            continue;
-        }
-        if first == last {
-            let _ = write!(keys, " {key} {first}");
-        } else {
-            let _ = write!(keys, " {key} {first}-{last}");
-        }
-    }
-    if let Some((value, mask)) = tos {
-        let _ = write!(keys, " ip_tos 0x{value:02x}/0x{mask:02x}");
-    }
-    keys
 }

@@ -1,6 +1,8 @@
 //! What the tests share: trees and packets at random, and every configuration of the repository.
 #![allow(dead_code)]
 
+pub(crate) mod tc_script;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::Ipv4Addr;

@@ -13,7 +13,7 @@ pub(super) fn find(
     segments: &[Segment],
 ) -> Result<(Vec<Step>, Vec<String>), Diagnostic> {
     let schema = crate::json_schema();
-    let mut cursor = Cursor::new(&schema);
+    let mut cursor = Cursor::new(schema);
     let mut node = root;
     let mut steps: Vec<Step> = Vec::new();
     let mut i = 0;
