@@ -384,7 +384,7 @@ def is_show_output(path: str | Path) -> bool:
 
 
 def offered(path: str | Path, *, interface: str | None = None) -> dict[str, Any]:
-    """What a router has measured: a saved output of `show policy-map interface` (IOS, IOS XE, IOS XR).
+    """What a router has measured: an output of `show policy-map interface` (IOS, IOS XE, IOS XR).
 
     Args:
         path: Path of the output.

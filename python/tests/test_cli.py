@@ -328,7 +328,7 @@ def test_terminals_get_color_and_a_bar_unless_they_refuse(cli, first):
     assert not re.search(r"\x1b\[[\d;]*3[1-7]m", plain)
 
 
-def test_a_file_of_requirements_has_a_schema(cli, root):
+def test_a_file_of_requirements_has_a_schema(cli):
     schema = json.loads(cli("schema", "sla").stdout)
     check = jsonschema.Draft202012Validator(schema)
     good = {

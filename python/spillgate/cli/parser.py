@@ -322,7 +322,7 @@ def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     export.add_argument(
         "--scheduler",
         metavar="KIND",
-        help="with --to tc: htb, or ets or prio for a policy of priorities and shares; default htb",
+        help="with --to tc: htb (default), or ets or prio for priorities and shares only",
     )
     export.add_argument(
         "--filters", metavar="KIND", help="with --to tc: flower or u32; default flower"

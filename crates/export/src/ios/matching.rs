@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use spillgate_import::protocol_name;
-use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
+use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, PortRange, Protocol};
 
+use super::acl::acl_lines;
 use super::numbers::quoted;
 use crate::Notes;
 
@@ -19,7 +20,7 @@ const PRECEDENCES: usize = 4;
 /// How EXP bits are tested.
 const EXP: &str = "mpls experimental topmost";
 /// Most entries that one condition becomes.
-const MAX_ENTRIES: usize = 1000;
+pub(super) const MAX_ENTRIES: usize = 1000;
 
 /// The class-maps and access lists written so far.
 pub(super) struct ClassMaps {
@@ -363,7 +364,7 @@ fn is_values(m: &MatchSpec) -> bool {
     rest == MatchSpec::default() && fields.iter().filter(|f| **f).count() == 1
 }
 
-fn words<T: ToString>(field: &str, values: &[T]) -> String {
+pub(super) fn words<T: ToString>(field: &str, values: &[T]) -> String {
     let values: Vec<String> = values.iter().map(T::to_string).collect();
     format!("{field} {}", values.join(" "))
 }
@@ -402,128 +403,4 @@ fn rtp(m: &MatchSpec) -> Option<String> {
     let udp = m.protocol == Some(OneOrMany(vec![Protocol(17)])) && m.sport.is_none();
     let taken = first >= 2000 && last - first <= 16383;
     (udp && taken).then(|| format!("ip rtp {first} {}", last - first))
-}
-
-/// An entry of an access list as lines; none if it cannot be one.
-fn acl_lines(entry: &AclEntry) -> Option<Vec<String>> {
-    let m = &entry.matching;
-    if m.any.is_some() || m.all.is_some() || m.not.is_some() || m.acl.is_some() || m.exp.is_some() {
-        return None;
-    }
-    let verb = if entry.permit { "permit" } else { "deny" };
-    let has_ports = m.sport.is_some() || m.dport.is_some();
-    // Ports are those of TCP, UDP and SCTP.
-    let protocols: Vec<Option<u8>> = match &m.protocol {
-        Some(OneOrMany(p)) => p
-            .iter()
-            .map(|p| Some(p.0))
-            .filter(|p| !has_ports || matches!(p, Some(6 | 17 | 132)))
-            .collect(),
-        None if has_ports => vec![Some(6), Some(17), Some(132)],
-        None => vec![None],
-    };
-    let conditions = type_of_service(m);
-    let mut lines = Vec::new();
-    for protocol in protocols {
-        for src in nets(&m.src) {
-            for sport in ports(&m.sport) {
-                for dst in nets(&m.dst) {
-                    for dport in ports(&m.dport) {
-                        for condition in &conditions {
-                            let protocol = protocol_word(protocol);
-                            lines.push(format!(
-                                "{verb} {protocol} {src}{sport} {dst}{dport}{condition}"
-                            ));
-                            if lines.len() > 100 * MAX_ENTRIES {
-                                return None;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Some(lines)
-}
-
-fn protocol_word(protocol: Option<u8>) -> String {
-    match protocol {
-        None => "ip".to_owned(),
-        Some(1) => "icmp".to_owned(),
-        Some(6) => "tcp".to_owned(),
-        Some(17) => "udp".to_owned(),
-        Some(132) => "sctp".to_owned(),
-        Some(n) => n.to_string(),
-    }
-}
-
-fn nets(list: &Option<OneOrMany<NetSpec>>) -> Vec<String> {
-    let Some(OneOrMany(list)) = list else {
-        return vec!["any".to_owned()];
-    };
-    let word = |n: &NetSpec| {
-        let address = std::net::Ipv4Addr::from(n.0.addr);
-        match n.0.mask {
-            0 => "any".to_owned(),
-            u32::MAX => format!("host {address}"),
-            mask => format!("{address} {}", std::net::Ipv4Addr::from(!mask)),
-        }
-    };
-    list.iter().map(word).collect()
-}
-
-/// Ports as operators, each with a space before it; several where one operator cannot say them.
-fn ports(list: &Option<OneOrMany<PortRange>>) -> Vec<String> {
-    let Some(OneOrMany(list)) = list else {
-        return vec![String::new()];
-    };
-    if list.iter().all(|r| r.first == r.last) {
-        return vec![format!(
-            " {}",
-            words("eq", &list.iter().map(|r| r.first).collect::<Vec<_>>())
-        )];
-    }
-    if let [low, high] = list[..] {
-        let gap = u32::from(low.last) + 2 == u32::from(high.first);
-        if low.first == 0 && high.last == u16::MAX && gap {
-            return vec![format!(" neq {}", low.last + 1)];
-        }
-    }
-    let word = |r: &PortRange| match (r.first, r.last) {
-        (a, b) if a == b => format!(" eq {a}"),
-        (a, u16::MAX) if a > 0 => format!(" gt {}", a - 1),
-        (0, b) if b < u16::MAX => format!(" lt {}", b + 1),
-        (a, b) => format!(" range {a} {b}"),
-    };
-    list.iter().map(word).collect()
-}
-
-/// DSCP, precedence and ToS, each with a space before it; several where one line cannot say them.
-fn type_of_service(m: &MatchSpec) -> Vec<String> {
-    let precedences: Vec<String> = match &m.precedence {
-        None => vec![String::new()],
-        Some(OneOrMany(p)) => p.iter().map(|p| format!(" precedence {p}")).collect(),
-    };
-    let dscps: Vec<String> = match &m.dscp {
-        None => vec![String::new()],
-        Some(OneOrMany(d)) => match tos(d.iter().map(|d| d.value())) {
-            Some(tos) => vec![format!(" tos {tos}")],
-            None => d.iter().map(|d| format!(" dscp {d}")).collect(),
-        },
-    };
-    let pair = |p: &String| dscps.iter().map(|d| format!("{p}{d}")).collect::<Vec<_>>();
-    precedences.iter().flat_map(pair).collect()
-}
-
-/// The ToS bits whose DSCPs these are, one for each precedence (RFC 1349, RFC 2474).
-fn tos(mut dscps: impl ExactSizeIterator<Item = u8>) -> Option<u8> {
-    if dscps.len() != 8 {
-        return None;
-    }
-    let first = dscps.next()?;
-    let all = first < 8
-        && dscps
-            .zip(1..)
-            .all(|(d, precedence)| d == precedence << 3 | first);
-    all.then_some(first << 1)
 }

@@ -4,6 +4,7 @@
 //! become class-maps of the same name, conditions that a class-map cannot hold
 //! in one level become class-maps and access lists of their own.
 
+mod acl;
 mod class;
 mod matching;
 mod numbers;
