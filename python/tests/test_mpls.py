@@ -89,6 +89,28 @@ def test_classes_that_labels_hide_are_warned_of(scenario, capsys):
     assert "matches EXP bits, and no packet on link `in` has a label" in said
 
 
+def test_classes_that_set_exp_bits_where_it_has_no_effect_are_warned_of(scenario, capsys):
+    def said(text):
+        scenario.write_text(text)
+        assert main(["check", str(scenario)]) == 0
+        out = capsys.readouterr()
+        return " ".join((out.out + out.err).split())
+
+    def at_entry(action):
+        moved = SCENARIO.replace(", policy: CORE", "").replace(
+            "pe1, rate: 10 Mb/s", "pe1, rate: 10 Mb/s, policy: CORE", 1
+        )
+        return moved.replace("match: {exp: 5}", f"match: {{dscp: ef}}, {action}: 5")
+
+    in_core = SCENARIO.replace("match: {exp: 5}", "match: {exp: 5}, {}: 6")
+    assert "W0406" not in said(in_core.replace("{}", "set_exp"))
+    text = said(in_core.replace("{}", "set_exp_imposition"))
+    assert "link `core1` does not lead to an edge that puts any on" in text
+    assert "W0406" not in said(at_entry("set_exp_imposition"))
+    text = said(at_entry("set_exp"))
+    assert "sets EXP bits, and no packet on link `in` has a label" in text
+
+
 CONFIG = """
 class-map match-any VOICE
  match mpls experimental topmost 5
