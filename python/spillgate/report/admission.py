@@ -81,6 +81,11 @@ def admission_figures(results: Results) -> list[Figure]:
     )
     if left_out > 0:
         caption += f" {left_out} more are in admission.csv."
+    notes = [("average", "flows that have come")]
+    if results.description.warmup > 0:
+        notes.append(("span", "warm-up, not counted"))
+    if results.description.failures:
+        notes.append(("span down", "a link is down"))
     return [
         Figure(
             id="admitted",
@@ -90,7 +95,7 @@ def admission_figures(results: Results) -> list[Figure]:
             legend=list(style.items()),
             table=_listing(found),
             group="time",
-            notes=[("average", "flows that have come")],
+            notes=notes,
         )
     ]
 
@@ -126,7 +131,8 @@ def _panel(
 
 
 def _spans(results: Results, end: float) -> list[tuple[float, float, str]]:
-    spans = []
+    warmup = results.description.warmup
+    spans = [(0.0, warmup, "warm-up, not counted")] if warmup > 0 else []
     for failure in results.description.failures:
         repair = end if failure["repair"] is None else min(end, failure["repair"])
         if failure["at"] < repair:
