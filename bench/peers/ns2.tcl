@@ -1,22 +1,34 @@
 # The benchmark scenarios for ns-2.35.
 #
-#   ns ns2.tcl CASE SECONDS MEASURE [SEED]
+#   ns ns2.tcl CASE SECONDS MEASURE [SEED [HEADERS]]
 #
 # CASE is d50, d50-red, d1k, d10k, w or f. With MEASURE 0 nothing watches the
 # bottleneck, which is how the run is timed; with 1 a queue monitor counts and
-# integrates there. One line of JSON goes to standard output; what was not
-# watched is null.
+# integrates there. HEADERS is `all`, as ns-2 comes, or `used`, for those who
+# know it well. One line of JSON goes to standard output; what was not watched
+# is null.
 
 if {[llength $argv] < 3} {
-    puts stderr "usage: ns ns2.tcl CASE SECONDS MEASURE \[SEED\]"
+    puts stderr "usage: ns ns2.tcl CASE SECONDS MEASURE \[SEED \[HEADERS\]\]"
     exit 2
 }
 foreach {name seconds measure} $argv break
 set seed [expr {[llength $argv] > 3 ? [lindex $argv 3] : 1}]
+set headers [expr {[llength $argv] > 4 ? [lindex $argv 4] : "used"}]
 
-# Without this every packet carries the headers of all protocols, 2 to 3 kB.
-remove-all-packet-headers
-add-packet-header Flags IP TCP RTP
+# As it comes every packet carries the headers of all protocols, 2 to 3 kB, which
+# are cleared for each.
+switch $headers {
+    all {}
+    used {
+        remove-all-packet-headers
+        add-packet-header Flags IP TCP RTP
+    }
+    default {
+        puts stderr "HEADERS is all or used, not $headers"
+        exit 2
+    }
+}
 
 # Packets of ns-2 have the header that its agents say: TCP 1000 B of data in
 # 1040 B, UDP exactly what is given.
