@@ -42,6 +42,14 @@ impl Key {
         Self(u128::from(time) << 64 | u128::from(tie))
     }
 
+    /// The earlier of two. Who that is nobody can guess, so there is no branch.
+    #[inline]
+    #[must_use]
+    pub(crate) fn first(self, other: Self) -> Self {
+        let mask = u128::from(other.0 < self.0).wrapping_neg();
+        Self(self.0 ^ ((self.0 ^ other.0) & mask))
+    }
+
     /// When.
     #[inline]
     pub const fn time(self) -> Time {

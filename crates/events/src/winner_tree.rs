@@ -11,9 +11,10 @@ use crate::{EventSet, Key, Rank};
 /// A complete tree of matches.
 #[derive(Clone, Debug)]
 struct Tree {
-    /// In heap layout: node i has children 2i and 2i + 1, leaf s is `leaves + s`, each node holds
-    /// the smaller key of its children. Any number of leaves will do: all are below node 1.
-    nodes: Vec<Key>,
+    /// The two players of each match. Match i is between the winners of matches 2i and 2i + 1, or
+    /// leaves; leaf s is player `leaves + s`. The second player of match 0 is the winner of all. Any
+    /// number of leaves will do: all are below match 1.
+    matches: Vec<[Key; 2]>,
     leaves: usize,
 }
 
@@ -21,29 +22,36 @@ impl Tree {
     fn new(slots: usize) -> Self {
         let leaves = slots.max(2);
         Self {
-            nodes: vec![Key::IDLE; 2 * leaves],
+            matches: vec![[Key::IDLE; 2]; leaves],
             leaves,
         }
     }
 
     #[inline]
     fn set(&mut self, leaf: usize, key: Key) {
-        let mut i = self.leaves + leaf;
-        self.nodes[i] = key;
-        while i > 1 {
-            let winner = self.nodes[i].min(self.nodes[i ^ 1]);
-            i >>= 1;
-            if self.nodes[i] == winner {
+        let mut player = self.leaves + leaf;
+        let mut winner = key;
+        loop {
+            let players = &mut self.matches[player / 2];
+            // Who wins stays in registers: what has just been written is slow to read.
+            let other = players[player % 2 ^ 1];
+            let own = &mut players[player % 2];
+            if *own == winner {
                 // Nothing changes further up.
                 return;
             }
-            self.nodes[i] = winner;
+            *own = winner;
+            player /= 2;
+            if player == 0 {
+                return;
+            }
+            winner = winner.first(other);
         }
     }
 
     #[inline]
     fn winner(&self) -> Key {
-        self.nodes[1]
+        self.matches[0][1]
     }
 }
 
@@ -104,7 +112,7 @@ impl EventSet for WinnerTree {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);
         }
-        let first = self.quiet.winner().min(self.busy.winner());
+        let first = self.quiet.winner().first(self.busy.winner());
         if first == Key::IDLE {
             return None;
         }
