@@ -15,7 +15,7 @@ pub(crate) struct Wires {
 }
 
 /// How far from the end of a shared wire a place is looked for.
-const SEARCH: usize = 16;
+const SEARCH: usize = 128;
 
 impl Wires {
     pub(crate) fn new(number: usize) -> Self {
@@ -69,21 +69,38 @@ impl Wires {
 
     fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Option<usize> {
         let queue = &mut self.queues[wire];
-        let end = queue.len();
-        let lowest = end.saturating_sub(SEARCH);
-        for at in (lowest..end).rev() {
-            if queue[at].is_before(&p) {
-                queue.insert(at + 1, p);
-                return None;
+        // Steps that double, then halves of the last one: most places are close to the end.
+        let lowest = queue.len().saturating_sub(SEARCH);
+        let mut after = queue.len() - 1;
+        let mut step = 1;
+        let mut at = loop {
+            let probe = after.saturating_sub(step).max(lowest);
+            if queue[probe].is_before(&p) {
+                break probe + 1;
+            }
+            after = probe;
+            step *= 2;
+            if probe > lowest {
+                continue;
+            }
+            if lowest == 0 {
+                queue.push_front(p);
+                return Some(wire);
+            }
+            let own = &mut self.queues[link];
+            own.push_back(p);
+            return (own.len() == 1).then_some(link);
+        };
+        while at < after {
+            let middle = at.midpoint(after);
+            if queue[middle].is_before(&p) {
+                at = middle + 1;
+            } else {
+                after = middle;
             }
         }
-        if lowest == 0 {
-            queue.push_front(p);
-            return Some(wire);
-        }
-        let own = &mut self.queues[link];
-        own.push_back(p);
-        (own.len() == 1).then_some(link)
+        queue.insert(at, p);
+        None
     }
 }
 
