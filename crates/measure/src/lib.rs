@@ -25,7 +25,7 @@ mod weighted;
 pub use fairness::jain;
 pub use histogram::Histogram;
 pub use jitter::Jitter;
-pub use meter::FlowMeter;
+pub use meter::{FlowMeter, Losses};
 pub use metric::Metric;
 pub use series::Series;
 pub use weighted::TimeWeighted;

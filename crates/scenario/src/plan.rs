@@ -235,6 +235,17 @@ pub struct SessionsPlan {
     pub active: u32,
 }
 
+impl SessionsPlan {
+    /// Most connections at a time: what is answered takes one each way.
+    pub fn connections(&self) -> usize {
+        let each = match self.session {
+            SessionSpec::RequestResponse(_) => 2,
+            _ => 1,
+        };
+        each * self.active as usize
+    }
+}
+
 /// A capture that is replayed. Its flows follow each other in [`WorldPlan::flows`], one for each
 /// group of [`Survey::flows`].
 #[derive(Clone, Debug)]

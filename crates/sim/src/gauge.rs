@@ -1,24 +1,29 @@
 //! What is measured at a queue and at a link, within the window.
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
-use spillgate_measure::Histogram;
+use spillgate_measure::{Histogram, Losses};
 
 use crate::window::Window;
 
 /// One queue of a port.
+///
+/// What a packet touches comes first.
 #[derive(Clone)]
+#[repr(C)]
 pub(crate) struct QueueMeter {
     pub(crate) sojourn: Histogram,
     pub(crate) offered_bytes: u64,
     pub(crate) carried_bytes: u64,
-    pub(crate) lost: [u64; DropReason::ALL.len()],
-    pub(crate) marks_ce: u64,
     /// Integral of the backlog over the window, in packet-picoseconds and byte-picoseconds.
     waited_packets: u128,
     waited_bytes: u128,
     pub(crate) max_packets: u64,
     pub(crate) max_bytes: u64,
+    pub(crate) marks_ce: u64,
+    pub(crate) lost: Losses,
 }
+
+const _: () = assert!(size_of::<QueueMeter>() <= 160);
 
 /// Packets that arrived at an empty queue and a free server in the window.
 #[derive(Clone, Copy, Default)]
@@ -43,12 +48,12 @@ impl QueueMeter {
             sojourn: Histogram::new(bits),
             offered_bytes: 0,
             carried_bytes: 0,
-            lost: [0; DropReason::ALL.len()],
-            marks_ce: 0,
             waited_packets: 0,
             waited_bytes: 0,
             max_packets: 0,
             max_bytes: 0,
+            marks_ce: 0,
+            lost: Losses::default(),
         }
     }
 
@@ -85,14 +90,14 @@ impl QueueMeter {
     pub(crate) fn on_lost(&mut self, window: Window, packet: &Packet, now: Time, why: DropReason) {
         self.on_left(window, packet, now);
         if window.contains(now) {
-            self.lost[why.index()] += 1;
+            self.lost.count(why);
         }
     }
 
     /// A packet was lost at `now` after it had left the queue, which has counted it as carried.
     pub(crate) fn on_lost_on_the_wire(&mut self, window: Window, now: Time, why: DropReason) {
         if window.contains(now) {
-            self.lost[why.index()] += 1;
+            self.lost.count(why);
         }
     }
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Time};
+use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Table, Time};
 use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
-use crate::port::{FifoPort, Port, QueuedPort};
+use crate::port::{FifoPort, Line, Port, QueuedPort};
 use crate::window::Window;
 
 /// A link: its port, what is measured of it, and where its packets fly.
@@ -60,7 +60,7 @@ impl Service {
 }
 
 impl Link {
-    /// The link of a plan.
+    /// The link of a plan; a computed port adds its line to `lines`.
     pub(crate) fn new(
         plan: &LinkPlan,
         service: Service,
@@ -68,6 +68,7 @@ impl Link {
         seed: u64,
         run: u32,
         bits: u8,
+        lines: &mut Table<Line>,
     ) -> Self {
         let discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
@@ -77,7 +78,7 @@ impl Link {
             .plain_fifo()
             .filter(|_| service == Service::Computed)
         {
-            Some(limit) => Port::Fifo(FifoPort::new(limit, plan, meter)),
+            Some(limit) => Port::Fifo(FifoPort::new(limit, plan, meter, lines)),
             None => {
                 let rng = Rng::named(seed, run, &path, "queue");
                 Port::Queued(Box::new(QueuedPort::new(
@@ -112,9 +113,9 @@ impl Link {
 
     /// Bytes whose transmission has begun, since the start of the run; a computed port must
     /// have been advanced to now.
-    pub(crate) fn begun_bytes(&self) -> u64 {
+    pub(crate) fn begun_bytes(&self, lines: &[Line]) -> u64 {
         let planned = match &self.port {
-            Port::Fifo(fifo) => fifo.backlog().1,
+            Port::Fifo(fifo) => fifo.backlog(lines).1,
             Port::Queued(_) => 0,
         };
         self.meter.total_bytes - planned
@@ -123,7 +124,12 @@ impl Link {
     /// The meters of the queues at the end of the run, what still waits included.
     ///
     /// A computed port has counted its packets on arrival.
-    pub(crate) fn queues_at(&self, window: Window, now: Time) -> Cow<'_, [QueueMeter]> {
+    pub(crate) fn queues_at(
+        &self,
+        lines: &[Line],
+        window: Window,
+        now: Time,
+    ) -> Cow<'_, [QueueMeter]> {
         match &self.port {
             Port::Queued(port) if port.discipline.backlog_packets() > 0 => {
                 let mut queues = port.queues.clone();
@@ -133,7 +139,7 @@ impl Link {
                 queues.into()
             }
             Port::Queued(port) => Cow::Borrowed(&port.queues),
-            Port::Fifo(fifo) => vec![fifo.meter()].into(),
+            Port::Fifo(fifo) => vec![fifo.meter(lines)].into(),
         }
     }
 }

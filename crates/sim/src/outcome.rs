@@ -10,6 +10,7 @@ use crate::admission::{self, ADMISSION, Admission};
 use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
+use crate::port::Line;
 use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
 use crate::voice;
@@ -190,7 +191,7 @@ impl Outcome {
         window: Window,
         now: Time,
         meters: &[FlowMeter],
-        links: &[Link],
+        (links, lines): (&[Link], &[Line]),
         labels: impl Iterator<Item = &'a LabelMeter>,
         transfers: &[Transfers],
         admissions: Vec<Admission>,
@@ -227,7 +228,7 @@ impl Outcome {
             group(&of(&|f| f.dscp == dscp), false);
         }
         for (link, link_plan) in links.iter().zip(&plan.links) {
-            for queue in link.queues_at(window, now).iter() {
+            for queue in link.queues_at(lines, window, now).iter() {
                 queue_values(&mut values, queue, window);
             }
             values.push(link.meter.carried_bytes as f64 * 8.0 / period.as_secs_f64());
@@ -352,5 +353,5 @@ fn queue_values(out: &mut Vec<f64>, q: &QueueMeter, window: Window) {
         bytes,
         q.max_bytes as f64,
     ]);
-    out.extend(q.lost.iter().map(|n| *n as f64));
+    out.extend(DropReason::ALL.map(|r| q.lost.of(r) as f64));
 }

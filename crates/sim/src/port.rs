@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Time};
+use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time};
 use spillgate_queueing::Discipline;
 use spillgate_scenario::plan::LinkPlan;
 
@@ -31,18 +31,20 @@ pub(crate) struct FifoPort {
     through: Through,
     /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue.
     longest: u32,
+    /// Number of its line.
+    line: u32,
     /// The window has begun.
     counting: bool,
-    line: Box<Line>,
 }
 
-/// The packets that wait at a [`FifoPort`].
-struct Line {
+/// The packets that wait at a [`FifoPort`]. Those of all ports lie together.
+#[repr(C)]
+pub(crate) struct Line {
+    /// Most bytes and packets that may wait.
+    max_bytes: u64,
+    max_packets: u32,
     /// The longest packet that the link carries, labels included.
     mtu: u32,
-    /// Most packets and bytes that may wait.
-    max_packets: u32,
-    max_bytes: u64,
     /// Service start and length of each, in order; of those that start before now some may still
     /// be there.
     waiting: VecDeque<(Time, u32)>,
@@ -66,14 +68,28 @@ impl Line {
 }
 
 impl FifoPort {
-    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it.
-    pub(crate) fn new(limit: Limit, plan: &LinkPlan, meter: QueueMeter) -> Self {
+    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it; its line
+    /// is the last of `lines`.
+    pub(crate) fn new(
+        limit: Limit,
+        plan: &LinkPlan,
+        meter: QueueMeter,
+        lines: &mut Table<Line>,
+    ) -> Self {
         let (rate, mtu) = (plan.rate, plan.mtu);
         let (max_packets, max_bytes) = match limit {
             Limit::Packets(n) => (n, u64::MAX),
             Limit::Bytes(n) => (u32::MAX, n),
             Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
         };
+        lines.push(Line {
+            mtu,
+            max_packets,
+            max_bytes,
+            waiting: VecDeque::new(),
+            bytes: 0,
+            meter,
+        });
         Self {
             free_at: Time::ZERO,
             through: Through::default(),
@@ -83,20 +99,17 @@ impl FifoPort {
             }
             .min(shorter_on_the_wire(plan)),
             counting: false,
-            line: Box::new(Line {
-                mtu,
-                max_packets,
-                max_bytes,
-                waiting: VecDeque::new(),
-                bytes: 0,
-                meter,
-            }),
+            line: lines.len() as u32 - 1,
         }
     }
 
+    fn line<'a>(&self, lines: &'a mut [Line]) -> &'a mut Line {
+        &mut lines[self.line as usize]
+    }
+
     /// Forgets the packets whose service has started by `now`.
-    pub(crate) fn advance(&mut self, now: Time) {
-        self.line.advance(now);
+    pub(crate) fn advance(&self, lines: &mut [Line], now: Time) {
+        self.line(lines).advance(now);
     }
 
     /// Takes a packet that needs `tx` on the link: when its service starts, or why it is lost,
@@ -107,13 +120,14 @@ impl FifoPort {
     #[inline]
     pub(crate) fn offer(
         &mut self,
+        lines: &mut [Line],
         now: Time,
         packet: &Packet,
         tx: Dur,
         window: Window,
     ) -> Result<Time, DropReason> {
         if !self.counting && now >= window.start() {
-            self.begin_counting(window.start());
+            self.begin_counting(lines, window.start());
         }
         // All that has waited starts before the server is free.
         if self.free_at <= now && packet.len <= self.longest {
@@ -123,17 +137,18 @@ impl FifoPort {
             }
             return Ok(now);
         }
-        self.wait(now, packet, tx, window)
+        self.wait(lines, now, packet, tx, window)
     }
 
     fn wait(
         &mut self,
+        lines: &mut [Line],
         now: Time,
         packet: &Packet,
         tx: Dur,
         window: Window,
     ) -> Result<Time, DropReason> {
-        let line = &mut *self.line;
+        let line = self.line(lines);
         line.advance(now);
         if size(packet) > line.mtu {
             line.meter.on_lost(window, packet, now, DropReason::TooBig);
@@ -165,22 +180,23 @@ impl FifoPort {
 
     /// The window has begun at `edge`: what waited then counts as a peak.
     #[cold]
-    pub(crate) fn begin_counting(&mut self, edge: Time) {
+    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], edge: Time) {
         if !std::mem::replace(&mut self.counting, true) {
-            self.line.advance(edge);
-            let (packets, bytes) = self.backlog();
-            self.line.meter.on_backlog(packets.into(), bytes);
+            let line = self.line(lines);
+            line.advance(edge);
+            line.meter.on_backlog(line.waiting.len() as u64, line.bytes);
         }
     }
 
     /// Packets and bytes that wait, or did when it was last [advanced](Self::advance).
-    pub(crate) fn backlog(&self) -> (u32, u64) {
-        (self.line.waiting.len() as u32, self.line.bytes)
+    pub(crate) fn backlog(&self, lines: &[Line]) -> (u32, u64) {
+        let line = &lines[self.line as usize];
+        (line.waiting.len() as u32, line.bytes)
     }
 
     /// Its meter, with what went straight through.
-    pub(crate) fn meter(&self) -> QueueMeter {
-        self.line.meter.with(self.through)
+    pub(crate) fn meter(&self, lines: &[Line]) -> QueueMeter {
+        lines[self.line as usize].meter.with(self.through)
     }
 }
 

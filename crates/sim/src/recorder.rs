@@ -7,7 +7,7 @@ use spillgate_scenario::plan::{Traffic, WorldPlan};
 
 use crate::link::Link;
 use crate::outcome::Curve;
-use crate::port::Port;
+use crate::port::{Line, Port};
 use crate::session::Workload;
 use crate::tcp::{Connection, NO_SESSION};
 
@@ -92,7 +92,8 @@ impl SeriesRecorder {
     pub(crate) fn sample(
         &mut self,
         now: Time,
-        links: &mut [Link],
+        links: &[Link],
+        lines: &mut [Line],
         received: &[u64],
         tcp: &[Connection],
         workloads: &[Workload],
@@ -100,11 +101,11 @@ impl SeriesRecorder {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
         self.row.clear();
-        for link in links.iter_mut() {
-            match &mut link.port {
+        for link in links {
+            match &link.port {
                 Port::Fifo(fifo) => {
-                    fifo.advance(now);
-                    let (packets, bytes) = fifo.backlog();
+                    fifo.advance(lines, now);
+                    let (packets, bytes) = fifo.backlog(lines);
                     self.row.extend([f64::from(packets), bytes as f64]);
                 }
                 Port::Queued(port) => {
@@ -119,8 +120,8 @@ impl SeriesRecorder {
         }
         let mut bytes = vec![0; self.before.len()];
         let (of_links, of_classes) = bytes.split_at_mut(links.len());
-        for (total, link) in of_links.iter_mut().zip(links.iter()) {
-            *total = link.begun_bytes();
+        for (total, link) in of_links.iter_mut().zip(links) {
+            *total = link.begun_bytes(lines);
         }
         for (class, received) in self.class_of_flow.iter().zip(received) {
             of_classes[usize::from(*class)] += received;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{Ecn, Time, prefetch};
+use spillgate_core::{Ecn, Table, Time, prefetch};
 use spillgate_endpoints::tcp::{Receiver, Segment, Sender, State, TcpConfig};
 use spillgate_scenario::plan::Application;
 
@@ -236,7 +236,7 @@ struct Kept(Segment);
 /// The segments that are on the way, by number.
 #[derive(Default)]
 pub(crate) struct Segments {
-    all: Vec<Kept>,
+    all: Table<Kept>,
     /// The last to become free is the next to be taken: it is still in the cache.
     free: Vec<u32>,
 }

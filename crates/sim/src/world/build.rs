@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Drops, Facts, FlowKey, Time};
+use spillgate_core::{Drops, Facts, FlowKey, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_queueing::SharedLists;
@@ -60,15 +60,13 @@ impl<S: EventSet> World<S> {
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());
         let mut lists = SharedLists::new();
-        let mut links: Vec<Link> = plan
-            .links
-            .iter()
-            .zip(failing(plan))
-            .map(|(l, fails)| {
-                let service = Service::of(fails, tap.is_some());
-                Link::new(l, service, (&keys, &mut lists), seed, run, queue_bits)
-            })
-            .collect();
+        let mut links = Table::with_capacity(plan.links.len());
+        let mut lines = Table::with_capacity(plan.links.len());
+        links.extend(plan.links.iter().zip(failing(plan)).map(|(l, fails)| {
+            let service = Service::of(fails, tap.is_some());
+            let build = (&keys, &mut lists);
+            Link::new(l, service, build, seed, run, queue_bits, &mut lines)
+        }));
         let feeders = paths.feeders(&links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.wire = own;
@@ -94,11 +92,13 @@ impl<S: EventSet> World<S> {
         let busy_from = first_wire + if fails { 0 } else { own_wires };
         let observer = names.len() as u32 - 1;
         let bits = histogram_bits(plan.flows.len());
+        let mut meters = Table::with_capacity(plan.flows.len());
+        meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
             large: is_large(cast.flows.len(), links.len()),
             events: S::new(names, busy_from),
             now: Time::ZERO,
-            meters: plan.flows.iter().map(|f| meter(f, bits)).collect(),
+            meters,
             received: if observe {
                 vec![0; plan.flows.len()]
             } else {
@@ -142,6 +142,7 @@ impl<S: EventSet> World<S> {
                 .collect(),
             series: observe.then(|| SeriesRecorder::new(plan)),
             links,
+            lines,
             tap,
             plan: Arc::clone(plan),
         };

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
-use spillgate_core::{Dur, Ecn, FlowKey, Rng, Time};
+use spillgate_core::{Dur, Ecn, FlowKey, Rng, Table, Time};
 use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_endpoints::workload::SessionSpec;
 use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
@@ -27,16 +27,16 @@ pub(super) struct Cast<'a> {
     /// Which conversations of a hashing queue share a bucket is an accident of addresses and of
     /// the router's hash function. Each run has another, so that intervals cover that luck.
     pub(super) salt: u64,
-    pub(super) flows: Vec<Flow>,
+    pub(super) flows: Table<Flow>,
     pub(super) keys: Vec<FlowKey>,
     /// Hashed names of the flows, up to the last that is ever woken.
     pub(super) names: Vec<u64>,
     pub(super) sources: Vec<OpenLoop>,
     pub(super) replays: Vec<Capture>,
-    pub(super) tcp: Vec<Connection>,
+    pub(super) tcp: Table<Connection>,
     pub(super) workloads: Vec<Workload>,
     pub(super) sessions: Vec<Session>,
-    pub(super) transfers: Vec<Transfers>,
+    pub(super) transfers: Table<Transfers>,
 }
 
 /// Which way a flow goes.
@@ -51,27 +51,33 @@ impl<'a> Cast<'a> {
         let room = |f: &FlowPlan| match &f.traffic {
             Traffic::Source(_) => 1,
             Traffic::Tcp { .. } => 2,
-            Traffic::Sessions(s) => 1 + 4 * s.active as usize,
+            Traffic::Sessions(s) => 1 + 2 * s.connections(),
             Traffic::Replay(r) => 1 + r.survey.flows.entries().len(),
         };
         let flows = plan.flows.iter().map(room).sum();
         let closed_loop = |f: &&FlowPlan| f.traffic.is_closed_loop();
         let answered = plan.flows.iter().filter(closed_loop).count();
+        let ends = |f: &FlowPlan| match &f.traffic {
+            Traffic::Tcp { .. } => 1,
+            Traffic::Sessions(s) => s.connections(),
+            Traffic::Source(_) | Traffic::Replay(_) => 0,
+        };
+        let connections = plan.flows.iter().map(ends).sum();
         Self {
             plan,
             seed,
             run,
             window,
             salt: Rng::named(seed, run, "hash", "salt").u64(),
-            flows: Vec::with_capacity(flows),
+            flows: Table::with_capacity(flows),
             keys: Vec::with_capacity(flows),
             names: Vec::with_capacity(flows),
             sources: Vec::new(),
             replays: Vec::new(),
-            tcp: Vec::with_capacity(answered),
+            tcp: Table::with_capacity(connections),
             workloads: Vec::new(),
             sessions: Vec::new(),
-            transfers: Vec::with_capacity(answered),
+            transfers: Table::with_capacity(answered),
         }
     }
 

@@ -15,7 +15,7 @@ mod transit;
 
 use std::sync::Arc;
 
-use spillgate_core::{Drops, Facts, Time};
+use spillgate_core::{Drops, Facts, Table, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::{FlowMeter, Histogram};
 use spillgate_scenario::plan::WorldPlan;
@@ -25,7 +25,7 @@ use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
 use crate::link::Link;
 use crate::outcome::Outcome;
-use crate::port::Port;
+use crate::port::{Line, Port};
 use crate::recorder::SeriesRecorder;
 use crate::replay::Capture;
 use crate::session::{Session, Workload};
@@ -57,24 +57,26 @@ pub enum Stop {
 pub struct World<S> {
     events: S,
     now: Time,
-    flows: Vec<Flow>,
+    flows: Table<Flow>,
     sources: Vec<OpenLoop>,
     replays: Vec<Capture>,
     /// What kept a capture from being replayed to its end.
     fault: Option<String>,
-    tcp: Vec<Connection>,
+    tcp: Table<Connection>,
     workloads: Vec<Workload>,
     sessions: Vec<Session>,
     /// One for each flow of the plan that is answered, in their order.
-    transfers: Vec<Transfers>,
+    transfers: Table<Transfers>,
     segments: Segments,
-    meters: Vec<FlowMeter>,
+    meters: Table<FlowMeter>,
     /// Bytes that each flow of the plan has received, since the start of the run; only kept for
     /// series.
     received: Vec<u64>,
     gaps: Option<Box<Gaps>>,
-    links: Vec<Link>,
-    /// Those with flow admission.
+    links: Table<Link>,
+    /// The packets that wait at computed ports.
+    lines: Table<Line>,
+    /// The links with flow admission.
     admitting: Vec<u32>,
     wires: Wires,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
@@ -205,8 +207,8 @@ impl<S: EventSet> World<S> {
     /// room first: of many flows the results are large too.
     pub fn into_outcome(mut self) -> Outcome {
         let admissions = self.admissions();
-        self.tcp = Vec::new();
-        self.flows = Vec::new();
+        self.tcp = Table::default();
+        self.flows = Table::default();
         self.segments = Segments::default();
         self.wires = Wires::new(0);
         self.events = S::new(Vec::new(), 0);
@@ -251,7 +253,7 @@ impl<S: EventSet> World<S> {
             window,
             self.now,
             &self.meters,
-            &self.links,
+            (&self.links, &self.lines),
             self.label_meters(),
             &self.transfers,
             admissions,

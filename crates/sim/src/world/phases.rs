@@ -29,7 +29,7 @@ impl<S: EventSet> World<S> {
         self.pass_edges(Time::MAX);
         for link in &mut self.links {
             if let Port::Fifo(fifo) = &mut link.port {
-                fifo.begin_counting(self.window.start());
+                fifo.begin_counting(&mut self.lines, self.window.start());
             }
         }
         self.now = self.now.max(self.window.end());
@@ -82,7 +82,8 @@ impl<S: EventSet> World<S> {
         if let Some(series) = &mut self.series {
             series.sample(
                 now,
-                &mut self.links,
+                &self.links,
+                &mut self.lines,
                 &self.received,
                 &self.tcp,
                 &self.workloads,
