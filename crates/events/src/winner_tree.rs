@@ -34,7 +34,7 @@ impl Tree {
         loop {
             let players = &mut self.matches[player / 2];
             // Who wins stays in registers: what has just been written is slow to read.
-            let other = players[player % 2 ^ 1];
+            let other = players[1 - player % 2];
             let own = &mut players[player % 2];
             if *own == winner {
                 // Nothing changes further up.
