@@ -21,8 +21,6 @@ pub(crate) enum Class {
 
 /// A scheduler that gives priority to flows below their fair rate. It owns the packets that wait
 /// and their limit; it sees neither time nor rate.
-// Admission control asks all of it.
-#[allow(dead_code)]
 pub(crate) trait FairScheduler {
     /// Queues a packet of a flow that is admitted, or refuses it (none) because the buffer is full
     /// of packets that nothing may push out. What had to leave for it goes to `evicted`, also if
