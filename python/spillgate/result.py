@@ -42,7 +42,7 @@ FORMAT = 1
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "site", "admission")
+SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "site", "admission")
 """What the rows of a summary are about, single flows left out."""
 
 

@@ -162,6 +162,9 @@ def drop_sentence(packet: Record) -> str:
     what = f"{packet_name(packet)} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
     if lost["link"] is None:
         return f"{what}: a node had no route to its destination."
+    if lost.get("input") is not None:
+        end = f"at the receiving end of {lost['link']}, class {lost['input']}"
+        return f"{what} {end}: {reason_words(lost)}."
     if lost["queue"] is None:
         return f"{what} on the wire of {lost['link']}: the link failed."
     return f"{what} at {lost['link']}, queue {lost['queue']}: {reason_words(lost)}."

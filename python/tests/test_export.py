@@ -83,10 +83,12 @@ def test_an_output_that_cannot_be_written_is_an_error(cli, root, tmp_path):
 
 def test_lines_that_were_lost_in_reading_are_listed(tmp_path):
     config = tmp_path / "r.cfg"
-    config.write_text("class-map A\n match cos 5\npolicy-map P\n class A\n  bandwidth percent 5\n")
+    config.write_text(
+        "class-map A\n match vlan 5\npolicy-map P\n class A\n  bandwidth percent 5\n"
+    )
     exported = spillgate.export(config, to="ios")
     assert len(exported.notes) == 1
-    assert f"{config}:2: match cos 5" in exported.notes[0]
+    assert f"{config}:2: match vlan 5" in exported.notes[0]
     assert json.dumps(exported.notes[0])[1:-1] in exported.text
 
 

@@ -9,7 +9,7 @@ import spillgate
 CONFIG = """\
 class-map match-any VOICE
  match ip dscp ef
- match cos 5
+ match vlan 5
 class-map match-all BULK
  match access-group name BULK
 policy-map WAN
@@ -46,14 +46,14 @@ def test_an_interface_is_shown_as_a_tree(cli, config):
         "interface GigabitEthernet0/1 (line 15)",
         "rate 10 Mb/s: its bandwidth command",
         "packets: dscp ef",
-        "not modelled: match cos 5 (line 3)",
+        "not modelled: match vlan 5 (line 3)",
         "strict priority, level 1, up to 2 Mb/s while anything waits (priority 20 %)",
         "policer 2 Mb/s (20 %), burst 50000 B: drops what exceeds it while anything waits",
         "packets: access list [permit protocol tcp and port 5001]",
         "gets 3 Mb/s while all wait (bandwidth 30 %)",
         "gets 5 Mb/s while all wait",
         "fair queue: 256 conversations of 64 packets, 1000 in all",
-        "line 3: match cos 5 (simulated packets have no layer-2 header fields)",
+        "line 3: match vlan 5 (of layer 2, simulated packets have the CoS only)",
     ):
         assert line in said, done.stdout
     assert "dscp af11 20 to 50 packets, 1/8" in " ".join(said)
@@ -69,8 +69,36 @@ def test_without_an_interface_those_with_a_policy_are_listed(cli, config):
     assert "GigabitEthernet0/2" not in done.stdout
     config.write_text(CONFIG.replace(" service-policy", "!"), encoding="utf-8")
     done = cli("import", config.name)
-    assert "No interface has an output policy." in done.stdout
-    assert "Policies that no interface has: WAN (line 6)" in done.stdout
+    said = [line.strip() for line in done.stdout.splitlines()]
+    for line in (
+        "No interface has a policy.",
+        "Policies that no interface has:",
+        "policy WAN (line 6), class-based",
+        "2. class BULK",
+        # Of what, no interface says.
+        "gets a share of an unknown rate (bandwidth 30 %)",
+    ):
+        assert line in said, done.stdout
+
+
+def test_what_happens_at_arrival_is_shown_apart(cli, config):
+    text = CONFIG + "policy-map IN\n class VOICE\n  police cir percent 5\n  set qos-group 2\n"
+    text += "interface GigabitEthernet0/1\n service-policy input IN\n"
+    config.write_text(text, encoding="utf-8")
+    assert "GigabitEthernet0/1: WAN, arriving packets IN," in cli("import", config.name).stdout
+    done = cli("import", config.name, "--interface", "gi0/1")
+    said = [line.strip() for line in done.stdout.splitlines()]
+    at = said.index("packets that arrive by it, before anything else:")
+    # 5 % of 10 Mb/s; 250 ms of that are 15 625 B.
+    assert said[at + 1 : at + 7] == [
+        "policy IN (line 21), class-based of 10 Mb/s",
+        "1. class VOICE",
+        "packets: dscp ef",
+        "not modelled: match vlan 5 (line 3)",
+        "set qos-group 2, until it leaves the router",
+        "police 500 kb/s (5 %), burst 15625 B: conform transmit, exceed drop",
+    ]
+    assert "of its own" not in done.stdout
 
 
 def test_json_is_alone_on_standard_output_and_the_same_from_python(cli, config, monkeypatch):

@@ -101,6 +101,11 @@ CASES = {
         13,
         config(extra="access-list 10 permit any\nline vty 0 4\n access-class 10 in\n"),
     ),
+    "SG-C007": (
+        config(voice="priority percent 30\n  set cos 5"),
+        8,
+        config(voice="priority percent 30\n  set cos 5", extra=" encapsulation dot1q 7\n"),
+    ),
     "SG-Q001": (config(voice="priority"), 7, config(voice="priority\n  police 1000000")),
     # 76 % of the interface; 75 % may be reserved.
     "SG-Q002": (

@@ -9,6 +9,7 @@
 pub mod addr;
 pub mod digest;
 pub mod dscp;
+pub mod marks;
 pub mod math;
 pub mod mpls;
 pub mod packet;
@@ -23,6 +24,7 @@ pub mod verdict;
 pub use addr::{FlowKey, Ipv4Net};
 pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
+pub use marks::{Cos, Marks};
 pub use mpls::Labels;
 pub use packet::Packet;
 pub use prefetch::prefetch;

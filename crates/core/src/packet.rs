@@ -1,6 +1,7 @@
 //! The packet record that disciplines, links and sources hand to each other.
 
 use crate::dscp::{Dscp, Ecn};
+use crate::marks::{Cos, Marks};
 use crate::mpls::Labels;
 use crate::time::Time;
 
@@ -16,7 +17,8 @@ pub struct Packet {
     pub sent: Time,
     /// When it arrived at the port that holds it now; the port sets it.
     pub arrived: Time,
-    /// Scratch of the scheduler that holds it (a virtual finish time, a sequence number).
+    /// Scratch of the scheduler that holds it (a virtual finish time, a sequence number); from its
+    /// arrival at a node until it is classified, [`Packet::marks`].
     pub tag: u64,
     /// Dense index of the flow it belongs to.
     pub flow: u32,
@@ -37,9 +39,12 @@ pub struct Packet {
     pub ecn: Ecn,
     /// MPLS labels in front of the IP header.
     pub labels: Labels,
+    /// Priority of the 802.1Q tag in which it came to the node, or got there.
+    pub cos: Cos,
 }
 
-const _: () = assert!(std::mem::size_of::<Packet>() <= 64);
+// A larger one is felt in every queue.
+const _: () = assert!(std::mem::size_of::<Packet>() <= 56);
 
 impl Packet {
     /// A packet of `len` bytes (network layer and on the port alike) with every other field zero.
@@ -58,7 +63,20 @@ impl Packet {
             dscp: Dscp::DEFAULT,
             ecn: Ecn::NotEct,
             labels: Labels::NONE,
+            cos: Cos::NONE,
         }
+    }
+
+    /// What the node has noted of it; of no meaning once it is queued.
+    #[inline]
+    pub fn marks(&self) -> Marks {
+        Marks::from_tag(self.tag)
+    }
+
+    /// Notes something of it, before it is queued.
+    #[inline]
+    pub fn set_marks(&mut self, marks: Marks) {
+        self.tag = marks.tag();
     }
 
     /// The code point by which a queue treats the packet: of a labelled one the class selector of

@@ -16,6 +16,8 @@ pub struct Source {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// The interfaces or links that have a policy.
     pub ports: Vec<Port>,
+    /// The interfaces with a policy for what arrives, which may have none for what leaves.
+    pub inputs: Vec<Input>,
     /// Whose meaning IOS commands shall have.
     pub platform: Platform,
     /// Lines of a configuration that were lost when it was read.
@@ -33,6 +35,17 @@ pub struct Port {
     pub rate: Option<Rate>,
     /// Whether packets with labels leave by it (`mpls ip`).
     pub labels: bool,
+}
+
+/// An interface with a policy for what arrives by it, or a link of which nobody knows the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name; none for a link's receiving end.
+    pub name: Option<String>,
+    /// The name of the policy.
+    pub policy: String,
+    /// What percentages of the policy are of, if it is known.
+    pub rate: Option<Rate>,
 }
 
 impl Source {
@@ -57,10 +70,25 @@ impl Source {
             })
         });
         let all: Vec<Port> = with_policy.collect();
-        let ports = choose(all, interface, "interface", "output service-policy")?;
+        let arriving = imported.interfaces.iter().filter_map(|(name, i)| {
+            let (policy, _) = i.input_policy.as_ref()?;
+            Some(Input {
+                name: Some(name.clone()),
+                policy: policy.clone(),
+                rate: i.bandwidth.or_else(|| rate(name)),
+            })
+        });
+        let asked = |i: &Input| interface.is_none() || i.name.as_deref() == interface;
+        let inputs: Vec<Input> = arriving.filter(asked).collect();
+        let ports = match (interface, inputs.is_empty()) {
+            (Some(name), false) => all.into_iter().filter(|p| p.name == name).collect(),
+            _ => choose(all, interface, "interface", "output service-policy")?,
+        };
+        let chosen = interface.map(|_| (&ports[..], &inputs[..]));
         Ok(Self {
-            policies: reachable(&imported.policies, interface.map(|_| &ports[..])),
+            policies: reachable(&imported.policies, chosen),
             ports,
+            inputs,
             platform,
             lost: lost(imported),
         })
@@ -90,8 +118,9 @@ impl Source {
             labels: false,
         }];
         Ok(Self {
-            policies: reachable(&imported.policies, Some(&ports)),
+            policies: reachable(&imported.policies, Some((&ports, &[]))),
             ports,
+            inputs: Vec::new(),
             platform,
             lost: lost(imported),
         })
@@ -138,9 +167,21 @@ impl Source {
             labels: false,
         });
         let ports = choose(all.collect(), link, "link", "policy")?;
+        let inputs: Vec<Input> = match link {
+            Some(_) => Vec::new(),
+            None => {
+                let input = |policy: &String| Input {
+                    name: None,
+                    policy: policy.clone(),
+                    rate: None,
+                };
+                variant.inputs.iter().map(input).collect()
+            }
+        };
         Ok(Self {
-            policies: reachable(&variant.policies, Some(&ports)),
+            policies: reachable(&variant.policies, Some((&ports, &inputs))),
             ports,
+            inputs,
             platform,
             lost: Vec::new(),
         })
@@ -199,13 +240,14 @@ fn choose(
 /// The policies of `ports` with all that is nested in them; all policies without ports.
 fn reachable(
     policies: &BTreeMap<String, DisciplineSpec>,
-    ports: Option<&[Port]>,
+    ports: Option<(&[Port], &[Input])>,
 ) -> BTreeMap<String, DisciplineSpec> {
-    let Some(ports) = ports else {
+    let Some((ports, inputs)) = ports else {
         return policies.clone();
     };
     let mut found = BTreeSet::new();
     let mut open: Vec<&str> = ports.iter().map(|p| p.policy.as_str()).collect();
+    open.extend(inputs.iter().map(|i| i.policy.as_str()));
     while let Some(name) = open.pop() {
         if found.insert(name) {
             open.extend(policies.get(name).into_iter().flat_map(children));

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use spillgate_core::Rate;
 use spillgate_export::{Exported, Source, TcOptions, ios};
 use spillgate_import::IosImporter;
-use spillgate_queueing::View;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec};
+use spillgate_queueing::{Seen, View};
 use spillgate_scenario::{Imported, Importer as _, Platform};
 
 use common::{configurations, packets, policies};
@@ -22,6 +22,14 @@ fn import(text: &str, platform: Platform) -> Imported {
 
 fn export(imported: &Imported, platform: Platform) -> Exported {
     ios(&Source::of_configuration(imported, platform, None, &|_| None).unwrap())
+}
+
+/// The policies for what arrives.
+fn arriving(imported: &Imported) -> Vec<(&str, &str)> {
+    let interfaces = imported.interfaces.iter();
+    interfaces
+        .filter_map(|(name, i)| Some((name.as_str(), i.input_policy.as_ref()?.0.as_str())))
+        .collect()
 }
 
 /// The parts of the interfaces that an export says.
@@ -70,6 +78,11 @@ fn every_configuration_comes_back_as_it_was() {
                 attached(&imported),
                 "{name} as {platform:?}"
             );
+            assert_eq!(
+                arriving(&again),
+                arriving(&imported),
+                "{name} as {platform:?}"
+            );
             assert_eq!(again.unmodelled, [], "{name} as {platform:?}");
         }
     }
@@ -91,6 +104,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>) -> Source {
     Source {
         policies,
         ports: Vec::new(),
+        inputs: Vec::new(),
         platform: Platform::Ios,
         lost: Vec::new(),
     }
@@ -146,7 +160,10 @@ proptest! {
         for (was, is) in classes(&policies).into_iter().zip(classes(&read.policies)) {
             let same = |a: &Option<MatchSpec>, b: &Option<MatchSpec>| packets.iter().all(|(key, dscp)| {
                 let views = [View::Ip { key, dscp: *dscp }, View::Labelled { exp: dscp.value() & 7 }];
-                let of = |m: &Option<MatchSpec>| m.as_ref().map(|m| views.map(|v| m.matches(v)));
+                let seen = [Seen::default(), Seen { cos: Some(1), qos_group: Some(2), input: Some("Vlan3") }];
+                let of = |m: &Option<MatchSpec>| {
+                    m.as_ref().map(|m| views.map(|v| seen.map(|s| m.matches_seen(v, &s))))
+                };
                 of(a) == of(b)
             });
             prop_assert!(same(&was.matching, &is.matching), "{}\n{}", json(&was.matching), json(&is.matching));

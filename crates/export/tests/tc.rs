@@ -30,6 +30,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
             labels: false,
         }],
         platform: Platform::Ios,
+        inputs: Vec::new(),
         lost: Vec::new(),
     }
 }

@@ -58,7 +58,7 @@ mod show;
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
     Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
-    PlatformFacts, PolicyName, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass,
+    PlatformFacts, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass,
     WrittenInterface, WrittenLine, WrittenPolicy, interface_bandwidth, interface_name,
     platform_by_name, platforms, protocol_name,
 };

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use spillgate_core::Rate;
 use spillgate_import::{IosImporter, LineCounts};
-use spillgate_queueing::Recipe;
 use spillgate_queueing::aqm::WredSpec;
 use spillgate_queueing::spec::{FairQueueSpec, FifoSpec, PrioritySpec};
-use spillgate_scenario::{Diagnostic, Imported, Importer as _, Platform};
+use spillgate_queueing::{InputRecipe, Recipe};
+use spillgate_scenario::{Diagnostic, Imported, ImportedInterface, Importer as _, Platform};
 
 fn configs(folder: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -120,6 +120,10 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
         let bandwidth = i.bandwidth.map(|b| b.to_string());
         let policy = &i.output_policy;
         writeln!(out, "  {name} (line {}): {bandwidth:?} {policy:?}", i.line).unwrap();
+        if i.input_policy.is_some() || i.dot1q.is_some() {
+            let (arriving, tag) = (&i.input_policy, i.dot1q);
+            writeln!(out, "    arriving {arriving:?}, tagged {tag:?}").unwrap();
+        }
     }
     writeln!(out, "\nunmodelled").unwrap();
     for u in &imported.unmodelled {
@@ -250,6 +254,12 @@ fn imported_policies_can_be_built() {
         for name in imported.policies.keys() {
             if let Err(e) = Recipe::resolve(name, &imported.policies, rate) {
                 panic!("{}: {name}: {e:?}", path.display());
+            }
+            let arriving =
+                |i: &ImportedInterface| i.input_policy.as_ref().is_some_and(|p| p.0 == *name);
+            if imported.interfaces.values().any(arriving) {
+                let built = InputRecipe::resolve(name, &imported.policies, rate);
+                assert!(built.is_ok(), "{}: {name}", path.display());
             }
         }
     }

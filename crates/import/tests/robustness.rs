@@ -3,14 +3,17 @@
 mod common;
 
 use proptest::prelude::*;
+use spillgate_core::Rate;
 use spillgate_import::IosImporter;
+use spillgate_queueing::InputRecipe;
 use spillgate_scenario::{Platform, Severity};
 
 const CE_NODE: &str = include_str!("configs/ce-node.cfg");
 const BRANCH: &str = include_str!("configs/branch.cfg");
 
 /// Configurations of several flavors, each with the platform that it is for.
-const ALL: [(Platform, &str); 6] = [
+const ALL: [(Platform, &str); 7] = [
+    (Platform::IosHqf, include_str!("configs/arrival.cfg")),
     (
         Platform::IosXe,
         include_str!("configs/thresholds.ios-xe.cfg"),
@@ -49,6 +52,15 @@ fn read_as(platform: Platform, bytes: &[u8]) -> bool {
                 .filter_map(|i| i.output_policy.as_ref())
             {
                 assert!(imported.policies.contains_key(&policy.0), "{policy:?}");
+            }
+            // What acts at arrival can be built, or is refused with a reason.
+            let rate = Rate::from_bps(1_000_000).unwrap();
+            let arriving = imported.interfaces.values();
+            for (policy, _) in arriving.filter_map(|i| i.input_policy.as_ref()) {
+                assert!(imported.policies.contains_key(policy), "{policy}");
+                if let Err(e) = InputRecipe::resolve(policy, &imported.policies, rate) {
+                    assert!(!e.message.is_empty() && !e.hint.is_empty(), "{e}");
+                }
             }
             true
         }

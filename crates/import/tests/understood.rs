@@ -7,7 +7,7 @@ use spillgate_scenario::Platform;
 const CONFIG: &str = "\
 class-map match-any VOICE
  match ip dscp ef
- match cos 5
+ match vlan 5
 class-map match-all WEB
  match protocol http
 policy-map CHILD

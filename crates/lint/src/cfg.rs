@@ -6,7 +6,9 @@ use spillgate_import::{IosImporter, Spot as Place, Written};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
-use crate::registry::{CLASS_UNUSED, LIST_UNUSED, NO_BANDWIDTH, OVER_CAP, POLICY_UNUSED, Rule};
+use crate::registry::{
+    CLASS_UNUSED, COS_UNTAGGED, LIST_UNUSED, NO_BANDWIDTH, OVER_CAP, POLICY_UNUSED, Rule,
+};
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, finish, lossy};
 
@@ -33,6 +35,7 @@ pub fn configuration(
             continue;
         };
         attached.push(policy);
+        untagged(file, &written, interface, policy, 0, &mut found);
         if !interface.stated && interface.name.contains('.') {
             sub_interface(file, &written, interface, policy, *spot, &mut found);
         }
@@ -63,6 +66,55 @@ pub fn configuration(
     crate::exp::check(file, &text, &written, &mut found);
     let texts = [(file.to_owned(), text)];
     Ok(finish(found, &texts, selection))
+}
+
+/// A CoS that the frames of an interface cannot carry.
+fn untagged(
+    file: &str,
+    written: &Written,
+    interface: &spillgate_import::WrittenInterface,
+    policy: &str,
+    depth: usize,
+    found: &mut Vec<Finding>,
+) {
+    // Those of a VLAN are tagged where they leave the switch.
+    let tagged = interface.dot1q
+        || ["Vlan", "BVI", "BDI"]
+            .iter()
+            .any(|t| interface.name.starts_with(t));
+    let Some((policy, DisciplineSpec::ClassBased(spec))) =
+        written.imported.policies.get_key_value(policy)
+    else {
+        return;
+    };
+    if tagged || depth > 8 {
+        return;
+    }
+    for (i, class) in spec.classes.iter().enumerate() {
+        if let Some(cos) = class.set_cos {
+            let message = format!(
+                "class {} sets CoS {cos}, and frames of {} carry no 802.1Q tag",
+                class.name, interface.name
+            );
+            let spot = Spot {
+                policy: policy.clone(),
+                class: Some(i),
+                key: "set_cos".to_owned(),
+            };
+            found.push(placed(
+                file,
+                written,
+                Hit {
+                    rule: &COS_UNTAGGED,
+                    spot,
+                    message,
+                },
+            ));
+        }
+        if let Some(inner) = &class.policy {
+            untagged(file, written, interface, inner, depth + 1, found);
+        }
+    }
 }
 
 fn ask(

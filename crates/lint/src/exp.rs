@@ -60,7 +60,10 @@ fn blind(
 ) {
     let places = written.policies.get(policy);
     for (i, class) in spec.classes.iter().enumerate() {
-        let Some(m) = &class.matching else { continue };
+        // By what is in no header packets with labels are told apart, too.
+        let Some(m) = class.matching.as_ref().filter(|m| !m.looks_at_marks()) else {
+            continue;
+        };
         let labelled = (0..8).any(|exp| m.matches(View::Labelled { exp }));
         // What matches nothing at all has a warning of its own.
         let plain = Packets::of(m).is_none_or(|set| !set.is_empty());

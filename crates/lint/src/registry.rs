@@ -132,6 +132,11 @@ rules! {
         why "An access list that nothing names filters and classifies nothing. If a class was to match it, the name differs.";
         fix "Name it in a class-map (`match access-group`), or take it out.";
         from "Spillgate";
+    COS_UNTAGGED = "SG-C007", "cos-untagged", Warning,
+        "A policy sets a CoS, and the frames of its interface carry no 802.1Q tag";
+        why "The CoS is three bits of the 802.1Q tag. An interface without `encapsulation dot1q` (or a trunk) sends frames without a tag: the command is taken, the counters of the class go up, and the switch behind sees nothing of it. What that switch does with untagged frames is decided by its port: most often it is the queue of best effort.";
+        fix "Set the CoS on the sub-interface that has the tag, or let the switch behind go by DSCP.";
+        from "IEEE 802.1Q, clause 9.6 (the priority code point is in the tag); Cisco IOS QoS command reference, `set cos`";
     EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning,
         "A provider edge gives marked packets EXP 0, the bits of best effort";
         why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";

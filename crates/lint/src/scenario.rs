@@ -86,6 +86,8 @@ pub fn scenario(
             }
             found.extend(hits.into_iter().map(|h| placed(&surveyed, &configs, i, h)));
         }
+        let inputs = plan.world.links.iter().filter_map(|l| l.input.as_ref());
+        used.extend(inputs.map(|i| i.policy.clone()));
     }
     for ((policy, class), _) in reached.iter().filter(|(_, got)| !**got) {
         let key = (policy.clone(), *class);

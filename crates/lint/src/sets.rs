@@ -158,6 +158,9 @@ impl Packets {
 
     /// What a condition matches; none if that is too intricate to say.
     pub(crate) fn of(m: &MatchSpec) -> Option<Self> {
+        if m.looks_at_marks() {
+            return None;
+        }
         let mut cell = Cell::all();
         let mut fields = false;
         if let Some(l) = &m.dscp {

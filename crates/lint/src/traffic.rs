@@ -81,8 +81,13 @@ pub(crate) fn on(
             };
             let mut dscps = 1 << flow.dscp.value();
             for before in &path[..at] {
-                let policy = world.links.get(*before as usize).map(|l| &l.policy);
-                dscps |= policy.map_or(0, |p| marks(p, policies, 0));
+                let Some(l) = world.links.get(*before as usize) else {
+                    continue;
+                };
+                let input = l.input.as_ref().map(|i| &i.policy);
+                for policy in input.into_iter().chain([&l.policy]) {
+                    dscps |= marks(policy, policies, 0);
+                }
             }
             loads.push(load(world, flow, &key, dscps, forth));
         }

@@ -72,6 +72,20 @@ pub const WARNINGS: &[Rule] = &[
         "List both nodes of the link under `topology.mpls`.",
     ),
     reader(
+        "W0408",
+        "cos-without-tag",
+        "A CoS on a link whose frames carry no 802.1Q tag",
+        "The CoS is the priority in the 802.1Q tag of a frame. On a link without `dot1q` frames have no tag: what a policy sets there is lost at the far end, and a class that asks for a CoS of what arrives there gets no packet.\n\nFlows of hosts have no CoS of their own: a policy with `set_cos` on the link from the host, or at its receiving end, gives them one.",
+        "Write `dot1q: true` on the link if its frames are tagged, or match the DSCP.",
+    ),
+    reader(
+        "W0409",
+        "no-way-in",
+        "An interface over which nothing arrives in the topology",
+        "A policy acts on packets that arrive by an interface, or asks whether they came in by it. An interface is mapped to the link over which packets leave; those that arrive come over the way back of that link, or over the one link that leads the other way between the same nodes. Here there is none, so the policy never acts and the class gets no packet.",
+        "Make the link `duplex`, add a link the other way, or map the interface under `interfaces` of the configuration.",
+    ),
+    reader(
         "W0501",
         "flow-silent",
         "A flow sends nothing in the measured period",

@@ -23,6 +23,8 @@ pub enum Scope {
     Link,
     /// The labelled packets on a link whose top label has certain EXP bits: `core/5`.
     Exp,
+    /// A class of the policy at the receiving end of a link: `link/class`.
+    Input,
     /// The flows of a class at a customer's site.
     Site,
     /// The flows of a class at a link with flow admission: `core/voice`.
@@ -33,13 +35,14 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
         Self::Queue,
         Self::Link,
         Self::Exp,
+        Self::Input,
         Self::Site,
         Self::Admission,
         Self::Total,
@@ -54,6 +57,7 @@ impl Scope {
             Self::Queue => "queue",
             Self::Link => "link",
             Self::Exp => "exp",
+            Self::Input => "input",
             Self::Site => "site",
             Self::Admission => "admission",
             Self::Total => "total",

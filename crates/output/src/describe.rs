@@ -75,6 +75,9 @@ pub struct LinkDescription {
     pub mtu: Option<u32>,
     /// Name of its policy.
     pub policy: String,
+    /// Name of the policy at its receiving end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// How many MPLS labels packets have on it: the different numbers, ascending; empty outside of
     /// an MPLS network.
     pub labels: Vec<u8>,
@@ -203,6 +206,7 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             delay: l.delay.as_secs_f64(),
             mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
+            input: l.input.as_ref().map(|i| i.policy.clone()),
             labels,
         })
         .collect()

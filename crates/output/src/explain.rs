@@ -215,14 +215,25 @@ impl Names<'_> {
     fn lost(&self, l: &Lost) -> Value {
         let (link, queue, numbers) = match &l.place {
             Place::Port(link, e) => (Some(*link), self.queue(*link, l.leaf), evidence(e)),
+            Place::Input(link, _, e) => (Some(*link), None, evidence(e)),
             Place::Wire(link) => (Some(*link), None, Value::Null),
             Place::Node => (None, None, Value::Null),
         };
         json!({
             "at": l.at.as_ps(), "link": link.map(|l| self.link(l)), "queue": queue,
+            "input": self.input(&l.place),
             "reason": l.reason.metric(), "dscp": l.dscp.to_string(), "bytes": l.len,
             "evidence": numbers,
         })
+    }
+
+    /// The class of the policy at a link's receiving end that refused a packet.
+    fn input(&self, place: &Place) -> Option<&str> {
+        let Place::Input(link, class, _) = place else {
+            return None;
+        };
+        let input = self.plan.links[*link as usize].input.as_ref()?;
+        input.recipe.class_names().nth(usize::from(*class))
     }
 
     fn drops(&self, d: &DropGroup) -> Value {

@@ -120,6 +120,7 @@ fn rows(
             | Scope::Queue
             | Scope::Link
             | Scope::Exp
+            | Scope::Input
             | Scope::Site
             | Scope::Admission
             | Scope::Total => &none,

@@ -5,10 +5,13 @@
 //! levels of nested policies are classified at once, by the DSCP with which
 //! the packet arrived. Of a labelled packet only the EXP bits of the top label
 //! are seen (RFC 3032 §2.2), which have columns of their own.
+//!
+//! Where a condition asks for CoS, QoS group or the link of arrival, rows are by these, too.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, FlowKey, Packet};
+use spillgate_core::{Cos, Dscp, FlowKey, Marks, Packet};
 
 use crate::spec::MatchSpec;
 
@@ -34,11 +37,11 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// The route of a packet. The last entry of every node matches all packets.
-    fn route(&self, view: View<'_>) -> u16 {
+    fn route(&self, view: View<'_>, seen: &Seen<'_>) -> u16 {
         let mut node = 0;
         loop {
             let hit = self.nodes[node].iter().find(|e| match &e.matching {
-                Some(m) => m.matches(view),
+                Some(m) => m.matches_seen(view, seen),
                 None => true,
             });
             match hit.map(|e| e.then) {
@@ -95,6 +98,28 @@ impl<'a> View<'a> {
     }
 }
 
+/// What of a packet is in no IP header and no label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen<'a> {
+    /// The priority of its 802.1Q tag, 0..=7.
+    pub cos: Option<u8>,
+    /// Its QoS group.
+    pub qos_group: Option<u16>,
+    /// Name of the link over which it came to the node.
+    pub input: Option<&'a str>,
+}
+
+impl<'a> Seen<'a> {
+    fn of(cos: Cos, marks: Marks, links: &'a [String]) -> Self {
+        let name = |l: u32| links.get(l as usize).map(String::as_str);
+        Self {
+            cos: cos.value(),
+            qos_group: marks.qos_group(),
+            input: marks.link().and_then(name),
+        }
+    }
+}
+
 /// The column of a packet.
 #[inline]
 fn column(packet: &Packet) -> usize {
@@ -117,6 +142,34 @@ enum Cache {
         row_of: Vec<u32>,
         rows: Vec<Row>,
     },
+    /// Rows by what is noted of packets, and by flow if addresses count.
+    Marked(Box<ByMarks>),
+}
+
+/// A cache for conditions on what is in no header.
+#[derive(Clone, Debug, Default)]
+struct ByMarks {
+    flows: Arc<[FlowKey]>,
+    /// Names of links by number.
+    links: Arc<[String]>,
+    /// Whether conditions look at addresses.
+    by_flow: bool,
+    rows: BTreeMap<(u32, Cos, Marks), Box<Row>>,
+}
+
+impl ByMarks {
+    fn route(&mut self, rules: &Rules, packet: &Packet) -> u16 {
+        let flow = if self.by_flow { packet.flow } else { 0 };
+        let (cos, marks) = (packet.cos, packet.marks());
+        let row = self.rows.entry((flow, cos, marks));
+        let cell = &mut row.or_insert_with(|| Box::new([UNKNOWN; COLUMNS]))[column(packet)];
+        if *cell == UNKNOWN {
+            let key = self.flows.get(packet.flow as usize).unwrap_or(&NONE);
+            let seen = Seen::of(cos, marks, &self.links);
+            *cell = rules.route(View::of(column(packet), key), &seen);
+        }
+        *cell
+    }
 }
 
 /// A compiled classifier.
@@ -133,7 +186,17 @@ impl Classifier {
             .iter()
             .flatten()
             .any(|e| e.matching.as_ref().is_some_and(MatchSpec::looks_at_flow));
-        let cache = if by_flow {
+        let by_marks = rules
+            .nodes
+            .iter()
+            .flatten()
+            .any(|e| e.matching.as_ref().is_some_and(MatchSpec::looks_at_marks));
+        let cache = if by_marks {
+            Cache::Marked(Box::new(ByMarks {
+                by_flow,
+                ..ByMarks::default()
+            }))
+        } else if by_flow {
             Cache::ByFlow {
                 flows: Arc::from([]),
                 row_of: Vec::new(),
@@ -141,7 +204,7 @@ impl Classifier {
             }
         } else {
             Cache::ByDscp(Box::new(std::array::from_fn(|c| {
-                rules.route(View::of(c, &NONE))
+                rules.route(View::of(c, &NONE), &Seen::default())
             })))
         };
         Self {
@@ -152,16 +215,35 @@ impl Classifier {
 
     /// Tells the flows' addresses.
     pub(crate) fn attach(&mut self, keys: &Arc<[FlowKey]>) {
-        if let Cache::ByFlow {
-            flows,
-            row_of,
-            rows,
-        } = &mut self.cache
-        {
-            *flows = Arc::clone(keys);
-            *row_of = vec![NO_ROW; keys.len()];
-            rows.clear();
+        match &mut self.cache {
+            Cache::ByDscp(_) => {}
+            Cache::ByFlow {
+                flows,
+                row_of,
+                rows,
+            } => {
+                *flows = Arc::clone(keys);
+                *row_of = vec![NO_ROW; keys.len()];
+                rows.clear();
+            }
+            Cache::Marked(by) => {
+                by.flows = Arc::clone(keys);
+                by.rows.clear();
+            }
         }
+    }
+
+    /// Tells the names of the links, by number.
+    pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
+        if let Cache::Marked(by) = &mut self.cache {
+            by.links = Arc::clone(names);
+            by.rows.clear();
+        }
+    }
+
+    /// Whether a condition asks for what is in no header.
+    pub(crate) fn looks_at_marks(&self) -> bool {
+        matches!(self.cache, Cache::Marked(_))
     }
 
     #[inline]
@@ -176,7 +258,7 @@ impl Classifier {
             } => {
                 let Some(row) = row_of.get_mut(packet.flow as usize) else {
                     // Not one of the flows that were announced.
-                    return self.rules.route(View::of(column, &NONE));
+                    return self.rules.route(View::of(column, &NONE), &Seen::default());
                 };
                 if *row == NO_ROW {
                     *row = rows.len() as u32;
@@ -185,10 +267,11 @@ impl Classifier {
                 let cell = &mut rows[*row as usize][column];
                 if *cell == UNKNOWN {
                     let view = View::of(column, &flows[packet.flow as usize]);
-                    *cell = self.rules.route(view);
+                    *cell = self.rules.route(view, &Seen::default());
                 }
                 *cell
             }
+            Cache::Marked(by) => by.route(&self.rules, packet),
         }
     }
 
@@ -196,14 +279,25 @@ impl Classifier {
         match &self.cache {
             Cache::ByDscp(_) => size_of::<Row>() as u64,
             Cache::ByFlow { .. } => flows as u64 * (4 + 2 * size_of::<Row>() as u64),
+            // A flow keeps its marks, most often.
+            Cache::Marked(by) => {
+                let rows = if by.by_flow { flows as u64 } else { 64 };
+                rows * (64 + 2 * size_of::<Row>() as u64)
+            }
         }
     }
 }
 
 impl MatchSpec {
     /// Whether a packet that looks so satisfies the condition. What asks for IP fields fails on a
-    /// labelled packet, what asks for EXP on one without labels.
+    /// labelled packet, what asks for EXP on one without labels, what asks for CoS, QoS group or
+    /// the link of arrival on all.
     pub fn matches(&self, view: View<'_>) -> bool {
+        self.matches_seen(view, &Seen::default())
+    }
+
+    /// The same for a packet of which more is known than its headers.
+    pub fn matches_seen(&self, view: View<'_>, seen: &Seen<'_>) -> bool {
         let (ip, exp) = match view {
             View::Ip { key, dscp } => (Some((key, dscp)), None),
             View::Labelled { exp } => (None, Some(exp)),
@@ -227,6 +321,18 @@ impl MatchSpec {
                 .as_ref()
                 .is_none_or(|l| exp.is_some_and(|e| l.0.contains(&e)))
             && self
+                .cos
+                .as_ref()
+                .is_none_or(|l| seen.cos.is_some_and(|c| l.0.contains(&c)))
+            && self
+                .qos_group
+                .as_ref()
+                .is_none_or(|l| seen.qos_group.is_some_and(|g| l.0.contains(&g)))
+            && self
+                .input
+                .as_ref()
+                .is_none_or(|l| seen.input.is_some_and(|i| l.0.iter().any(|n| n == i)))
+            && self
                 .src
                 .as_ref()
                 .is_none_or(|l| of_ip(&|key, _| addr(l, key.src)))
@@ -249,18 +355,21 @@ impl MatchSpec {
             && self
                 .any
                 .as_ref()
-                .is_none_or(|l| l.iter().any(|m| m.matches(view)))
+                .is_none_or(|l| l.iter().any(|m| m.matches_seen(view, seen)))
             && self
                 .all
                 .as_ref()
-                .is_none_or(|l| l.iter().all(|m| m.matches(view)))
-            && self.not.as_ref().is_none_or(|m| !m.matches(view))
+                .is_none_or(|l| l.iter().all(|m| m.matches_seen(view, seen)))
+            && self
+                .not
+                .as_ref()
+                .is_none_or(|m| !m.matches_seen(view, seen))
             && self.acl.as_ref().is_none_or(|lines| {
                 // An access list is of IP packets, even where it permits any.
                 ip.is_some()
                     && lines
                         .iter()
-                        .find(|line| line.matching.matches(view))
+                        .find(|line| line.matching.matches_seen(view, seen))
                         .is_some_and(|line| line.permit)
             })
     }
@@ -272,6 +381,22 @@ impl MatchSpec {
             || within(&self.any)
             || within(&self.all)
             || self.not.as_ref().is_some_and(|m| m.looks_at_labels())
+    }
+
+    /// Whether any part of the condition is about CoS, QoS group or the link of arrival.
+    pub fn looks_at_marks(&self) -> bool {
+        let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_marks);
+        self.cos.is_some()
+            || self.qos_group.is_some()
+            || self.input.is_some()
+            || within(&self.any)
+            || within(&self.all)
+            || self.not.as_ref().is_some_and(|m| m.looks_at_marks())
+            || self
+                .acl
+                .iter()
+                .flatten()
+                .any(|line| line.matching.looks_at_marks())
     }
 
     /// Whether the condition looks at more than the DSCP.

@@ -28,6 +28,12 @@ pub(crate) trait Schedule {
     }
     /// Tells the flows, and the lists that the world's links share.
     fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
+    /// Tells the names of the links, by number.
+    fn attach_links(&mut self, _names: &Arc<[String]>) {}
+    /// Whether packets are classified by what is in no header.
+    fn looks_at_marks(&self) -> bool {
+        false
+    }
     /// Names of the leaves.
     fn leaf_names(&self) -> Vec<String>;
     /// State of a leaf.
@@ -91,6 +97,12 @@ macro_rules! engines {
             }
             fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
                 match self { $(Self::$variant(e) => e.attach(flows, lists),)+ }
+            }
+            fn attach_links(&mut self, names: &Arc<[String]>) {
+                match self { $(Self::$variant(e) => e.attach_links(names),)+ }
+            }
+            fn looks_at_marks(&self) -> bool {
+                match self { $(Self::$variant(e) => e.looks_at_marks(),)+ }
             }
             fn leaf_names(&self) -> Vec<String> {
                 match self { $(Self::$variant(e) => e.leaf_names(),)+ }
@@ -265,6 +277,17 @@ impl Discipline {
 
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
         self.engine.attach(flows, lists);
+    }
+
+    /// Tells the names of the links, by number, to classes that ask where packets came from.
+    pub fn attach_links(&mut self, names: &Arc<[String]>) {
+        self.engine.attach_links(names);
+    }
+
+    /// Whether packets are classified by CoS, QoS group or the link of arrival, which the driver
+    /// then has to note ([`Packet::set_marks`]).
+    pub fn looks_at_marks(&self) -> bool {
+        self.engine.looks_at_marks()
     }
 
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {

@@ -22,7 +22,8 @@ mod stats;
 pub mod testkit;
 mod tree;
 
-pub use classify::View;
+pub use classify::{Seen, View};
+pub use condition::{Conditioner, InputRecipe};
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused};
 pub use fan::{AdmissionState, SharedLists, Wait};

@@ -46,6 +46,16 @@ pub(crate) struct At<'a> {
     warnings: &'a mut Vec<String>,
 }
 
+impl<'a> At<'a> {
+    /// At the policies of a scenario.
+    pub(crate) fn new(warnings: &'a mut Vec<String>) -> Self {
+        Self {
+            path: "policies".to_owned(),
+            warnings,
+        }
+    }
+}
+
 impl At<'_> {
     /// Runs `f` one key deeper.
     pub(crate) fn key<R>(&mut self, key: &str, f: impl FnOnce(&mut Self) -> R) -> R {
@@ -174,10 +184,7 @@ impl Recipe {
         rate: Rate,
     ) -> Result<(Self, Vec<String>), BuildError> {
         let mut warnings = Vec::new();
-        let mut at = At {
-            path: "policies".to_owned(),
-            warnings: &mut warnings,
-        };
+        let mut at = At::new(&mut warnings);
         let Some(spec) = policies.get(name) else {
             return Err(at.error(
                 "",
@@ -223,6 +230,12 @@ impl Recipe {
         let mut d = self.prototype.clone();
         d.attach(flows, lists);
         d
+    }
+
+    /// Whether its packets are classified by what is in no header, as
+    /// [`Discipline::looks_at_marks`].
+    pub fn looks_at_marks(&self) -> bool {
+        self.prototype.looks_at_marks()
     }
 
     /// The policy as a tree for people; none for a port without a policy.

@@ -77,6 +77,14 @@ const CLASS: &[Kind] = &[
         summary: "Sets the EXP bits that MPLS labels get when they are put on.",
     },
     Kind {
+        kind: "set_cos",
+        summary: "Sets the priority of the 802.1Q tag (CoS) on arrival.",
+    },
+    Kind {
+        kind: "set_qos_group",
+        summary: "Puts packets into a QoS group, for the policy of the port that they leave by.",
+    },
+    Kind {
         kind: "policy",
         summary: "A class-based policy inside the class.",
     },

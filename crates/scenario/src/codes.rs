@@ -83,6 +83,8 @@ diagnostic_codes! {
     W_COUNTED = "W0405", "A link that counts other bytes than the router does.";
     W_LABELS = "W0406", "A class that does not see labels, or sees none.";
     W_UNLABELLED = "W0407", "An interface with MPLS whose link carries no labels.";
+    W_NO_TAG = "W0408", "A CoS on a link whose frames carry no 802.1Q tag.";
+    W_NO_WAY_IN = "W0409", "An interface over which nothing arrives in the topology.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";
     W_ONE_OF_GROUP = "W0503", "A single flow from or to a group.";

@@ -134,6 +134,10 @@ pub struct ImportedInterface {
     pub bandwidth: Option<Rate>,
     /// The policy of its `service-policy output`, and that command's line.
     pub output_policy: Option<(String, u32)>,
+    /// The policy-map that polices and marks what arrives, and the line of the `service-policy`.
+    pub input_policy: Option<(String, u32)>,
+    /// Line that says that its frames carry an 802.1Q tag.
+    pub dot1q: Option<u32>,
     /// Line of its `mpls ip`.
     pub labels: Option<u32>,
     /// What the platform's rates count beside the IP packet; none if nothing is known of it.

@@ -56,6 +56,8 @@ pub struct PortPolicies {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// Links with a policy, in the order of their names; of a group one entry.
     pub links: Vec<LinkPolicy>,
+    /// Names of the policies at the receiving ends of links, in the order of the links' numbers.
+    pub inputs: Vec<String>,
 }
 
 /// A link with a policy.

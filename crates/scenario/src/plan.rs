@@ -9,7 +9,7 @@ use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
 use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
-use spillgate_queueing::Recipe;
+use spillgate_queueing::{InputRecipe, Recipe};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
@@ -120,6 +120,19 @@ pub struct LinkPlan {
     pub policy: String,
     /// How to build its queue discipline.
     pub discipline: Recipe,
+    /// Its frames carry an 802.1Q tag.
+    pub dot1q: bool,
+    /// What polices and marks the packets that arrive over it.
+    pub input: Option<InputPlan>,
+}
+
+/// A policy at the receiving end of a link.
+#[derive(Clone, Debug)]
+pub struct InputPlan {
+    /// Its name, for reports.
+    pub policy: String,
+    /// How to build it.
+    pub recipe: InputRecipe,
 }
 
 /// A link is down for a time.
@@ -307,6 +320,13 @@ pub struct SlaPlan {
 }
 
 impl WorldPlan {
+    /// Whether nodes must note where packets come from, or what arrives over some link is policed
+    /// or marked.
+    pub fn has_inputs(&self) -> bool {
+        let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
+        self.links.iter().any(looks)
+    }
+
     /// Whether a link is inside the provider's MPLS network.
     pub fn carries_labels(&self, link: &LinkPlan) -> bool {
         let mpls = self.mpls.as_ref();

@@ -4,7 +4,7 @@
 use spillgate_core::{DropReason, Dscp, Dur, Facts, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, jain};
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
 use crate::gaps::{self, Gaps};
@@ -15,7 +15,7 @@ use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
 use crate::voice;
 use crate::window::Window;
-use crate::world::LabelMeter;
+use crate::world::{InputMeter, LabelMeter};
 
 /// Metrics of queues.
 const QUEUE: [Metric; 13] = [
@@ -51,6 +51,7 @@ const TCP: [Metric; 11] = [
 
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
 const EXP: [Metric; 1] = [Metric::Carried];
+const INPUT: [Metric; 3] = [Metric::Offered, Metric::Carried, Metric::DropsPolicer];
 
 /// The quantiles of a [`Curve`].
 pub const QUANTILES: [f64; 35] = [
@@ -121,6 +122,11 @@ pub fn layout(plan: &WorldPlan) -> Layout {
             out.push(Scope::Exp, format!("{}/{exp}", link.name), EXP);
         }
     }
+    for (link, input) in inputs(plan) {
+        for class in input.recipe.class_names() {
+            out.push(Scope::Input, format!("{}/{class}", link.name), INPUT);
+        }
+    }
     for flow in &plan.flows {
         out.push(Scope::Flow, &flow.name, Metric::metered());
     }
@@ -143,6 +149,12 @@ pub fn layout(plan: &WorldPlan) -> Layout {
         out.push(scope, name, [gaps::METRIC]);
     }
     out
+}
+
+/// The links with a policy at their receiving end.
+fn inputs(plan: &WorldPlan) -> impl Iterator<Item = (&LinkPlan, &InputPlan)> {
+    let links = plan.links.iter();
+    links.filter_map(|l| Some((l, l.input.as_ref()?)))
 }
 
 /// The flows whose packets are answered, in the order of their [`Transfers`].
@@ -193,6 +205,7 @@ impl Outcome {
         meters: &[FlowMeter],
         (links, lines): (&[Link], &[Line]),
         labels: impl Iterator<Item = &'a LabelMeter>,
+        mut inputs: impl Iterator<Item = &'a InputMeter>,
         transfers: &[Transfers],
         admissions: Vec<Admission>,
         gaps: Option<&Gaps>,
@@ -238,6 +251,14 @@ impl Outcome {
                     let rates = std::iter::once(meter.label_bytes).chain(meter.bytes);
                     values.extend(rates.map(|b| b as f64 * 8.0 / period.as_secs_f64()));
                 }
+            }
+        }
+        for (_, input) in self::inputs(plan) {
+            for meter in inputs.by_ref().take(input.recipe.class_names().count()) {
+                let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
+                values.push(rate(meter.offered_bytes));
+                values.push(rate(meter.carried_bytes));
+                values.push(meter.lost as f64);
             }
         }
         for meter in meters {

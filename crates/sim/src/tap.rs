@@ -53,6 +53,8 @@ pub struct PortView<'a> {
 pub enum Place {
     /// At the port of this link, by its discipline.
     Port(u32, Evidence),
+    /// At the receiving end of this link, by the class of this number of the policy there.
+    Input(u32, u16, Evidence),
     /// On this link, which failed.
     Wire(u32),
     /// At a node that knows no path for it.

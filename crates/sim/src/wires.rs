@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Dscp, Ecn, Labels, Packet, Time};
+use spillgate_core::{Cos, Dscp, Ecn, Labels, Packet, Time};
 use spillgate_events::{Key, Rank};
 
 /// Every link has a wire of its own, by its number; those that links share follow.
@@ -104,12 +104,17 @@ impl Wires {
     }
 }
 
+/// Where the CoS stands in a handle.
+const COS: u32 = 60;
+
 /// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) due: Time,
     /// The tie of its link.
     pub(crate) tie: u64,
+    /// The packet's handle, which leaves four bits at the top for the CoS: all paths together have
+    /// fewer than 2²⁸ places.
     handle: u64,
     sent: Time,
     pub(crate) flow: u32,
@@ -136,10 +141,11 @@ impl InFlight {
 
     #[inline]
     pub(crate) fn new(due: Time, tie: u64, p: &Packet) -> Self {
+        debug_assert!(p.handle >> COS == 0);
         Self {
             due,
             tie,
-            handle: p.handle,
+            handle: p.handle | u64::from(p.cos.bits()) << COS,
             sent: p.sent,
             flow: p.flow,
             seq: p.seq,
@@ -153,7 +159,7 @@ impl InFlight {
     /// Where its next hop stands.
     #[inline]
     pub(crate) fn hop(&self) -> usize {
-        (self.handle >> 32) as usize
+        (self.handle << 4 >> 36) as usize
     }
 
     /// The number of its segment.
@@ -166,7 +172,8 @@ impl InFlight {
     #[inline]
     pub(crate) fn packet(&self) -> Packet {
         Packet {
-            handle: self.handle,
+            handle: self.handle & !(15 << COS),
+            cos: Cos::from_bits((self.handle >> COS) as u8),
             sent: self.sent,
             hash: self.hash,
             dscp: Dscp::from_upper_bits(self.traffic),

@@ -243,6 +243,40 @@ runs: {count: 1, seed: 5}
     );
 }
 
+/// The same where packets arrive: no queue has a part in it.
+#[test]
+fn a_policer_at_arrival_says_which_class_and_how_full_its_bucket_was() {
+    let plan = common::plan(
+        "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {wan: {from: a, to: b, rate: 12 Mb/s, delay: 0 s, input_policy: Q}}
+policies:
+  Q: {class-based: {classes: [{name: d, match: {dscp: ef}}, {name: c, match: {dscp: af11}, police: {rate: 12 kb/s, burst: 1500 B}}]}}
+traffic:
+  - flow: {name: f, dscp: af11, from: a, to: b, stop: 150 ms, source: {cbr: {rate: 120 kb/s, packet: 1500 B, phase: 0 s}}}
+measurement: {warmup: 0 s, duration: 1 s}
+runs: {count: 1, seed: 5}
+",
+    );
+    let answer = ask(&plan, "f", |_| {});
+    let [group] = &answer.drops[0][..] else {
+        panic!("{answer:?}")
+    };
+    assert_eq!((group.reason, group.packets), (DropReason::Policer, 1));
+    let lost = group.first[0].lost;
+    // Sent at 100 ms, on the wire for 1 ms.
+    assert_eq!(lost.at, Time::ZERO + Dur::from_ms(101));
+    let Place::Input(0, 1, evidence) = lost.place else {
+        panic!("{lost:?}")
+    };
+    let Cause::Policer { committed, .. } = evidence.cause else {
+        panic!("{evidence:?}")
+    };
+    assert_eq!((committed.tokens, committed.burst), (150, 1500));
+}
+
 #[test]
 fn a_full_queue_says_how_full() {
     let plan =

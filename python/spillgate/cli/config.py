@@ -23,12 +23,13 @@ def understood(found: Record, *, whole: bool) -> None:
     platform = found["platform"]
     _line(out, 0, f"{found['file']} as {platform['name']}: {platform['summary']}", "bold")
     if not found["interfaces"]:
-        _line(out, 0, "No interface has an output policy.")
+        _line(out, 0, "No interface has a policy.")
     for interface in found["interfaces"]:
         _interface(out, interface, whole=whole)
     if found["unattached"] and not whole:
-        names = ", ".join(f"{p['name']} (line {p['line']})" for p in found["unattached"])
-        _line(out, 0, f"Policies that no interface has: {names}")
+        _line(out, 0, "Policies that no interface has:")
+        for policy in found["unattached"]:
+            _policy(out, policy, 1)
     out.print()
     if whole:
         _line(out, 0, "What the platform's meaning is from", "bold")
@@ -52,7 +53,9 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     rate = _rate(interface["rate"]) or "unknown rate"
     policy = interface["policy"]
     name = policy["name"] if policy else "no output policy that is modelled"
+    arriving = interface["input"]
     if not whole:
+        name += f", arriving packets {arriving['name']}" if arriving else ""
         _line(out, 1, f"{interface['name']}: {name}, {rate} ({interface['rate_from']})")
         return
     out.print()
@@ -64,9 +67,12 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
         _line(out, 1, name)
     else:
         _policy(out, policy, 1)
+    if arriving is not None:
+        _line(out, 1, "packets that arrive by it, before anything else:")
+        _policy(out, arriving, 1, queues=False)
 
 
-def _policy(out: Console, policy: Record, depth: int) -> None:
+def _policy(out: Console, policy: Record, depth: int, *, queues: bool = True) -> None:
     rate = _rate(policy["rate"])
     of = f" of {rate}" if rate else ""
     _line(out, depth, f"policy {policy['name']} (line {policy['line']}), {policy['kind']}{of}")
@@ -74,15 +80,17 @@ def _policy(out: Console, policy: Record, depth: int) -> None:
         for text in _queue(policy["queue"]):
             _line(out, depth + 1, text)
     for number, entry in enumerate(policy["classes"], 1):
-        _class(out, entry, number, depth + 1)
+        _class(out, entry, number, depth + 1, queues=queues)
 
 
-def _class(out: Console, entry: Record, number: int, depth: int) -> None:
+def _class(out: Console, entry: Record, number: int, depth: int, *, queues: bool) -> None:
     _line(out, depth, f"{number}. class {entry['name']}", "bold")
     for text in _class_lines(entry):
         _line(out, depth + 1, text)
+    for text in _queue_lines(entry) if queues else ():
+        _line(out, depth + 1, text)
     if entry["policy"] is not None:
-        _policy(out, entry["policy"], depth + 1)
+        _policy(out, entry["policy"], depth + 1, queues=queues)
 
 
 def _class_lines(entry: Record) -> Iterator[str]:
@@ -96,8 +104,15 @@ def _class_lines(entry: Record) -> Iterator[str]:
         yield f"set exp {entry['set_exp']} of the top label, after the class is found"
     if entry["set_exp_imposition"] is not None:
         yield f"set exp {entry['set_exp_imposition']} of labels that are put on later"
+    if entry["set_cos"] is not None:
+        yield f"set cos {entry['set_cos']} of the 802.1Q tag"
+    if entry["set_qos_group"] is not None:
+        yield f"set qos-group {entry['set_qos_group']}, until it leaves the router"
     if entry["police"] is not None:
         yield f"police {_bucket(entry['police'])}: {entry['police']['does']}"
+
+
+def _queue_lines(entry: Record) -> Iterator[str]:
     yield _service(entry)
     if entry["priority_policer"] is not None:
         policer = entry["priority_policer"]

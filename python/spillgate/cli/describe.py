@@ -94,6 +94,8 @@ def _links(out: Console, d: Description) -> None:
     for i, link in enumerate(d.links):
         names = [p[i] for p in d.policies if i < len(p)]
         policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
+        if link.get("input"):
+            policy += f"; arriving: {link['input']}"
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
         mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
         rows.append((link, (link["rate"], mtu, labels, policy)))

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import count, legend, show, table, width
-from spillgate.metrics import column_decimals, format_cell, scale_for
+from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.result import Results
 from spillgate.rows import VERDICT_MARKS, Row, Verdict, measured
 
@@ -128,6 +128,35 @@ def tcp_table(out: Console, found: Results) -> None:
     if not detail.hidden and detail.intervals < _TCP:
         text += "; intervals in a wider terminal"
     legend(out, text)
+
+
+def input_table(out: Console, found: Results) -> None:
+    """What policies let in where packets arrive, by variant and class; nothing without any."""
+    cells: dict[tuple[str, str], dict[str, float]] = {}
+    for row in found.table(scope="input"):
+        cells.setdefault((row.variant, row.name), {})[row.metric] = row.mean or 0.0
+    if not cells:
+        return
+    several = len({variant for variant, _ in cells}) > 1
+    made = table()
+    for heading in (
+        *(("variant",) if several else ()),
+        "arriving",
+        "offered",
+        "let in",
+        "dropped",
+    ):
+        made.add_column(heading, justify="left" if heading in ("variant", "arriving") else "right")
+    for (variant, name), values in cells.items():
+        made.add_row(
+            *((Text(variant),) if several else ()),
+            Text(name),
+            format_value(values["offered"], "b/s"),
+            format_value(values["carried"], "b/s"),
+            f"{values['drops_policer']:,.6g}",
+        )
+    show(out, made)
+    legend(out, "policies where packets arrive, link/class; dropped: packets in a run, mean")
 
 
 def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:

@@ -7,7 +7,13 @@ use super::matching::{MAX_ENTRIES, words};
 /// An entry of an access list as lines; none if it cannot be one.
 pub(super) fn acl_lines(entry: &AclEntry) -> Option<Vec<String>> {
     let m = &entry.matching;
-    if m.any.is_some() || m.all.is_some() || m.not.is_some() || m.acl.is_some() || m.exp.is_some() {
+    if m.any.is_some()
+        || m.all.is_some()
+        || m.not.is_some()
+        || m.acl.is_some()
+        || m.exp.is_some()
+        || m.looks_at_marks()
+    {
         return None;
     }
     let verb = if entry.permit { "permit" } else { "deny" };

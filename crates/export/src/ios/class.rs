@@ -86,6 +86,12 @@ impl Writer<'_> {
         if let Some(e) = c.set_exp_imposition {
             self.line(format!("set mpls experimental imposition {e}"));
         }
+        if let Some(cos) = c.set_cos {
+            self.line(format!("set cos {cos}"));
+        }
+        if let Some(group) = c.set_qos_group {
+            self.line(format!("set qos-group {group}"));
+        }
         if let Some(p) = &c.policy {
             let name = quoted(p, &self.place, self.notes);
             self.line(format!("service-policy {name}"));
@@ -244,6 +250,8 @@ impl Writer<'_> {
                     PoliceAction::SetExpImposition(e) => {
                         format!("set-mpls-exp-imposition-transmit {e}")
                     }
+                    PoliceAction::SetCos(c) => format!("set-cos-transmit {c}"),
+                    PoliceAction::SetQosGroup(g) => format!("set-qos-transmit {g}"),
                 };
                 self.line(format!(" {color}-action {action}"));
             }

@@ -17,6 +17,8 @@ use crate::Notes;
 /// Values that one `match dscp` and one `match precedence` line take (Cisco IOS command reference).
 const DSCPS: usize = 8;
 const PRECEDENCES: usize = 4;
+/// How the interface of arrival is tested.
+const INPUT: &str = "input-interface";
 /// How EXP bits are tested.
 const EXP: &str = "mpls experimental topmost";
 /// Most entries that one condition becomes.
@@ -152,6 +154,16 @@ impl ClassMaps {
         }) {
             return (false, vec![words(EXP, values)]);
         }
+        if let Some(OneOrMany(names)) = m.input.as_ref().filter(|v| {
+            only(MatchSpec {
+                input: Some((*v).clone()),
+                ..MatchSpec::default()
+            })
+        }) {
+            // One interface a line.
+            let line = |n: &String| format!("{INPUT} {}", quoted(n, place, notes));
+            return (names.len() > 1, names.iter().map(line).collect());
+        }
         if let Some(members) = m.any.as_ref().filter(|v| {
             only(MatchSpec {
                 any: Some((*v).clone()),
@@ -244,6 +256,18 @@ impl ClassMaps {
                 ..MatchSpec::default()
             }),
             single(MatchSpec {
+                cos: rest.cos.take(),
+                ..MatchSpec::default()
+            }),
+            single(MatchSpec {
+                qos_group: rest.qos_group.take(),
+                ..MatchSpec::default()
+            }),
+            single(MatchSpec {
+                input: rest.input.take(),
+                ..MatchSpec::default()
+            }),
+            single(MatchSpec {
                 acl: rest.acl.take(),
                 ..MatchSpec::default()
             }),
@@ -284,6 +308,17 @@ impl ClassMaps {
                 .take()
                 .map(|OneOrMany(v)| (v.len() <= PRECEDENCES, words("precedence", &v))),
             rest.exp.take().map(|OneOrMany(v)| (true, words(EXP, &v))),
+            rest.cos.take().map(|OneOrMany(v)| (true, words("cos", &v))),
+            rest.qos_group
+                .take()
+                .map(|OneOrMany(v)| (true, words("qos-group", &v))),
+            rest.input.take().map(|OneOrMany(v)| {
+                let name = v.first().map(|n| quoted(n, place, notes));
+                (
+                    v.len() == 1,
+                    format!("{INPUT} {}", name.unwrap_or_default()),
+                )
+            }),
         ]
         .into_iter()
         .flatten()

@@ -19,7 +19,7 @@ use spillgate_queueing::spec::{
 use spillgate_scenario::Platform;
 
 use crate::source::inner_first;
-use crate::{Exported, Notes, Port, Source, place};
+use crate::{Exported, Input, Notes, Port, Source, place};
 use class::Writer;
 use matching::ClassMaps;
 use numbers::quoted;
@@ -54,6 +54,9 @@ pub fn ios(source: &Source) -> Exported {
     for port in &source.ports {
         interface(&mut interfaces, port, source, &mut notes);
     }
+    for input in &source.inputs {
+        arrival(&mut interfaces, input, source, &mut notes);
+    }
     let attached = |name: &String| source.ports.iter().any(|p| p.policy == *name);
     for (name, spec) in &source.policies {
         if !matches!(spec, DisciplineSpec::ClassBased(_)) && !attached(name) {
@@ -80,7 +83,7 @@ pub fn ios(source: &Source) -> Exported {
             let _ = write!(text, "!\n{part}");
         }
     }
-    if source.ports.is_empty() {
+    if source.ports.is_empty() && source.inputs.is_empty() {
         text.push_str("!\n");
     }
     text.push_str("end\n");
@@ -92,7 +95,9 @@ pub fn ios(source: &Source) -> Exported {
 
 /// The rate that a policy divides, where a port says it.
 fn rate_of(source: &Source, policy: &str) -> Option<Rate> {
-    source.ports.iter().find(|p| p.policy == policy)?.rate
+    let inputs = source.inputs.iter().map(|i| (&i.policy, i.rate));
+    let ports = source.ports.iter().map(|p| (&p.policy, p.rate));
+    ports.chain(inputs).find(|(name, _)| *name == policy)?.1
 }
 
 fn policy_map(
@@ -173,6 +178,27 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         None => {}
     }
     out.push_str("!\n");
+}
+
+/// The policy of an interface for what arrives.
+fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) {
+    let Some(name) = &input.name else {
+        notes.add(
+            &format!("policy {}", input.policy),
+            "it acts where packets arrive over a link: attach it with `service-policy input` to the interface there",
+        );
+        return;
+    };
+    let place = format!("interface {name}");
+    let _ = writeln!(out, "interface {}", quoted(name, &place, notes));
+    // With an output policy the interface has said it.
+    let alone = source.ports.iter().all(|p| p.name != *name);
+    if let Some(rate) = input.rate.filter(|_| alone) {
+        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
+        let _ = writeln!(out, " bandwidth {kbps}");
+    }
+    let policy = quoted(&input.policy, &place, notes);
+    let _ = writeln!(out, " service-policy input {policy}\n!");
 }
 
 /// Share of `rate` that priority and bandwidth reserve.

@@ -73,8 +73,15 @@ impl Actions {
             let violate = p.violate.iter().flat_map(PoliceActions::iter);
             p.conform.iter().chain(p.exceed.iter()).chain(violate)
         });
-        if class.set_exp.or(class.set_exp_imposition).is_some() || acts.into_iter().any(exp) {
+        let all: Vec<PoliceAction> = acts.collect();
+        if class.set_exp.or(class.set_exp_imposition).is_some() || all.iter().copied().any(exp) {
             notes.add(place, "packets have no labels here: EXP bits are not set");
+        }
+        let mark =
+            |a: PoliceAction| matches!(a, PoliceAction::SetCos(_) | PoliceAction::SetQosGroup(_));
+        let marks = class.set_cos.is_some() || class.set_qos_group.is_some();
+        if marks || all.into_iter().any(mark) {
+            notes.add(place, "CoS and QoS groups are not set");
         }
         let mut steps: Vec<Step> = class.set_dscp.map(Step::Mark).into_iter().collect();
         if let (Some(p), Some(first)) = (&class.police, division.police) {

@@ -182,6 +182,10 @@ pub(super) fn cubes(m: &MatchSpec, within: &[Cube]) -> Option<Vec<Cube>> {
     if let Some(OneOrMany(values)) = &m.precedence {
         keep(vec![of_dscps(|d| values.contains(&d.precedence()))])?;
     }
+    if m.cos.is_some() || m.qos_group.is_some() || m.input.is_some() {
+        // Filters of these commands see IP headers.
+        return None;
+    }
     if m.exp.is_some() {
         // Filters see packets without labels, which have no EXP bits.
         keep(Vec::new())?;

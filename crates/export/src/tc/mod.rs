@@ -25,7 +25,7 @@ use spillgate_queueing::spec::{
 };
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
-use crate::{Exported, Notes, Port, Source, codes, place};
+use crate::{Exported, Note, Notes, Port, Source, codes, place};
 use actions::{Actions, Step};
 use cubes::{Cube, cubes};
 
@@ -84,6 +84,19 @@ pub fn tc(source: &Source, options: &TcOptions<'_>) -> Result<Exported, Diagnost
                 names.join(", ")
             ))
             .into());
+    }
+    for input in &source.inputs {
+        let place = match &input.name {
+            Some(name) => format!("interface {name}"),
+            None => "a link's receiving end".to_owned(),
+        };
+        let reason = format!(
+            "policy {} polices and marks what arrives: it is left out, as Linux has no classes there",
+            input.policy
+        );
+        let note = Note { place, reason };
+        let _ = writeln!(all.text, "# not expressed: {note}");
+        all.notes.push(note);
     }
     for (i, port) in source.ports.iter().enumerate() {
         let mut script = Script::new(source, port, i, options)?;

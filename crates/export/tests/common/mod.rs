@@ -101,6 +101,10 @@ fn condition() -> impl Strategy<Value = MatchSpec> {
         3 => list(dscp(), 20).prop_map(|d| MatchSpec { dscp: Some(d), ..MatchSpec::default() }),
         2 => list(0..8_u8, 6).prop_map(|p| MatchSpec { precedence: Some(p), ..MatchSpec::default() }),
         1 => list(0..8_u8, 4).prop_map(|e| MatchSpec { exp: Some(e), ..MatchSpec::default() }),
+        1 => list(0..4_u8, 4).prop_map(|c| MatchSpec { cos: Some(c), ..MatchSpec::default() }),
+        1 => list(0..4_u16, 3).prop_map(|g| MatchSpec { qos_group: Some(g), ..MatchSpec::default() }),
+        1 => list(proptest::sample::select(vec!["Vlan3".to_owned(), "GigabitEthernet0/1".to_owned()]), 2)
+            .prop_map(|i| MatchSpec { input: Some(i), ..MatchSpec::default() }),
         2 => flow(),
         2 => proptest::collection::vec(entry, 0..4)
             .prop_map(|acl| MatchSpec { acl: Some(acl), ..MatchSpec::default() }),
@@ -154,6 +158,8 @@ fn actions() -> impl Strategy<Value = PoliceActions> {
         Just(PoliceAction::Drop),
         dscp().prop_map(PoliceAction::SetDscp),
         (0..8_u8).prop_map(PoliceAction::SetExp),
+        (0..8_u8).prop_map(PoliceAction::SetCos),
+        (0..512_u16).prop_map(PoliceAction::SetQosGroup),
         (0..8_u8).prop_map(PoliceAction::SetExpImposition)
     ]
     .prop_map(PoliceActions::from)
@@ -303,9 +309,13 @@ fn class() -> impl Strategy<Value = ClassSpec> {
         option(dscp()),
         option(0..8_u8),
         option(0..8_u8),
+        option(0..8_u8),
+        option(0..512_u16),
     )
         .prop_map(
-            |(class, matching, police, set_dscp, set_exp, imposition)| ClassSpec {
+            |(class, matching, police, set_dscp, set_exp, imposition, cos, group)| ClassSpec {
+                set_cos: cos,
+                set_qos_group: group,
                 matching: Some(matching),
                 police,
                 set_dscp,

@@ -232,6 +232,16 @@ impl<'a> Args<'a> {
         Ok(self.number("the EXP bits of a label", 0..=7)? as u8)
     }
 
+    /// The priority of an 802.1Q tag.
+    pub(crate) fn cos(&mut self) -> Result<u8, Refusal> {
+        Ok(self.number("a CoS", 0..=7)? as u8)
+    }
+
+    /// A QoS group: 0 to 99 on IOS, to 511 on IOS XR.
+    pub(crate) fn qos_group(&mut self) -> Result<u16, Refusal> {
+        Ok(self.number("a QoS group", 0..=511)? as u16)
+    }
+
     /// An IP precedence by name or number.
     pub(crate) fn precedence(&mut self) -> Result<u8, Refusal> {
         const WHAT: &str = "an IP precedence: 0 to 7, or routine to network";

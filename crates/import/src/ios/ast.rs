@@ -80,6 +80,11 @@ pub(crate) enum Test<'a> {
     ClassMap(&'a str),
     /// A protocol of [`super::protocols`], by its index there.
     Protocol(&'static super::protocols::Known),
+    /// Priorities of the 802.1Q tag.
+    Cos(Vec<u8>),
+    QosGroup(Vec<u16>),
+    /// The full name of the interface over which packets come in.
+    Input(String),
     /// UDP destination ports (`match ip rtp`).
     RtpPorts(PortRange),
     /// Something that simulated packets do not have. It was listed.
@@ -118,6 +123,8 @@ pub(crate) struct Class<'a> {
     pub(crate) set_exp: Option<At<'a, u8>>,
     /// `set mpls experimental imposition`.
     pub(crate) set_exp_imposition: Option<At<'a, u8>>,
+    pub(crate) set_cos: Option<At<'a, u8>>,
+    pub(crate) set_qos_group: Option<At<'a, u16>>,
     pub(crate) policy: Option<At<'a, &'a str>>,
 }
 
@@ -139,6 +146,8 @@ impl<'a> Class<'a> {
             set_dscp: None,
             set_exp: None,
             set_exp_imposition: None,
+            set_cos: None,
+            set_qos_group: None,
             policy: None,
         }
     }
@@ -244,6 +253,9 @@ pub(crate) struct Interface<'a> {
     /// `max-reserved-bandwidth`, in percent.
     pub(crate) max_reserved: Option<At<'a, u32>>,
     pub(crate) output_policy: Option<At<'a, &'a str>>,
+    pub(crate) input_policy: Option<At<'a, &'a str>>,
+    /// `encapsulation dot1q`, or a trunk of a switch.
+    pub(crate) dot1q: Option<Origin<'a>>,
     pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
     pub(crate) hold_queue: Option<At<'a, u32>>,
     /// `mpls ip`.

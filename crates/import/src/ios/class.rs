@@ -99,8 +99,12 @@ pub(crate) enum Marking {
     Exp(u8),
     /// EXP bits of labels to come.
     Imposition(u8),
+    /// Priority of the 802.1Q tag.
+    Cos(u8),
+    QosGroup(u16),
 }
 
+/// `set cos V`, `set qos-group V`;
 /// `set [ip] {dscp V | precedence V}`; precedence p is DSCP 8p (RFC 2474 section 4.2.2).
 /// `set mpls experimental {imposition | topmost} V`; before IOS 12.2(13)T without either keyword,
 /// for what is now called imposition.
@@ -111,26 +115,33 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         Ip,
         Dscp,
         Precedence,
+        Cos,
+        QosGroup,
         Foreign(&'static str),
     }
-    const INTERNAL: &str = "router-internal markings are not simulated";
-    const LAYER2: &str = "simulated packets have no layer-2 header fields";
+    const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
+    const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
     const FIELDS: [(&str, Field); 13] = [
         ("ip", Field::Ip),
         ("ipv6", Field::Ip),
         ("dscp", Field::Dscp),
         ("precedence", Field::Precedence),
         ("atm-clp", Field::Foreign(LAYER2)),
-        ("cos", Field::Foreign(LAYER2)),
+        ("cos", Field::Cos),
         ("cos-inner", Field::Foreign(LAYER2)),
         ("discard-class", Field::Foreign(INTERNAL)),
         ("fr-de", Field::Foreign(LAYER2)),
         ("mpls", Field::Mpls),
-        ("qos-group", Field::Foreign(INTERNAL)),
+        ("qos-group", Field::QosGroup),
         ("traffic-class", Field::Foreign(INTERNAL)),
         ("vlan", Field::Foreign(LAYER2)),
     ];
-    const SOURCES: [(&str, ()); 6] = [
+    const SOURCES: [(&str, ()); 11] = [
+        ("atm-clp", ()),
+        ("dscp", ()),
+        ("inner", ()),
+        ("precedence", ()),
+        ("table", ()),
         ("cos", ()),
         ("discard-class", ()),
         ("mpls", ()),
@@ -160,6 +171,8 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         Field::Precedence => Marking::Dscp(precedence_dscp(args.precedence()?)),
         Field::Mpls if topmost => Marking::Exp(args.exp()?),
         Field::Mpls => Marking::Imposition(args.exp()?),
+        Field::Cos => Marking::Cos(args.cos()?),
+        Field::QosGroup => Marking::QosGroup(args.qos_group()?),
         _ => Marking::Dscp(args.dscp()?),
     };
     args.finish()?;
@@ -297,9 +310,15 @@ mod tests {
             let dscp = Dscp::new(value).unwrap();
             assert_eq!(set(&mut args(text)), Ok(Marking::Dscp(dscp)), "{text}");
         }
+        assert_eq!(set(&mut args("cos 5")), Ok(Marking::Cos(5)));
+        assert_eq!(set(&mut args("qos-g 99")), Ok(Marking::QosGroup(99)));
+        for text in ["cos 8", "qos-group 512", "cos", "cos 1 2"] {
+            wrong(set(&mut args(text)));
+        }
         for text in [
-            "cos 5",
-            "qos-group 2",
+            "cos dscp table T",
+            "discard-class 2",
+            "qos-group precedence",
             "dscp cos",
             "mpls experimental topmost qos-group",
         ] {

@@ -8,6 +8,7 @@ use spillgate_queueing::spec::PortRange;
 use super::args::{Args, unexpected};
 use super::ast::{Criterion, Test};
 use super::fault::{Refusal, unmodelled};
+use super::interface_words::canonical;
 use super::keyword::{Found, find};
 use super::protocols::known;
 
@@ -23,13 +24,16 @@ enum Kind {
     Protocol,
     ClassMap,
     Mpls,
+    Cos,
+    QosGroup,
+    Input,
     Foreign(&'static str),
 }
 
 use Kind::Foreign;
 
-const LAYER2: &str = "simulated packets have no layer-2 header fields";
-const INTERNAL: &str = "router-internal markings are not simulated";
+const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
+const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
 
 const KINDS: [(&str, Kind); 26] = [
     ("access-group", Kind::AccessGroup),
@@ -40,7 +44,7 @@ const KINDS: [(&str, Kind); 26] = [
     ),
     ("atm", Foreign(LAYER2)),
     ("class-map", Kind::ClassMap),
-    ("cos", Foreign(LAYER2)),
+    ("cos", Kind::Cos),
     ("destination-address", Foreign(LAYER2)),
     ("discard-class", Foreign(INTERNAL)),
     ("dscp", Kind::Dscp),
@@ -48,10 +52,7 @@ const KINDS: [(&str, Kind); 26] = [
     ("flow", Foreign("flow attributes are not simulated")),
     ("fr-de", Foreign(LAYER2)),
     ("fr-dlci", Foreign(LAYER2)),
-    (
-        "input-interface",
-        Foreign("packets do not remember the interface they came in by"),
-    ),
+    ("input-interface", Kind::Input),
     ("ip", Kind::Ip),
     ("ipv6", Kind::Ipv6),
     ("mpls", Kind::Mpls),
@@ -60,7 +61,7 @@ const KINDS: [(&str, Kind); 26] = [
     ("port-type", Foreign(INTERNAL)),
     ("precedence", Kind::Precedence),
     ("protocol", Kind::Protocol),
-    ("qos-group", Foreign(INTERNAL)),
+    ("qos-group", Kind::QosGroup),
     ("source-address", Foreign(LAYER2)),
     ("vlan", Foreign(LAYER2)),
     ("vlans", Foreign(LAYER2)),
@@ -120,6 +121,32 @@ pub(crate) fn criterion<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> 
             }
         }
         Kind::Mpls => exp(args)?,
+        Kind::Cos => {
+            if args.take("inner") {
+                return unmodelled("simulated frames have one tag: there is no inner CoS");
+            }
+            let mut values = vec![args.cos()?];
+            while args.peek().is_some() {
+                values.push(args.cos()?);
+            }
+            Test::Cos(values)
+        }
+        Kind::QosGroup => {
+            let mut values = vec![args.qos_group()?];
+            while args.peek().is_some() {
+                values.push(args.qos_group()?);
+            }
+            Test::QosGroup(values)
+        }
+        Kind::Input => {
+            let first = args.name("the name of an interface")?;
+            let mut name = first.text.to_owned();
+            // The type and the number may be two words.
+            if args.peek().is_some() {
+                name.push_str(args.name("the number of the interface")?.text);
+            }
+            Test::Input(canonical(&name))
+        }
         Kind::AccessGroup => {
             if !args.take("name") && args.words().nth(1).is_some() {
                 // IOS XR names the family before the list.
@@ -221,7 +248,21 @@ mod tests {
 
     #[test]
     fn every_form_of_match() {
-        let table: [(&str, bool, Test<'_>); 20] = [
+        let table: [(&str, bool, Test<'_>); 26] = [
+            ("cos 5", false, Test::Cos(vec![5])),
+            ("not cos 0 1 2", true, Test::Cos(vec![0, 1, 2])),
+            ("qos-group 99", false, Test::QosGroup(vec![99])),
+            ("qos 0 511", false, Test::QosGroup(vec![0, 511])),
+            (
+                "input-interface gi0/0/1.7",
+                false,
+                Test::Input("GigabitEthernet0/0/1.7".to_owned()),
+            ),
+            (
+                "not input FastEthernet 0/1",
+                true,
+                Test::Input("FastEthernet0/1".to_owned()),
+            ),
             ("dscp ipv4 ef", false, dscps(&["ef"])),
             ("access-group ipv4 VOICE", false, Test::Acl("VOICE")),
             ("access-group ipv4", false, Test::Acl("ipv4")),
@@ -266,9 +307,8 @@ mod tests {
     #[test]
     fn what_simulated_packets_lack_is_unmodelled() {
         for text in [
-            "cos 5",
-            "qos-group 3",
-            "input-interface Gi0/1",
+            "cos inner 5",
+            "discard-class 3",
             "protocol youtube",
             "protocol http url \"*.gif\"",
             "vlan 10",
@@ -288,6 +328,11 @@ mod tests {
             ("dscp ef xx", 9, "`xx` does not fit here"),
             ("precedence 8", 12, "`8` is out of range"),
             ("mpls experimental topmost 8", 27, "`8` is out of range"),
+            ("cos 8", 5, "`8` is out of range"),
+            ("cos", 4, "an argument is missing"),
+            ("qos-group 512", 11, "`512` is out of range"),
+            ("input-interface", 16, "an argument is missing"),
+            ("input-interface Gi 0/1 x", 24, "`x` does not fit here"),
             ("mpls experimental", 18, "an argument is missing"),
             ("mpls label 5", 6, "`label` does not fit here"),
             ("precedence fla", 12, "`fla` is ambiguous"),

@@ -22,6 +22,9 @@ fn nested(m: &MatchSpec, depth: usize) -> String {
     values(&mut parts, "dscp", &m.dscp);
     values(&mut parts, "precedence", &m.precedence);
     values(&mut parts, "exp", &m.exp);
+    values(&mut parts, "cos", &m.cos);
+    values(&mut parts, "qos-group", &m.qos_group);
+    values(&mut parts, "in by", &m.input);
     values(&mut parts, "from", &m.src);
     values(&mut parts, "to", &m.dst);
     values(&mut parts, "protocol", &m.protocol);
@@ -83,6 +86,8 @@ pub(super) fn actions(actions: &PoliceActions) -> String {
         PoliceAction::SetDscp(dscp) => format!("set dscp {dscp}"),
         PoliceAction::SetExp(exp) => format!("set exp {exp}"),
         PoliceAction::SetExpImposition(exp) => format!("set exp {exp} at imposition"),
+        PoliceAction::SetCos(cos) => format!("set cos {cos}"),
+        PoliceAction::SetQosGroup(group) => format!("set qos-group {group}"),
     };
     actions.iter().map(words).collect::<Vec<_>>().join(" and ")
 }

@@ -16,8 +16,8 @@ use super::interface_words::canonical;
 use super::lower::rates::{Source, reference};
 use super::platform::{Profile, Reference};
 use super::understood::{
-    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyName, PolicyTree,
-    QueueFacts, Understood, WrittenLine,
+    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
+    Understood, WrittenLine,
 };
 
 /// Policies nested deeper than the queueing engine takes are not shown.
@@ -38,9 +38,10 @@ pub(super) fn explain(
         Some(asked) => Some(choose(file, config, asked)?),
     };
     let shown = imported.interfaces.iter().filter(|(name, i)| {
-        chosen
-            .as_ref()
-            .map_or_else(|| i.output_policy.is_some(), |c| c == *name)
+        chosen.as_ref().map_or_else(
+            || i.output_policy.is_some() || i.input_policy.is_some(),
+            |c| c == *name,
+        )
     });
     let mut trees = Trees {
         config,
@@ -54,6 +55,7 @@ pub(super) fn explain(
             let known = written.and_then(|w| reference(config, w, profile));
             let rate = known.map(|(r, _)| r);
             let policy = i.output_policy.as_ref();
+            let input = i.input_policy.as_ref();
             InterfaceTree {
                 name: name.clone(),
                 line: i.line,
@@ -61,6 +63,7 @@ pub(super) fn explain(
                 rate_from: from(known.map(|(_, s)| s), profile),
                 counted_bytes: i.counted.map(|c| c.per_packet),
                 policy: policy.map(|(p, _)| trees.policy(p, rate, 0)),
+                input: input.map(|(p, _)| trees.policy(p, rate, 0)),
             }
         })
         .collect();
@@ -72,20 +75,28 @@ pub(super) fn explain(
     }
     let attached = imported.interfaces.values();
     let mut used: BTreeSet<&str> = attached
-        .filter_map(|i| i.output_policy.as_ref().map(|(p, _)| p.as_str()))
+        .flat_map(|i| [i.output_policy.as_ref(), i.input_policy.as_ref()])
+        .flatten()
+        .map(|(p, _)| p.as_str())
         .collect();
     for spec in imported.policies.values() {
         if let DisciplineSpec::ClassBased(spec) = spec {
             used.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
         }
     }
-    let unattached = imported
-        .policy_lines
-        .iter()
-        .filter(|(name, _)| !used.contains(name.as_str()))
-        .map(|(name, line)| PolicyName {
-            name: name.clone(),
-            line: *line,
+    let unattached = imported.policy_lines.keys();
+    let unattached: Vec<&String> = unattached
+        .filter(|name| !used.contains(name.as_str()))
+        .collect();
+    // Of a large configuration the first are shown with their classes, the rest by name.
+    trees.left = Some(MAX_CLASSES + 1);
+    let unattached = unattached
+        .into_iter()
+        .map(|name| {
+            if trees.left == Some(0) {
+                trees.left = None;
+            }
+            trees.policy(name, None, 0)
         })
         .collect();
     Ok(Understood {
@@ -112,16 +123,13 @@ fn choose(file: &str, config: &Config<'_>, asked: &str) -> Result<String, Diagno
     let with_policy = all().filter(|n| {
         let index = config.interface_index.get(*n);
         let interface = index.and_then(|i| config.interfaces.get(*i));
-        interface.is_some_and(|i| i.output_policy.is_some())
+        interface.is_some_and(|i| i.output_policy.is_some() || i.input_policy.is_some())
     });
     let listed: Vec<&str> = with_policy.take(20).collect();
     let hint = match nearest(&name, all()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if listed.is_empty() => "no interface has an output service-policy".to_owned(),
-        None => format!(
-            "interfaces with an output service-policy: {}",
-            listed.join(", ")
-        ),
+        None if listed.is_empty() => "no interface has a service-policy".to_owned(),
+        None => format!("interfaces with a service-policy: {}", listed.join(", ")),
     };
     let d = Diagnostic::error(
         code::NO_INTERFACE,
@@ -276,6 +284,8 @@ impl Trees<'_, '_> {
             set_dscp: class.set_dscp.map(|d| d.to_string()),
             set_exp: class.set_exp,
             set_exp_imposition: class.set_exp_imposition,
+            set_cos: class.set_cos,
+            set_qos_group: class.set_qos_group,
             queue,
             policy: inner.map(|name| {
                 let rate = known.then_some(division.inner).or_else(|| absolute(class));

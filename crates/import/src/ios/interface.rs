@@ -57,6 +57,8 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 qos_reference: None,
                 max_reserved: None,
                 output_policy: None,
+                input_policy: None,
+                dot1q: None,
                 queueing: None,
                 hold_queue: None,
                 labels: None,
@@ -145,6 +147,21 @@ pub(crate) fn command<'a>(
                 },
                 None => return Some(Kind::Other),
             }
+        }
+        Verb::Encapsulation => {
+            const KINDS: [(&str, ()); 1] = [("dot1q", ())];
+            let mut args = c.args;
+            let tagged = args.try_keyword(&KINDS).is_some() && !c.negated;
+            p.config.interfaces[index].dot1q = tagged.then_some(origin);
+            return Some(Kind::Other);
+        }
+        Verb::Switchport => {
+            let mut args = c.args;
+            if args.take("mode") {
+                let trunk = args.take("trunk") && !c.negated;
+                p.config.interfaces[index].dot1q = trunk.then_some(origin);
+            }
+            return Some(Kind::Other);
         }
         Verb::Mpls => {
             let ip = c.args.peek().is_some_and(|w| w.text == "ip");
@@ -304,12 +321,8 @@ fn service_policy<'a>(
         ("type", Direction::Type),
         ("history", Direction::History),
     ];
-    match c.args.keyword(&DIRECTIONS, "input or output")? {
-        Direction::Input => {
-            return Err(Refusal::Unmodelled(
-                "only output queueing is modelled: an input policy has no queue".to_owned(),
-            ));
-        }
+    let direction = c.args.keyword(&DIRECTIONS, "input or output")?;
+    match direction {
         Direction::Type => {
             return Err(Refusal::Unmodelled(
                 "policy-maps of a `type` do not queue packets".to_owned(),
@@ -318,45 +331,46 @@ fn service_policy<'a>(
         Direction::History => {
             return Err(Refusal::Unmodelled("history changes no packet".to_owned()));
         }
-        Direction::Output => {}
+        Direction::Input | Direction::Output => {}
     }
     let interface = &mut p.config.interfaces[index];
+    let (which, attached) = match direction {
+        Direction::Input => ("input", &mut interface.input_policy),
+        _ => ("output", &mut interface.output_policy),
+    };
     if c.negated && c.args.peek().is_none() {
-        interface.output_policy = None;
+        *attached = None;
         return Ok(());
     }
     let name = c.args.name("the name of a policy-map")?;
     c.args.finish()?;
     if c.negated {
-        if interface
-            .output_policy
-            .is_some_and(|p| p.value == name.text)
-        {
-            interface.output_policy = None;
+        if attached.is_some_and(|p| p.value == name.text) {
+            *attached = None;
         }
         return Ok(());
     }
-    match interface.output_policy {
+    match *attached {
         // As on the command line: the second is refused; the same again is harmless.
         Some(first) if first.value != name.text => {
             return Err(Fault::new(
                 code::ATTACHED_TWICE,
                 name.column,
                 format!(
-                    "policy attached twice: `{}` is the output policy since line {}",
+                    "policy attached twice: `{}` is the {which} policy since line {}",
                     first.value, first.origin.line
                 ),
             )
             .found(name.text)
             .hint(format!(
-                "remove one of them; `no service-policy output {}` comes before a new one",
+                "remove one of them; `no service-policy {which} {}` comes before a new one",
                 first.value
             ))
             .into());
         }
         Some(_) => {}
         None => {
-            interface.output_policy = Some(At {
+            *attached = Some(At {
                 value: name.text,
                 origin: Origin::new(c.line, name.column),
             });

@@ -16,6 +16,8 @@ pub(crate) enum Verb {
     Mpls,
     Ppp,
     FrameRelay,
+    Encapsulation,
+    Switchport,
     /// Not modelled, if this word follows (any, if empty); the reason.
     Foreign(&'static str, &'static str),
     /// Opens a circuit of the interface.
@@ -67,7 +69,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("dot1x", Skip),
     ("down-when-looped", Skip),
     ("duplex", Skip),
-    ("encapsulation", Skip),
+    ("encapsulation", Verb::Encapsulation),
     ("fair-queue", Verb::FairQueue),
     ("frame-relay", Verb::FrameRelay),
     ("full-duplex", Skip),
@@ -132,7 +134,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("srr-queue", Foreign("", SWITCH)),
     ("standby", Skip),
     ("storm-control", Foreign("", SWITCH)),
-    ("switchport", Skip),
+    ("switchport", Verb::Switchport),
     ("timeslot", Skip),
     (
         "traffic-shape",

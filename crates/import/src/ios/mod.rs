@@ -47,8 +47,8 @@ pub(crate) use platform::layer2_bytes;
 pub use platform::{platform_by_name, platforms};
 pub use report::LineCounts;
 pub use understood::{
-    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyName, PolicyTree,
-    QueueFacts, Understood, WrittenLine,
+    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
+    Understood, WrittenLine,
 };
 pub use written::{Definition, Spot, Written, WrittenClass, WrittenInterface, WrittenPolicy};
 

@@ -236,6 +236,8 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
         Precedence,
         Exp,
         Imposition,
+        Cos,
+        QosGroup,
         Foreign { argument: bool },
     }
     const ACTIONS: [(&str, Action); 16] = [
@@ -246,7 +248,7 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
         ("policed-dscp-transmit", Action::Foreign { argument: false }),
         ("set-clp-transmit", Action::Foreign { argument: false }),
         ("set-cos-inner-transmit", Action::Foreign { argument: true }),
-        ("set-cos-transmit", Action::Foreign { argument: true }),
+        ("set-cos-transmit", Action::Cos),
         (
             "set-discard-class-transmit",
             Action::Foreign { argument: true },
@@ -264,7 +266,7 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
             "set-prec-tunnel-transmit",
             Action::Foreign { argument: true },
         ),
-        ("set-qos-transmit", Action::Foreign { argument: true }),
+        ("set-qos-transmit", Action::QosGroup),
     ];
     const WHAT: &str = "transmit, drop, set-dscp-transmit or set-prec-transmit";
     let text = args.peek().map_or("", |w| w.text);
@@ -275,6 +277,8 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
         Action::Precedence => PoliceAction::SetDscp(precedence_dscp(args.precedence()?)),
         Action::Exp => PoliceAction::SetExp(args.exp()?),
         Action::Imposition => PoliceAction::SetExpImposition(args.exp()?),
+        Action::Cos => PoliceAction::SetCos(args.cos()?),
+        Action::QosGroup => PoliceAction::SetQosGroup(args.qos_group()?),
         Action::Foreign { argument } => {
             if argument {
                 args.word("the value to set")?;
@@ -419,10 +423,19 @@ mod tests {
             assert_eq!(got, (conform, exceed, violate), "{text}");
             assert!(!p.opens_mode && p.lost.is_empty(), "{text}");
         }
-        let p = parse("cir 8000 exceed-action set-qos-transmit 3")
+        let p = parse("cir 8000 exceed-action set-discard-class-transmit 3")
             .ok()
             .unwrap();
         assert_eq!((p.police.exceed, p.lost.len()), (vec![Transmit], 1));
+        let p =
+            parse("cir 8000 conform-action set-cos-transmit 5 exceed-action set-qos-transmit 3")
+                .ok()
+                .unwrap();
+        let (cos, group) = (PoliceAction::SetCos(5), PoliceAction::SetQosGroup(3));
+        assert_eq!(
+            (p.police.conform, p.police.exceed),
+            (vec![cos], vec![group])
+        );
     }
 
     #[test]

@@ -378,6 +378,8 @@ fn action_line<'a>(
             Marking::Imposition(value) => {
                 class.set_exp_imposition = Some(At { value, origin });
             }
+            Marking::Cos(value) => class.set_cos = Some(At { value, origin }),
+            Marking::QosGroup(value) => class.set_qos_group = Some(At { value, origin }),
         },
         Verb::ServicePolicy => {
             let name = args.name("the name of a policy-map")?;
@@ -440,6 +442,8 @@ fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(
         Verb::Set if c.args.take("mpls") => {
             (class.set_exp, class.set_exp_imposition) = (None, None);
         }
+        Verb::Set if c.args.take("cos") => class.set_cos = None,
+        Verb::Set if c.args.take("qos-group") => class.set_qos_group = None,
         Verb::Set => class.set_dscp = None,
         Verb::ServicePolicy => class.policy = None,
         Verb::Foreign(_) | Verb::Match | Verb::Rename | Verb::Class | Verb::Description => {}

@@ -13,24 +13,16 @@ pub struct Understood {
     pub file: String,
     /// Whose meaning the commands were given.
     pub platform: PlatformFacts,
-    /// Interfaces with an output policy, the policies without their classes; or the one that was
+    /// Interfaces with a policy, the policies without their classes; or the one that was
     /// asked for, with them.
     pub interfaces: Vec<InterfaceTree>,
-    /// Policies that no interface has, neither directly nor inside another.
-    pub unattached: Vec<PolicyName>,
+    /// Policies that no interface has, neither directly nor inside another, with their classes; their
+    /// rates are unknown.
+    pub unattached: Vec<PolicyTree>,
     /// Lines without effect on the simulation, or with less than on the router.
     pub unmodelled: Vec<Unmodelled>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
-}
-
-/// A policy by name.
-#[derive(Debug, Serialize)]
-pub struct PolicyName {
-    /// Its name.
-    pub name: String,
-    /// Line where it is defined, from 1.
-    pub line: u32,
 }
 
 /// A platform's semantics, and where they are from.
@@ -59,6 +51,8 @@ pub struct InterfaceTree {
     pub counted_bytes: Option<u16>,
     /// Its output policy; none if it has none that is modelled.
     pub policy: Option<PolicyTree>,
+    /// What polices and marks the packets that arrive by it; queues in it have no effect.
+    pub input: Option<PolicyTree>,
 }
 
 /// A policy at the rate that it divides.
@@ -72,8 +66,8 @@ pub struct PolicyTree {
     pub kind: &'static str,
     /// What it divides, in b/s, if it is known.
     pub rate: Option<u64>,
-    /// Its classes in the order in which they are tried; none unless it is class-based and its
-    /// interface was asked for.
+    /// Its classes in the order in which they are tried; none unless it is class-based, and its
+    /// interface was asked for or it has none.
     pub classes: Vec<ClassTree>,
     /// Its queue, unless it is class-based.
     pub queue: Option<QueueFacts>,
@@ -111,6 +105,10 @@ pub struct ClassTree {
     pub set_exp: Option<u8>,
     /// The EXP bits that labels of its packets get when they are put on.
     pub set_exp_imposition: Option<u8>,
+    /// The priority that 802.1Q tags of its packets get.
+    pub set_cos: Option<u8>,
+    /// The QoS group that its packets get.
+    pub set_qos_group: Option<u16>,
     /// Its queue; none if it has none or holds a policy.
     pub queue: Option<QueueFacts>,
     /// The policy inside it.

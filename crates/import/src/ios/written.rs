@@ -66,6 +66,10 @@ pub struct WrittenInterface {
     pub own: bool,
     /// The policy of `service-policy output` and that line.
     pub policy: Option<(String, Spot)>,
+    /// The policy of `service-policy input` and that line.
+    pub input: Option<(String, Spot)>,
+    /// Whether its frames carry an 802.1Q tag.
+    pub dot1q: bool,
     /// Its `mpls ip` line.
     pub labels: Option<Spot>,
 }
@@ -133,6 +137,8 @@ pub(super) fn written(
             policy: i
                 .output_policy
                 .map(|p| (p.value.to_owned(), spot(p.origin))),
+            input: i.input_policy.map(|p| (p.value.to_owned(), spot(p.origin))),
+            dot1q: i.dot1q.is_some(),
             labels: i.labels.map(spot),
         })
     });
@@ -185,9 +191,10 @@ impl<'a> Names<'a> {
             }
         }
         for interface in &config.interfaces {
+            let policies = [interface.output_policy, interface.input_policy];
             names
                 .policies
-                .extend(interface.output_policy.map(|p| p.value));
+                .extend(policies.into_iter().flatten().map(|p| p.value));
         }
         // Other uses stand in lines that are not read: input policies, filters, NAT, lines, routes.
         for line in text.lines() {
@@ -244,6 +251,8 @@ fn class(c: &Class<'_>, maps: &BTreeMap<&str, ClassMap<'_>>) -> WrittenClass {
     }
     put("fair_queue", c.fair_queue.map(|x| x.origin));
     put("set_dscp", c.set_dscp.map(|x| x.origin));
+    put("set_cos", c.set_cos.map(|x| x.origin));
+    put("set_qos_group", c.set_qos_group.map(|x| x.origin));
     put("policy", c.policy.map(|x| x.origin));
     put("aqm", c.wred.origin);
     for (dscp, profile) in &c.wred.dscp {

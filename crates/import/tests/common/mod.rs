@@ -43,7 +43,7 @@ policy-map CHILD-{u}
    exceed-action drop
  class SIGNAL-{u}
   bandwidth remaining percent 30
-  set cos 3
+  set discard-class 3
   random-detect dscp-based
   random-detect dscp af31 26 42 10
   random-detect dscp af32 24 42 10

@@ -46,6 +46,10 @@ pub(super) fn lost(out: &mut String, place: &Place, dropped: &Dropped) {
     let _ = write!(out, " drop={}", dropped.reason.metric());
     match place {
         Place::Port(_, e) => evidence(out, e),
+        Place::Input(_, _, e) => {
+            out.push_str(" on=arrival");
+            cause(out, e);
+        }
         Place::Wire(_) => out.push_str(" on=wire"),
         Place::Node => {}
     }
@@ -59,6 +63,11 @@ fn evidence(out: &mut String, e: &Evidence) {
     if let Some(n) = e.limit.bytes {
         let _ = write!(out, " limit_bytes={n}");
     }
+    cause(out, e);
+}
+
+/// What decided beside the queue.
+fn cause(out: &mut String, e: &Evidence) {
     match e.cause {
         Cause::Plain => {}
         Cause::Aqm(o) => {

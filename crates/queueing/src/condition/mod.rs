@@ -5,19 +5,28 @@
 //! meters what its members let pass.
 
 mod bucket;
+mod input;
 mod meter;
 mod police;
 
 pub(crate) use bucket::TokenBucket;
+pub use input::{Conditioner, InputRecipe};
 pub(crate) use meter::{Meter, SingleRate, TwoRate};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
 pub use police::{PoliceAction, PoliceActions, PoliceSpec};
 
 use std::sync::Arc;
 
-use spillgate_core::{Dscp, FlowKey, Packet, Time};
+use spillgate_core::{Cos, Dscp, FlowKey, Packet, Time};
 
 use crate::evidence::Cause;
+
+/// Puts a packet into a QoS group.
+fn put_into(packet: &mut Packet, group: u16) {
+    let mut marks = packet.marks();
+    marks.set_qos_group(group);
+    packet.set_marks(marks);
+}
 
 /// One step of conditioning.
 #[derive(Clone, Debug)]
@@ -28,6 +37,10 @@ pub(crate) enum Step {
     SetExp(u8),
     /// Sets the EXP bits of labels to come.
     SetImposition(u8),
+    /// Sets the priority of the 802.1Q tag.
+    SetCos(u8),
+    /// Puts packets into a QoS group.
+    SetQosGroup(u16),
     /// The policer of a class.
     Police(Policer),
     /// The policer of a priority class.
@@ -40,6 +53,18 @@ impl Step {
         if let Self::Police(p) = self {
             p.attach(flows);
         }
+    }
+
+    /// Tells the names of the links, by number, to meters that ask where packets came from.
+    pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
+        if let Self::Police(p) = self {
+            p.attach_links(names);
+        }
+    }
+
+    /// Whether it asks for what is in no header.
+    pub(crate) fn looks_at_marks(&self) -> bool {
+        matches!(self, Self::Police(p) if p.looks_at_marks())
     }
 
     /// Treats a packet; false if it must be dropped. `congested`: something
@@ -59,6 +84,14 @@ impl Step {
                 packet.labels.intend(*exp);
                 true
             }
+            Self::SetCos(cos) => {
+                packet.cos = Cos::of(*cos);
+                true
+            }
+            Self::SetQosGroup(group) => {
+                put_into(packet, *group);
+                true
+            }
             Self::Police(p) => p.admits(now, packet),
             Self::Priority(p) => p.admits(now, packet.len, congested),
         }
@@ -67,7 +100,11 @@ impl Step {
     /// Why it refused a packet at `now`.
     pub(crate) fn evidence(&self, now: Time) -> Cause {
         match self {
-            Self::Set(_) | Self::SetExp(_) | Self::SetImposition(_) => Cause::Plain,
+            Self::Set(_)
+            | Self::SetExp(_)
+            | Self::SetImposition(_)
+            | Self::SetCos(_)
+            | Self::SetQosGroup(_) => Cause::Plain,
             Self::Police(p) => {
                 let (committed, excess) = p.meter.describe(now);
                 Cause::Policer { committed, excess }

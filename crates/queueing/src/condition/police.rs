@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Burst, Dscp, FlowKey, Packet, RateOrPercent, Time};
+use spillgate_core::{Burst, Cos, Dscp, FlowKey, Packet, RateOrPercent, Time};
 
 use super::TokenBucket;
 use super::meter::{Color, Meter};
+use super::put_into;
 use crate::classify::Classifier;
 use crate::spec::{MatchSpec, OneOrMany};
 
@@ -93,6 +94,10 @@ pub enum PoliceAction {
     /// Send it on; if it has no label, those that the next provider edge puts on get these EXP
     /// bits, 0..=7.
     SetExpImposition(u8),
+    /// Send it on with this priority, 0..=7, in its 802.1Q tag (CoS).
+    SetCos(u8),
+    /// Send it on in this QoS group, 0..=511.
+    SetQosGroup(u16),
 }
 
 /// The actions on packets of one color, in order; the last that sets a field holds. `drop` stands alone.
@@ -136,6 +141,8 @@ impl PoliceActions {
                 PoliceAction::SetDscp(dscp) => t.dscp = Some(dscp),
                 PoliceAction::SetExp(exp) => t.exp = Some(exp),
                 PoliceAction::SetExpImposition(exp) => t.imposition = Some(exp),
+                PoliceAction::SetCos(cos) => t.cos = Some(cos),
+                PoliceAction::SetQosGroup(group) => t.qos_group = Some(group),
             }
         }
         t
@@ -149,6 +156,8 @@ pub(crate) struct Treatment {
     dscp: Option<Dscp>,
     exp: Option<u8>,
     imposition: Option<u8>,
+    cos: Option<u8>,
+    qos_group: Option<u16>,
 }
 
 /// The color that packets come with, by their first matching condition.
@@ -193,6 +202,12 @@ impl Policer {
         if let Some(exp) = treatment.imposition {
             packet.labels.intend(exp);
         }
+        if let Some(cos) = treatment.cos {
+            packet.cos = Cos::of(cos);
+        }
+        if let Some(group) = treatment.qos_group {
+            put_into(packet, group);
+        }
         !treatment.drop
     }
 
@@ -200,6 +215,17 @@ impl Policer {
         if let Some(c) = &mut self.colors {
             c.0.attach(flows);
         }
+    }
+
+    pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
+        if let Some(c) = &mut self.colors {
+            c.0.attach_links(names);
+        }
+    }
+
+    /// Whether its colors ask for what is in no header.
+    pub(crate) fn looks_at_marks(&self) -> bool {
+        self.colors.as_ref().is_some_and(|c| c.0.looks_at_marks())
     }
 }
 

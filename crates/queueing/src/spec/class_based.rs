@@ -84,6 +84,16 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 7))]
     pub set_exp_imposition: Option<u8>,
+    /// Sets the priority, 0..=7, of the 802.1Q tag (CoS) of every packet of the class. Links without
+    /// `dot1q` carry none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 7))]
+    pub set_cos: Option<u8>,
+    /// Puts every packet of the class into this QoS group, 0..=511, until it leaves the node: for
+    /// policies at arrival (`input_policy` of a link).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 511))]
+    pub set_qos_group: Option<u16>,
     /// Name of a class-based policy that queues inside this class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,

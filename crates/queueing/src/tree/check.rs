@@ -2,7 +2,7 @@
 
 use spillgate_core::{Rate, RateOrPercent};
 
-use super::parts::positive;
+use super::parts::{check_cos, check_group, positive};
 use super::resolve::DEFAULT;
 use super::shares::Want;
 use crate::BuildError;
@@ -13,7 +13,7 @@ use crate::spec::{ClassSpec, MatchSpec};
 const MAX_CLASSES: usize = 250;
 
 /// Names are given, unique, and end with `class-default`.
-pub(super) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), BuildError> {
     at.check(
         classes.len() <= MAX_CLASSES,
         "classes",
@@ -57,7 +57,7 @@ pub(super) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), 
 }
 
 /// What one class says fits together.
-pub(super) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Result<(), BuildError> {
     match &c.matching {
         None => at.check(
             c.name == DEFAULT,
@@ -190,7 +190,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     )
 }
 
-pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildError> {
     let empty = [
         ("dscp", m.dscp.as_ref().is_some_and(|l| l.0.is_empty())),
         (
@@ -198,6 +198,12 @@ pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
             m.precedence.as_ref().is_some_and(|l| l.0.is_empty()),
         ),
         ("exp", m.exp.as_ref().is_some_and(|l| l.0.is_empty())),
+        ("cos", m.cos.as_ref().is_some_and(|l| l.0.is_empty())),
+        (
+            "qos_group",
+            m.qos_group.as_ref().is_some_and(|l| l.0.is_empty()),
+        ),
+        ("input", m.input.as_ref().is_some_and(|l| l.0.is_empty())),
         ("src", m.src.as_ref().is_some_and(|l| l.0.is_empty())),
         ("dst", m.dst.as_ref().is_some_and(|l| l.0.is_empty())),
         (
@@ -235,6 +241,12 @@ pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
             "write 0 to 7",
         )?;
     }
+    for cos in m.cos.iter().flat_map(|l| &l.0) {
+        check_cos("cos", *cos, at)?;
+    }
+    for group in m.qos_group.iter().flat_map(|l| &l.0) {
+        check_group("qos_group", *group, at)?;
+    }
     for (key, list) in [("any", &m.any), ("all", &m.all)] {
         for (i, inner) in list.iter().flatten().enumerate() {
             at.index(key, i, |at| check_match(inner, at))?;
@@ -252,7 +264,7 @@ pub(super) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
 }
 
 /// Guarantees must fit into the enclosing rate, remaining shares into 100 %.
-pub(super) fn check_sums(
+pub(crate) fn check_sums(
     classes: &[ClassSpec],
     wants: &[Want],
     rate: Rate,

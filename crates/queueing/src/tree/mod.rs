@@ -22,9 +22,9 @@
 //! Cost: O(classes) per packet, which for the tens of classes of real policies
 //! is less than keeping them sorted.
 
-mod check;
+pub(crate) mod check;
 mod divide;
-mod parts;
+pub(crate) mod parts;
 mod resolve;
 mod shares;
 
@@ -387,6 +387,15 @@ impl Schedule for Tree {
     fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut crate::fan::SharedLists) {
         self.classifier.attach(flows);
         self.steps.iter_mut().for_each(|s| s.attach(flows));
+    }
+
+    fn attach_links(&mut self, names: &Arc<[String]>) {
+        self.classifier.attach_links(names);
+        self.steps.iter_mut().for_each(|s| s.attach_links(names));
+    }
+
+    fn looks_at_marks(&self) -> bool {
+        self.classifier.looks_at_marks() || self.steps.iter().any(Step::looks_at_marks)
     }
 
     fn leaf_names(&self) -> Vec<String> {

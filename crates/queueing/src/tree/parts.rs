@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use spillgate_core::marks::MAX_QOS_GROUP;
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent};
 
 use super::check::check_match;
@@ -35,12 +36,12 @@ pub(super) mod default_burst {
 }
 
 /// Whether a class limits its queue by DSCP or precedence.
-pub(super) fn has_thresholds(c: &ClassSpec) -> bool {
+pub(crate) fn has_thresholds(c: &ClassSpec) -> bool {
     !c.queue_limit_dscp.is_empty() || !c.queue_limit_precedence.is_empty()
 }
 
 /// Whether a class has a queue of its own.
-pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
+pub(crate) fn asks_for_queue(c: &ClassSpec) -> bool {
     c.priority.is_some()
         || c.bandwidth.is_some()
         || c.bandwidth_remaining.is_some()
@@ -54,7 +55,7 @@ pub(super) fn asks_for_queue(c: &ClassSpec) -> bool {
 }
 
 /// What it asks of the enclosing rate.
-pub(super) fn want(c: &ClassSpec, rate: Rate) -> Want {
+pub(crate) fn want(c: &ClassSpec, rate: Rate) -> Want {
     if let Some(p) = &c.priority {
         Want::Priority(p.rate.map(|r| r.of(rate)))
     } else if let Some(b) = c.bandwidth {
@@ -69,14 +70,14 @@ pub(super) fn want(c: &ClassSpec, rate: Rate) -> Want {
 }
 
 /// Tag units per byte of a class with this share of its node.
-pub(super) fn per_byte(share: f64) -> u64 {
+pub(crate) fn per_byte(share: f64) -> u64 {
     // 2^20 / share, at most 2^42: with packets below 2^17 B a tag step stays below 2^59.
     let units = (1_u64 << 20) as f64 / share.clamp(1e-6, 1.0);
     (units + 0.5) as u64
 }
 
 /// A rate above 0, `rate` being the whole.
-pub(super) fn positive(
+pub(crate) fn positive(
     r: RateOrPercent,
     rate: Rate,
     key: &str,
@@ -94,7 +95,7 @@ pub(super) fn positive(
 }
 
 /// Rate and burst of a shaper.
-pub(super) fn shaper(
+pub(crate) fn shaper(
     s: &ShapeSpec,
     rate: Rate,
     at: &mut At<'_>,
@@ -117,12 +118,12 @@ pub(super) fn shaper(
 }
 
 /// A burst in bytes.
-pub(super) fn depth(burst: Option<Burst>, rate: Rate, default: fn(Rate) -> u64) -> u64 {
+pub(crate) fn depth(burst: Option<Burst>, rate: Rate, default: fn(Rate) -> u64) -> u64 {
     burst.map_or_else(|| default(rate), |b| b.bytes(rate))
 }
 
 /// Rate and depth of the second bucket of a policer of three colors.
-pub(super) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
+pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
     let cir = p.rate.of(rate);
     match p.peak_rate {
         Some(peak) => {
@@ -207,17 +208,40 @@ fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), 
         "keep `drop` or the other actions",
     )?;
     for action in actions.iter() {
-        if let PoliceAction::SetExp(exp) | PoliceAction::SetExpImposition(exp) = action {
-            at.check(
+        match action {
+            PoliceAction::SetExp(exp) | PoliceAction::SetExpImposition(exp) => at.check(
                 exp <= 7,
                 key,
                 exp,
                 "the EXP bits of a label are between 0 and 7",
                 "write 0 to 7",
-            )?;
+            )?,
+            PoliceAction::SetCos(cos) => check_cos(key, cos, at)?,
+            PoliceAction::SetQosGroup(group) => check_group(key, group, at)?,
+            PoliceAction::Transmit | PoliceAction::Drop | PoliceAction::SetDscp(_) => {}
         }
     }
     Ok(())
+}
+
+pub(crate) fn check_cos(key: &str, cos: u8, at: &At<'_>) -> Result<(), BuildError> {
+    at.check(
+        cos <= 7,
+        key,
+        cos,
+        "the priority of an 802.1Q tag is between 0 and 7",
+        "write 0 to 7",
+    )
+}
+
+pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), BuildError> {
+    at.check(
+        group <= MAX_QOS_GROUP,
+        key,
+        group,
+        "a QoS group is between 0 and 511",
+        "write 0 to 99, as Cisco IOS has them, or up to 511",
+    )
 }
 
 /// What colors packets come with, for a color-aware policer.
@@ -250,7 +274,7 @@ fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError>
 }
 
 /// The queue of a priority class.
-pub(super) fn priority_leaf(
+pub(crate) fn priority_leaf(
     p: &PrioritySpec,
     rate: Rate,
     at: &mut At<'_>,
@@ -260,7 +284,7 @@ pub(super) fn priority_leaf(
 }
 
 /// The queue of any other class.
-pub(super) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
+pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
     let (queue, default) = match &c.fair_queue {
         Some(f) => (
             Queue::Fair(at.key("fair_queue", |at| f.resolve(at))?),
@@ -288,7 +312,7 @@ pub(super) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<L
 }
 
 /// The limits of a class's queue by DSCP, times counted at `rate`; none if it has none.
-pub(super) fn thresholds(
+pub(crate) fn thresholds(
     c: &ClassSpec,
     rate: Rate,
     at: &mut At<'_>,
@@ -322,7 +346,7 @@ pub(super) fn thresholds(
 }
 
 /// The conditioning of a class, in the order in which it acts.
-pub(super) fn steps(
+pub(crate) fn steps(
     class: &ClassSpec,
     rate: Rate,
     at: &mut At<'_>,
@@ -349,6 +373,14 @@ pub(super) fn steps(
             )?;
             steps.push(step(exp));
         }
+    }
+    if let Some(cos) = class.set_cos {
+        check_cos("set_cos", cos, at)?;
+        steps.push(Step::SetCos(cos));
+    }
+    if let Some(group) = class.set_qos_group {
+        check_group("set_qos_group", group, at)?;
+        steps.push(Step::SetQosGroup(group));
     }
     if let Some(p) = &class.police {
         steps.push(Step::Police(at.key("police", |at| policer(p, rate, at))?));

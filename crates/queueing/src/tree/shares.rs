@@ -11,7 +11,7 @@ const FLOOR: f64 = 0.01;
 
 /// What a class asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Want {
+pub(crate) enum Want {
     /// Strict priority, up to this rate if one is given.
     Priority(Option<Rate>),
     /// A guaranteed rate.

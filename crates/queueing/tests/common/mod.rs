@@ -85,7 +85,7 @@ pub(crate) const PRESETS: &[Preset] = &[
              "queue_limit_precedence": {"2": "4000 B"}},
             {"name": "voice", "match": {"dscp": "ef"}, "priority": {"limit": "20 packets"},
              "queue_limit_dscp": {"ef": "5 packets"}},
-            {"name": "fair", "match": {"dscp": "af11"}, "fair_queue": {"weights": "equal"},
+            {"name": "fair", "match": {"dscp": "af11"}, "fair_queue": {"weights": "equal"}, "set_cos": 3, "set_qos_group": 5,
              "queue_limit_precedence": {"1": "9 packets"}}
         ]}}}"#,
         work_conserving: true,

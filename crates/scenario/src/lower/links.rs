@@ -12,7 +12,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{LinkPlan, NO_POLICY};
+use crate::plan::{InputPlan, LinkPlan, NO_POLICY};
 use crate::routes::Edge;
 use crate::schema::{DelaySpec, LinkSpec, Scenario};
 use crate::suggest::{did_you_mean, list};
@@ -300,6 +300,7 @@ impl<'a> Entry<'a> {
                     .mtu
                     .map_or(u32::MAX, |b| b.0.try_into().unwrap_or(u32::MAX)),
                 cost: spec.cost.max(1),
+                dot1q: spec.dot1q,
             })
         };
         let ways = if spec.duplex { 2 } else { 1 };
@@ -314,11 +315,12 @@ pub(super) struct Draft<'a> {
     policy_of: Option<&'a str>,
     from: u32,
     to: u32,
-    rate: Rate,
+    pub(super) rate: Rate,
     delay: Dur,
     overhead: Overhead,
     mtu: u32,
     cost: u32,
+    pub(super) dot1q: bool,
 }
 
 /// The links as routing sees them.
@@ -339,8 +341,17 @@ impl Draft<'_> {
         &self.name
     }
 
+    /// The nodes at its sending and its receiving end.
+    pub(super) fn ends(&self) -> (u32, u32) {
+        (self.from, self.to)
+    }
+
     /// The link with its queue discipline.
-    pub(super) fn finish(self, recipes: &BTreeMap<String, (String, Recipe)>) -> LinkPlan {
+    pub(super) fn finish(
+        self,
+        recipes: &BTreeMap<String, (String, Recipe)>,
+        input: Option<InputPlan>,
+    ) -> LinkPlan {
         let chosen = self
             .policy_of
             .and_then(|group| recipes.get(&self.name).or_else(|| recipes.get(group)));
@@ -359,6 +370,8 @@ impl Draft<'_> {
             cost: self.cost,
             policy,
             discipline,
+            dot1q: self.dot1q,
+            input,
         }
     }
 }

@@ -5,6 +5,7 @@ mod captures;
 mod ends;
 mod failures;
 mod flows;
+mod inputs;
 mod links;
 mod matrix;
 mod mpls;
@@ -46,8 +47,11 @@ pub(crate) fn world(
 ) -> Option<WorldPlan> {
     let nodes = Nodes::read(ctx, scenario, root);
     let links = Links::read(ctx, scenario, root, &nodes);
-    let policies = policies::gather(ctx, scenario, root);
+    let mut policies = policies::gather(ctx, scenario, root);
+    inputs::name_links(ctx, scenario, root, &mut policies, &links);
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
+    let mut inputs = inputs::attach(ctx, scenario, root, &policies, &links);
+    inputs::register(shared, &inputs);
     let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
     let (rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
@@ -65,6 +69,7 @@ pub(crate) fn world(
         return None;
     }
     let failures = failures?;
+    inputs::check_tags(ctx, root, &policies, &attached, &inputs, &links, &drafts);
     let labelled = match &mpls {
         Some(m) => mpls::check_paths(ctx, root, m, &paths, &flows, &edges, &nodes),
         None => vec![false; edges.len()],
@@ -94,7 +99,10 @@ pub(crate) fn world(
     }
     Some(WorldPlan {
         nodes: nodes.names,
-        links: drafts.into_iter().map(|l| l.finish(&recipes)).collect(),
+        links: (0..)
+            .zip(drafts)
+            .map(|(id, l)| l.finish(&recipes, inputs.remove(&id)))
+            .collect(),
         routes: paths.all,
         failures: failures.into_plan(),
         reroute: Failures::reroute(scenario),
@@ -120,6 +128,7 @@ pub(crate) fn ports(
     let links = Links::read(ctx, scenario, root, &nodes);
     let policies = policies::gather(ctx, scenario, root);
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
+    let inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     let with_policy = attached.iter().filter_map(|(link, a)| {
         let rate = links.find(link)?.entry.spec.rate;
         let (link, policy) = (link.clone(), a.policy.clone());
@@ -128,6 +137,7 @@ pub(crate) fn ports(
     PortPolicies {
         variant: variant.to_owned(),
         links: with_policy.collect(),
+        inputs: inputs.into_values().map(|i| i.policy).collect(),
         policies: policies.into_all(),
     }
 }

@@ -402,7 +402,9 @@ pub(super) fn check_classes(
         let labelled = seen.contains(&Seen::Labels);
         let plain = seen.iter().all(|s| *s == Seen::None);
         for class in &spec.classes {
-            let Some(m) = &class.matching else { continue };
+            let Some(m) = class.matching.as_ref().filter(|m| !m.looks_at_marks()) else {
+                continue;
+            };
             let by_label = (0..8).any(|exp| m.matches(View::Labelled { exp }));
             let d = if labelled && !by_label {
                 Diagnostic::warning(

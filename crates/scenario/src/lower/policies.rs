@@ -20,11 +20,11 @@ use crate::suggest::{did_you_mean, list};
 /// Every policy of a scenario.
 #[derive(Default)]
 pub(super) struct Policies {
-    all: BTreeMap<String, DisciplineSpec>,
+    pub(super) all: BTreeMap<String, DisciplineSpec>,
     /// File and line of those that come from a configuration.
-    imported: BTreeMap<String, (String, u32)>,
+    pub(super) imported: BTreeMap<String, (String, u32)>,
     /// Index of the configuration, and what is in it.
-    configs: Vec<(usize, Arc<Imported>)>,
+    pub(super) configs: Vec<(usize, Arc<Imported>)>,
 }
 
 impl Policies {
@@ -43,7 +43,7 @@ impl Policies {
 #[derive(Default)]
 pub(crate) struct Shared {
     /// Policies that some link of some variant uses.
-    used: BTreeSet<String>,
+    pub(super) used: BTreeSet<String>,
 }
 
 /// Policies of the scenario and of its configurations.
@@ -167,6 +167,10 @@ pub(super) fn attach(
                 ctx.warn(d, root, &path);
             }
             let Some((policy, line)) = &interface.output_policy else {
+                // It may be there for what arrives.
+                if interface.input_policy.is_some() || super::inputs::is_asked_for(imported, name) {
+                    continue;
+                }
                 let d = Diagnostic::warning(
                     codes::W_NO_POLICY,
                     format!(
@@ -264,17 +268,7 @@ pub(super) fn resolve(
         let recipe = known.entry((&a.policy, link.rate)).or_insert_with(|| {
             match Recipe::resolve(&a.policy, &policies.all, link.rate) {
                 Ok((recipe, warnings)) => {
-                    for w in warnings {
-                        let (path, text) = w.split_once(": ").unwrap_or(("", &w));
-                        let d =
-                            Diagnostic::warning(codes::W_POLICY, format!("{text} (link `{name}`)"));
-                        let (d, steps) = place(d, policies, path);
-                        if d.file.is_empty() {
-                            ctx.warn(d, root, &steps);
-                        } else {
-                            ctx.note(d);
-                        }
-                    }
+                    warn(ctx, root, policies, warnings, name);
                     Some(recipe)
                 }
                 Err(e) => {
@@ -290,8 +284,34 @@ pub(super) fn resolve(
     recipes
 }
 
+/// Passes on what a policy's builder warns of.
+pub(super) fn warn(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    policies: &Policies,
+    warnings: Vec<String>,
+    link: &str,
+) {
+    for w in warnings {
+        let (path, text) = w.split_once(": ").unwrap_or(("", &w));
+        let d = Diagnostic::warning(codes::W_POLICY, format!("{text} (link `{link}`)"));
+        let (d, steps) = place(d, policies, path);
+        if d.file.is_empty() {
+            ctx.warn(d, root, &steps);
+        } else {
+            ctx.note(d);
+        }
+    }
+}
+
 /// Reports why a policy cannot be built, at its place in the scenario or the configuration.
-fn report(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, e: BuildError, link: Option<&str>) {
+pub(super) fn report(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    policies: &Policies,
+    e: BuildError,
+    link: Option<&str>,
+) {
     let at = link.map_or_else(String::new, |l| format!(" (on link `{l}`)"));
     let d = Diagnostic::error(codes::BAD_POLICY, format!("{}{at}", e.message))
         .found(e.found)

@@ -83,6 +83,15 @@ pub struct LinkSpec {
     /// Default: a FIFO that never overflows in practice (1 GB).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
+    /// Policing and marking of what arrives over the link, at its receiving end, before anything
+    /// else: a class-based policy in `policies` or a policy-map of `configs`. Nothing is queued there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_policy: Option<String>,
+    /// Frames carry an 802.1Q tag: the priority in it (CoS) reaches the receiving node, 0 where
+    /// nothing has set it. Default: frames have no tag, and a CoS is lost. The four bytes of the tag
+    /// count only if `overhead` has them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dot1q: bool,
     /// Also make the same link in the other direction, called `name.reverse`, without a policy.
     #[serde(default)]
     pub duplex: bool,

@@ -33,12 +33,11 @@ impl Importer for Router {
                     let entry = ImportedInterface {
                         line: number,
                         bandwidth: words.get(3).map(|r| parse_rate(r).unwrap()),
-                        output_policy: None,
-                        labels: None,
                         counted: (platform != Platform::Ios).then_some(Overhead {
                             per_packet: 14,
                             min: 0,
                         }),
+                        ..ImportedInterface::default()
                     };
                     out.interfaces.insert(interface.clone(), entry);
                     continue;
@@ -46,6 +45,11 @@ impl Importer for Router {
                 ["output", policy] => {
                     let entry = out.interfaces.get_mut(&interface).unwrap();
                     entry.output_policy = Some((policy.to_owned(), number));
+                    continue;
+                }
+                ["input", policy] => {
+                    let entry = out.interfaces.get_mut(&interface).unwrap();
+                    entry.input_policy = Some((policy.to_owned(), number));
                     continue;
                 }
                 ["ignored", ..] => {

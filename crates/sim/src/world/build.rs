@@ -12,6 +12,7 @@ use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 use super::ahead::is_large;
 use super::cast::Cast;
 use super::failures::{Failures, failing};
+use super::inputs::{self, Inputs};
 use super::mpls::{Mpls, at_ports};
 use super::paths::{Feeder, Paths, share_wires};
 use super::{Counts, Edges, Slots, World, histogram_bits};
@@ -75,13 +76,22 @@ impl<S: EventSet> World<S> {
         let own_wires = links.len() as u32;
         // What is lost on a link must be on its own wire, and must not have got further.
         let fails = !plan.failures.is_empty();
-        let wires = if fails {
+        let inputs = Inputs::new(plan, &keys);
+        if inputs.is_some() {
+            let names = inputs::names(plan);
+            for link in &mut links {
+                if let Port::Queued(port) = &mut link.port {
+                    port.discipline.attach_links(&names);
+                }
+            }
+        }
+        let wires = if fails || inputs.is_some() {
             own_wires
         } else {
             share_wires(&mut links, &feeders) as u32
         };
         // An observer wants to see the queues as they are at an instant.
-        let ahead = !observe && !fails && tap.is_none();
+        let ahead = !observe && !fails && tap.is_none() && inputs.is_none();
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
@@ -118,6 +128,7 @@ impl<S: EventSet> World<S> {
             hops: paths.hops,
             failures: Failures::new(plan, observer - 1).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
+            inputs: inputs.map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),

@@ -5,6 +5,7 @@ mod build;
 mod cast;
 mod connections;
 mod failures;
+mod inputs;
 mod mpls;
 mod paths;
 mod phases;
@@ -35,8 +36,10 @@ use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
 use failures::Failures;
+use inputs::Inputs;
 use mpls::Mpls;
 
+pub(crate) use inputs::InputMeter;
 pub(crate) use mpls::LabelMeter;
 
 pub use mpls::LabelCounts;
@@ -84,6 +87,8 @@ pub struct World<S> {
     hops: Vec<u32>,
     failures: Option<Box<Failures>>,
     mpls: Option<Box<Mpls>>,
+    /// What happens to packets where they arrive; none if nothing does.
+    inputs: Option<Box<Inputs>>,
     /// What packets need is loaded before they arrive.
     large: bool,
     window: Window,
@@ -255,6 +260,7 @@ impl<S: EventSet> World<S> {
             &self.meters,
             (&self.links, &self.lines),
             self.label_meters(),
+            self.input_meters(),
             &self.transfers,
             admissions,
             self.gaps.as_deref(),

@@ -3,6 +3,7 @@
 use spillgate_core::{Dropped, Packet};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::EventSet;
+use spillgate_queueing::Evidence;
 
 use super::World;
 use crate::flow::{Flow, NO_METER, Origin};
@@ -186,6 +187,28 @@ impl<S: EventSet> World<S> {
                 labels,
             },
         );
+    }
+
+    /// A policy at the receiving end of a link has refused a packet; to be told as above.
+    #[cold]
+    pub(super) fn tap_refused(
+        &mut self,
+        link: u32,
+        class: u16,
+        evidence: Evidence,
+        lost: &Dropped,
+    ) {
+        let labels = self.label_values(link as usize, &lost.packet);
+        let Some(tap) = &mut self.tap else { return };
+        let packet = &lost.packet;
+        let segment = segment(&self.flows, &self.segments, packet);
+        let place = Place::Input(link, class, evidence);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.lost(self.now, place, lost, seen);
     }
 
     #[cold]

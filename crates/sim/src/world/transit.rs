@@ -17,7 +17,7 @@ impl<S: EventSet> World<S> {
         if self.large {
             self.look_ahead(wire);
         }
-        let packet = first.packet();
+        let mut packet = first.packet();
         if self.now < self.window.end() {
             self.counts.hops += 1;
             self.facts.fact(
@@ -26,6 +26,9 @@ impl<S: EventSet> World<S> {
             );
         }
         // Where it matters which link it was, wires are not shared.
+        if self.inputs.is_some() && !self.enter(wire, &mut packet) {
+            return;
+        }
         self.forward_from(Some(wire), packet);
     }
 

@@ -42,6 +42,28 @@ pub(super) fn exp(values: Vec<u8>) -> MatchSpec {
     }
 }
 
+pub(super) fn cos(values: Vec<u8>) -> MatchSpec {
+    MatchSpec {
+        cos: Some(OneOrMany(values)),
+        ..MatchSpec::default()
+    }
+}
+
+pub(super) fn qos_group(values: Vec<u16>) -> MatchSpec {
+    MatchSpec {
+        qos_group: Some(OneOrMany(values)),
+        ..MatchSpec::default()
+    }
+}
+
+/// Packets that came in by an interface.
+pub(super) fn input(name: &str) -> MatchSpec {
+    MatchSpec {
+        input: Some(OneOrMany(vec![name.to_owned()])),
+        ..MatchSpec::default()
+    }
+}
+
 /// A protocol by its carriers and ports; to the port, and from it where replies belong to it.
 pub(super) fn protocol(known: &Known) -> MatchSpec {
     let carriers = known.carriers.iter().map(|p| Protocol(*p)).collect();
@@ -134,7 +156,8 @@ fn merge(a: &mut MatchSpec, b: MatchSpec) -> Result<(), Box<MatchSpec>> {
         };
     }
     keys!(
-        dscp, precedence, exp, src, dst, protocol, sport, dport, any, all, not, acl
+        dscp, precedence, exp, cos, qos_group, input, src, dst, protocol, sport, dport, any, all,
+        not, acl
     );
     Ok(())
 }

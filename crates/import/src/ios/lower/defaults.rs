@@ -1,5 +1,7 @@
 //! What a queue is where its class says nothing, by platform.
 
+use std::collections::BTreeSet;
+
 use spillgate_core::Limit;
 use spillgate_queueing::spec::ClassSpec;
 
@@ -11,6 +13,8 @@ pub(super) struct Defaults<'c, 'a> {
     pub(super) profile: &'c Profile,
     /// Rates that policy-maps divide, where they are known.
     pub(super) rates: &'c Rates<'a>,
+    /// Policy-maps that act only where packets arrive: nothing waits in them.
+    pub(super) at_arrival: &'c BTreeSet<&'a str>,
 }
 
 impl Defaults<'_, '_> {

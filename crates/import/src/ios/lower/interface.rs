@@ -1,5 +1,7 @@
 //! Interfaces: what their output policy is, also without a policy-map.
 
+use std::collections::BTreeSet;
+
 use spillgate_core::{Limit, Rate, RateOrPercent};
 use spillgate_queueing::spec::{DisciplineSpec, FairQueueSpec, FifoSpec};
 use spillgate_scenario::{Imported, ImportedInterface};
@@ -42,17 +44,42 @@ pub(super) fn lower(
                 (policy, line)
             }),
         };
+        let input_policy = interface.input_policy.and_then(|policy| {
+            without_bandwidth(config, interface, &policy, profile, report);
+            attached(config, name, &policy, report, names)
+        });
         imported.interfaces.insert(
             name.clone(),
             ImportedInterface {
                 line: interface.origin.line,
                 bandwidth,
                 output_policy,
+                input_policy,
+                dot1q: interface.dot1q.map(|origin| origin.line),
                 labels: interface.labels.map(|origin| origin.line),
                 counted: profile.counted.and_then(|c| c.on(name)),
             },
         );
     }
+}
+
+/// The policy-maps that act only where packets arrive, those inside them included.
+pub(super) fn at_arrival<'a>(config: &Config<'a>) -> BTreeSet<&'a str> {
+    let reach = |of: fn(&Interface<'a>) -> Option<At<'a, &'a str>>| {
+        let mut reached: BTreeSet<&'a str> = BTreeSet::new();
+        let mut next: Vec<&'a str> = Vec::new();
+        next.extend(config.interfaces.iter().filter_map(of).map(|p| p.value));
+        while let Some(name) = next.pop() {
+            if reached.insert(name) {
+                let classes = config.policy_maps.get(name).map(|m| &m.classes);
+                let inner = classes.into_iter().flatten().filter_map(|c| c.policy);
+                next.extend(inner.map(|p| p.value));
+            }
+        }
+        reached
+    };
+    let (arrival, departure) = (reach(|i| i.input_policy), reach(|i| i.output_policy));
+    arrival.difference(&departure).copied().collect()
 }
 
 /// What percentages of the interface's policy are of, if it says so.

@@ -16,7 +16,9 @@ use super::super::args::Args;
 use super::super::ast::{At, ClassMap, Config, Criterion, Origin, Test};
 use super::super::fault::{Fault, Refusal, code};
 use super::super::report::Report;
-use super::condition::{all, any, dscp, exp, extend_new, nothing, precedence, protocol};
+use super::condition::{
+    all, any, cos, dscp, exp, extend_new, input, nothing, precedence, protocol, qos_group,
+};
 use super::{Names, graph};
 
 /// Class-maps may name each other this deep.
@@ -215,6 +217,17 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 extend_new(&mut unique, values);
                 Some(exp(unique))
             }
+            Test::Cos(values) => {
+                let mut unique = Vec::new();
+                extend_new(&mut unique, values);
+                Some(cos(unique))
+            }
+            Test::QosGroup(values) => {
+                let mut unique = Vec::new();
+                extend_new(&mut unique, values);
+                Some(qos_group(unique))
+            }
+            Test::Input(name) => Some(input(name)),
             Test::Protocol(known) => Some(protocol(known)),
             Test::RtpPorts(range) => Some(MatchSpec {
                 protocol: Some(OneOrMany(vec![Protocol(17)])),

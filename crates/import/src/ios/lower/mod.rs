@@ -25,9 +25,11 @@ pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<
     let mut names = Names { left: 200 };
     let mut classes = matching::lower(config, report, &mut names);
     let rates = rates::enclosing(config, profile);
+    let at_arrival = interface::at_arrival(config);
     let defaults = defaults::Defaults {
         profile,
         rates: &rates,
+        at_arrival: &at_arrival,
     };
     policy::lower(
         config,

@@ -133,6 +133,8 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             set_dscp: class.set_dscp.map(|d| d.value),
             set_exp: class.set_exp.map(|e| e.value),
             set_exp_imposition: class.set_exp_imposition.map(|e| e.value),
+            set_cos: class.set_cos.map(|c| c.value),
+            set_qos_group: class.set_qos_group.map(|g| g.value),
             ..ClassSpec::default()
         };
         if spec.name != class.name {
@@ -210,7 +212,8 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         spec.policy = class.policy.and_then(|p| self.nested(&p, path));
         self.reconcile_nesting(class, &mut spec);
         // Classes without a queue of their own share that of class-default.
-        let queued = spec.name == DEFAULT
+        let here = !self.defaults.at_arrival.contains(policy);
+        let queued = spec.name == DEFAULT && here
             || spec.bandwidth.is_some()
             || spec.bandwidth_remaining.is_some()
             || spec.bandwidth_remaining_ratio.is_some()

@@ -1,0 +1,290 @@
+//! A policy at the arrival of packets at a node: it polices and marks, and queues nothing.
+//!
+//! Source: Cisco IOS, `service-policy input`: classes are those of an output policy, and only `police`
+//! and `set` may stand in them. The bucket of a class meters what arrives over one link.
+//! Cost: as the conditioning of a class-based policy.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use spillgate_core::{FlowKey, Packet, Rate, Time};
+
+use super::Step;
+use crate::BuildError;
+use crate::classify::{Classifier, Entry, Rules, Then};
+use crate::evidence::Cause;
+use crate::recipe::{At, nearest};
+use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
+use crate::tree::DEFAULT;
+use crate::tree::check::{check_match, check_names};
+use crate::tree::parts::steps;
+
+/// Classes of a policy with all that is nested in it.
+const MAX_CLASSES: usize = 4096;
+/// Policies within each other.
+const MAX_DEPTH: usize = 8;
+
+/// A validated policy for what arrives over a link.
+#[derive(Clone, Debug)]
+pub struct InputRecipe {
+    prototype: Conditioner,
+}
+
+impl InputRecipe {
+    /// Resolves the policy `name` of `policies` for a link of this rate, of which percentages are.
+    ///
+    /// Beside the recipe come warnings: queueing that has no effect on arrival, above all.
+    ///
+    /// # Errors
+    /// If the policy, or one nested in it, does not exist, is not class-based or cannot be built.
+    pub fn resolve(
+        name: &str,
+        policies: &BTreeMap<String, DisciplineSpec>,
+        rate: Rate,
+    ) -> Result<(Self, Vec<String>), BuildError> {
+        let mut warnings = Vec::new();
+        let mut at = At::new(&mut warnings);
+        let mut builder = Builder {
+            policies,
+            rate,
+            stack: Vec::new(),
+            rules: Rules::default(),
+            routes: Vec::new(),
+            route_steps: Vec::new(),
+            steps: Vec::new(),
+        };
+        builder.policy(name, "", &[], &mut at)?;
+        let prototype = Conditioner {
+            classifier: Classifier::new(builder.rules),
+            routes: builder.routes,
+            route_steps: builder.route_steps,
+            steps: builder.steps,
+            refused_by: None,
+        };
+        Ok((Self { prototype }, warnings))
+    }
+
+    /// A conditioner at its start: `flows` are indexed by [`Packet::flow`], `links` are the names
+    /// of the links by number.
+    pub fn build(&self, flows: &Arc<[FlowKey]>, links: &Arc<[String]>) -> Conditioner {
+        let mut c = self.prototype.clone();
+        c.classifier.attach(flows);
+        c.classifier.attach_links(links);
+        for step in &mut c.steps {
+            step.attach(flows);
+            step.attach_links(links);
+        }
+        c
+    }
+
+    /// Names of the classes: `parent/class` for nested ones.
+    pub fn class_names(&self) -> impl Iterator<Item = &str> {
+        self.prototype.routes.iter().map(|r| r.name.as_str())
+    }
+}
+
+/// A class: its name, and its steps as a range of the list of all.
+#[derive(Clone, Debug)]
+struct Route {
+    name: String,
+    first: usize,
+    end: usize,
+}
+
+/// A running policy at arrival.
+#[derive(Clone, Debug)]
+pub struct Conditioner {
+    classifier: Classifier,
+    routes: Vec<Route>,
+    /// Indexes of `steps`; those of a container appear several times.
+    route_steps: Vec<u16>,
+    steps: Vec<Step>,
+    /// The step that refused a packet last.
+    refused_by: Option<u16>,
+}
+
+impl Conditioner {
+    /// Treats a packet that arrives at `now`, [`Packet::len`] being its length on the link: its
+    /// class, as an index of [`InputRecipe::class_names`], and whether it is let in.
+    pub fn admit(&mut self, now: Time, packet: &mut Packet) -> (u16, bool) {
+        let class = self.classifier.route(packet);
+        let route = &self.routes[usize::from(class)];
+        for s in &self.route_steps[route.first..route.end] {
+            if !self.steps[usize::from(*s)].admits(now, packet, false) {
+                self.refused_by = Some(*s);
+                return (class, false);
+            }
+        }
+        (class, true)
+    }
+
+    /// Why the last packet was refused, which was at `now`.
+    pub fn evidence(&self, now: Time) -> Cause {
+        let step = self.refused_by.map(|s| &self.steps[usize::from(s)]);
+        step.map_or(Cause::Plain, |s| s.evidence(now))
+    }
+}
+
+struct Builder<'a> {
+    policies: &'a BTreeMap<String, DisciplineSpec>,
+    rate: Rate,
+    stack: Vec<String>,
+    rules: Rules,
+    routes: Vec<Route>,
+    route_steps: Vec<u16>,
+    steps: Vec<Step>,
+}
+
+impl Builder<'_> {
+    /// The classifier's node of a policy inside classes whose steps are `outer`.
+    fn policy(
+        &mut self,
+        name: &str,
+        prefix: &str,
+        outer: &[u16],
+        at: &mut At<'_>,
+    ) -> Result<u16, BuildError> {
+        let spec = self.find(name, at)?;
+        self.stack.push(name.to_owned());
+        let node = at.policy(name, |at| {
+            at.key("class-based", |at| self.classes(spec, prefix, outer, at))
+        })?;
+        self.stack.pop();
+        Ok(node)
+    }
+
+    fn find(&self, name: &str, at: &At<'_>) -> Result<ClassBasedSpec, BuildError> {
+        let key = if self.stack.is_empty() { "" } else { "policy" };
+        if let Some(i) = self.stack.iter().position(|n| n == name) {
+            let cycle = self.stack[i..].join(" -> ");
+            return Err(at.error(
+                key,
+                name,
+                format!("the policy contains itself: {cycle} -> {name}"),
+                "nest a policy that does not lead back here",
+            ));
+        }
+        at.check(
+            self.stack.len() < MAX_DEPTH,
+            key,
+            name,
+            &format!("policies are nested more than {MAX_DEPTH} deep"),
+            "nest fewer policies",
+        )?;
+        match self.policies.get(name) {
+            Some(DisciplineSpec::ClassBased(s)) => Ok(s.clone()),
+            Some(other) => Err(at.error(
+                key,
+                name,
+                format!("it is a {} policy", other.kind()),
+                "packets that arrive are not queued: name a class-based policy that polices and marks",
+            )),
+            None => Err(at.error(
+                key,
+                name,
+                "there is no policy of this name",
+                nearest(name, self.policies.keys()),
+            )),
+        }
+    }
+
+    fn classes(
+        &mut self,
+        spec: ClassBasedSpec,
+        prefix: &str,
+        outer: &[u16],
+        at: &mut At<'_>,
+    ) -> Result<u16, BuildError> {
+        let mut classes = spec.classes;
+        if classes.last().is_none_or(|c| c.name != DEFAULT) {
+            classes.push(ClassSpec {
+                name: DEFAULT.to_owned(),
+                ..ClassSpec::default()
+            });
+        }
+        check_names(&classes, at)?;
+        let id = self.rules.nodes.len() as u16;
+        self.rules.nodes.push(Vec::new());
+        for (i, class) in classes.iter().enumerate() {
+            let then = at.index("classes", i, |at| self.class(class, prefix, outer, at))?;
+            let matching = class.matching.clone();
+            self.rules.nodes[usize::from(id)].push(Entry { matching, then });
+        }
+        Ok(id)
+    }
+
+    fn class(
+        &mut self,
+        class: &ClassSpec,
+        prefix: &str,
+        outer: &[u16],
+        at: &mut At<'_>,
+    ) -> Result<Then, BuildError> {
+        match &class.matching {
+            None => at.check(
+                class.name == DEFAULT,
+                "match",
+                &class.name,
+                "the class does not say which packets belong to it",
+                "add a `match` such as {dscp: ef}; `match: {}` matches every packet",
+            )?,
+            Some(m) => at.key("match", |at| check_match(m, at))?,
+        }
+        for key in queueing(class) {
+            at.warn(format!(
+                "class {}: `{key}` has no effect on arrival, where nothing is queued",
+                class.name
+            ));
+        }
+        let conditioning = ClassSpec {
+            priority: None,
+            ..class.clone()
+        };
+        let first = self.steps.len();
+        self.steps.extend(steps(&conditioning, self.rate, at)?);
+        let own = (first..self.steps.len()).map(|i| i as u16);
+        let steps: Vec<u16> = own.chain(outer.iter().copied()).collect();
+        if let Some(inner) = &class.policy {
+            let prefix = format!("{prefix}{}/", class.name);
+            return Ok(Then::Node(self.policy(inner, &prefix, &steps, at)?));
+        }
+        let first = self.route_steps.len();
+        self.route_steps.extend(steps);
+        at.check(
+            self.routes.len() < MAX_CLASSES && self.steps.len() <= usize::from(u16::MAX),
+            "",
+            &class.name,
+            &format!("with all nested policies it has more than {MAX_CLASSES} classes"),
+            "nest fewer policies",
+        )?;
+        self.routes.push(Route {
+            name: format!("{prefix}{}", class.name),
+            first,
+            end: self.route_steps.len(),
+        });
+        Ok(Then::Route(self.routes.len() as u16 - 1))
+    }
+}
+
+/// The keys of a class that are about queues.
+fn queueing(c: &ClassSpec) -> impl Iterator<Item = &'static str> {
+    let keys = [
+        ("priority", c.priority.is_some()),
+        ("bandwidth", c.bandwidth.is_some()),
+        ("bandwidth_remaining", c.bandwidth_remaining.is_some()),
+        (
+            "bandwidth_remaining_ratio",
+            c.bandwidth_remaining_ratio.is_some(),
+        ),
+        ("shape", c.shape.is_some()),
+        ("queue_limit", c.queue_limit.is_some()),
+        ("queue_limit_dscp", !c.queue_limit_dscp.is_empty()),
+        (
+            "queue_limit_precedence",
+            !c.queue_limit_precedence.is_empty(),
+        ),
+        ("aqm", c.aqm.is_some()),
+        ("fair_queue", c.fair_queue.is_some()),
+    ];
+    keys.into_iter().filter(|(_, on)| *on).map(|(key, _)| key)
+}

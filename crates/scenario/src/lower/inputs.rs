@@ -1,0 +1,362 @@
+//! What happens to packets where they arrive at a node: policies at the receiving ends of links,
+//! classes by the link of arrival, and the tags that carry a CoS.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::Rate;
+use spillgate_queueing::InputRecipe;
+use spillgate_queueing::spec::{
+    ClassSpec, DisciplineSpec, MatchSpec, OneOrMany, PoliceAction, PoliceSpec,
+};
+
+use super::links::{Draft, Links, Named};
+use super::policies::{Attached, Policies, Shared, report, warn};
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::error::Diagnostic;
+use crate::import::Imported;
+use crate::node::{Node, Step, steps};
+use crate::plan::InputPlan;
+use crate::schema::Scenario;
+use crate::suggest::{did_you_mean, list};
+
+/// The links over which packets come to where a link begins: its ways back, or the links that lead
+/// the other way.
+fn ways_in(named: Named<'_, '_>, drafts: &[Draft<'_>]) -> Vec<u32> {
+    let duplex = named.entry.spec.duplex;
+    let forth: Vec<u32> = named.ids().step_by(1 + usize::from(duplex)).collect();
+    if duplex {
+        return forth.iter().map(|id| id + 1).collect();
+    }
+    let back = |id: &u32| {
+        let (from, to) = drafts[*id as usize].ends();
+        let mut others = (0..).zip(drafts).filter(|(_, d)| d.ends() == (to, from));
+        // Of several nobody can say which is meant.
+        let one = others.next().map(|(id, _)| id);
+        one.filter(|_| others.next().is_none())
+    };
+    forth.iter().filter_map(back).collect()
+}
+
+/// Puts the names of links where classes say over what packets come in: those of interfaces of
+/// configurations, and of groups.
+pub(super) fn name_links(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    policies: &mut Policies,
+    links: &Links<'_>,
+) {
+    let Some(drafts) = links.drafts() else { return };
+    let names = |ids: Vec<u32>| -> Vec<String> {
+        let name = |id: u32| drafts[id as usize].name().to_owned();
+        ids.into_iter().map(name).collect()
+    };
+    for (policy, spec) in &mut policies.all {
+        let DisciplineSpec::ClassBased(spec) = spec else {
+            continue;
+        };
+        let imported = policies.imported.get(policy);
+        let config = imported.and_then(|(file, _)| {
+            let mut configs = scenario.configs.iter();
+            configs.find(|c| ctx.file_name(&c.ios) == *file)
+        });
+        for (i, class) in spec.classes.iter_mut().enumerate() {
+            let path = steps!["policies", policy, "class-based", "classes", i, "match"];
+            let name = class.name.clone();
+            each_input(class, &mut |input| {
+                let mut all = Vec::new();
+                for written in &input.0 {
+                    let target = match config {
+                        Some(c) => c.interfaces.get(written).and_then(|t| links.find(t)),
+                        None => None,
+                    };
+                    match (imported, target) {
+                        (Some(_), Some(named)) => all.extend(names(ways_in(named, &drafts))),
+                        (Some((file, line)), None) => {
+                            let d = Diagnostic::warning(
+                                codes::W_NO_WAY_IN,
+                                format!("class `{name}` of policy `{policy}` is of packets that come in by {written}, and no link is mapped to that interface: it has none"),
+                            )
+                            .at(file, *line, 0)
+                            .hint("name the interface under `interfaces` of the configuration");
+                            ctx.note(d);
+                        }
+                        (None, _) => match links.find_way(written) {
+                            Some(named) => all.extend(names(of_way(named, written))),
+                            None => ctx.error(links.unknown(written), root, &path),
+                        },
+                    }
+                }
+                // A name that no link has matches nothing.
+                if !all.is_empty() {
+                    input.0 = all;
+                }
+            });
+        }
+    }
+}
+
+/// The links that a name means: with the way back where that is named.
+fn of_way(named: Named<'_, '_>, written: &str) -> Vec<u32> {
+    let ways = 1 + usize::from(named.entry.spec.duplex);
+    let back = written.ends_with(".reverse");
+    named.ids().step_by(if back { 1 } else { ways }).collect()
+}
+
+/// Whether a class of a configuration is of packets that come in by an interface.
+pub(super) fn is_asked_for(imported: &Imported, interface: &str) -> bool {
+    fn names(m: &MatchSpec, interface: &str) -> bool {
+        let mut all = m.any.iter().chain(&m.all).flatten();
+        let own = m.input.as_ref();
+        own.is_some_and(|l| l.0.iter().any(|n| n == interface))
+            || all.any(|m| names(m, interface))
+            || m.not.as_ref().is_some_and(|m| names(m, interface))
+    }
+    imported.policies.values().any(|spec| {
+        let DisciplineSpec::ClassBased(spec) = spec else {
+            return false;
+        };
+        let mut conditions = spec.classes.iter().filter_map(|c| c.matching.as_ref());
+        conditions.any(|m| names(m, interface))
+    })
+}
+
+/// Every list of links of arrival in the conditions of a class.
+fn each_input(class: &mut ClassSpec, see: &mut impl FnMut(&mut OneOrMany<String>)) {
+    let colors = class.police.iter_mut().flat_map(
+        |PoliceSpec {
+             conform_color,
+             exceed_color,
+             ..
+         }| conform_color.iter_mut().chain(exceed_color),
+    );
+    for m in class.matching.iter_mut().chain(colors) {
+        within(m, see);
+    }
+}
+
+fn within(m: &mut MatchSpec, see: &mut impl FnMut(&mut OneOrMany<String>)) {
+    if !m.looks_at_marks() {
+        return;
+    }
+    m.input.iter_mut().for_each(&mut *see);
+    for inner in m.any.iter_mut().chain(&mut m.all).flatten() {
+        within(inner, see);
+    }
+    m.not.iter_mut().for_each(|inner| within(inner, see));
+    for line in m.acl.iter_mut().flatten() {
+        within(&mut line.matching, see);
+    }
+}
+
+/// The policies at the receiving ends of links, by the links' numbers: from `input_policy` of links
+/// and from interfaces of configurations.
+pub(super) fn attach(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    policies: &Policies,
+    links: &Links<'_>,
+) -> BTreeMap<u32, InputPlan> {
+    let Some(drafts) = links.drafts() else {
+        return BTreeMap::new();
+    };
+    let mut attacher = Attacher {
+        ctx,
+        root,
+        policies,
+        drafts: &drafts,
+        known: BTreeMap::new(),
+        inputs: BTreeMap::new(),
+    };
+    for (name, link) in &scenario.topology.links {
+        let (Some(policy), Some(named)) = (&link.input_policy, links.find(name)) else {
+            continue;
+        };
+        let path = steps!["topology", "links", name, "input_policy"].to_vec();
+        if !policies.all.contains_key(policy) {
+            let names = || policies.all.keys().map(String::as_str);
+            let near = did_you_mean(policy, names());
+            let message = format!("there is no policy `{policy}`{near}");
+            let d = Diagnostic::error(codes::UNKNOWN_POLICY, message)
+                .hint(format!("policies: {}", list(names())));
+            attacher.ctx.error(d, root, &path);
+            continue;
+        }
+        let ids = named.ids().step_by(1 + usize::from(link.duplex)).collect();
+        attacher.put(policy, ids, name, &path);
+    }
+    for (i, imported) in &policies.configs {
+        let config = &scenario.configs[*i];
+        for (name, target) in &config.interfaces {
+            let facts = imported.interfaces.get(name);
+            let input = facts.and_then(|f| f.input_policy.as_ref());
+            let (Some((policy, line)), Some(named)) = (input, links.find(target)) else {
+                continue;
+            };
+            let path = steps!["configs", *i, "interfaces", name].to_vec();
+            let ids = ways_in(named, &drafts);
+            if ids.is_empty() {
+                let file = attacher.ctx.file_name(&config.ios);
+                let d = Diagnostic::warning(
+                    codes::W_NO_WAY_IN,
+                    format!(
+                        "`service-policy input {policy}` of interface {name} ({file}:{line}) has nothing to act on: no one link leads back where `{target}` comes from"
+                    ),
+                )
+                .hint(format!("make link `{target}` `duplex`, or add a link the other way"));
+                attacher.ctx.warn(d, root, &path);
+                continue;
+            }
+            attacher.put(policy, ids, target, &path);
+        }
+    }
+    attacher.inputs
+}
+
+struct Attacher<'a, 'c> {
+    ctx: &'a mut Ctx<'c>,
+    root: &'a Node,
+    policies: &'a Policies,
+    drafts: &'a [Draft<'a>],
+    /// Links often share policy and rate.
+    known: BTreeMap<(String, Rate), Option<InputRecipe>>,
+    inputs: BTreeMap<u32, InputPlan>,
+}
+
+impl Attacher<'_, '_> {
+    fn put(&mut self, policy: &str, ids: Vec<u32>, link: &str, path: &[Step]) {
+        for id in ids {
+            let draft = &self.drafts[id as usize];
+            if let Some(first) = self.inputs.get(&id) {
+                let d = Diagnostic::error(
+                    codes::ATTACHED_TWICE,
+                    format!(
+                        "what arrives over link `{}` gets policy `{policy}` and policy `{}`",
+                        draft.name(),
+                        first.policy
+                    ),
+                )
+                .found(link)
+                .hint("one policy acts at the end of a link: remove one of the two");
+                self.ctx.error(d, self.root, path);
+                return;
+            }
+            let key = (policy.to_owned(), draft.rate);
+            if !self.known.contains_key(&key) {
+                let recipe = InputRecipe::resolve(policy, &self.policies.all, draft.rate);
+                let recipe = match recipe {
+                    Ok((recipe, warnings)) => {
+                        warn(self.ctx, self.root, self.policies, warnings, draft.name());
+                        Some(recipe)
+                    }
+                    Err(e) => {
+                        report(self.ctx, self.root, self.policies, e, Some(draft.name()));
+                        None
+                    }
+                };
+                self.known.insert(key.clone(), recipe);
+            }
+            let Some(Some(recipe)) = self.known.get(&key) else {
+                return;
+            };
+            let (policy, recipe) = (policy.to_owned(), recipe.clone());
+            self.inputs.insert(id, InputPlan { policy, recipe });
+        }
+    }
+}
+
+/// Policies at arrival are in use.
+pub(super) fn register(shared: &mut Shared, inputs: &BTreeMap<u32, InputPlan>) {
+    let names = inputs.values().map(|i| i.policy.clone());
+    shared.used.extend(names);
+}
+
+/// Warns of a CoS that no frame can carry: set on a link without tags, or asked for where no
+/// packet has one.
+pub(super) fn check_tags(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    policies: &Policies,
+    attached: &BTreeMap<String, Attached>,
+    inputs: &BTreeMap<u32, InputPlan>,
+    links: &Links<'_>,
+    drafts: &[Draft<'_>],
+) {
+    for (name, a) in attached {
+        let Some(named) = links.find(name) else {
+            continue;
+        };
+        let Some(class) = first(policies, &a.policy, 0, &sets_cos) else {
+            continue;
+        };
+        if !named.entry.spec.dot1q {
+            let d = Diagnostic::warning(
+                codes::W_NO_TAG,
+                format!(
+                    "class `{class}` of policy `{}` sets a CoS, and frames of link `{name}` carry no tag: it is lost",
+                    a.policy
+                ),
+            )
+            .hint(format!("write `dot1q: true` on link `{name}` if its frames are tagged"));
+            ctx.warn(d, root, &a.path);
+        }
+    }
+    let mut said: Vec<&str> = Vec::new();
+    for (id, input) in inputs {
+        let draft = &drafts[*id as usize];
+        let Some(class) = first(policies, &input.policy, 0, &asks_for_cos) else {
+            continue;
+        };
+        if draft.dot1q || said.contains(&input.policy.as_str()) {
+            continue;
+        }
+        said.push(&input.policy);
+        let base = draft.name().trim_end_matches(".reverse");
+        let d = Diagnostic::warning(
+            codes::W_NO_TAG,
+            format!(
+                "class `{class}` of policy `{}` asks for a CoS, and what arrives over link `{}` has none: it matches nothing there",
+                input.policy,
+                draft.name()
+            ),
+        )
+        .hint(format!("write `dot1q: true` on link `{base}` if its frames are tagged"));
+        ctx.warn(d, root, &steps!["topology", "links", base]);
+    }
+}
+
+/// The first class, nested ones included, of which something holds.
+fn first<'p>(
+    policies: &'p Policies,
+    policy: &str,
+    depth: usize,
+    holds: &impl Fn(&ClassSpec) -> bool,
+) -> Option<&'p str> {
+    let Some(DisciplineSpec::ClassBased(spec)) = policies.get(policy).filter(|_| depth < 8) else {
+        return None;
+    };
+    spec.classes.iter().find_map(|c| {
+        let inner = || first(policies, c.policy.as_deref()?, depth + 1, holds);
+        if holds(c) { Some(&*c.name) } else { inner() }
+    })
+}
+
+fn sets_cos(c: &ClassSpec) -> bool {
+    let of_police = |p: &PoliceSpec| {
+        let colors = [Some(&p.conform), Some(&p.exceed), p.violate.as_ref()];
+        let mut actions = colors.into_iter().flatten().flat_map(|a| a.iter());
+        actions.any(|a| matches!(a, PoliceAction::SetCos(_)))
+    };
+    c.set_cos.is_some() || c.police.as_ref().is_some_and(of_police)
+}
+
+fn asks_for_cos(c: &ClassSpec) -> bool {
+    fn in_match(m: &MatchSpec) -> bool {
+        m.cos.is_some()
+            || m.any.iter().chain(&m.all).flatten().any(in_match)
+            || m.not.as_ref().is_some_and(|m| in_match(m))
+    }
+    c.matching.as_ref().is_some_and(in_match)
+}

@@ -1,0 +1,127 @@
+//! What happens to packets where they arrive at a node: tags, the note of where they came from, and
+//! policies that police and mark.
+//!
+//! Cost: nothing in worlds without such policies and without classes that ask where packets come
+//! from; else O(1) for each packet and node, no wires are shared, and nothing is worked out ahead.
+
+use std::sync::Arc;
+
+use spillgate_core::rng::hash_bytes;
+use spillgate_core::{Cos, DropReason, Dropped, FlowKey, Marks, Packet, Time};
+use spillgate_events::EventSet;
+use spillgate_queueing::{Conditioner, Evidence};
+use spillgate_scenario::plan::WorldPlan;
+
+use super::World;
+use crate::window::Window;
+
+/// What a class of a policy at arrival has seen in the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InputMeter {
+    /// Bytes that came, as the link counts them.
+    pub(crate) offered_bytes: u64,
+    /// Bytes that were let in.
+    pub(crate) carried_bytes: u64,
+    /// Packets that were not.
+    pub(crate) lost: u64,
+}
+
+impl InputMeter {
+    fn count(&mut self, window: Window, now: Time, len: u32, admitted: bool) {
+        if window.contains(now) {
+            self.offered_bytes += u64::from(len);
+            self.carried_bytes += if admitted { len.into() } else { 0 };
+            self.lost += u64::from(!admitted);
+        }
+    }
+}
+
+/// The policy at the receiving end of a link.
+struct Gate {
+    conditioner: Conditioner,
+    /// One for each class.
+    meters: Vec<InputMeter>,
+    /// Hash of its name, for the digest.
+    place: u64,
+}
+
+/// The receiving ends of all links.
+pub(super) struct Inputs {
+    gates: Vec<Option<Box<Gate>>>,
+    /// Whether frames carry a tag.
+    tagged: Vec<bool>,
+}
+
+impl Inputs {
+    /// None if nothing looks at how packets arrive.
+    pub(super) fn new(plan: &WorldPlan, flows: &Arc<[FlowKey]>) -> Option<Self> {
+        if !plan.has_inputs() {
+            return None;
+        }
+        let names = names(plan);
+        let gates = plan.links.iter().map(|l| {
+            let recipe = &l.input.as_ref()?.recipe;
+            Some(Box::new(Gate {
+                conditioner: recipe.build(flows, &names),
+                meters: vec![InputMeter::default(); recipe.class_names().count()],
+                place: hash_bytes(format!("links/{}/input", l.name).as_bytes()),
+            }))
+        });
+        Some(Self {
+            gates: gates.collect(),
+            tagged: plan.links.iter().map(|l| l.dot1q).collect(),
+        })
+    }
+}
+
+/// Names of the links, by number.
+pub(super) fn names(plan: &WorldPlan) -> Arc<[String]> {
+    plan.links.iter().map(|l| l.name.clone()).collect()
+}
+
+impl<S: EventSet> World<S> {
+    /// The meters of the classes of all policies at arrival, in the order of the links.
+    pub(super) fn input_meters(&self) -> impl Iterator<Item = &InputMeter> {
+        let gates = self.inputs.iter().flat_map(|i| &i.gates);
+        gates.flatten().flat_map(|g| &g.meters)
+    }
+
+    /// A packet has come over `link`: whether it is let into the node.
+    #[cold]
+    pub(super) fn enter(&mut self, link: usize, packet: &mut Packet) -> bool {
+        let (now, window) = (self.now, self.window);
+        let Some(inputs) = &mut self.inputs else {
+            return true;
+        };
+        packet.cos = match (inputs.tagged[link], packet.cos) {
+            (false, _) => Cos::NONE,
+            (true, Cos::NONE) => Cos::of(0),
+            (true, cos) => cos,
+        };
+        packet.set_marks(Marks::from_link(link as u32));
+        let Some(gate) = &mut inputs.gates[link] else {
+            return true;
+        };
+        let overhead = self.links[link].overhead;
+        packet.len = overhead.labelled_len(packet.l3_len, packet.labels.bytes());
+        let (class, admitted) = gate.conditioner.admit(now, packet);
+        gate.meters[usize::from(class)].count(window, now, packet.len, admitted);
+        if admitted {
+            return true;
+        }
+        let place = gate.place;
+        let evidence = Evidence {
+            cause: gate.conditioner.evidence(now),
+            ..Evidence::default()
+        };
+        let lost = Dropped {
+            packet: *packet,
+            reason: DropReason::Policer,
+        };
+        if self.tap.is_some() {
+            self.tap_refused(link as u32, class, evidence, &lost);
+        }
+        self.lose(now, place, &lost);
+        false
+    }
+}
