@@ -73,6 +73,7 @@ bench: ## Time the benchmark cases, then other simulators that are installed (QU
 	python3 bench/run.py $(if $(QUICK),--repeats 3)
 	python3 bench/peers.py $(if $(QUICK),--quick --repeats 3)
 	cargo bench --locked -p spillgate-queueing --bench fair_queue
+	cargo bench --locked -p spillgate-queueing --bench fan_router
 
 .PHONY: callgrind
 callgrind: ## Count instructions and compare with those on record, or record them with BLESS=1 (needs valgrind).

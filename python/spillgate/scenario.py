@@ -51,7 +51,7 @@ class Description:
         policies: Policy of each link by position, for each variant.
         outlines: The same as trees, none for a link without a policy: name, kind, policy, queue,
             level, guaranteed, shape, police (b/s), limit_packets, limit_bytes, flow_packets, aqm,
-            thresholds, classes. Empty in old run directories.
+            thresholds, classes; of FAN also admission. Empty in old run directories.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,

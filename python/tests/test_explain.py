@@ -248,6 +248,29 @@ def test_sentences_about_drops():
         "the queue had no room for its DSCP: packets of af33 are queued up to 20 packets; "
         "31 packets (46,500 B) waited, of at most 64 packets"
     )
+    refusal = {
+        "kind": "admission",
+        "why": "fair-rate",
+        "mechanism": "efm",
+        "fair_rate": 4_992_000.0,
+        "min_fair_rate": 5_000_000.0,
+        "priority_load": 0.0162,
+        "max_priority_load": 0.7,
+        "blocked_until": None,
+    }
+    measured = (
+        "the fair rate was 4.992 Mb/s (at least 5 Mb/s to admit new flows) and the priority load "
+        "1.62 % (at most 70 %); mechanism efm"
+    )
+    assert reason_words(lost(refusal, "drops_admission")) == (
+        "flow admission refused it: the link was congested and its flow not on the protected list; "
+        + measured
+    )
+    blocked = refusal | {"why": "blocked", "blocked_until": 251_250_000_000_000}
+    assert reason_words(lost(blocked, "drops_admission")) == (
+        "flow admission refused it: its flow was removed from the protected list and is blocked "
+        "until 251.250000 s; " + measured
+    )
     packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", queue=None)}
     assert (
         drop_sentence(packet)

@@ -270,6 +270,8 @@ mod tests {
         ]}},
         "plain": {"fifo": {"limit": "30 packets", "aqm": {"red": {"min_th": 5, "max_th": 15}}}},
         "fair": {"wfq": {}},
+        "aware": {"fan": {"scheduler": "pdrr", "mechanism": "raef", "max_priority_load": "60 Mb/s",
+                          "protected_list": "west"}},
         "flows": {"flow-wfq": {}}
     }"#;
 
@@ -331,6 +333,16 @@ mod tests {
             (Some(77), Some(64))
         );
         assert_eq!(default.name, "class-default");
+
+        let aware = outline("aware", &all, rate).unwrap();
+        assert_eq!(aware.limit_packets, Some(1000));
+        let admission = AdmissionLimits {
+            min_fair_rate: 5e6,
+            max_priority_load: 0.6,
+            mechanism: "raef",
+            protected_list: Some("west".to_owned()),
+        };
+        assert_eq!(aware.admission, Some(admission));
 
         let plain = outline("plain", &all, rate).unwrap();
         assert_eq!(plain.limit_packets, Some(30));

@@ -194,6 +194,8 @@ def _promise(o: Outline, *, top: bool, waits: bool) -> str:
     rate = format_value(o["guaranteed"], "b/s") if o["guaranteed"] is not None else ""
     if top:
         parts.append({"class-based": "classes"}.get(o["kind"] or "", o["kind"] or ""))
+        if admission := o.get("admission"):
+            parts.append(_admission(admission))
     elif o["level"] is not None:
         level = f" (level {o['level']})" if o["level"] > 1 else ""
         parts.append(f"priority{level}, {f'at most {rate}' if rate else 'not policed'}")
@@ -208,6 +210,16 @@ def _promise(o: Outline, *, top: bool, waits: bool) -> str:
     if not top and o["policy"] is not None:
         parts.append(f"policy {o['policy']} inside")
     return ", ".join(parts)
+
+
+def _admission(a: dict[str, Any]) -> str:
+    words = (
+        f"admission of flows ({a['mechanism']}) at a fair rate of at least "
+        f"{format_value(a['min_fair_rate'], 'b/s')} and a priority load of at most "
+        f"{100 * a['max_priority_load']:.4g} %"
+    )
+    shared = a.get("protected_list")
+    return words if shared is None else f"{words}, protected list {shared}"
 
 
 def _limit(o: Outline, sent: set[str]) -> str:

@@ -221,18 +221,23 @@ fn at_least_one(
     )
 }
 
-/// A rate up to that of the link, in b/s.
-fn within(at: &At<'_>, key: &str, r: RateOrPercent, rate: Rate) -> Result<f64, BuildError> {
-    if matches!(r, RateOrPercent::Percent(p) if p.0 <= 0.0) {
-        return Ok(0.0);
+/// A threshold in b/s. A rate is at least 1 b/s; 0 % is none at all.
+fn threshold(r: RateOrPercent, rate: Rate) -> u64 {
+    match r {
+        RateOrPercent::Percent(p) if p.0 <= 0.0 => 0,
+        r => r.of(rate).bps(),
     }
-    let threshold = r.of(rate);
+}
+
+/// A threshold up to the rate of the link, in b/s.
+fn within(at: &At<'_>, key: &str, r: RateOrPercent, rate: Rate) -> Result<f64, BuildError> {
+    let threshold = threshold(r, rate);
     at.check(
-        threshold <= rate,
+        threshold <= rate.bps(),
         key,
         r,
         &format!("it is above the link's rate of {rate}"),
         "write a percentage from 0 % to 100 %, or a rate up to the link's",
     )?;
-    Ok(threshold.bps() as f64)
+    Ok(threshold as f64)
 }
