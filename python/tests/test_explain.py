@@ -263,8 +263,8 @@ def test_sentences_about_drops():
         "1.62 % (at most 70 %); mechanism efm"
     )
     assert reason_words(lost(refusal, "drops_admission")) == (
-        "flow admission refused it: the link was congested and its flow not on the protected list; "
-        + measured
+        "flow admission refused it: the link was congested and its flow not on the protected "
+        "list; " + measured
     )
     blocked = refusal | {"why": "blocked", "blocked_until": 251_250_000_000_000}
     assert reason_words(lost(blocked, "drops_admission")) == (
