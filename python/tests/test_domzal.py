@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from spillgate.papers import domzal, page
 from spillgate.papers.domzal import beyond, ledger, oracle, system
 from spillgate.papers.domzal.cells import Cell, Reader, Wait, percentile
-from spillgate.papers.domzal.claims import Found
+from spillgate.papers.domzal.claims import CLAIMS, Found
 from spillgate.papers.domzal.effort import FULL, QUICK, Effort
 from spillgate.papers.domzal.regression import fit, slopes
 from spillgate.papers.domzal.system import BASIC, MECHANISMS, ROUTERS, SCHEDULERS, Setting
@@ -527,3 +528,19 @@ def test_efforts_are_of_the_paper():
     assert (FULL.scale, FULL.failure, FULL.end) == (1.0, 250.0, 500.0)
     assert set(QUICK.timers) <= set(FULL.timers)
     assert set(QUICK.flows) <= set(FULL.flows)
+
+
+def test_the_page_shows_these_claims_and_assumptions(root):
+    """Its numbers come from runs of minutes; `docs/refresh.py papers` writes them."""
+    text = (root / "docs/papers/domzal.md").read_text(encoding="utf-8")
+    for claim in CLAIMS:
+        assert f"| {claim.id} | {claim.statement} |" in text
+    for line in ledger.LINES:
+        a = line.assumption
+        assert f"| {a.key} | {a.value} | {a.why} |" in text
+    blocks = re.findall(r"<!-- table (\S+) -->\n(.*?)<!-- end -->", text, re.DOTALL)
+    assert len(blocks) >= 10
+    for name, block in blocks:
+        assert block.startswith("| "), name
+    for name in re.findall(r"\((\.\./img/\S+)\)", text):
+        assert (root / "docs/papers" / name).is_file(), name

@@ -96,7 +96,7 @@ def run(lab: Lab, effort: Effort) -> Reproduction:
             "Why",
             "",
             (tables.inconsistencies(), tables.closures(longer)),
-            (figures.openings(main, effort.failure),),
+            (figures.openings(main, effort.failure, effort.scale),),
         ),
         Section("Beyond the paper", "", (more,)),
         Section("The claims under other assumptions", "", (ledger.verdicts, ledger.waits)),

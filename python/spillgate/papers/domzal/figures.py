@@ -172,7 +172,7 @@ def _series(results: Results, variant: str, link: str, metric: str) -> Series | 
     return None
 
 
-def openings(found: TableOne, failure: float) -> Picture:
+def openings(found: TableOne, failure: float, scale: float) -> Picture:
     """Fair rate and listed flows of L5 over time, basic FAN and EFM, first run."""
     basic, mechanisms = found.watched
     until = failure + 20.0
@@ -203,8 +203,7 @@ def openings(found: TableOne, failure: float) -> Picture:
                         panel.plot(series.t, values, color=c, linewidth=0.8)
                     panel.axvline(failure, color="#888888", linewidth=0.8)
                     panel.set_xlim(0, until)
-                link_rate = 1e-6 * max((v or 0.0 for v in rate.v), default=1e8) if rate else 100.0
-                least = link_rate * system.MIN_SHARE
+                least = 1e-6 * system.RATE * scale * system.MIN_SHARE
                 top.axhline(least, color="#444444", linewidth=0.8, linestyle="--")
                 top.set_yscale("log")
                 top.set_title(f"{label}, PFQ", fontsize=8, pad=3)
