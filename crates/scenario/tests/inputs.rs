@@ -88,8 +88,8 @@ fn interfaces_get_what_comes_back() {
     ] {
         let plan = read(&format!("{first}{links}"), CONFIGS, CONFIG).unwrap();
         assert_eq!(arriving(&plan), [(expected, "P")]);
-        // The importer of these tests makes a class with `bandwidth`.
-        assert_eq!(plan.warnings.len(), 1, "{:?}", plan.warnings);
+        // The importer of these tests makes two classes with `bandwidth`.
+        assert_eq!(plan.warnings.len(), 2, "{:?}", plan.warnings);
         assert!(
             plan.warnings[0].contains("`bandwidth` has no effect on arrival"),
             "{:?}",
