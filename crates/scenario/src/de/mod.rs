@@ -53,6 +53,13 @@ pub(crate) fn from_node<T: DeserializeOwned>(
                 mistyped.push((at, meant.clone()));
                 false
             }
+            // Where a kind may come with parameters or alone, nothing is left of it.
+            Kind::WrongType => reach(&mut tree, &path).is_some_and(|n| match &n.value {
+                Value::Map(entries) => {
+                    !entries.is_empty() && entries.iter().all(|(_, n)| n.value == Value::Pruned)
+                }
+                _ => false,
+            }),
             _ => false,
         };
         if !silent {
