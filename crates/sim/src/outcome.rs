@@ -213,7 +213,12 @@ impl Outcome {
         let period = window.len();
         // Of many flows this is most of what there is: no room for more than they need.
         let per_flow = Metric::metered().count() * meters.len() + TCP.len() * transfers.len();
-        let mut values = Vec::with_capacity(per_flow);
+        let per_queue = QUEUE.len() + DropReason::ALL.len();
+        let queues = plan.links.iter().map(|l| l.discipline.leaf_names().len());
+        let of_links = queues.sum::<usize>() * per_queue + LINK.len() * plan.links.len();
+        // One value too many would double all of it.
+        let groups = 64 * (dscps(plan).len() + 2 + plan.classes.len() + plan.sites.len());
+        let mut values = Vec::with_capacity(per_flow + of_links + groups);
         let mut labels = labels;
         let mut group = |members: &[&FlowMeter], fair: bool| {
             let mut sum = FlowMeter::new(members.first().map_or(MERGED_BITS, |m| m.delay.bits()));
