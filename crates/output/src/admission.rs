@@ -50,7 +50,7 @@ impl Report {
                     variant: variant.name.clone(),
                     run: finished.info.run,
                     link: world.links[a.link as usize].name.clone(),
-                    flow: flow.name.clone(),
+                    flow: flow.name.to_string(),
                     class: world.classes[usize::from(flow.class)].clone(),
                     direction: if a.answers { "acknowledgments" } else { "data" },
                     offered_s: a.offered.as_secs_f64(),

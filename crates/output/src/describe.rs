@@ -215,7 +215,7 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
 fn sessions_of(world: &WorldPlan) -> Vec<SessionsDescription> {
     let of = |f: &FlowPlan| match &f.traffic {
         Traffic::Sessions(s) => Some(SessionsDescription {
-            name: f.name.clone(),
+            name: f.name.to_string(),
             class: world.classes[usize::from(f.class)].clone(),
             from: world.nodes[f.from as usize].clone(),
             to: world.nodes[f.to as usize].clone(),

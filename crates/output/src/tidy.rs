@@ -104,11 +104,7 @@ fn rows(
     let names: Vec<ByteArray> = layout.names.iter().map(|n| text(n)).collect();
     let classes: Vec<ByteArray> = world.classes.iter().map(|c| text(c)).collect();
     let none = text("");
-    let class_of: BTreeMap<&str, u16> = world
-        .flows
-        .iter()
-        .map(|f| (f.name.as_str(), f.class))
-        .collect();
+    let class_of: BTreeMap<&str, u16> = world.flows.iter().map(|f| (&*f.name, f.class)).collect();
     for (key, &value) in layout.keys.iter().zip(&finished.outcome.values) {
         let place = &names[key.name as usize];
         let class = match key.scope {

@@ -150,7 +150,7 @@ pub struct FailurePlan {
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// Its name, unique: the path of its random streams.
-    pub name: String,
+    pub name: Box<str>,
     /// Class of service: an index into [`WorldPlan::classes`].
     pub class: u16,
     /// Id of the sending node.
@@ -168,18 +168,11 @@ pub struct FlowPlan {
     pub dscp: Dscp,
     /// ECN field at the source.
     pub ecn: Ecn,
-    /// When it starts.
-    pub start: Time,
-    /// Each run starts it uniformly within this time after `start`.
-    pub start_spread: Dur,
-    /// Each run starts it an exponential gap of this mean after `start`, or after the flow before
-    /// it if it `follows`; zero for no gap.
-    pub start_gap: Dur,
+    /// When it is active; shared by the flows of a row.
+    pub lifetime: Arc<Lifetime>,
     /// Whether the flow before it in the plan is the one before it in its group, and its gap
     /// counts from there.
     pub follows: bool,
-    /// When it stops, [`Time::MAX`] for never.
-    pub stop: Time,
     /// What it sends.
     pub traffic: Traffic,
     /// How what it carries is heard, if it is speech.
@@ -202,6 +195,20 @@ pub enum Traffic {
     Sessions(Arc<SessionsPlan>),
     /// Packets of a capture.
     Replay(Arc<ReplayPlan>),
+}
+
+/// When a flow is active.
+#[derive(Clone, Debug)]
+pub struct Lifetime {
+    /// When it starts.
+    pub start: Time,
+    /// Each run starts it uniformly within this time after `start`.
+    pub start_spread: Dur,
+    /// Each run starts it an exponential gap of this mean after `start`, or after the flow before
+    /// it if it [follows](FlowPlan::follows); zero for no gap.
+    pub start_gap: Dur,
+    /// When it stops, [`Time::MAX`] for never.
+    pub stop: Time,
 }
 
 impl FlowPlan {

@@ -48,7 +48,7 @@ fn run(traffic: &str, file: &str, offered: Offered) -> Result<Loaded, String> {
 fn flows(loaded: &Loaded) -> Vec<(String, &'static str, f64, u8)> {
     let about = |f: &FlowPlan| match &f.traffic {
         Traffic::Source(s) => (
-            f.name.clone(),
+            f.name.to_string(),
             s.kind(),
             Source::mean_rate(s),
             f.dscp.value(),

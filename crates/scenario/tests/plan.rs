@@ -29,7 +29,7 @@ fn defaults_are_filled_in() {
         (Dur::from_secs(1), Dur::from_secs(10), Dur::from_secs(1))
     );
     assert_eq!(w.classes, ["voice"]);
-    let names: Vec<_> = w.flows.iter().map(|f| f.name.as_str()).collect();
+    let names: Vec<_> = w.flows.iter().map(|f| &*f.name).collect();
     assert_eq!(names, ["voice-0", "voice-1", "voice-2"]);
     let f = &w.flows[1];
     assert_eq!(
@@ -37,7 +37,7 @@ fn defaults_are_filled_in() {
         "10.0.0.2:49153 -> 10.255.0.1:5001 protocol 17"
     );
     assert_eq!((f.from, f.to, f.class, f.dscp), (0, 1, 0, Dscp::EF));
-    assert_eq!((f.start, f.stop), (Time::ZERO, Time::MAX));
+    assert_eq!((f.lifetime.start, f.lifetime.stop), (Time::ZERO, Time::MAX));
     let l = &w.links[0];
     assert_eq!(
         (l.name.as_str(), l.policy.as_str(), l.rate.bps()),
@@ -59,7 +59,13 @@ fn flows_take_what_they_are_given() {
         f.key.to_string(),
         "192.168.1.252:7 -> 10.9.9.9:8 protocol 6"
     );
-    assert_eq!((f.start.as_secs_f64(), f.stop.as_secs_f64()), (1.0, 2.0));
+    assert_eq!(
+        (
+            f.lifetime.start.as_secs_f64(),
+            f.lifetime.stop.as_secs_f64()
+        ),
+        (1.0, 2.0)
+    );
     assert_eq!(w.classes, ["rt"]);
     let back = &w.links[1];
     assert_eq!(
@@ -355,7 +361,7 @@ fn groups_become_nodes_links_and_dealt_flows() {
     );
     // Flow 7 of 10 goes from member 7 mod 5 to member 7 mod 2.
     let bulk = &w.flows[7];
-    assert_eq!(bulk.name, "bulk-7");
+    assert_eq!(&*bulk.name, "bulk-7");
     assert_eq!(bulk.key.dst.to_string(), "10.255.0.8");
     let there = names(&w.routes[bulk.route as usize], &p);
     assert_eq!(there, ["in-2", "bottleneck", "out-1"]);
@@ -380,12 +386,12 @@ fn groups_become_nodes_links_and_dealt_flows() {
     let Traffic::Sessions(web) = &w.flows[16].traffic else {
         panic!()
     };
-    assert_eq!((web.active, w.flows[16].name.as_str()), (100, "web-0"));
+    assert_eq!((web.active, &*w.flows[16].name), (100, "web-0"));
     assert_eq!(
         (w.flows[16].dscp.to_string(), w.flows[16].key.protocol),
         ("af11".to_owned(), 6)
     );
-    assert_eq!(w.flows[16].stop, Time::from_secs_f64(8.0));
+    assert_eq!(w.flows[16].lifetime.stop, Time::from_secs_f64(8.0));
     assert!(p.warnings.is_empty(), "{:?}", p.warnings);
 }
 

@@ -128,7 +128,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
         }
     }
     for flow in &plan.flows {
-        out.push(Scope::Flow, &flow.name, Metric::metered());
+        out.push(Scope::Flow, &*flow.name, Metric::metered());
     }
     for site in &plan.sites {
         out.push(Scope::Site, &site.name, Metric::metered());
@@ -137,7 +137,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
         out.push(scope, name, TCP);
     }
     for flow in answered(plan) {
-        out.push(Scope::Flow, &flow.name, TCP);
+        out.push(Scope::Flow, &*flow.name, TCP);
     }
     for (scope, name, _) in voice::groups(plan) {
         out.push(scope, name, voice::metrics(scope));

@@ -24,7 +24,6 @@ pub(crate) struct Connection {
     pub(crate) act_at: Time,
     /// Delivered bytes that the application at the receiver waits for, [`u64::MAX`] for none.
     pub(crate) awaited: u64,
-    pub(crate) config: Arc<TcpConfig>,
     /// The flow of its data, and that of its acknowledgments.
     pub(crate) data: u32,
     pub(crate) acknowledgments: u32,
@@ -61,7 +60,6 @@ impl Connection {
         Self {
             sender: Sender::new(config, start),
             receiver: Receiver::new(config),
-            config: Arc::clone(config),
             data: 0,
             acknowledgments: 0,
             transfers: 0,

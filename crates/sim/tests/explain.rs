@@ -17,7 +17,11 @@ use spillgate_sim::tap::Place;
 #[track_caller]
 fn ask(plan: &Plan, flow: &str, more: impl FnOnce(&mut Question)) -> Answer {
     let world = &plan.variants[0].world;
-    let of = world.flows.iter().position(|f| f.name == flow).expect(flow);
+    let of = world
+        .flows
+        .iter()
+        .position(|f| &*f.name == flow)
+        .expect(flow);
     let mut question = Question {
         groups: vec![vec![of as u32]],
         worst: 5,

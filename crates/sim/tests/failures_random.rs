@@ -194,7 +194,7 @@ proptest! {
             let value = |metric| {
                 let mut keys = layout.keys.iter().zip(&of.values);
                 let found = keys.find(|(k, _)| {
-                    k.scope == Scope::Flow && k.metric == metric && layout.name(k) == f.name
+                    k.scope == Scope::Flow && k.metric == metric && layout.name(k) == &*f.name
                 });
                 *found.expect("a value").1
             };

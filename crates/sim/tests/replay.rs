@@ -197,7 +197,7 @@ fn flows_and_classes_have_names() {
     let names = |capture: &str| {
         let plan = plan(&scenario(FIFO, capture, ""));
         let world = &plan.variants[0].world;
-        let flows: Vec<String> = world.flows.iter().map(|f| f.name.clone()).collect();
+        let flows: Vec<String> = world.flows.iter().map(|f| f.name.to_string()).collect();
         (flows, world.classes.clone())
     };
     let (flows, classes) = names("classes: {EF: voice}");

@@ -206,6 +206,12 @@ impl Sender {
         self.closed = true;
     }
 
+    /// Its parameters.
+    #[inline]
+    pub fn config(&self) -> &TcpConfig {
+        &self.cfg
+    }
+
     /// Where the connection stands.
     pub fn state(&self) -> State {
         self.state

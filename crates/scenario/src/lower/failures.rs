@@ -180,8 +180,10 @@ impl Failures {
             let lost = |path: u32| cut.contains(&path) && !before.contains(&path);
             let names: Vec<&str> = flows
                 .iter()
-                .filter(|f| f.stop > instant && (lost(f.route) || f.back.is_some_and(lost)))
-                .map(|f| f.name.as_str())
+                .filter(|f| {
+                    f.lifetime.stop > instant && (lost(f.route) || f.back.is_some_and(lost))
+                })
+                .map(|f| &*f.name)
                 .collect();
             if names.is_empty() {
                 continue;

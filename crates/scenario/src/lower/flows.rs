@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Time};
 use spillgate_queueing::spec::{NetSpec, Protocol};
@@ -17,7 +18,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::plan::{FlowPlan, Traffic};
+use crate::plan::{FlowPlan, Lifetime, Traffic};
 use crate::schema::FlowSpec;
 
 /// Most flows of one variant.
@@ -112,7 +113,7 @@ pub(super) fn lower(
             .iter_mut()
             .zip(groups.unwrap_or_default())
         {
-            flow.name.clone_from(&group.name);
+            flow.name = group.name.as_str().into();
             flow.class = class_ids[&*group.class];
             (flow.key, flow.dscp) = (group.key, group.dscp);
         }
@@ -146,6 +147,12 @@ fn expand(
     class: u16,
     paths: &mut Paths,
 ) -> Option<()> {
+    let lifetime = Arc::new(Lifetime {
+        start: Time::ZERO + spec.start,
+        start_spread: spec.start_spread,
+        start_gap: spec.start_gap,
+        stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
+    });
     for i in 0..spec.count {
         let (from, to) = t.ends.of(i);
         // Below MAX_FLOWS, so it fits 10.0.0.0/12.
@@ -162,10 +169,9 @@ fn expand(
             }
         };
         flows.push(FlowPlan {
-            name: if spec.count == 1 {
-                spec.name.clone()
-            } else {
-                format!("{}-{i}", spec.name)
+            name: match spec.count {
+                1 => spec.name.as_str().into(),
+                _ => format!("{}-{i}", spec.name).into(),
             },
             class,
             from,
@@ -184,11 +190,8 @@ fn expand(
             },
             dscp: spec.dscp,
             ecn: spec.ecn,
-            start: Time::ZERO + spec.start,
-            start_spread: spec.start_spread,
-            start_gap: spec.start_gap,
+            lifetime: lifetime.clone(),
             follows: i > 0 && !spec.start_gap.is_zero(),
-            stop: spec.stop.map_or(Time::MAX, |s| Time::ZERO + s),
             traffic: t.traffic.clone(),
             voice: None,
         });

@@ -90,17 +90,20 @@ impl<'a> Cast<'a> {
             let name = format!("flows/{}", f.name);
             // Flows that start together may stay in step for ever.
             let mut rng = Rng::named(self.seed, self.run, &name, "start");
-            let mut start = f.start + Dur::from_secs_f64(rng.f64() * f.start_spread.as_secs_f64());
-            if !f.start_gap.is_zero() {
-                let from = if f.follows { before } else { f.start };
-                start = from + Dur::from_secs_f64(rng.exponential(f.start_gap.as_secs_f64()));
+            let life = &*f.lifetime;
+            let spread = Dur::from_secs_f64(rng.f64() * life.start_spread.as_secs_f64());
+            let mut start = life.start + spread;
+            if !life.start_gap.is_zero() {
+                let from = if f.follows { before } else { life.start };
+                start = from + Dur::from_secs_f64(rng.exponential(life.start_gap.as_secs_f64()));
             }
             before = start;
             let rng = Rng::named(self.seed, self.run, &name, "source");
             let transfers = self.transfers.len() as u32;
             let origin = match &f.traffic {
                 Traffic::Source(spec) => {
-                    self.sources.push(OpenLoop::new(spec, rng, start, f.stop));
+                    self.sources
+                        .push(OpenLoop::new(spec, rng, start, life.stop));
                     Origin::Open(self.sources.len() as u32 - 1)
                 }
                 Traffic::Tcp {
@@ -108,10 +111,12 @@ impl<'a> Cast<'a> {
                     application,
                 } => {
                     let source = match application {
-                        Application::Source(spec) => Some(OpenLoop::new(spec, rng, start, f.stop)),
+                        Application::Source(spec) => {
+                            Some(OpenLoop::new(spec, rng, start, life.stop))
+                        }
                         Application::Greedy | Application::Bytes(_) => None,
                     };
-                    let mut connection = Connection::new(config, start, f.stop);
+                    let mut connection = Connection::new(config, start, life.stop);
                     connection.transfers = transfers;
                     connection.data = i;
                     self.tcp.push(connection.fed(application, source));
@@ -119,12 +124,12 @@ impl<'a> Cast<'a> {
                 }
                 Traffic::Sessions(s) => {
                     self.workloads
-                        .push(Workload::new(s, rng, start, f.stop, i, transfers));
+                        .push(Workload::new(s, rng, start, life.stop, i, transfers));
                     Origin::Workload(self.workloads.len() as u32 - 1)
                 }
                 // The first flow of a capture wakes for all of them.
                 Traffic::Replay(r) if self.is_new(r) => {
-                    self.replays.push(Capture::new(r, start, f.stop, i));
+                    self.replays.push(Capture::new(r, start, life.stop, i));
                     Origin::Replay(self.replays.len() as u32 - 1)
                 }
                 Traffic::Replay(_) => Origin::Replayed,
@@ -158,7 +163,7 @@ impl<'a> Cast<'a> {
     /// Whether a flow is ever woken.
     fn has_wake(&self, flow: &Flow) -> bool {
         match flow.origin {
-            Origin::Acknowledgments(c) => self.tcp[c as usize].config.receiver_waits(),
+            Origin::Acknowledgments(c) => self.tcp[c as usize].sender.config().receiver_waits(),
             Origin::Replayed => false,
             Origin::Open(_) | Origin::Workload(_) | Origin::Data(_) | Origin::Replay(_) => true,
         }

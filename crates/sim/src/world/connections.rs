@@ -137,7 +137,7 @@ impl<S: EventSet> World<S> {
     fn send(&mut self, flow: u32, c: usize, segment: Segment) {
         let connection = &mut self.tcp[c];
         connection.on_the_way += 1;
-        let len = segment.wire_len(&connection.config);
+        let len = segment.wire_len(connection.sender.config());
         let ecn = segment.ect;
         let number = self.segments.put(segment);
         let mut packet = self.packet(flow as usize, len, number);
