@@ -123,7 +123,7 @@ pub struct LinkPlan {
     /// Its frames carry an 802.1Q tag.
     pub dot1q: bool,
     /// What polices and marks the packets that arrive over it.
-    pub input: Option<InputPlan>,
+    pub input: Option<Box<InputPlan>>,
 }
 
 /// A policy at the receiving end of a link.

@@ -154,7 +154,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
 /// The links with a policy at their receiving end.
 fn inputs(plan: &WorldPlan) -> impl Iterator<Item = (&LinkPlan, &InputPlan)> {
     let links = plan.links.iter();
-    links.filter_map(|l| Some((l, l.input.as_ref()?)))
+    links.filter_map(|l| Some((l, l.input.as_deref()?)))
 }
 
 /// The flows whose packets are answered, in the order of their [`Transfers`].

@@ -46,7 +46,9 @@ impl BareFairQueue {
 
     /// Priority fair queueing whose order is a heap.
     pub fn pfq_heap(packets: u32, mtu: u32) -> Self {
-        Self(FairQueue::PfqHeap(Pfq::new(&params(packets, mtu, true))))
+        Self(FairQueue::PfqHeap(Box::new(Pfq::new(&params(
+            packets, mtu, true,
+        )))))
     }
 
     /// Priority deficit round robin; `quantum` in bytes, at least 1. `charged` takes priority bytes

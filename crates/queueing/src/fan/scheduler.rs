@@ -71,39 +71,37 @@ pub(crate) struct FairQueueParams {
     pub(crate) afl_max: u32,
 }
 
-/// A fair queue.
+/// A fair queue. It lies outside of its port: ports of every other kind would be as large.
 #[derive(Clone, Debug)]
-// One lives in each port, and its fields are on the packet path.
-#[allow(clippy::large_enum_variant)]
 pub(crate) enum FairQueue {
     /// PFQ with a ring of buckets.
-    Pfq(Pfq<Ring>),
+    Pfq(Box<Pfq<Ring>>),
     /// PFQ with a heap.
-    PfqHeap(Pfq<Heap>),
+    PfqHeap(Box<Pfq<Heap>>),
     /// PDRR.
-    Pdrr(Pdrr),
+    Pdrr(Box<Pdrr>),
 }
 
 impl FairQueue {
     /// PFQ: in a ring if the tags of packets up to `mtu` fit, else in a heap.
     pub(crate) fn pfq(params: &FairQueueParams) -> Self {
         if 2 * u64::from(params.mtu) <= SPAN {
-            Self::Pfq(Pfq::new(params))
+            Self::Pfq(Box::new(Pfq::new(params)))
         } else {
-            Self::PfqHeap(Pfq::new(params))
+            Self::PfqHeap(Box::new(Pfq::new(params)))
         }
     }
 
     /// PDRR.
     pub(crate) fn pdrr(params: &FairQueueParams) -> Self {
-        Self::Pdrr(Pdrr::new(params))
+        Self::Pdrr(Box::new(Pdrr::new(params)))
     }
 
     /// Prepares for a packet longer than the MTU that was promised.
     #[cold]
     fn allow_long(&mut self) {
         if let Self::Pfq(ring) = self {
-            *self = Self::PfqHeap(ring.clone().reordered());
+            *self = Self::PfqHeap(Box::new((**ring).clone().reordered()));
         }
     }
 }

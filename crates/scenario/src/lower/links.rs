@@ -371,7 +371,7 @@ impl Draft<'_> {
             policy,
             discipline,
             dot1q: self.dot1q,
-            input,
+            input: input.map(Box::new),
         }
     }
 }

@@ -96,7 +96,7 @@ proptest! {
     ) {
         let params = FairQueueParams { limit, afl_max, ..PARAMS };
         let mut ring = FairQueue::pfq(&params);
-        let mut heap = FairQueue::PfqHeap(Pfq::new(&params));
+        let mut heap = FairQueue::PfqHeap(Box::new(Pfq::new(&params)));
         let mut plain = PlainPfq::new(params, true);
         for (seq, op) in (0..).zip(ops) {
             let expected = step(&mut plain, op, seq, 6);
@@ -153,7 +153,7 @@ fn a_million_operations() {
     };
     let mut rng = Rng::named(1, 0, "fair queue", "operations");
     let mut ring = FairQueue::pfq(&params);
-    let mut heap = FairQueue::PfqHeap(Pfq::new(&params));
+    let mut heap = FairQueue::PfqHeap(Box::new(Pfq::new(&params)));
     let mut plain = PlainPfq::new(params, true);
     let mut robin = FairQueue::pdrr(&params);
     let mut plain_robin = PlainPdrr::new(params);

@@ -35,7 +35,7 @@ fn literal() -> FairQueue {
 fn all() -> [(&'static str, FairQueue); 4] {
     [
         ("pfq", pfq()),
-        ("pfq, heap", FairQueue::PfqHeap(Pfq::new(&BUFFER))),
+        ("pfq, heap", FairQueue::PfqHeap(Box::new(Pfq::new(&BUFFER)))),
         ("pdrr", pdrr()),
         ("pdrr, literal", literal()),
     ]

@@ -59,7 +59,7 @@ fn replay(mut queue: FairQueue, trace: &str) {
 fn pfq_in_both_orders() {
     let trace = include_str!("../../../tests/vectors/pfq.txt");
     replay(FairQueue::pfq(&PARAMS), trace);
-    replay(FairQueue::PfqHeap(Pfq::new(&PARAMS)), trace);
+    replay(FairQueue::PfqHeap(Box::new(Pfq::new(&PARAMS))), trace);
 }
 
 #[test]
