@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup, escape
 
 WIDTH, HEIGHT = 480, 216
-LEFT, RIGHT, TOP, BOTTOM = 54, 8, 22, 36
+LEFT, RIGHT, TOP, BOTTOM = 54, 14, 22, 36
 STYLES = 8
 """Colors with dashes that the style sheet has."""
 

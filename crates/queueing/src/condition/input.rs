@@ -230,7 +230,7 @@ impl Builder<'_> {
             )?,
             Some(m) => at.key("match", |at| check_match(m, at))?,
         }
-        for key in queueing(class) {
+        for (key, _) in class.queueing_keys().into_iter().filter(|(_, on)| *on) {
             at.warn(format!(
                 "class {}: `{key}` has no effect on arrival, where nothing is queued",
                 class.name
@@ -264,27 +264,4 @@ impl Builder<'_> {
         });
         Ok(Then::Route(self.routes.len() as u16 - 1))
     }
-}
-
-/// The keys of a class that are about queues.
-fn queueing(c: &ClassSpec) -> impl Iterator<Item = &'static str> {
-    let keys = [
-        ("priority", c.priority.is_some()),
-        ("bandwidth", c.bandwidth.is_some()),
-        ("bandwidth_remaining", c.bandwidth_remaining.is_some()),
-        (
-            "bandwidth_remaining_ratio",
-            c.bandwidth_remaining_ratio.is_some(),
-        ),
-        ("shape", c.shape.is_some()),
-        ("queue_limit", c.queue_limit.is_some()),
-        ("queue_limit_dscp", !c.queue_limit_dscp.is_empty()),
-        (
-            "queue_limit_precedence",
-            !c.queue_limit_precedence.is_empty(),
-        ),
-        ("aqm", c.aqm.is_some()),
-        ("fair_queue", c.fair_queue.is_some()),
-    ];
-    keys.into_iter().filter(|(_, on)| *on).map(|(key, _)| key)
 }

@@ -99,6 +99,30 @@ pub struct ClassSpec {
     pub policy: Option<String>,
 }
 
+impl ClassSpec {
+    /// The keys that make or shape a queue of its own, and whether each is set.
+    pub(crate) fn queueing_keys(&self) -> [(&'static str, bool); 10] {
+        [
+            ("priority", self.priority.is_some()),
+            ("bandwidth", self.bandwidth.is_some()),
+            ("bandwidth_remaining", self.bandwidth_remaining.is_some()),
+            (
+                "bandwidth_remaining_ratio",
+                self.bandwidth_remaining_ratio.is_some(),
+            ),
+            ("shape", self.shape.is_some()),
+            ("queue_limit", self.queue_limit.is_some()),
+            ("queue_limit_dscp", !self.queue_limit_dscp.is_empty()),
+            (
+                "queue_limit_precedence",
+                !self.queue_limit_precedence.is_empty(),
+            ),
+            ("aqm", self.aqm.is_some()),
+            ("fair_queue", self.fair_queue.is_some()),
+        ]
+    }
+}
+
 /// Strict priority with an optional policer (LLQ).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

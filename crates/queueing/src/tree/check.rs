@@ -116,27 +116,10 @@ pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Resul
 
 /// Keys of a class that cannot stand together.
 fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
-    let has = [
-        ("priority", c.priority.is_some()),
-        ("bandwidth", c.bandwidth.is_some()),
-        ("bandwidth_remaining", c.bandwidth_remaining.is_some()),
-        (
-            "bandwidth_remaining_ratio",
-            c.bandwidth_remaining_ratio.is_some(),
-        ),
-        ("shape", c.shape.is_some()),
-        ("queue_limit", c.queue_limit.is_some()),
-        ("queue_limit_dscp", !c.queue_limit_dscp.is_empty()),
-        (
-            "queue_limit_precedence",
-            !c.queue_limit_precedence.is_empty(),
-        ),
-        ("aqm", c.aqm.is_some()),
-        ("fair_queue", c.fair_queue.is_some()),
-        ("policy", c.policy.is_some()),
-    ];
+    let policy = ("policy", c.policy.is_some());
+    let has = c.queueing_keys().into_iter().chain([policy]);
     let exclude = |key: &str, others: &[&str], why: &str, hint: &str| {
-        let set = |k: &str| has.iter().any(|(n, on)| *n == k && *on);
+        let set = |k: &str| has.clone().any(|(n, on)| n == k && on);
         match others.iter().find(|o| set(key) && set(o)) {
             Some(other) => Err(at.error(other, &c.name, why.replace("{}", other), hint)),
             None => Ok(()),

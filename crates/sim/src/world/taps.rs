@@ -1,15 +1,25 @@
 //! Where the drivers of ports and hosts tell the tap.
 
-use spillgate_core::{Dropped, Packet};
+use spillgate_core::{Dropped, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_events::EventSet;
 use spillgate_queueing::Evidence;
 
 use super::World;
 use crate::flow::{Flow, NO_METER, Origin};
-use crate::port::Port;
+use crate::port::{Port, QueuedPort};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use crate::tcp::{Connection, Segments};
+
+/// A port as taps see it.
+fn view_of(now: Time, link: usize, port: &QueuedPort) -> PortView<'_> {
+    PortView {
+        now,
+        link: link as u32,
+        discipline: &port.discipline,
+        free_at: port.free_at,
+    }
+}
 
 /// What a packet carries.
 fn segment<'a>(flows: &[Flow], segments: &'a Segments, packet: &Packet) -> Option<&'a Segment> {
@@ -73,12 +83,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         let leaf = port.discipline.leaf_of(packet);
-        let view = PortView {
-            now: self.now,
-            link: link as u32,
-            discipline: &port.discipline,
-            free_at: port.free_at,
-        };
+        let view = view_of(self.now, link, port);
         let segment = segment(&self.flows, &self.segments, packet);
         let packet = &Packet { leaf, ..*packet };
         tap.offered(
@@ -110,12 +115,7 @@ impl<S: EventSet> World<S> {
         let leaf = port.discipline.leaf_of(packet);
         let packet = &Packet { leaf, ..*packet };
         let why = port.discipline.mark_evidence(self.now, packet);
-        let view = PortView {
-            now: self.now,
-            link: link as u32,
-            discipline: &port.discipline,
-            free_at: port.free_at,
-        };
+        let view = view_of(self.now, link, port);
         let segment = segment(&self.flows, &self.segments, packet);
         let seen = Seen {
             packet,
@@ -130,12 +130,7 @@ impl<S: EventSet> World<S> {
         let Some(tap) = &mut self.tap else { return };
         if let Port::Queued(port) = &self.links[link].port {
             if port.discipline.backlog_packets() > 0 && port.free_at <= self.now {
-                tap.choosing(&PortView {
-                    now: self.now,
-                    link: link as u32,
-                    discipline: &port.discipline,
-                    free_at: port.free_at,
-                });
+                tap.choosing(&view_of(self.now, link, port));
             }
         }
     }
@@ -145,12 +140,7 @@ impl<S: EventSet> World<S> {
         let labels = self.label_values(link, packet);
         let Some(tap) = &mut self.tap else { return };
         if let Port::Queued(port) = &self.links[link].port {
-            let view = PortView {
-                now: self.now,
-                link: link as u32,
-                discipline: &port.discipline,
-                free_at: port.free_at,
-            };
+            let view = view_of(self.now, link, port);
             let segment = segment(&self.flows, &self.segments, packet);
             tap.served(
                 &view,
