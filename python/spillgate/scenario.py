@@ -49,9 +49,12 @@ class Description:
         links: One record a link: name, from, to, rate (b/s), delay (s), policy; those of the
             first variant.
         policies: Policy of each link by position, for each variant.
-        outlines: The same as trees, none for a link without a policy: name, kind, policy, queue,
-            level, guaranteed, shape, police (b/s), limit_packets, limit_bytes, flow_packets, aqm,
-            thresholds, classes; of FAN also admission. Empty in old run directories.
+        arriving: Policy at the receiving end of each link by position, or none, for each variant;
+            empty if no link has one.
+        outlines: The same as `policies` as trees, none for a link without a policy: name, kind,
+            policy, queue, level, guaranteed, shape, police (b/s), limit_packets, limit_bytes,
+            flow_packets, aqm, thresholds, classes; of FAN also admission. Empty in old run
+            directories.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
@@ -96,6 +99,7 @@ class Description:
     outlines: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     quantile_error: float = 0.0
     correction: str = "none"
+    arriving: tuple[tuple[str | None, ...], ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -127,6 +131,7 @@ class Description:
             outlines=tuple(tuple(o) for o in record.get("outlines", ())),
             quantile_error=record.get("quantile_error", 0.0),
             correction=record.get("correction", "none"),
+            arriving=tuple(tuple(a) for a in record.get("arriving", ())),
         )
 
 

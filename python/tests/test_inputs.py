@@ -1,8 +1,13 @@
 """Policies where packets arrive: from a router's configuration to results."""
 
+import warnings
+
+import browser
 import pytest
 
 import spillgate
+from spillgate import report
+from spillgate.report.arrivals import gates
 
 CONFIG = """\
 class-map match-any PHONES
@@ -101,3 +106,84 @@ def test_a_refused_packet_names_the_class(scenario, cli):
         said
     )
     assert "(rate 400 kb/s, burst 1,000 B)" in said
+
+
+@pytest.fixture
+def in_variants(scenario):
+    """All phones are policed in the first variant; in the second nothing is looked at."""
+    config = CONFIG.replace("cos 5", "cos 0").replace("FROM-LAN\n class", "INNER\n class", 1)
+    outer = "policy-map FROM-LAN\n class class-default\n  service-policy INNER\n"
+    config = config.replace("policy-map WAN", outer + "policy-map OPEN\npolicy-map WAN")
+    scenario.with_name("ce.cfg").write_text(config, encoding="utf-8")
+    variants = """variants:
+  - {name: policed, set: {topology.links.wan.delay: 1 ms}}
+  - {name: open, set: {topology.links.tag.input_policy: OPEN}}
+"""
+    scenario.write_text(SCENARIO + variants, encoding="utf-8")
+    return spillgate.run(scenario)
+
+
+def test_the_report_shows_what_arrives(in_variants, tmp_path):
+    shown, count = gates(in_variants)
+    assert count == 3
+    told = [(g.variant, g.link, g.node, g.policy) for g in shown]
+    assert told == [
+        ("policed", "lan.reverse", "ce", "FROM-LAN"),
+        ("open", "lan.reverse", "ce", "FROM-LAN"),
+        ("open", "tag", "ce", "OPEN"),
+    ]
+    outer, phones, rest = shown[0].classes
+    assert [(c.depth, c.name) for c in (outer, phones, rest)] == [
+        (0, "class-default"),
+        (1, "PHONES"),
+        (1, "class-default"),
+    ]
+    # A class that only contains others has no numbers.
+    assert (outer.offered, outer.packets) == ("", "")
+    # Every packet that conforms gets EF and a group: see the test above for the 402 kb/s.
+    assert (phones.offered, phones.marked) == ("800 kb/s", "100 %")
+    assert phones.let_in == pytest.approx(0.5, abs=0.01)
+    assert phones.offered_share == 1.0
+    assert (rest.offered, rest.marked, rest.dropped) == ("0", "–", "–")
+    (all_of_it,) = shown[2].classes
+    assert (all_of_it.marked, all_of_it.dropped, all_of_it.packets) == ("0 %", "0 %", "0")
+    # The same from a directory.
+    loaded = spillgate.load(in_variants.save(tmp_path / "run"))
+    assert gates(loaded) == (shown, count)
+    plain = spillgate.load(in_variants.save(tmp_path / "plain"))
+    plain._values._data["summary"] = [
+        r for r in plain._values._data["summary"] if r["scope"] != "input"
+    ]
+    assert 'id="arrivals"' not in report.render(plain)
+
+
+def test_what_arrives_is_drawn_in_a_browser(in_variants, tmp_path):
+    program = browser.find()
+    if program is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.warn("SKIPPED: no Chromium for the report (set CHROMIUM)", stacklevel=1)
+        pytest.skip("there is no Chromium: install it or set CHROMIUM")
+    opened = browser.Browser(program, tmp_path / "profile")
+    try:
+        file = report.write(in_variants, tmp_path / "report.html")
+        for width in (1280, 400):
+            opened.open(file, width=width, height=900)
+            assert opened.problems() == []
+            assert opened.run("document.documentElement.scrollWidth") <= width
+        bars = opened.run(
+            "[...document.querySelectorAll('#arrivals rect.f0')]"
+            ".map(r => [r.getBoundingClientRect().width,"
+            " r.nextElementSibling.getBoundingClientRect().width])"
+        )
+        # Of the phones' packets half came in; the class behind is empty, the open one is full.
+        (let_in, came), (nothing, _), *_, (all_in, all_came) = bars
+        assert came > 100
+        assert let_in / came == pytest.approx(0.5, abs=0.02)
+        assert nothing == 0
+        assert all_in == pytest.approx(all_came, rel=0.02)
+        texts = opened.run("document.querySelector('#arrivals table').innerText")
+        assert "policed: policy FROM-LAN for what arrives at ce over lan.reverse" in texts
+        assert opened.run("document.querySelector('nav a[href=\"#arrivals\"]').innerText")
+    finally:
+        opened.close()

@@ -43,6 +43,7 @@ metrics! {
     Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
     Throughput "throughput" ["b/s"] "Rate of IP packets that arrived";
     Carried "carried" ["b/s"] "Rate that left a queue or went over a link, link overhead included";
+    CarriedMarked "carried_marked" ["b/s"] "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
     CarriedLabels "carried_labels" ["b/s"] "Part of what a link carried that is MPLS labels";
     LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
     PacketsSent "packets_sent" ["packets"] "Packets that the sources sent";
@@ -170,6 +171,7 @@ impl Metric {
             Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::PdvP99999 => delay(0.99999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::Carried
+            | Self::CarriedMarked
             | Self::CarriedLabels
             | Self::SojournMean
             | Self::SojournP50

@@ -31,6 +31,10 @@ pub struct Description {
     pub links: Vec<LinkDescription>,
     /// Policy of each link (by position) in each variant.
     pub policies: Vec<Vec<String>>,
+    /// Policy at the receiving end of each link, by variant and position; empty if there is none
+    /// in any variant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arriving: Vec<Vec<Option<String>>>,
     /// The same as trees: what each class is promised, its queue, limits and thresholds. None for
     /// a link without a policy.
     pub outlines: Vec<Vec<Option<Outline>>>,
@@ -163,6 +167,7 @@ pub fn describe(plan: &Plan) -> Description {
             .iter()
             .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
             .collect(),
+        arriving: arriving(plan),
         outlines: plan
             .variants
             .iter()
@@ -186,6 +191,19 @@ pub fn describe(plan: &Plan) -> Description {
         sla: plan.sla.iter().map(sla_row).collect(),
         correction: plan.correction.name(),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
+    }
+}
+
+fn arriving(plan: &Plan) -> Vec<Vec<Option<String>>> {
+    let of = |l: &LinkPlan| l.input.as_ref().map(|i| i.policy.clone());
+    let all = plan.variants.iter();
+    let all: Vec<Vec<_>> = all
+        .map(|v| v.world.links.iter().map(of).collect())
+        .collect();
+    if all.iter().flatten().any(Option::is_some) {
+        all
+    } else {
+        Vec::new()
     }
 }
 

@@ -51,7 +51,12 @@ const TCP: [Metric; 11] = [
 
 const LINK: [Metric; 2] = [Metric::Carried, Metric::Utilization];
 const EXP: [Metric; 1] = [Metric::Carried];
-const INPUT: [Metric; 3] = [Metric::Offered, Metric::Carried, Metric::DropsPolicer];
+const INPUT: [Metric; 4] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::CarriedMarked,
+    Metric::DropsPolicer,
+];
 
 /// The quantiles of a [`Curve`].
 pub const QUANTILES: [f64; 35] = [
@@ -263,6 +268,7 @@ impl Outcome {
                 let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
                 values.push(rate(meter.offered_bytes));
                 values.push(rate(meter.carried_bytes));
+                values.push(rate(meter.marked_bytes));
                 values.push(meter.lost as f64);
             }
         }

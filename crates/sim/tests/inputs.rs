@@ -111,6 +111,10 @@ fn qos_groups_choose_the_queue_and_end_there() {
     assert_eq!((ran.kbps("seven"), ran.kbps("eight")), (40.0, 40.0));
     assert_eq!((ran.kbps("none"), ran.kbps("class-default")), (160.0, 0.0));
     assert_eq!(ran.arrived("a/class-default/v", Metric::Offered), 80_000.0);
+    // Setting what is there already marks nothing; here all of one source gets another DSCP.
+    let marked = |class| ran.arrived(class, Metric::CarriedMarked);
+    assert_eq!(marked("a/class-default/v"), 80_000.0);
+    assert_eq!(marked("b/class-default/class-default"), 0.0);
     assert_eq!(
         ran.arrived("b/class-default/class-default", Metric::Offered),
         80_000.0

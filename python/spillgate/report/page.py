@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
 from spillgate.report.admission import admission_figures, admission_table
+from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
 from spillgate.report.facts import (
     assumptions,
@@ -87,6 +88,7 @@ def render(
     d = results.description
     classes, tcp = class_tables(results)
     shown, total = trees(results)
+    arriving, gate_count = gates(results)
     figures = [
         *delay_figures(results),
         *admission_figures(results),
@@ -113,6 +115,8 @@ def render(
         worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
+        gates=arriving,
+        gate_count=gate_count,
         parameters=parameters(d),
         links=links(d),
         sessions=sessions(d),

@@ -193,9 +193,9 @@ def loss_table(results: Results) -> LossTable | None:
             rows.append(
                 LossRow(
                     variant=v,
-                    total=_percent(sum(shares)),
+                    total=percent(sum(shares)),
                     parts=tuple((i, 100.0 * s) for i, s in enumerate(shares) if s > 0.0),
-                    texts=tuple(_percent(s) for s in shares),
+                    texts=tuple(percent(s) for s in shares),
                 )
             )
         if rows:
@@ -204,7 +204,8 @@ def loss_table(results: Results) -> LossTable | None:
     return LossTable(causes, tuple(groups), widest)
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share as text, with three digits."""
     if 0.0 < share < 5e-7:
         return "<0.0001 %"
     return format_value(float(f"{share:.3g}"), "1")

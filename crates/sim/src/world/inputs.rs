@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Cos, DropReason, Dropped, FlowKey, Marks, Packet, Time};
+use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Time};
 use spillgate_events::EventSet;
 use spillgate_queueing::{Conditioner, Evidence};
 use spillgate_scenario::plan::WorldPlan;
@@ -22,18 +22,40 @@ pub(crate) struct InputMeter {
     pub(crate) offered_bytes: u64,
     /// Bytes that were let in.
     pub(crate) carried_bytes: u64,
+    /// Of these: bytes of packets that left with other markings than they came with.
+    pub(crate) marked_bytes: u64,
     /// Packets that were not.
     pub(crate) lost: u64,
 }
 
 impl InputMeter {
-    fn count(&mut self, window: Window, now: Time, len: u32, admitted: bool) {
+    fn count(&mut self, window: Window, now: Time, len: u32, fate: Fate) {
         if window.contains(now) {
-            self.offered_bytes += u64::from(len);
-            self.carried_bytes += if admitted { len.into() } else { 0 };
-            self.lost += u64::from(!admitted);
+            let len = u64::from(len);
+            self.offered_bytes += len;
+            match fate {
+                Fate::Refused => self.lost += 1,
+                Fate::Passed => self.carried_bytes += len,
+                Fate::Marked => {
+                    self.carried_bytes += len;
+                    self.marked_bytes += len;
+                }
+            }
         }
     }
+}
+
+/// What a policy did to a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Refused,
+    Passed,
+    Marked,
+}
+
+/// The fields that a policy at arrival may set.
+fn markings(p: &Packet) -> (Dscp, Labels, Cos, Marks) {
+    (p.dscp, p.labels, p.cos, p.marks())
 }
 
 /// The policy at the receiving end of a link.
@@ -104,8 +126,14 @@ impl<S: EventSet> World<S> {
         };
         let overhead = self.links[link].overhead;
         packet.len = overhead.labelled_len(packet.l3_len, packet.labels.bytes());
+        let before = markings(packet);
         let (class, admitted) = gate.conditioner.admit(now, packet);
-        gate.meters[usize::from(class)].count(window, now, packet.len, admitted);
+        let fate = match admitted {
+            false => Fate::Refused,
+            true if markings(packet) == before => Fate::Passed,
+            true => Fate::Marked,
+        };
+        gate.meters[usize::from(class)].count(window, now, packet.len, fate);
         if admitted {
             return true;
         }
