@@ -181,9 +181,23 @@ def mark_sentence(packet: Record) -> str:
 def mark_words(evidence: Record) -> str:
     """The numbers that decided on a mark."""
     cause, waiting = evidence["cause"], _waiting(evidence)
+    if cause is not None and cause["kind"] == "waited":
+        return f"{_waited(cause)}; {waiting}"
     if cause is None or cause["kind"] != "aqm":
         return waiting
     return f"{_odds(cause)}; {waiting}"
+
+
+def _waited(cause: Record) -> str:
+    """How long it waited, and what CoDel's law made of that."""
+    waited, target = duration(cause["waited"]), duration(cause["target"])
+    if cause["count"] is None:
+        return f"it had waited {waited}, more than the {target} from which on packets are marked"
+    nth = f"number {cause['count']} of this period" if cause["count"] > 1 else "the first"
+    return (
+        f"it had waited {waited}, and for {duration(cause['interval'])} packets had waited at "
+        f"least the target of {target} ({nth}, due {cause['due'] / PS_PER_S:.6f} s into the run)"
+    )
 
 
 def _waiting(evidence: Record) -> str:
@@ -220,6 +234,8 @@ def reason_words(lost: Record) -> str:
     if cause is None:
         return f"{said}; {waiting}"
     kind = cause["kind"]
+    if kind == "waited":
+        return f"{_waited(cause)}; {waiting}"
     if kind == "aqm":
         chosen = "" if cause["draw"] is None else f"{said}: "
         return f"{chosen}{_odds(cause)}; {waiting}"

@@ -250,6 +250,12 @@ SCENARIOS = {
         13,
         scenario(aqm=WRED, data="tcp: {ecn: classic}"),
     ),
+    # 5 Mb/s take 2.4 ms for 1500 B.
+    "SG-A008": (
+        scenario(aqm=", aqm: {codel: {target: 2 ms}}"),
+        13,
+        scenario(aqm=", aqm: {codel: {target: 3 ms}}"),
+    ),
     "SG-C002": (scenario(dscp="cs5"), 12, scenario()),
     "SG-Q007": (scenario(rate="999 kb/s"), 12, scenario()),
     # 40 packets of 1500 B are 96 ms at 5 Mb/s.

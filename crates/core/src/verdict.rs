@@ -19,7 +19,7 @@ pub enum Verdict {
 pub enum DropReason {
     /// The queue was full: a limit in packets, bytes or time.
     Tail,
-    /// An AQM's random early drop.
+    /// An AQM's early drop: by chance, or (CoDel) since the packet had waited too long.
     Early,
     /// An AQM above its upper threshold: certain, not drawn.
     Forced,

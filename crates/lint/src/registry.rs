@@ -102,6 +102,11 @@ rules! {
         why "Marking in place of dropping needs senders that set ECT in the IP header (RFC 3168) and receivers that echo the mark. For packets without it the class drops as if `ecn` were not there.\n\nThe configuration then promises a loss-free class that it is not.";
         fix "Turn on ECN in the connections (`tcp: {ecn: classic}`), or leave `ecn` out.";
         from "RFC 3168, sections 5 and 6";
+    CODEL_TARGET = "SG-A008", "codel-target-below-packet", Warning,
+        "The target of CoDel is shorter than one packet takes at the queue's rate";
+        why "CoDel calls a queue bad when packets have waited longer than `target` for a whole `interval`. Whoever finds one full-sized packet waiting waits for its transmission; at a low rate that alone is longer than the usual target of 5 ms: at 1 Mb/s it is 12 ms.\n\nThe queue is then bad as soon as two packets wait, however well the senders behave. CoDel drops more and more often, connections never keep the link busy, and throughput is lost without any queue that was worth draining.";
+        fix "Write a `target` of one and a half packet times or more, and raise `interval` with it if round-trip times are longer than 100 ms.";
+        from "RFC 8289 on the target and links of low rate; tc-fq_codel(8), `target`";
     SHADOWED = "SG-C001", "class-shadowed", Error,
         "Every packet of a class belongs to an earlier class";
         why "Classes are tried in the order of the policy; the first that matches takes the packet. When the conditions of the classes above include all of a class's own, the class never sees a packet, and its bandwidth is reserved for nobody.\n\nThe packets get the treatment of the class above: its share, its queue, its policer. The comparison is exact: it takes match-any, match-all, `not`, access lists with their order, ports and prefixes into account.";

@@ -50,7 +50,7 @@ metrics! {
     PacketsReceived "packets_received" ["packets"] "Packets that arrived";
     Unresolved "unresolved" ["packets"] "Packets neither arrived nor lost when the run ended";
     DropsTail "drops_tail" ["packets"] "Lost because the queue was full";
-    DropsEarly "drops_early" ["packets"] "Lost to an AQM's random early drop";
+    DropsEarly "drops_early" ["packets"] "Lost to an AQM before the queue was full: by chance, or for too long a wait";
     DropsForced "drops_forced" ["packets"] "Lost to an AQM above its upper threshold";
     DropsPolicer "drops_policer" ["packets"] "Lost to a policer";
     DropsPushedOut "drops_pushed_out" ["packets"] "Pushed out of a queue to make room for another packet";

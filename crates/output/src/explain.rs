@@ -70,6 +70,10 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             "kind": "aqm", "average": o.average, "min": o.min, "max": o.max,
             "probability": o.probability, "count": o.count, "draw": o.draw,
         }),
+        Cause::Waited(w) => json!({
+            "kind": "waited", "waited": ps(w.waited), "target": ps(w.target),
+            "interval": ps(w.interval), "count": w.count, "due": w.due.and_then(at),
+        }),
         Cause::Policer { committed, excess } => {
             let mut said = bucket("policer", committed);
             said["excess"] = excess.map(|b| bucket("excess", b)).into();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
-use crate::evidence::{Evidence, QueueLimit};
+use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
@@ -180,7 +180,7 @@ impl Schedule for Leaf {
 
     fn leaf_names(&self) -> Vec<String> {
         vec![match self.queue {
-            Queue::Ring(_) => "fifo".to_owned(),
+            Queue::Ring(_) | Queue::Judged(_) => "fifo".to_owned(),
             Queue::Fair(_) => "flow-wfq".to_owned(),
         }]
     }
@@ -421,9 +421,9 @@ impl Discipline {
         self.engine.evidence(now, lost)
     }
 
-    /// Why a packet was marked with congestion experienced when it was queued at `now`, in numbers:
-    /// to be asked right after the call that queued it, with [`Packet::leaf`] being that of its
-    /// class. The packet is not among those that wait.
+    /// Why a packet was marked with congestion experienced when it was queued or left at `now`, in
+    /// numbers: to be asked right after that call, with [`Packet::leaf`] being that of its class. The
+    /// packet is not among those that wait.
     pub fn mark_evidence(&self, now: Time, packet: &Packet) -> Evidence {
         // The automaton keeps the odds of its last verdict, drop or mark.
         let verdict = Dropped {
@@ -431,6 +431,9 @@ impl Discipline {
             reason: DropReason::Early,
         };
         let evidence = self.engine.evidence(now, &verdict);
+        if matches!(evidence.cause, Cause::Waited(_)) {
+            return evidence; // It has left.
+        }
         Evidence {
             queue_packets: evidence.queue_packets.saturating_sub(1),
             queue_bytes: evidence.queue_bytes.saturating_sub(packet.len.into()),

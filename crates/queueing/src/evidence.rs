@@ -4,7 +4,7 @@
 //! that asking changes nothing and what is not dropped pays nothing. It is to be asked right after
 //! the call that dropped, before the next one.
 
-use spillgate_core::{Dscp, Time};
+use spillgate_core::{Dscp, Dur, Time};
 
 /// The odds by which RED or WRED dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +36,22 @@ impl Odds {
             draw: None,
         }
     }
+}
+
+/// The wait for which CoDel dropped or marked a packet that was to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waited {
+    /// How long it waited.
+    pub waited: Dur,
+    /// What it should not have waited: CoDel's target, or the threshold of its marks.
+    pub target: Dur,
+    /// For how long packets had waited longer than that before the first drop.
+    pub interval: Dur,
+    /// Drops and marks of the present period of dropping, this one counted; none where the threshold
+    /// of marks decided.
+    pub count: Option<u32>,
+    /// When the drop fell due; none where the threshold of marks decided.
+    pub due: Option<Time>,
 }
 
 /// A token bucket at the instant at which a packet was refused.
@@ -105,6 +121,8 @@ pub enum Cause {
     Plain,
     /// Active queue management.
     Aqm(Odds),
+    /// CoDel: it waited too long.
+    Waited(Waited),
     /// The policer of a class, its buckets as after the decision.
     Policer {
         /// The committed bucket.

@@ -2,12 +2,14 @@
 //!
 //! On arrival the AQM speaks first, then the hard limit, so that the average
 //! sees every arrival (RED 1993); a mark is set only on a packet that is kept.
+//! An AQM that judges departures (CoDel) is asked for each packet that comes to
+//! the head, until one passes.
 
 use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog};
+use crate::aqm::{Aqm, Backlog, Turn};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
@@ -102,6 +104,8 @@ impl Thresholds {
 pub(crate) enum Queue {
     /// First in, first out.
     Ring(VecDeque<Packet>),
+    /// First in, first out, the AQM being asked for each packet that leaves.
+    Judged(VecDeque<Packet>),
     /// A fair queue by conversation.
     Fair(Conversations),
 }
@@ -118,6 +122,12 @@ pub(crate) struct Leaf {
 
 impl Leaf {
     pub(crate) fn new(queue: Queue, bound: Bound, aqm: Option<Aqm>) -> Self {
+        let queue = match queue {
+            Queue::Ring(ring) if aqm.as_ref().is_some_and(Aqm::judges_departures) => {
+                Queue::Judged(ring)
+            }
+            queue => queue,
+        };
         Self {
             queue,
             bound,
@@ -132,11 +142,11 @@ impl Leaf {
         Self::new(Queue::Ring(VecDeque::new()), bound, aqm)
     }
 
-    /// Length of the packet that [`Leaf::pop`] would give; 0 if there is none.
+    /// Length of the packet that [`Leaf::pop`] would give if no AQM drops it; 0 if there is none.
     #[inline]
     pub(crate) fn head_len(&self) -> u32 {
         match &self.queue {
-            Queue::Ring(r) => r.front().map_or(0, |p| p.len),
+            Queue::Ring(r) | Queue::Judged(r) => r.front().map_or(0, |p| p.len),
             Queue::Fair(f) => f.head_len(),
         }
     }
@@ -146,7 +156,7 @@ impl Leaf {
     pub(crate) fn head_tag(&self) -> u64 {
         match &self.queue {
             Queue::Ring(r) => r.front().map_or(u64::MAX, |p| p.tag),
-            Queue::Fair(_) => u64::MAX,
+            Queue::Judged(_) | Queue::Fair(_) => u64::MAX,
         }
     }
 
@@ -176,7 +186,7 @@ impl Leaf {
             packet.ecn = Ecn::Ce;
         }
         match &mut self.queue {
-            Queue::Ring(ring) => ring.push_back(packet),
+            Queue::Ring(ring) | Queue::Judged(ring) => ring.push_back(packet),
             Queue::Fair(fair) => match fair.offer(packet) {
                 Admission::Accepted => {}
                 Admission::Evicted(victim) => {
@@ -219,18 +229,53 @@ impl Leaf {
         cx.refused(packet, DropReason::Tail);
     }
 
-    /// The next packet.
+    /// Waiting packets.
+    #[inline]
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// The next packet, after what the AQM drops before it. There is one if any waits: no AQM drops
+    /// the last.
     #[inline]
     pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        if let Queue::Judged(_) = self.queue {
+            return self.pop_judged(cx);
+        }
         let packet = self.take_head(cx.now)?;
         cx.dequeued(&packet);
         Some(packet)
     }
 
+    #[inline(never)]
+    fn pop_judged(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let mut turn = Turn::First;
+        loop {
+            let mut packet = self.take_head(cx.now)?;
+            let verdict = match &mut self.aqm {
+                Some(aqm) => aqm.departure(&mut turn, cx.now, &packet, self.bytes),
+                None => Verdict::Pass,
+            };
+            match verdict {
+                Verdict::Pass => {}
+                Verdict::Mark => {
+                    packet.ecn = Ecn::Ce;
+                    cx.marked(&packet);
+                }
+                Verdict::Drop(reason) => {
+                    cx.evicted(packet, reason);
+                    continue;
+                }
+            }
+            cx.dequeued(&packet);
+            return Some(packet);
+        }
+    }
+
     #[inline]
     fn take_head(&mut self, now: Time) -> Option<Packet> {
         let packet = match &mut self.queue {
-            Queue::Ring(r) => r.pop_front(),
+            Queue::Ring(r) | Queue::Judged(r) => r.pop_front(),
             Queue::Fair(f) => f.pop(),
         }?;
         self.packets -= 1;
@@ -258,13 +303,13 @@ impl Leaf {
     /// Why `lost` was dropped; the AQM's odds are those of its last verdict.
     pub(crate) fn evidence(&self, lost: &Dropped) -> Evidence {
         let of_flow = || match &self.queue {
-            Queue::Ring(_) => Cause::Plain,
+            Queue::Ring(_) | Queue::Judged(_) => Cause::Plain,
             Queue::Fair(fair) => fair.evidence(&lost.packet),
         };
         let (limit, cause) = match lost.reason {
             DropReason::Early | DropReason::Forced => {
-                let odds = self.aqm.as_ref().and_then(Aqm::odds);
-                (self.limit(), odds.map_or(Cause::Plain, Cause::Aqm))
+                let cause = self.aqm.as_ref().and_then(|a| a.cause(&lost.packet));
+                (self.limit(), cause.unwrap_or_default())
             }
             DropReason::Tail => (
                 self.limit(),
@@ -300,7 +345,7 @@ impl Leaf {
     pub(crate) fn limit(&self) -> QueueLimit {
         let limit = self.bound.limit();
         match &self.queue {
-            Queue::Ring(_) => limit,
+            Queue::Ring(_) | Queue::Judged(_) => limit,
             Queue::Fair(fair) => QueueLimit {
                 packets: limit.packets.into_iter().chain([fair.hold_queue()]).min(),
                 ..limit
@@ -320,7 +365,7 @@ impl Leaf {
     pub(crate) fn memory_bytes(&self) -> u64 {
         let packet = std::mem::size_of::<Packet>() as u64;
         match &self.queue {
-            Queue::Ring(_) => packet * ring_packets(&self.bound),
+            Queue::Ring(_) | Queue::Judged(_) => packet * ring_packets(&self.bound),
             Queue::Fair(f) => f.memory_bytes(),
         }
     }

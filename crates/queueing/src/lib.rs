@@ -25,7 +25,7 @@ mod tree;
 pub use classify::{Seen, View};
 pub use condition::{Conditioner, InputRecipe};
 pub use discipline::Discipline;
-pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused};
+pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused, Waited};
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};

@@ -30,7 +30,7 @@ pub struct LeafStats {
     pub dropped_queued_packets: u64,
     /// Their bytes.
     pub dropped_queued_bytes: u64,
-    /// Queued packets that an AQM marked with congestion experienced.
+    /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
     /// Most packets waiting at once since [`crate::Discipline::reset_peaks`].
     pub peak_packets: u64,
@@ -146,6 +146,12 @@ impl Cx<'_> {
         s.peak_bytes = s.peak_bytes.max(s.backlog_bytes());
         self.total.packets += 1;
         self.total.bytes += u64::from(packet.len);
+    }
+
+    /// A packet that is about to leave was marked.
+    #[inline]
+    pub(crate) fn marked(&mut self, packet: &Packet) {
+        self.stats[usize::from(packet.leaf)].marks_ce += 1;
     }
 
     #[inline]

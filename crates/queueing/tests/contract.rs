@@ -124,6 +124,7 @@ impl Driver {
         let seq = &mut self.seq[flow as usize];
         *seq += 1;
         let mut p = packet(flow, *seq - 1, len);
+        p.arrived = self.now;
         // Two of the flows come with one and two labels.
         for exp in [3, 5].iter().take((flow as usize).saturating_sub(5)) {
             p.labels.push(*exp);
@@ -264,6 +265,7 @@ fn shifted(ledger: &[Entry], begin: Time, seq: &[u32; 8]) -> Vec<(Dur, Packet, &
             Entry::Dropped(at, p, why) => (at, p, why),
         };
         p.seq -= seq[p.flow as usize];
+        p.arrived = Time::ZERO + p.arrived.since(begin);
         (p.tag, p.handle) = (0, 0);
         (at.since(begin), p, how)
     };

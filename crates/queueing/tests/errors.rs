@@ -249,6 +249,8 @@ fn statements_that_exclude_each_other() {
         "a",
         "exclude each other",
     );
+    let keys = r#""fair_queue": {}, "aqm": {"codel": {}}"#;
+    refused_class(&class(keys), "aqm", "codel", "packets of one queue");
     let keys = r#""policy": "main", "aqm": {"red": {}}"#;
     refused_class(&class(keys), "aqm", "a", "no queue of its own");
     refused_class(
@@ -384,6 +386,21 @@ fn ranges() {
             "0",
         ),
         (r#""aqm": {"red": {"min_th": -1}}"#, "aqm.red.min_th", "-1"),
+        (
+            r#""aqm": {"codel": {"target": "0 s"}}"#,
+            "aqm.codel.target",
+            "0 s",
+        ),
+        (
+            r#""aqm": {"codel": {"interval": "200 s"}}"#,
+            "aqm.codel.interval",
+            "200 s",
+        ),
+        (
+            r#""aqm": {"codel": {"target": "200 ms"}}"#,
+            "aqm.codel.target",
+            "200 ms",
+        ),
         (r#""aqm": {"red": {"min_th": 15}}"#, "aqm.red.max_th", "15"),
         (r#""aqm": {"red": {"max_p": 1.5}}"#, "aqm.red.max_p", "1.5"),
         (r#""aqm": {"red": {"weight": 0}}"#, "aqm.red.weight", "0"),

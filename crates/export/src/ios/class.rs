@@ -75,6 +75,9 @@ impl Writer<'_> {
         match &c.aqm {
             Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, &self.place, self.notes),
             Some(AqmSpec::Red(r)) => self.red(r),
+            Some(AqmSpec::Codel(_)) => {
+                self.note("IOS has no CoDel: the queue drops at its limit only".to_owned());
+            }
             None => {}
         }
         if let Some(d) = c.set_dscp {

@@ -223,7 +223,9 @@ impl<'s> Script<'s> {
             Some(DisciplineSpec::Fifo(f)) => {
                 let qdisc = match &f.aqm {
                     None => queue::fifo(f.limit, rate),
-                    Some(aqm) => queue::red(aqm, f.limit, rate, u64::MAX, &place, &mut self.notes),
+                    Some(aqm) => {
+                        queue::managed(aqm, f.limit, rate, u64::MAX, &place, &mut self.notes)
+                    }
                 };
                 self.root(&qdisc);
             }

@@ -1,7 +1,11 @@
 //! The queues of classes as queueing disciplines of Linux.
 
-use spillgate_core::{Limit, Rate, math};
-use spillgate_queueing::aqm::{AqmSpec, RedSpec, SizeScaling, WredProfile, WredSpec};
+use std::fmt::Write as _;
+
+use spillgate_core::{Dur, Limit, Rate, math};
+use spillgate_queueing::aqm::{
+    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec,
+};
 use spillgate_queueing::spec::{ClassSpec, FairQueueSpec};
 
 use crate::Notes;
@@ -40,7 +44,7 @@ pub(super) fn leaf(
     let limit = limit.unwrap_or(Limit::Packets(64));
     match &class.aqm {
         None => fifo(limit, rate),
-        Some(aqm) => red(aqm, limit, rate, dscps, place, notes),
+        Some(aqm) => managed(aqm, limit, rate, dscps, place, notes),
     }
 }
 
@@ -92,8 +96,8 @@ pub(super) fn sfq(
     )
 }
 
-/// `red`; WRED by its one profile, or by that of the lowest DSCP.
-pub(super) fn red(
+/// `red` or `codel`.
+pub(super) fn managed(
     aqm: &AqmSpec,
     limit: Limit,
     rate: Rate,
@@ -101,7 +105,8 @@ pub(super) fn red(
     place: &str,
     notes: &mut Notes,
 ) -> String {
-    let r = match aqm {
+    let red_of = |r, notes: &mut Notes| red(r, limit, rate, place, notes);
+    match aqm {
         AqmSpec::Red(r) => {
             if r.gentle {
                 notes.add(
@@ -112,10 +117,65 @@ pub(super) fn red(
             if r.size_scaling != SizeScaling::None {
                 notes.add(place, "red does not scale probabilities by length");
             }
-            r.clone()
+            red_of(r, notes)
         }
-        AqmSpec::Wred(w) => one_profile(w, dscps, place, notes),
+        AqmSpec::Wred(w) => red_of(&one_profile(w, dscps, place, notes), notes),
+        AqmSpec::Codel(c) => codel(c, limit, rate, place, notes),
+    }
+}
+
+/// `codel`.
+fn codel(c: &CodelSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let packets = in_packets(limit, rate, "codel", place, notes);
+    let ecn = if c.ecn { " ecn" } else { " noecn" };
+    let delays = delays(c, place, notes);
+    format!("codel limit {packets}{delays}{ecn}")
+}
+
+/// The words of `codel` and `fq_codel` for what packets may wait.
+fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
+    if c.inverse_sqrt == InverseSqrt::Exact {
+        notes.add(place, "Linux computes the square root of CoDel in 16 bits: drops come closer after one another at first");
+    }
+    if c.max_packet != CodelSpec::default().max_packet {
+        notes.add(
+            place,
+            "below the device's largest packet nothing is dropped, whatever `max_packet` is",
+        );
+    }
+    let mut words = format!(
+        " target {} interval {}",
+        micros(c.target),
+        micros(c.interval)
+    );
+    if let Some(threshold) = c.ce_threshold {
+        let _ = write!(words, " ce_threshold {}", micros(threshold));
+    }
+    words
+}
+
+/// A time for `tc`, which counts microseconds.
+fn micros(d: Dur) -> String {
+    format!("{}us", (d.as_ps() + 500_000) / 1_000_000)
+}
+
+/// A limit for a discipline that counts packets: bytes make packets of 1514 B.
+fn in_packets(limit: Limit, rate: Rate, kind: &str, place: &str, notes: &mut Notes) -> u64 {
+    let bytes = match limit {
+        Limit::Packets(n) => return n.into(),
+        Limit::Bytes(n) => n,
+        Limit::Time(d) => rate.bytes_in(d),
     };
+    let packets = bytes.div_ceil(1514).max(1);
+    notes.add(
+        place,
+        format!("{kind} counts packets: the limit of {limit} becomes {packets} packets"),
+    );
+    packets
+}
+
+/// `red`.
+fn red(r: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
     let bytes = |packets: f64| (packets * f64::from(PACKET_BYTES) + 0.5) as u64;
     let min = bytes(r.min_th).max(u64::from(PACKET_BYTES));
     let max = bytes(r.max_th).max(min + 1);

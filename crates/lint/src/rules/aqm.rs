@@ -1,11 +1,12 @@
-//! RED and WRED.
+//! RED, WRED and CoDel.
 
 use spillgate_core::math::{exp, ln};
 use spillgate_core::{Dscp, Rate};
-use spillgate_queueing::spec::{AqmSpec, WredBy, WredProfile, WredSpec};
+use spillgate_queueing::spec::{AqmSpec, CodelSpec, WredBy, WredProfile, WredSpec};
 
 use crate::registry::{
-    AF_ORDER, ECN_UNUSED, RED_MAX_P, RED_THRESHOLDS, RED_WEIGHT, WRED_ABOVE_LIMIT, WRED_DEAF,
+    AF_ORDER, CODEL_TARGET, ECN_UNUSED, RED_MAX_P, RED_THRESHOLDS, RED_WEIGHT, WRED_ABOVE_LIMIT,
+    WRED_DEAF,
 };
 use crate::view::{FULL, View, bytes, digits, time};
 
@@ -47,6 +48,11 @@ pub(super) fn check(v: &mut View<'_>) {
                     spillgate_core::math::pow(2.0, -f64::from(n)),
                     wred.ecn,
                 )
+            }
+            AqmSpec::Codel(codel) => {
+                target(v, i, codel);
+                reaction(v, i, codel.ecn || codel.ce_threshold.is_some());
+                continue;
             }
         };
         limits(v, i, &profiles);
@@ -207,6 +213,27 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
                 break;
             }
         }
+    }
+}
+
+/// A packet that finds one other waits for that one's transmission at least.
+fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec) {
+    let Some(rate) = v.classes[i]
+        .division
+        .guaranteed
+        .filter(|_| v.rate.is_some())
+    else {
+        return;
+    };
+    let one = (8 * FULL) as f64 / rate.bps() as f64;
+    if codel.target.as_secs_f64() < one {
+        let message = format!(
+            "the target of {} is less than the {} that one packet of {FULL} B takes at the {rate} of class {}",
+            codel.target,
+            time(one),
+            v.classes[i].spec.name
+        );
+        v.hit(&CODEL_TARGET, Some(i), "aqm.codel.target", message);
     }
 }
 

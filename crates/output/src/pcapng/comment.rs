@@ -83,6 +83,20 @@ fn cause(out: &mut String, e: &Evidence) {
                 let _ = write!(out, " draw={draw:.6}");
             }
         }
+        Cause::Waited(w) => {
+            let _ = write!(
+                out,
+                " waited={:.12} target={:.12}",
+                w.waited.as_secs_f64(),
+                w.target.as_secs_f64()
+            );
+            if let Some(count) = w.count {
+                let _ = write!(out, " count={count}");
+            }
+            if let Some(due) = w.due {
+                let _ = write!(out, " due={:.12}", due.as_secs_f64());
+            }
+        }
         Cause::Policer { committed, excess } => {
             out.push_str(" policer=class");
             bucket(out, "", committed);

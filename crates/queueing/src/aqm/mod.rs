@@ -1,12 +1,13 @@
 //! Active queue management: verdict automata.
 //!
-//! An automaton is asked on every arrival and answers with a
+//! An automaton is asked on every arrival, or on every departure, and answers with a
 //! [`spillgate_core::Verdict`]; the leaf that asked does the deed. Parameters
 //! (shared, read only) and variables (changed by every packet) lie apart.
 //!
 //! To add one: a file with its specification, parameters and variables, and
 //! one line in the registry below.
 
+mod codel;
 mod red;
 mod wred;
 
@@ -14,10 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
 
+pub use codel::{CodelSpec, InverseSqrt};
 pub use red::{RedSpec, SizeScaling};
 pub use wred::{WredBy, WredProfile, WredSpec};
 
-use crate::evidence::Odds;
+use crate::evidence::{Cause, Odds};
 use crate::recipe::At;
 use crate::registry::Kind;
 
@@ -42,8 +44,24 @@ pub(crate) struct Backlog {
     pub(crate) packets: u32,
 }
 
+/// What has happened in a departure before the packet that an automaton is asked for: after each
+/// drop the next packet comes up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing.
+    #[default]
+    First,
+    /// A drop that began a period of dropping.
+    Began,
+    /// A drop within such a period.
+    Dropped,
+}
+
 /// The hooks of an automaton; all but the first have harmless defaults.
 pub(crate) trait Automaton {
+    /// Whether it is to be asked when packets leave.
+    const JUDGES_DEPARTURES: bool = false;
+
     /// The verdict on an arriving packet.
     fn arrival<D: Draw>(
         &mut self,
@@ -52,6 +70,11 @@ pub(crate) trait Automaton {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict;
+    /// The verdict on a packet that was taken from the head of the queue, with the bytes that wait
+    /// behind it. After a drop it is asked for the next one.
+    fn departure(&mut self, _: &mut Turn, _: Time, _: &Packet, _: u64) -> Verdict {
+        Verdict::Pass
+    }
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&mut self) {}
     /// The leaf's last packet left.
@@ -63,6 +86,10 @@ pub(crate) trait Automaton {
     /// The odds of the drop or mark that it spoke last, if it has spoken one.
     fn odds(&self) -> Option<Odds> {
         None
+    }
+    /// Why it dropped or marked a packet in its last call.
+    fn cause(&self, _: &Packet) -> Option<Cause> {
+        self.odds().map(Cause::Aqm)
     }
 }
 
@@ -93,6 +120,11 @@ macro_rules! registry {
             /// The key under which a scenario writes it.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $kind,)+ }
+            }
+
+            /// Whether it is asked when packets leave: then the queue has to be first in, first out.
+            pub fn judges_departures(&self) -> bool {
+                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
             }
 
             /// Where it begins to drop and how much, for people.
@@ -131,8 +163,18 @@ macro_rules! registry {
                 match self { $(Self::$variant(a) => a.average(),)+ }
             }
 
-            pub(crate) fn odds(&self) -> Option<Odds> {
-                match self { $(Self::$variant(a) => a.odds(),)+ }
+            #[inline]
+            pub(crate) fn departure(&mut self, turn: &mut Turn, now: Time, packet: &Packet, backlog: u64) -> Verdict {
+                match self { $(Self::$variant(a) => a.departure(turn, now, packet, backlog),)+ }
+            }
+
+            pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {
+                match self { $(Self::$variant(a) => a.cause(packet),)+ }
+            }
+
+            /// Whether it is to be asked when packets leave.
+            pub(crate) fn judges_departures(&self) -> bool {
+                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
             }
         }
     };
@@ -143,6 +185,8 @@ registry! {
     Red = "red", RedSpec => red::Red;
     /// Weighted RED with profiles by DSCP or precedence (Cisco IOS).
     Wred = "wred", WredSpec => wred::Wred;
+    /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
+    Codel = "codel", CodelSpec => codel::Codel;
 }
 
 /// The exponentially weighted average queue of RED and WRED with its idle decay.

@@ -9,19 +9,25 @@ use crate::evidence::BucketLevel;
 /// a refill is exact for every rate and interval.
 pub(super) const UNITS: u128 = 8 * PS_PER_SEC as u128;
 
+/// What so many bytes cost.
+#[inline]
+fn tokens(bytes: u64) -> i128 {
+    (u128::from(bytes) * UNITS) as i128
+}
+
 /// A bucket that fills at `rate` up to a burst and starts full.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
-    /// Tokens at `at`.
-    level: u128,
-    full: u128,
+    /// Tokens at `at`; below 0 after a packet that was charged without having been asked for.
+    level: i128,
+    full: i128,
     bps: u64,
     at: Time,
 }
 
 impl TokenBucket {
     pub(crate) fn new(rate: Rate, burst_bytes: u64) -> Self {
-        let full = u128::from(burst_bytes) * UNITS;
+        let full = tokens(burst_bytes);
         Self {
             level: full,
             full,
@@ -31,21 +37,29 @@ impl TokenBucket {
     }
 
     #[inline]
-    fn level(&self, now: Time) -> u128 {
+    fn level(&self, now: Time) -> i128 {
         let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
-        (self.level + gained).min(self.full)
+        (self.level + gained as i128).min(self.full)
     }
 
     /// Whether the tokens at `now` pay for `len` bytes.
     #[inline]
     pub(crate) fn conforms(&self, now: Time, len: u32) -> bool {
-        self.level(now) >= u128::from(len) * UNITS
+        self.level(now) >= tokens(len.into())
     }
 
     /// Pays for `len` bytes, down to zero.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, len: u32) {
-        self.level = self.level(now).saturating_sub(u128::from(len) * UNITS);
+        self.level = (self.level(now) - tokens(len.into())).max(0);
+        self.at = self.at.max(now);
+    }
+
+    /// Pays for `len` bytes that have left, with tokens to come if there are too few: an AQM may
+    /// have dropped the packet for which they sufficed, and a longer one come up behind it.
+    #[inline]
+    pub(crate) fn charge(&mut self, now: Time, len: u32) {
+        self.level = self.level(now) - tokens(len.into());
         self.at = self.at.max(now);
     }
 
@@ -62,11 +76,11 @@ impl TokenBucket {
     /// The first instant from which on the tokens pay for `len` bytes; never
     /// ([`Time::MAX`]) if the burst is smaller.
     pub(crate) fn ready_at(&self, len: u32) -> Time {
-        let need = u128::from(len) * UNITS;
+        let need = tokens(len.into());
         if need > self.full {
             return Time::MAX;
         }
-        let missing = need.saturating_sub(self.level);
+        let missing = (need - self.level).max(0) as u128;
         let wait = match u64::try_from(missing) {
             Ok(m) => m.div_ceil(self.bps),
             Err(_) => u64::try_from(missing.div_ceil(u128::from(self.bps))).unwrap_or(u64::MAX),
@@ -78,14 +92,14 @@ impl TokenBucket {
     pub(crate) fn describe(&self, now: Time) -> BucketLevel {
         BucketLevel {
             tokens: self.bytes(now),
-            burst: (self.full / UNITS) as u64,
+            burst: (self.full as u128 / UNITS) as u64,
             bps: self.bps,
         }
     }
 
     /// Tokens at `now` in whole bytes.
     pub(crate) fn bytes(&self, now: Time) -> u64 {
-        (self.level(now) / UNITS) as u64
+        (self.level(now).max(0) as u128 / UNITS) as u64
     }
 }
 

@@ -16,7 +16,9 @@ use spillgate_core::{Limit, Rate};
 pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
-pub use crate::aqm::{AqmSpec, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec};
+pub use crate::aqm::{
+    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec,
+};
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{
     BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,

@@ -164,6 +164,15 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         "with a nested policy the class has no queue of its own for `{}`",
         "put it into a class of the nested policy",
     )?;
+    if let Some(aqm) = &c.aqm {
+        at.check(
+            !aqm.judges_departures() || c.fair_queue.is_none(),
+            "aqm",
+            aqm.kind(),
+            "it looks at how long the packets of one queue waited, and `fair_queue` makes many",
+            "leave `fair_queue` out, or use RED or WRED",
+        )?;
+    }
     at.check(
         c.name != DEFAULT || c.priority.is_none(),
         "priority",

@@ -246,6 +246,21 @@ impl Tree {
         }
     }
 
+    /// Takes packets that its AQM or queue dropped out of the count of a leaf's class and all
+    /// around it. They are not charged: others use their time. At least one packet is left.
+    #[cold]
+    fn forget(&mut self, leaf: u16, lost: u32) {
+        let mut c = self.places[usize::from(leaf)].class;
+        loop {
+            let class = &mut self.classes[usize::from(c)];
+            class.packets -= lost;
+            match self.nodes[usize::from(class.node)].parent {
+                Some(parent) => c = parent,
+                None => break,
+            }
+        }
+    }
+
     /// Charges a packet that left to its class and all around it.
     #[inline]
     fn charge(&mut self, leaf: u16, len: u32, now: Time) {
@@ -261,7 +276,7 @@ impl Tree {
                 node.v = node.v.max(class.start);
             }
             if let Some(s) = class.shaper {
-                self.shapers[usize::from(s)].take(now, len);
+                self.shapers[usize::from(s)].charge(now, len);
             }
             let n = class.node;
             let (gated, v, parent) = (node.gated, node.v, node.parent);
@@ -352,8 +367,14 @@ impl Schedule for Tree {
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let pick = self.pick(0, cx.now)?;
-        let packet = self.leaves[usize::from(pick.leaf)].pop(cx)?;
-        debug_assert_eq!(packet.len, pick.len);
+        let leaf = &mut self.leaves[usize::from(pick.leaf)];
+        let before = leaf.packets();
+        let packet = leaf.pop(cx)?;
+        let lost = before - leaf.packets() - 1;
+        debug_assert!(packet.len == pick.len || lost > 0);
+        if lost > 0 {
+            self.forget(pick.leaf, lost);
+        }
         self.charge(pick.leaf, packet.len, cx.now);
         Some(packet)
     }

@@ -125,6 +125,28 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "codel",
+        json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
+            {"target": "10 ms", "interval": "40 ms", "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "codel, 16 bits, threshold of marks",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"codel":
+            {"target": "3 ms", "interval": "20 ms", "ce_threshold": "15 ms", "max_packet": "0 B", "inverse_sqrt": "newton16"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "codel in shaped classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "outer", "match": {"dscp": ["af31", "af33", "af21", "af23"]}, "shape": {"rate": "300 kb/s", "burst": "1600 B"}, "policy": "inner"},
+            {"name": "class-default", "aqm": {"codel": {"target": "10 ms", "interval": "50 ms"}}}]}},
+          "inner": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": ["af31", "af33"]}, "bandwidth": "60 %", "aqm": {"codel": {"interval": "30 ms"}}},
+            {"name": "class-default", "shape": {"rate": "100 kb/s", "burst": "1500 B"}, "aqm": {"codel": {"target": "1 ms", "interval": "10 ms", "ecn": true}}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "wfq",
         json: r#"{"main": {"wfq": {"limit": "3 packets", "hold_queue": "12 packets"}}}"#,
         work_conserving: true,

@@ -139,8 +139,10 @@ impl<S: EventSet> World<S> {
 
     /// The server of `link` takes the next packet, if it may.
     pub(super) fn serve(&mut self, link: usize) {
+        let mut marks = 0;
         if self.tap.is_some() {
             self.tap_choosing(link);
+            marks = self.marks(link);
         }
         let (now, window) = (self.now, self.window);
         let l = &mut self.links[link];
@@ -162,6 +164,9 @@ impl<S: EventSet> World<S> {
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now);
             if self.tap.is_some() {
+                if self.marks(link) > marks {
+                    self.tap_marked(link, &packet);
+                }
                 self.tap_served(link, &packet);
             }
             if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {

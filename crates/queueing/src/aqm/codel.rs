@@ -1,0 +1,399 @@
+//! CoDel: controlled delay.
+//!
+//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018; K. Nichols, V. Jacobson,
+//! "Controlling Queue Delay", ACM Queue 10(5), 2012. Marks, their threshold and the 16-bit root are
+//! those of Linux (`tc-codel(8)`).
+//!
+//! Idea: a good queue drains within a round trip, a bad one stands. A packet that leaves tells how
+//! long it waited. When that has not been below `target` for a whole `interval`, the queue is bad:
+//! one packet is dropped, the next `interval` / √1 later, then `interval` / √2, and so on, until a
+//! packet has waited less than `target`. That makes the drop rate of TCP rise linearly in time.
+//!
+//! A queue that becomes bad again soon goes on where it was: with the drops that the last bad period
+//! needed beyond the one before, if it ended less than 16 intervals ago.
+//!
+//! Deviations: times are picoseconds, an instant at which something falls due belongs to it
+//! (RFC 8289: ≥; Linux: >). A mark sets the next instant from the one that was due, as a drop does.
+//! Cost: O(1) per packet, one square root per drop.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{DropReason, Dur, Packet, Size, Time, Verdict};
+
+use super::{Automaton, Backlog, Draw, LeafFacts, Turn};
+use crate::BuildError;
+use crate::evidence::{Cause, Waited};
+use crate::recipe::At;
+
+/// Parameters of CoDel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CodelSpec {
+    /// What a packet may wait in a good queue. Default 5 ms, 5 % of `interval` (RFC 8289).
+    pub target: Dur,
+    /// For how long packets have to wait longer than `target` before the first is dropped: about the
+    /// longest usual round-trip time. Default 100 ms (RFC 8289).
+    pub interval: Dur,
+    /// Mark ECN-capable packets instead of dropping them (RFC 3168). Default false (Linux).
+    pub ecn: bool,
+    /// Mark every ECN-capable packet that waited longer, whatever `ecn` says: a shallow threshold as
+    /// DCTCP needs it (Linux). Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Dur>,
+    /// While no more than this waits nothing is dropped: the largest packet of the link (RFC 8289
+    /// §5, MAXPACKET). Default 1514 B, that of Ethernet.
+    pub max_packet: Size,
+    /// How the square root is computed.
+    pub inverse_sqrt: InverseSqrt,
+}
+
+impl Default for CodelSpec {
+    fn default() -> Self {
+        Self {
+            target: Dur::from_ms(5),
+            interval: Dur::from_ms(100),
+            ecn: false,
+            ce_threshold: None,
+            max_packet: Size(1514),
+            inverse_sqrt: InverseSqrt::Exact,
+        }
+    }
+}
+
+/// How CoDel computes 1/√count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InverseSqrt {
+    /// As the square root that it is (RFC 8289).
+    #[default]
+    Exact,
+    /// In 16 bits, by one step of Newton's method per drop (Linux, ns-3): the second drop comes after
+    /// half an interval, not after 0.71.
+    Newton16,
+}
+
+impl CodelSpec {
+    /// None: its thresholds are times.
+    pub(super) fn thresholds(&self) -> Vec<crate::Thresholds> {
+        Vec::new()
+    }
+
+    /// Checks the parameters.
+    pub(crate) fn params(&self, at: &mut At<'_>) -> Result<CodelParams, BuildError> {
+        at.check(
+            !self.target.is_zero(),
+            "target",
+            self.target,
+            "every packet would have waited too long",
+            "the usual value is 5 ms",
+        )?;
+        // The longest interval whose product with the 16-bit root fits 64 bits, with room.
+        at.check(
+            !self.interval.is_zero() && self.interval <= LONGEST,
+            "interval",
+            self.interval,
+            "the interval must be above 0 and at most 100 s",
+            "the usual value is 100 ms",
+        )?;
+        at.check(
+            self.target <= self.interval,
+            "target",
+            self.target,
+            &format!("it must not be above the interval of {}", self.interval),
+            "RFC 8289 advises 5 % of the interval",
+        )?;
+        Ok(CodelParams {
+            target: self.target,
+            interval: self.interval,
+            ecn: self.ecn,
+            ce_threshold: self.ce_threshold.unwrap_or(Dur::MAX),
+            max_packet: self.max_packet.0,
+            law: self.inverse_sqrt,
+        })
+    }
+
+    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Codel, BuildError> {
+        Ok(Codel {
+            judge: Judge::new(self.params(at)?),
+            vars: CodelVars::NEW,
+        })
+    }
+}
+
+const LONGEST: Dur = Dur::from_secs(100);
+
+/// Parameters, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct CodelParams {
+    target: Dur,
+    interval: Dur,
+    ce_threshold: Dur,
+    max_packet: u64,
+    ecn: bool,
+    law: InverseSqrt,
+}
+
+impl CodelParams {
+    /// When the drop after one at `t` falls due.
+    fn control_law(&self, t: Time, vars: &CodelVars) -> Time {
+        let interval = self.interval.as_ps();
+        let gap = match self.law {
+            InverseSqrt::Exact => (interval as f64 / f64::from(vars.count).sqrt() + 0.5) as u64,
+            InverseSqrt::Newton16 => (interval * u64::from(vars.root)) >> 16,
+        };
+        t + Dur::from_ps(gap)
+    }
+}
+
+/// The state of one queue under CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodelVars {
+    /// When packets will have waited too long for an interval; never while they do not.
+    first_above: Time,
+    /// When the next drop is due, while dropping.
+    drop_next: Time,
+    /// Drops in the present period of dropping.
+    count: u32,
+    /// `count` at the beginning of the period.
+    last_count: u32,
+    /// 2¹⁶/√count, approximately; kept for [`InverseSqrt::Newton16`].
+    root: u16,
+    dropping: bool,
+}
+
+const _: () = assert!(std::mem::size_of::<CodelVars>() <= 32);
+
+impl CodelVars {
+    /// Of a queue that was always good.
+    pub(crate) const NEW: Self = Self {
+        first_above: Time::MAX,
+        drop_next: Time::ZERO,
+        count: 0,
+        last_count: 0,
+        root: u16::MAX,
+        dropping: false,
+    };
+
+    /// The queue was found empty.
+    #[inline]
+    pub(crate) fn emptied(&mut self) {
+        self.first_above = Time::MAX;
+        self.dropping = false;
+    }
+
+    /// RFC 8289's `ok_to_drop`: a packet waited so long, `backlog` bytes still wait behind it.
+    #[inline]
+    fn is_bad(&mut self, p: &CodelParams, now: Time, waited: Dur, backlog: u64) -> bool {
+        if waited < p.target || backlog <= p.max_packet {
+            self.first_above = Time::MAX;
+            return false;
+        }
+        if self.first_above == Time::MAX {
+            self.first_above = now + p.interval;
+            return false;
+        }
+        now >= self.first_above
+    }
+
+    /// One more drop, and one step of Newton's method: r <- r (3 - count r²) / 2.
+    fn step(&mut self) {
+        self.count = self.count.saturating_add(1);
+        self.improve_root();
+    }
+
+    fn improve_root(&mut self) {
+        let root = u64::from(self.root) << 16;
+        let square = u64::from(self.count).saturating_mul((root * root) >> 32);
+        let root = match (3_u64 << 32).checked_sub(square) {
+            Some(value) => (((value >> 2) * root) >> 31) >> 16,
+            // The method does not converge from there, as after many drops for lack of room (Linux
+            // wraps around): the root itself.
+            None => (65_536.0 / f64::from(self.count).sqrt()) as u64,
+        };
+        self.root = root.clamp(1, u64::from(u16::MAX)) as u16;
+    }
+
+    /// The queue ran empty within a departure.
+    #[cfg(test)]
+    pub(crate) fn exhausted(&mut self, judge: &Judge, now: Time, turn: Turn) {
+        if turn == Turn::Began {
+            self.begin(&judge.params, now);
+        }
+        self.emptied();
+    }
+
+    /// A period of dropping begins; the first packet of it is gone.
+    fn begin(&mut self, p: &CodelParams, now: Time) {
+        let grew = self.count.saturating_sub(self.last_count);
+        let recent = now.since(self.drop_next).as_ps() < 16 * p.interval.as_ps();
+        self.dropping = true;
+        if grew > 1 && recent {
+            self.count = grew;
+            self.improve_root();
+        } else {
+            self.count = 1;
+            self.root = u16::MAX;
+        }
+        self.last_count = self.count;
+        self.drop_next = p.control_law(now, self);
+    }
+}
+
+/// Parameters of CoDel with a memory of what was decided last, for whoever asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Judge {
+    params: CodelParams,
+    /// Packets that the last departure dropped or marked: flow, number, why.
+    decided: Vec<(u32, u32, Waited)>,
+}
+
+impl Judge {
+    pub(crate) fn new(params: CodelParams) -> Self {
+        Self {
+            params,
+            decided: Vec::new(),
+        }
+    }
+
+    /// The verdict on a packet that was taken from the head of its queue, `backlog` bytes waiting
+    /// behind it. After a drop the next packet is to be asked for with the same `turn`.
+    #[inline]
+    pub(crate) fn departure(
+        &mut self,
+        vars: &mut CodelVars,
+        turn: &mut Turn,
+        now: Time,
+        packet: &Packet,
+        backlog: u64,
+    ) -> Verdict {
+        if *turn == Turn::First && !self.decided.is_empty() {
+            self.decided.clear();
+        }
+        let p = &self.params;
+        let waited = now.since(packet.arrived);
+        let bad = vars.is_bad(p, now, waited, backlog);
+        let acts = match *turn {
+            Turn::First if vars.dropping => {
+                vars.dropping = bad;
+                bad && now >= vars.drop_next
+            }
+            Turn::First => bad,
+            Turn::Dropped => {
+                vars.dropping = bad;
+                if bad {
+                    vars.drop_next = p.control_law(vars.drop_next, vars);
+                }
+                bad && now >= vars.drop_next
+            }
+            // RFC 8289 §5: the packet behind the first one dropped goes.
+            Turn::Began => {
+                vars.begin(p, now);
+                false
+            }
+        };
+        if acts {
+            return self.act(vars, turn, now, packet, waited);
+        }
+        if waited > p.ce_threshold && packet.ecn.is_capable() {
+            self.note(vars, packet, waited, None);
+            return Verdict::Mark;
+        }
+        Verdict::Pass
+    }
+
+    /// Drops or marks a packet whose time has come.
+    #[cold]
+    fn act(
+        &mut self,
+        vars: &mut CodelVars,
+        turn: &mut Turn,
+        now: Time,
+        packet: &Packet,
+        waited: Dur,
+    ) -> Verdict {
+        let marks = self.params.ecn && packet.ecn.is_capable();
+        if !vars.dropping {
+            let due = vars.first_above;
+            if marks {
+                vars.begin(&self.params, now);
+            } else {
+                *turn = Turn::Began;
+            }
+            self.note(vars, packet, waited, Some(due));
+        } else {
+            let due = vars.drop_next;
+            vars.step();
+            if marks {
+                vars.drop_next = self.params.control_law(due, vars);
+            } else {
+                *turn = Turn::Dropped;
+            }
+            self.note(vars, packet, waited, Some(due));
+        }
+        if marks {
+            Verdict::Mark
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+
+    fn note(&mut self, vars: &CodelVars, packet: &Packet, waited: Dur, due: Option<Time>) {
+        let p = &self.params;
+        // The first drop of a period is counted when the next packet has been seen.
+        let count = if vars.dropping { vars.count } else { 1 };
+        let why = Waited {
+            waited,
+            target: if due.is_some() {
+                p.target
+            } else {
+                p.ce_threshold
+            },
+            interval: p.interval,
+            count: due.map(|_| count),
+            due,
+        };
+        self.decided.push((packet.flow, packet.seq, why));
+    }
+
+    /// Why the last departure dropped or marked a packet.
+    pub(crate) fn evidence(&self, packet: &Packet) -> Option<Cause> {
+        let mut found = self.decided.iter().rev();
+        let of = found.find(|(flow, seq, _)| (*flow, *seq) == (packet.flow, packet.seq))?;
+        Some(Cause::Waited(of.2))
+    }
+}
+
+/// A running CoDel.
+#[derive(Clone, Debug)]
+pub(crate) struct Codel {
+    judge: Judge,
+    vars: CodelVars,
+}
+
+impl Automaton for Codel {
+    const JUDGES_DEPARTURES: bool = true;
+
+    #[inline]
+    fn arrival<D: Draw>(&mut self, _: Time, _: Backlog, _: &Packet, _: &mut D) -> Verdict {
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn departure(&mut self, turn: &mut Turn, now: Time, packet: &Packet, backlog: u64) -> Verdict {
+        self.judge
+            .departure(&mut self.vars, turn, now, packet, backlog)
+    }
+
+    #[inline]
+    fn emptied(&mut self, _: Time) {
+        self.vars.emptied();
+    }
+
+    fn cause(&self, packet: &Packet) -> Option<Cause> {
+        self.judge.evidence(packet)
+    }
+}
+
+#[cfg(test)]
+#[path = "codel_tests.rs"]
+mod tests;
