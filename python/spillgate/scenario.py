@@ -59,7 +59,8 @@ class Description:
         connections: How many of them are TCP connections.
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
             active.
-        failures: One record for links that fail together: links, at (s), repair (s or none).
+        failures: One record for links that fail together: links, at (s), repair (s or none),
+            spread (s): in each run both come later by a time drawn between 0 and this.
         reroute: Seconds from a failure or repair until routes follow.
         warnings: What to know before believing the result.
         unmodelled: Configuration lines without effect.
@@ -118,7 +119,7 @@ class Description:
             flows=record["flows"],
             connections=record.get("connections", 0),
             sessions=tuple(record.get("sessions", ())),
-            failures=tuple(record.get("failures", ())),
+            failures=tuple({"spread": 0.0, **f} for f in record.get("failures", ())),
             reroute=record.get("reroute", 0.0),
             warnings=tuple(record["warnings"]),
             unmodelled=tuple(Unmodelled(**u) for u in record["unmodelled"]),
@@ -133,6 +134,19 @@ class Description:
             correction=record.get("correction", "none"),
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
         )
+
+    def outages(self) -> list[tuple[float, float, str]]:
+        """When links may be down in a run: from, to (s), and which in words."""
+        end = self.warmup + self.duration
+        found = []
+        for failure in self.failures:
+            until = end if failure["repair"] is None else failure["repair"] + failure["spread"]
+            what = f"down: {', '.join(failure['links'])}"
+            if failure["spread"]:
+                what += f", by up to {failure['spread']:g} s later"
+            if failure["at"] < min(until, end):
+                found.append((failure["at"], min(until, end), what))
+        return found
 
 
 def override_texts(overrides: Overrides | None, correction: str | None = None) -> list[str]:

@@ -92,3 +92,17 @@ def test_bad_periods(cli, tmp_path, gaps, said):
     assert done.returncode == 2
     assert said in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_with_a_spread_is_later_in_each_run_and_said_to_be(tmp_path):
+    path = tmp_path / "gaps.yaml"
+    path.write_text(SCENARIO.replace("repair: 11.5 s", "repair: 11.5 s, spread: 400 ms"))
+    results = spillgate.run(path, runs=8)
+    assert results.description.outages() == [
+        (10.0, 11.9, "down: bc, bc.reverse, by up to 0.4 s later")
+    ]
+    # The outage lasts as long as ever: a packet every 10 ms is early or late by one.
+    gaps = [row.mean for row in results.table(scope="flow", name="cut", metric="gap_max")]
+    assert all(1.49 < gap < 1.53 for gap in gaps)
+    (record,) = results.description.failures
+    assert (record["at"], record["repair"], record["spread"]) == (10.0, 11.5, 0.4)

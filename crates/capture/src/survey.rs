@@ -38,6 +38,8 @@ pub struct Survey {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Bytes of the longest of them.
+    pub longest: u16,
     /// When the first and the last of them are.
     pub span: Span,
     /// Their flows.
@@ -205,7 +207,7 @@ pub fn survey(
     let mut packets = Packets::new(&mut print)?;
     let mut flows = FlowTable::new(grouping, limit);
     let mut span: Option<Span> = None;
-    let (mut number, mut bytes) = (0, 0);
+    let (mut number, mut bytes, mut longest) = (0, 0, 0);
     while let Some((at, packet)) = packets.next(selection)? {
         if flows.number(&packet).is_err() {
             return Err(SurveyError::TooManyFlows {
@@ -216,6 +218,7 @@ pub fn survey(
         }
         number += 1;
         bytes += u64::from(packet.len);
+        longest = packet.len.max(longest);
         span.get_or_insert(Span {
             first: at,
             last: at,
@@ -242,6 +245,7 @@ pub fn survey(
         length: now,
         packets: number,
         bytes,
+        longest,
         span: span.unwrap_or_default(),
         flows,
         examples,

@@ -115,6 +115,8 @@ pub struct FailureDescription {
     pub at: f64,
     /// Seconds from the start of the run to the repair; null for none.
     pub repair: Option<f64>,
+    /// In each run both come later by a time drawn between 0 and these seconds.
+    pub spread: f64,
 }
 
 /// Times of measurement in seconds.
@@ -253,17 +255,19 @@ fn failures_of(world: &WorldPlan) -> Vec<FailureDescription> {
         let link = world.links[f.link as usize].name.clone();
         let (at, repair) = (seconds(f.down), Some(f.up).filter(|t| *t < Time::MAX));
         let repair = repair.map(seconds);
+        let spread = f.spread.as_secs_f64();
         match all
             .iter_mut()
             .rev()
             .take_while(|g| g.at == at)
-            .find(|g| g.repair == repair)
+            .find(|g| g.repair == repair && g.spread == spread)
         {
             Some(group) => group.links.push(link),
             None => all.push(FailureDescription {
                 links: vec![link],
                 at,
                 repair,
+                spread,
             }),
         }
     }

@@ -144,6 +144,10 @@ pub struct FailurePlan {
     pub link: u32,
     /// Until here; [`Time::MAX`]: for ever.
     pub up: Time,
+    /// In each run both come later by a time drawn between 0 and this.
+    pub spread: Dur,
+    /// Its number in the scenario: those of one number are as late as each other.
+    pub number: u32,
 }
 
 /// One flow, or one workload of sessions.

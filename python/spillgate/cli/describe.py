@@ -138,14 +138,17 @@ def _sessions(out: Console, d: Description) -> None:
 
 def _failures(out: Console, d: Description) -> None:
     made = table()
-    for heading in ("fails", "at", "until"):
+    late = any(f["spread"] for f in d.failures)
+    for heading in ("fails", "at", "until", *(("later by up to",) if late else ())):
         made.add_column(heading)
     for failure in d.failures:
         repair = failure["repair"]
+        spread = format_value(failure["spread"], "s") if failure["spread"] else "–"
         made.add_row(
             Text(", ".join(_shortened(failure["links"]))),
             format_value(failure["at"], "s"),
             "the end" if repair is None else format_value(repair, "s"),
+            *((spread,) if late else ()),
         )
     show(out, made)
     when = f"{format_value(d.reroute, 's')} later" if d.reroute else "at once"

@@ -233,11 +233,8 @@ _DOWN_COLOR = "#dddddd"
 
 
 def _mark_failures(panel: Axes, results: Results) -> None:
-    end = results.description.warmup + results.description.duration
-    for failure in results.description.failures:
-        repair = end if failure["repair"] is None else min(end, failure["repair"])
-        if failure["at"] < repair:
-            panel.axvspan(failure["at"], repair, color=_DOWN_COLOR, linewidth=0, zorder=0)
+    for begin, end, _ in results.description.outages():
+        panel.axvspan(begin, end, color=_DOWN_COLOR, linewidth=0, zorder=0)
 
 
 def ccdf(

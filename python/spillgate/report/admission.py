@@ -122,7 +122,7 @@ def _panel(
         x=Axis(0.0, end, "time", "s"),
         y=Axis(0.0, 1.05 * most, "flows", ""),
         lines=lines,
-        spans=_spans(results, end),
+        spans=_spans(results),
         summary=(
             f"{len(found)} flows, {waiting} of them never admitted; "
             f"{longest.flow} waited longest, {format_value(longest.waiting_s, 's')}"
@@ -130,14 +130,10 @@ def _panel(
     )
 
 
-def _spans(results: Results, end: float) -> list[tuple[float, float, str]]:
+def _spans(results: Results) -> list[tuple[float, float, str]]:
     warmup = results.description.warmup
     spans = [(0.0, warmup, "warm-up, not counted")] if warmup > 0 else []
-    for failure in results.description.failures:
-        repair = end if failure["repair"] is None else min(end, failure["repair"])
-        if failure["at"] < repair:
-            spans.append((failure["at"], repair, f"down: {', '.join(failure['links'])}"))
-    return spans
+    return spans + results.description.outages()
 
 
 def _steps(instants: Iterable[float], end: float, room: int) -> list[Point | None]:

@@ -91,10 +91,14 @@ def failures(d: Description) -> Table | None:
             ", ".join(f["links"]),
             format_value(f["at"], "s"),
             "–" if f["repair"] is None else format_value(f["repair"], "s"),
+            format_value(f["spread"], "s") if f["spread"] else "–",
         )
         for f in d.failures
     )
-    return Table(("links that fail", "at", "repaired at"), rows) if rows else None
+    # A column that says nothing is left out.
+    shown = 4 if any(f["spread"] for f in d.failures) else 3
+    head = ("links that fail", "at", "repaired at", "later by up to")
+    return Table(head[:shown], tuple(row[:shown] for row in rows)) if rows else None
 
 
 def _words(value: object) -> str:

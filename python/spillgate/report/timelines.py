@@ -275,10 +275,7 @@ def _panel(
     lines = [_line(s, style[s.where], name[s.where], scale, room) for s in series]
     series = [s for s in series if s.metric == metric]
     spans = [(0.0, d.warmup, "warm-up, not counted")] if d.warmup > 0 else []
-    for failure in d.failures:
-        repair = end if failure["repair"] is None else min(end, failure["repair"])
-        if failure["at"] < repair:
-            spans.append((failure["at"], repair, f"down: {', '.join(failure['links'])}"))
+    spans += d.outages()
     worst = max(series, key=_peak)
     unit = scale.unit if scale.unit != "packets" else "packets"
     return Panel(

@@ -94,6 +94,10 @@ impl Model for Cbr {
         spec.rate.bps() as f64
     }
 
+    fn longest(spec: &CbrSpec) -> u16 {
+        Sizes::new(&spec.packet).0.longest()
+    }
+
     fn check(spec: &CbrSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         check_jitter(spec.jitter)

@@ -100,6 +100,10 @@ impl Model for Mmpp {
         (spec.high.bps() as f64 * on + low * off) / (on + off)
     }
 
+    fn longest(spec: &MmppSpec) -> u16 {
+        Sizes::new(&spec.packet).0.longest()
+    }
+
     fn check(spec: &MmppSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if let Some(low) = spec.low.filter(|low| *low > spec.high) {

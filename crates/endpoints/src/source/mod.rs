@@ -46,6 +46,8 @@ trait Model: Sized {
     fn next(&mut self, rng: &mut Rng) -> Option<Emission>;
     /// Long-run mean in bits per second.
     fn mean_rate(spec: &Self::Spec) -> f64;
+    /// The longest packet that it may send, in bytes.
+    fn longest(spec: &Self::Spec) -> u16;
     /// Checks the ranges that the types do not.
     fn check(spec: &Self::Spec) -> Result<(), spec::SpecProblem>;
 }

@@ -109,6 +109,10 @@ impl Model for OnOff {
         spec.peak.bps() as f64 * on / (on + off)
     }
 
+    fn longest(spec: &OnOffSpec) -> u16 {
+        Sizes::new(&spec.packet).0.longest()
+    }
+
     fn check(spec: &OnOffSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))?;
         if spec.on.is_zero() {

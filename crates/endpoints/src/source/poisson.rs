@@ -43,6 +43,10 @@ impl Model for Poisson {
         spec.rate.bps() as f64
     }
 
+    fn longest(spec: &PoissonSpec) -> u16 {
+        Sizes::new(&spec.packet).0.longest()
+    }
+
     fn check(spec: &PoissonSpec) -> Result<(), SpecProblem> {
         spec.packet.check().map_err(|p| p.under("packet"))
     }

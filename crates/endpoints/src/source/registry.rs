@@ -81,6 +81,13 @@ macro_rules! sources {
                     $(SourceSpec::$variant(s) => <$model as Model>::mean_rate(s),)+
                 }
             }
+
+            /// The longest IP packet that what `spec` describes may send, in bytes.
+            pub fn longest(spec: &SourceSpec) -> u16 {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::longest(s),)+
+                }
+            }
         }
     };
 }

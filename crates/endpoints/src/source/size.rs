@@ -46,6 +46,17 @@ impl Sizes {
         }
     }
 
+    /// The longest of them.
+    pub(super) fn longest(&self) -> u16 {
+        match self {
+            Self::Fixed(len) => *len,
+            Self::Uniform { min, span } => (u32::from(*min) + span - 1) as u16,
+            Self::Exponential(_) => MAX_PACKET,
+            Self::Table(entries) => entries.iter().map(|e| e.len).max().unwrap_or(MIN_PACKET),
+            Self::Cycle { packets, .. } => packets.iter().copied().max().unwrap_or(MIN_PACKET),
+        }
+    }
+
     #[inline]
     pub(super) fn draw(&mut self, rng: &mut Rng) -> u16 {
         match self {

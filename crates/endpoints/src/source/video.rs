@@ -325,6 +325,10 @@ impl Model for Video {
         spec.rate.bps() as f64
     }
 
+    fn longest(spec: &VideoSpec) -> u16 {
+        spec.mtu.0.min(u64::from(MAX_PACKET)) as u16
+    }
+
     fn check(spec: &VideoSpec) -> Result<(), SpecProblem> {
         if !(0.1..=1000.0).contains(&spec.fps) {
             return Err(SpecProblem::new(

@@ -141,6 +141,17 @@ pub struct TcpConfig {
 }
 
 impl TcpConfig {
+    /// Bytes of the IP packet of a full segment: headers, timestamps where the profile counts
+    /// options, and payload.
+    pub fn longest_packet(&self) -> u16 {
+        let options = if self.count_options && self.timestamps {
+            12 // RFC 7323 appendix A
+        } else {
+            0
+        };
+        self.mss.saturating_add(40 + options)
+    }
+
     /// Whether a receiver ever waits: to send a delayed acknowledgment, or SYN-ACK once more.
     /// Without, [`super::Receiver::poll_timeout`] is none at all times.
     pub fn receiver_waits(&self) -> bool {

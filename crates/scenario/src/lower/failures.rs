@@ -72,6 +72,8 @@ impl Failures {
                     down: Time::ZERO + spec.at,
                     link,
                     up: spec.repair.map_or(Time::MAX, |r| Time::ZERO + r),
+                    spread: spec.spread.unwrap_or_default(),
+                    number: i as u32,
                 };
                 all.push((failure, i));
             }
@@ -102,12 +104,19 @@ impl Failures {
                 }
                 _ => {}
             }
-            last.insert(failure.link, (failure.up, *i));
+            let up = match failure.up {
+                Time::MAX => Time::MAX,
+                up => up + failure.spread,
+            };
+            last.insert(failure.link, (up, *i));
         }
         for (earlier, i) in &pairs {
             let specs = &scenario.topology.failures;
             let until = match specs[*earlier].repair {
-                Some(repair) => format!("until {repair}"),
+                Some(repair) => format!(
+                    "until {}",
+                    repair + specs[*earlier].spread.unwrap_or_default()
+                ),
                 None => "for ever".to_owned(),
             };
             let d = Diagnostic::error(

@@ -7,6 +7,7 @@ mod failures;
 mod flows;
 mod inputs;
 mod links;
+mod longest;
 mod matrix;
 mod mpls;
 mod nodes;
@@ -97,7 +98,7 @@ pub(crate) fn world(
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
-    Some(WorldPlan {
+    let world = WorldPlan {
         nodes: nodes.names,
         links: (0..)
             .zip(drafts)
@@ -114,7 +115,9 @@ pub(crate) fn world(
         duration: times.duration,
         interval: times.interval,
         gaps: times.gaps,
-    })
+    };
+    longest::check(ctx, root, &policies, &world);
+    Some(world)
 }
 
 /// The policies of a variant and the links that have them.

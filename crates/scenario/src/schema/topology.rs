@@ -142,6 +142,11 @@ pub struct FailureSpec {
     /// When it is up again, from the beginning of the run. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Dur>,
+    /// In each run the failure and its repair come later by a time drawn between 0 and this, the
+    /// same for all links named here. Default 0 s. For what depends on the phase of something
+    /// periodic at the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Dur>,
 }
 
 /// How fast routes follow failures and repairs: after the sum of both times every node has the

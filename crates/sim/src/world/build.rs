@@ -126,7 +126,7 @@ impl<S: EventSet> World<S> {
             flows: cast.flows,
             wires: Wires::new(wires as usize),
             hops: paths.hops,
-            failures: Failures::new(plan, observer - 1).map(Box::new),
+            failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,

@@ -14,9 +14,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
+use spillgate_core::{DropReason, Dropped, Dur, Packet, Rng, Time};
 use spillgate_events::{EventSet, Rank};
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 use spillgate_scenario::routes::Routes;
 
 use super::World;
@@ -68,12 +68,31 @@ pub(super) fn failing(plan: &WorldPlan) -> Vec<bool> {
     fails
 }
 
+/// The failures of a run: each as late as its own stream says.
+fn drawn(plan: &WorldPlan, seed: u64, run: u32) -> Vec<FailurePlan> {
+    let late = |f: &FailurePlan| {
+        if f.spread.is_zero() {
+            return *f;
+        }
+        let path = format!("failures/{}", f.number);
+        let share = Rng::named(seed, run, &path, "spread").f64();
+        let by = Dur::from_secs_f64(share * f.spread.as_secs_f64());
+        FailurePlan {
+            down: f.down + by,
+            up: if f.up < Time::MAX { f.up + by } else { f.up },
+            ..*f
+        }
+    };
+    plan.failures.iter().map(late).collect()
+}
+
 /// Everything that happens, by time.
-fn changes(plan: &WorldPlan) -> Vec<Change> {
+fn changes(plan: &WorldPlan, failures: &[FailurePlan]) -> Vec<Change> {
     let mut all = Vec::new();
-    // Failures of one link do not overlap: from the last to the first, when it fails next.
+    // Failures of one link do not overlap, however late they are: from the last to the first, when
+    // it fails next.
     let mut next_down = BTreeMap::new();
-    for f in plan.failures.iter().rev() {
+    for f in failures.iter().rev() {
         let next = next_down.insert(f.link, f.down).unwrap_or(Time::MAX);
         let link = f.link;
         let mut push = |at, what| {
@@ -97,7 +116,7 @@ fn changes(plan: &WorldPlan) -> Vec<Change> {
 
 impl Failures {
     /// None if nothing fails.
-    pub(super) fn new(plan: &WorldPlan, slot: u32) -> Option<Self> {
+    pub(super) fn new(plan: &WorldPlan, seed: u64, run: u32, slot: u32) -> Option<Self> {
         if plan.failures.is_empty() {
             return None;
         }
@@ -114,7 +133,7 @@ impl Failures {
             .collect();
         let name = |n: &String| hash_bytes(format!("nodes/{n}").as_bytes());
         Some(Self {
-            changes: changes(plan),
+            changes: changes(plan, &drawn(plan, seed, run)),
             next: 0,
             slot,
             routes: plan.routing(),

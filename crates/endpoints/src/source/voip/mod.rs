@@ -210,6 +210,10 @@ impl Model for Voip {
         8.0 * bytes / spec.packetization().as_secs_f64().max(1e-12)
     }
 
+    fn longest(spec: &VoipSpec) -> u16 {
+        spec.speech_packet()
+    }
+
     fn check(spec: &VoipSpec) -> Result<(), SpecProblem> {
         check_rate(spec)?;
         check_time(spec)?;
