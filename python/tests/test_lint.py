@@ -282,6 +282,14 @@ traffic:
       source: {{cbr: {{rate: 1 Mb/s, packet: 200 B}}}}}}
 measurement: {{warmup: 1 s, duration: 5 s}}
 """
+
+
+def with_mtu(mtu):
+    """Two labels on the link `x`, so that packets of 200 B take 208 B."""
+    return MPLS.format(exp=5).replace("to: p, rate", f"to: p, mtu: {mtu}, rate")
+
+
+SCENARIOS["SG-L001"] = (with_mtu("207 B"), 7, with_mtu("208 B"))
 SCENARIOS["SG-M001"] = (MPLS.format(exp=0), 13, MPLS.format(exp=5))
 
 

@@ -98,3 +98,45 @@ def test_every_codec_and_mix_is_listed(cli):
     text = cli("list", "voip-codecs").stdout + cli("list", "packet-mixes").stdout
     for name in ("g711", "g729a", "amr-wb", "opus", "simple", "tolly"):
         assert name in text
+
+
+VIDEOS = """name,count,dscp,codec,rate,packet,fps,gop,weights,mtu
+calls,3,ef,g729a,,,,,,
+film,2,af31,,2 Mb/s,,25,IPPP,8:4:1,1200 B
+data,1,default,,500 kb/s,1500 B,,,,
+"""
+
+TABLE = """schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {wan: {from: a, to: b, rate: 20 Mb/s, mtu: MTU}}
+traffic:
+  - csv: {file: flows.csv, defaults: {from: a, to: b}}
+measurement: {warmup: 0 s, duration: 8 s}
+runs: {count: 2, seed: 3}
+"""
+
+
+def test_a_table_with_videos_runs_and_what_does_not_fit_is_found(cli, tmp_path):
+    (tmp_path / "flows.csv").write_text(VIDEOS, encoding="utf-8")
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TABLE.replace("MTU", "1500 B"), encoding="utf-8")
+    fits = cli("check", scenario)
+    assert fits.returncode == 0, fits.stdout
+    assert "SG-L001" not in fits.stdout
+    results = spillgate.run(scenario)
+    # Two films of 2 Mb/s; sizes of frames vary by 25 %, of 200 frames a flow and run.
+    offered = results.value(results.description.variants[0], "class", "film", "offered").mean
+    assert offered == pytest.approx(4e6, rel=4 * 0.25 / (4 * 200) ** 0.5)
+    # Frames are cut at 1200 B: at least that many packets.
+    (row,) = results.table(scope="class", metric="packets_sent", name="film")
+    assert row.mean >= offered * 8 / 8 / 1200
+    scenario.write_text(TABLE.replace("MTU", "1400 B"), encoding="utf-8")
+    short = cli("check", scenario)
+    assert short.returncode == 1
+    said = " ".join(short.stdout.split())
+    assert "packets of flow data take up to 1500 B on link wan; its `mtu` is 1400 B" in said
+    assert "and another flow" not in said
+    # What is said comes true: every packet of that flow, and no other, is lost.
+    lost = {r.name: r.mean for r in spillgate.run(scenario).classes() if r.metric == "loss_ratio"}
+    assert lost == {"calls": 0, "film": 0, "data": 1}

@@ -17,6 +17,7 @@
 mod cfg;
 mod comments;
 mod exp;
+mod mtu;
 mod output;
 mod registry;
 mod rules;

@@ -29,7 +29,7 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, S shapers and policers, M MPLS, X the rules themselves.
+    /// management, L links, S shapers and policers, M MPLS, X the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
     pub name: &'static str,
@@ -142,6 +142,11 @@ rules! {
         why "The CoS is three bits of the 802.1Q tag. An interface without `encapsulation dot1q` (or a trunk) sends frames without a tag: the command is taken, the counters of the class go up, and the switch behind sees nothing of it. What that switch does with untagged frames is decided by its port: most often it is the queue of best effort.";
         fix "Set the CoS on the sub-interface that has the tag, or let the switch behind go by DSCP.";
         from "IEEE 802.1Q, clause 9.6 (the priority code point is in the tag); Cisco IOS QoS command reference, `set cos`";
+    ABOVE_MTU = "SG-L001", "packets-above-mtu", Error,
+        "Flows send packets that are longer, with their MPLS labels, than a link of their path carries";
+        why "A link with an `mtu` drops what is longer. Labels count: a packet of 1500 B takes 1508 B under two of them, and a core of plain Ethernet that nobody has told of labels carries 1500 B. Small packets pass, so that pings and the opening of connections look fine, and the first full page hangs.\n\nRouters may fragment an IPv4 packet that allows it; nearly all senders forbid it to find the MTU of their path, and IPv6 has no such fragments. Here nothing is fragmented and TCP does not learn of it: a connection whose segments do not fit sends the first of them again until it gives up. Of sources with random sizes only the packets above the MTU are lost.";
+        fix "Raise the link's `mtu` (4 B for each label, `mpls mtu` on a router), or send shorter packets: `mss` of connections, `packet` or `mtu` of sources.";
+        from "RFC 3032, sections 3.1 to 3.3 (labelled packets that are too big); RFC 1191 and RFC 8201 (path MTU discovery)";
     EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning,
         "A provider edge gives marked packets EXP 0, the bits of best effort";
         why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";

@@ -14,7 +14,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options, Platform};
 use crate::registry::{EXP_UNSET, NEVER_MATCHED, POLICY_UNUSED};
 use crate::traffic::{self, Load};
 use crate::view::{Hit, Question, Spot};
-use crate::{Finding, Selection, cfg, finish, lossy};
+use crate::{Finding, Selection, cfg, finish, lossy, mtu};
 
 /// A configuration that the scenario refers to.
 struct Config {
@@ -47,6 +47,7 @@ pub fn scenario(
             continue;
         };
         found.extend(unset_exp(&surveyed, i, &plan.world));
+        found.extend(mtu::check(&surveyed, i, &plan.world));
         for ((policy, rate), links) in ports(&plan.world) {
             let Some((policy, _)) = variant.policies.get_key_value(policy) else {
                 continue;

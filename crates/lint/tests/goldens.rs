@@ -59,6 +59,7 @@ fn findings_are_as_expected_in_every_form() {
         "wred.cfg",
         "mpls-edge.cfg",
         "traffic.yaml",
+        "mtu.yaml",
     ] {
         let found = found(name);
         check(name, "txt", &text(&found));
@@ -98,6 +99,7 @@ fn the_files_have_most_rules() {
         "wred.cfg",
         "mpls-edge.cfg",
         "traffic.yaml",
+        "mtu.yaml",
     ] {
         ids.extend(found(name).iter().map(|f| f.id));
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use spillgate_capture::{Clock, Opener, Selection, Survey};
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
+use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
@@ -232,6 +233,33 @@ impl Traffic {
     /// Whether anything comes back from the receiver.
     pub fn is_closed_loop(&self) -> bool {
         !matches!(self, Self::Source(_) | Self::Replay(_))
+    }
+
+    /// The longest IP packets in bytes, of the flow and of what answers it; 0 for none that could
+    /// be long.
+    pub fn longest(&self) -> (u16, u16) {
+        match self {
+            Self::Source(source) => (Source::longest(source), 0),
+            Self::Tcp {
+                config,
+                application,
+            } => {
+                let full = config.longest_packet();
+                let spare = match application {
+                    Application::Bytes(n) => u64::from(config.mss).saturating_sub(*n) as u16,
+                    Application::Greedy | Application::Source(_) => 0,
+                };
+                (full - spare, 0)
+            }
+            Self::Sessions(s) => {
+                let data = s.config.longest_packet();
+                match s.session {
+                    SessionSpec::RequestResponse(_) => (data, data),
+                    SessionSpec::Transfer(_) | SessionSpec::Lifetime(_) => (data, 0),
+                }
+            }
+            Self::Replay(r) => (r.survey.longest, 0),
+        }
     }
 }
 

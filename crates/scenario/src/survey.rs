@@ -66,6 +66,15 @@ impl Surveyed {
         self.texts.place(d, v.root.nearest(&path), &path)
     }
 
+    /// Whether a variant of the scenario has something at these keys.
+    pub fn has(&self, variant: usize, keys: &[&str]) -> bool {
+        let mut node = self.variants.get(variant).map(|v| &v.root);
+        for key in keys {
+            node = node.and_then(|n| n.get(key));
+        }
+        node.is_some()
+    }
+
     /// Whether the scenario itself, not one of its configurations, has a policy.
     pub fn is_inline(&self, variant: usize, policy: &str) -> bool {
         let root = self.variants.get(variant).map(|v| &v.root);

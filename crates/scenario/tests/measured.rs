@@ -376,3 +376,100 @@ fn mistakes_in_rows_of_calls_are_located() {
         assert!(e.contains(place) && e.contains(problem), "{file}{e}");
     }
 }
+
+/// A row with frames per second is a video, beside calls and other flows in one table.
+#[test]
+fn tables_and_matrices_have_videos() {
+    let options = "csv: {file: f, defaults: {from: hq, to: b1, source: poisson, mtu: 1400 B}}";
+    let file = "name,count,rate,packet,codec,fps,gop,weights,scene,distribution\n\
+                data,,3 Mb/s,1500 B,,,,,,\n\
+                call,,,,g729,,,,,\n\
+                film,2,4 Mb/s,,,24.5,IBBP,8:4:1.5,5 s,gamma\n\
+                cam,,1 Mb/s,,,25,,,,\n";
+    let plan = run(options, file, Offered::default()).unwrap();
+    let got = flows(&plan);
+    let kinds: Vec<_> = got.iter().map(|f| (f.0.as_str(), f.1, f.2)).collect();
+    assert_eq!(kinds[0], ("data", "poisson", 3e6));
+    assert_eq!(kinds[1].1, "voip");
+    assert_eq!(kinds[2], ("film-0", "video", 4e6));
+    assert_eq!(kinds[4], ("cam", "video", 1e6));
+    let video = |i: usize| match &plan.plan.variants[0].world.flows[i].traffic {
+        Traffic::Source(s) => match s.as_ref() {
+            SourceSpec::Video(v) => v.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let film = video(2);
+    assert_eq!((film.fps, film.gop.as_str()), (24.5, "IBBP"));
+    assert_eq!(
+        (film.weights.i, film.weights.p, film.weights.b),
+        (8.0, 4.0, 1.5)
+    );
+    assert_eq!((film.scene, film.mtu.0), (Some(Dur::from_ms(5000)), 1400));
+    // What is not in the table is as in the scenario.
+    assert_eq!(
+        (video(4).gop.as_str(), video(4).weights.p),
+        ("IBBPBBPBBPBB", 3.0)
+    );
+
+    let long = "from,to,class,fps,rate\nhq,b1,video,25,5 Mb/s\nhq,b1,data,,2 Mb/s\n";
+    let got = flows(&matrix(", scale: 2", long).unwrap());
+    assert_eq!((got[0].1, got[0].2, got[1].1), ("video", 1e7, "poisson"));
+    let wide = ",hq,b1\nhq,,3 Mb/s\nb1,2 Mb/s,-\n";
+    let got = flows(&matrix(", defaults: {fps: 25, dscp: af41}", wide).unwrap());
+    assert_eq!(got.len(), 2);
+    assert!(got.iter().all(|f| f.1 == "video" && f.3 == 34));
+}
+
+#[test]
+fn mistakes_in_rows_of_videos_are_located() {
+    for (header, row, place, problem) in [
+        ("name,rate,fps", "v,1 Mb/s,fast", "f:2:10", "found: fast"),
+        ("name,rate,fps", "v,1 Mb/s,5000", "f:2:10", "5000"),
+        ("name,rate,fps", "v,,25", "f:2:3", "lacks a value for rate"),
+        (
+            "name,rate,source,fps",
+            "v,1 Mb/s,video,",
+            "f:2:16",
+            "lacks a value for fps",
+        ),
+        ("name,rate,fps,gop", "v,1 Mb/s,25,IBX", "f:2:13", "IBX"),
+        (
+            "name,rate,fps,weights",
+            "v,1 Mb/s,25,5:3",
+            "f:2:13",
+            "three numbers",
+        ),
+        (
+            "name,rate,fps,weights",
+            "v,1 Mb/s,25,5:x:1",
+            "f:2:13",
+            "three numbers",
+        ),
+        (
+            "name,rate,fps,weights",
+            "v,1 Mb/s,25,5:-3:1",
+            "f:2:13",
+            "-3",
+        ),
+        ("name,rate,fps,mtu", "v,1 Mb/s,25,80 B", "f:2:13", "80 B"),
+        (
+            "name,rate,fps,packet",
+            "v,1 Mb/s,25,1500 B",
+            "f:2:13",
+            "unknown key `packet`",
+        ),
+        (
+            "name,rate,packet,gop",
+            "v,1 Mb/s,1500 B,IBB",
+            "f:2:17",
+            "unknown key `gop`",
+        ),
+    ] {
+        let options = "csv: {file: f, defaults: {from: hq, to: b1}}";
+        let file = format!("{header}\n{row}\n");
+        let e = run(options, &file, Offered::default()).unwrap_err();
+        assert!(e.contains(place) && e.contains(problem), "{file}{e}");
+    }
+}

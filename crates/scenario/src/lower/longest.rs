@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_endpoints::source::Source;
-use spillgate_endpoints::workload::SessionSpec;
 use spillgate_queueing::spec::DisciplineSpec;
 
 use super::policies::Policies;
@@ -11,7 +9,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{Traffic, WorldPlan};
+use crate::plan::WorldPlan;
 use crate::suggest::list;
 
 /// The longest packet of a flow with what it is on its link, and the flows that have such.
@@ -49,7 +47,7 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
     let depths = world.label_depths();
     let mut found: BTreeMap<&str, Longest> = BTreeMap::new();
     for (id, flow) in (0..).zip(&world.flows) {
-        let (forth, back) = longest(&flow.traffic);
+        let (forth, back) = flow.traffic.longest();
         let ways = [(Some(flow.route), forth), (flow.back, back)];
         for (route, len) in ways {
             let path = match route {
@@ -110,19 +108,3 @@ pub(super) fn check(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies, world: 
 /// one for the VPN.
 const LABEL: u16 = 4;
 const MOST_LABELS: u8 = 2;
-
-/// The longest IP packets of a flow, and of what answers it; 0 for none that could be long.
-fn longest(traffic: &Traffic) -> (u16, u16) {
-    match traffic {
-        Traffic::Source(source) => (Source::longest(source), 0),
-        Traffic::Tcp { config, .. } => (config.longest_packet(), 0),
-        Traffic::Sessions(s) => {
-            let data = s.config.longest_packet();
-            match s.session {
-                SessionSpec::RequestResponse(_) => (data, data),
-                SessionSpec::Transfer(_) | SessionSpec::Lifetime(_) => (data, 0),
-            }
-        }
-        Traffic::Replay(r) => (r.survey.longest, 0),
-    }
-}

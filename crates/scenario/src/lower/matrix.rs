@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use spillgate_core::units::{parse_rate, split_number};
 
+use super::columns::Kind;
 use super::rows::{self, Row};
 use crate::codes;
 use crate::ctx::Ctx;
@@ -49,11 +50,10 @@ pub(super) fn read(
         .ok()?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));
-    let calls = defaults.contains_key("codec");
-    let usual = [
-        ("source", if calls { "voip" } else { "poisson" }),
-        ("packet", "imix"),
-    ];
+    let mut telling = Kind::TELLING.iter();
+    let told = telling.find(|(column, _)| defaults.contains_key(*column));
+    let source = told.map_or("poisson", |(_, kind)| *kind);
+    let usual = [("source", source), ("packet", "imix")];
     for (name, text) in usual {
         let text = text.to_owned();
         defaults

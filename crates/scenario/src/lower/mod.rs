@@ -2,6 +2,7 @@
 //! in, and what makes no sense is reported with its place.
 
 mod captures;
+mod columns;
 mod ends;
 mod failures;
 mod flows;

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use spillgate_core::Ecn;
 
 use super::captures::{self, Replayed};
+use super::columns::{COLUMNS, Kind, REQUIRED, is_of_source, told, value};
 use super::{matrix, offered};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
-use crate::scalar;
 use crate::schema::{CellText, CsvSpec, FlowSpec, Scenario, SessionsSpec, TrafficSpec};
 use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell};
@@ -179,87 +179,6 @@ fn common(s: &SessionsSpec) -> FlowSpec {
     }
 }
 
-/// Columns in the order in which a flow lists them.
-const COLUMNS: [&str; 26] = [
-    "name",
-    "count",
-    "class",
-    "from",
-    "to",
-    "dscp",
-    "ecn",
-    "rate",
-    "packet",
-    "source",
-    "jitter",
-    "phase",
-    "codec",
-    "bitrate",
-    "packetization",
-    "vbr",
-    "headers",
-    "extra",
-    "vad",
-    "src",
-    "dst",
-    "protocol",
-    "sport",
-    "dport",
-    "start",
-    "stop",
-];
-/// Columns that every row needs.
-const REQUIRED: [&str; 3] = ["name", "from", "to"];
-/// Columns that belong to the source, not to the flow, in the order of [`COLUMNS`].
-const OF_SOURCE: [&str; 11] = [
-    "rate",
-    "packet",
-    "jitter",
-    "phase",
-    "codec",
-    "bitrate",
-    "packetization",
-    "vbr",
-    "headers",
-    "extra",
-    "vad",
-];
-/// Columns whose cells are numbers, not text.
-const NUMBERS: [&str; 3] = ["count", "sport", "dport"];
-
-/// What a row sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Cbr,
-    Poisson,
-    Voip,
-}
-
-impl Kind {
-    const ALL: [(&str, Self); 3] = [
-        ("cbr", Self::Cbr),
-        ("poisson", Self::Poisson),
-        ("voip", Self::Voip),
-    ];
-
-    /// Columns that a row of it needs beside [`REQUIRED`].
-    fn required(self) -> &'static [&'static str] {
-        match self {
-            Self::Cbr | Self::Poisson => &["rate", "packet"],
-            Self::Voip => &["codec"],
-        }
-    }
-
-    /// Whether a column of [`OF_SOURCE`] says something of it.
-    fn has(self, column: &str) -> bool {
-        match column {
-            "rate" | "packet" => self != Self::Voip,
-            "jitter" | "phase" => self != Self::Poisson,
-            _ => self == Self::Voip,
-        }
-    }
-}
-
 /// The rows of a table that can be read, and whether that is all; none if the table cannot.
 fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(Vec<Row>, bool)> {
     let base = steps!["traffic", index, "csv"];
@@ -380,8 +299,9 @@ pub(super) fn check_header(
     }
     let has = |r: &str| defaults.contains_key(r) || header.iter().any(|c| c.text == r);
     let of_source = Kind::Cbr.required().iter().copied();
-    // Rows without a codec say then what they lack.
-    let of_source = of_source.filter(|_| !has("codec"));
+    // Rows without what tells of another kind say then what they lack.
+    let other = Kind::TELLING.iter().any(|(column, _)| has(column));
+    let of_source = of_source.filter(|_| !other);
     let missing: Vec<_> = REQUIRED
         .into_iter()
         .chain(of_source)
@@ -430,9 +350,10 @@ pub(super) fn row(
     };
     // A cell of the row says more than any default, so that a codec makes a call of it.
     let own = |name: &str| cell(name).filter(|c| c.span.text == start.text);
-    let codec = || Some((cell("codec")?, Some("voip")));
-    let named = own("source").or_else(|| cell("source").filter(|_| own("codec").is_none()));
-    let kind = named.map(|c| (c, None)).or_else(codec);
+    let kind = own("source").map(|c| (c, None));
+    let kind = kind.or_else(|| told(own));
+    let kind = kind.or_else(|| cell("source").map(|c| (c, None)));
+    let kind = kind.or_else(|| told(cell));
     let name = kind.map_or("cbr", |(c, known)| known.unwrap_or(&c.text));
     let Some((kind_name, kind_of)) = Kind::ALL.into_iter().find(|(n, _)| *n == name) else {
         let d = Diagnostic::error(
@@ -440,7 +361,9 @@ pub(super) fn row(
             format!("`{name}` is not a source for tables"),
         )
         .found(name)
-        .hint("write cbr, poisson or voip; other sources are written as flows in the scenario");
+        .hint(
+            "write cbr, poisson, voip or video; other sources are written as flows in the scenario",
+        );
         ctx.report(
             ctx.texts
                 .place(d, kind.map_or(start, |(c, _)| c.span), base),
@@ -464,18 +387,19 @@ pub(super) fn row(
         return None;
     }
     let mut flow = Vec::with_capacity(COLUMNS.len());
-    let mut source = Vec::with_capacity(OF_SOURCE.len());
+    let mut source = Vec::new();
+    let mut fine = true;
     for name in COLUMNS {
         let Some(cell) = cell(name) else { continue };
         // A default for the rows of another kind; a cell is an error.
         let given = cell.span.text == start.text;
-        let of_source = OF_SOURCE.contains(&name);
+        let of_source = is_of_source(name);
         if of_source && !kind_of.has(name) && !given {
             continue;
         }
-        let value = match NUMBERS.contains(&name) {
-            true => scalar::resolve(&cell.text),
-            false => Value::Str(cell.text.clone()),
+        let Some(value) = value(ctx, name, cell, base) else {
+            fine = false;
+            continue;
         };
         let entry = (
             Key {
@@ -492,6 +416,9 @@ pub(super) fn row(
         } else if name != "source" {
             flow.push(entry);
         }
+    }
+    if !fine {
+        return None;
     }
     let span = kind.map_or(start, |(c, _)| c.span);
     let map = |entries| Node {

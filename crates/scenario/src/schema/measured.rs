@@ -17,7 +17,8 @@ use super::CellText;
 /// empty, `-` or 0. Sources are Poisson with packets of the simple IMIX unless `defaults` say otherwise.
 /// Flows are called `from:to`, with the class, code point or codec of the long form in front. A row of
 /// the long form with a `codec` is `count` calls; with a codec among the `defaults` the cells of the
-/// wide form are numbers of calls.
+/// wide form are numbers of calls. A row with `fps` is a video of its rate, and so is each cell with
+/// `fps` among the `defaults`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatrixSpec {

@@ -165,11 +165,13 @@ fn thousand() -> u32 {
 ///
 /// Comma-separated values (RFC 4180) with a header line; blank lines and lines that begin
 /// with `#` are skipped. Columns (any order; `name`, `from`, `to` are required, here or in
-/// `defaults`, with `rate` and `packet` or with `codec`): name, count, class, from, to, dscp, ecn,
-/// rate, packet, source (cbr, poisson or voip; default cbr, or voip with a codec), jitter, phase,
-/// codec, bitrate, packetization, vbr, headers, extra, vad, src, dst, protocol, sport, dport,
-/// start, stop. Each cell is written like the value of the same key of a flow or of its source; an
-/// empty cell stands for the default.
+/// `defaults`, with `rate` and `packet`, with `codec`, or with `rate` and `fps`): name, count,
+/// class, from, to, dscp, ecn, rate, packet, source (cbr, poisson, voip or video; default cbr, voip
+/// with a codec, video with frames per second), jitter, phase, codec, bitrate, packetization, vbr,
+/// headers, extra, vad, fps, gop, weights (`5:3:1` of I, P and B), variation, distribution, scene,
+/// scene_variation, mtu, spread, src, dst, protocol, sport, dport, start, stop. Each cell is
+/// written like the value of the same key of a flow or of its source; an empty cell stands for the
+/// default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CsvSpec {

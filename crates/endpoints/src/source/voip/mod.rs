@@ -211,7 +211,10 @@ impl Model for Voip {
     }
 
     fn longest(spec: &VoipSpec) -> u16 {
-        spec.speech_packet()
+        match spec.vbr {
+            Some(cv) if cv.0 > 0.0 => spec.packet(most_opus(spec.packetization())),
+            _ => spec.speech_packet(),
+        }
     }
 
     fn check(spec: &VoipSpec) -> Result<(), SpecProblem> {

@@ -1,0 +1,111 @@
+//! Packets that are longer than a link of their path carries.
+
+use std::collections::BTreeMap;
+
+use spillgate_scenario::Diagnostic;
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::survey::Surveyed;
+
+use crate::Finding;
+use crate::registry::ABOVE_MTU;
+
+/// What does not fit on a link: the longest packet, its labels, one of its flows, how many flows.
+struct TooLong<'a> {
+    bytes: u32,
+    labels: u8,
+    flow: &'a str,
+    tcp: bool,
+    flows: usize,
+}
+
+/// One finding for each link, as written, whose MTU is below packets that are sent over it.
+///
+/// Where links fail, the paths that flows take then are left out.
+pub(crate) fn check(surveyed: &Surveyed, variant: usize, world: &WorldPlan) -> Vec<Finding> {
+    if world.links.iter().all(|l| l.mtu == u32::MAX) {
+        return Vec::new();
+    }
+    let ends = |l: u32| (world.links[l as usize].from, world.links[l as usize].to);
+    let depths = |route: u32| {
+        let path = &world.routes[route as usize];
+        let mpls = world.mpls.as_ref();
+        mpls.map_or_else(|| vec![0; path.len()], |m| m.depths(path, ends))
+    };
+    let mut labels: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    let mut found: BTreeMap<u32, TooLong<'_>> = BTreeMap::new();
+    for flow in &world.flows {
+        for (route, len, tcp) in ways(flow) {
+            let on = labels.entry(route).or_insert_with(|| depths(route));
+            for (link, labels) in world.routes[route as usize].iter().zip(on) {
+                let bytes = u32::from(len) + 4 * u32::from(*labels);
+                if bytes <= world.links[*link as usize].mtu {
+                    continue;
+                }
+                let longest = found.entry(*link).or_insert(TooLong {
+                    bytes: 0,
+                    labels: 0,
+                    flow: "",
+                    tcp,
+                    flows: 0,
+                });
+                longest.flows += 1;
+                if bytes > longest.bytes {
+                    longest.bytes = bytes;
+                    longest.labels = *labels;
+                    longest.flow = &flow.name;
+                    longest.tcp = tcp;
+                }
+            }
+        }
+    }
+    let mut seen: Vec<(Vec<&str>, u32)> = Vec::new();
+    let mut findings = Vec::new();
+    for (link, long) in found {
+        let link = &world.links[link as usize];
+        let written = written(surveyed, variant, &link.name);
+        // The links of a group are alike, and so are the two ways of one.
+        let key = (written, long.bytes);
+        if seen.contains(&key) {
+            continue;
+        }
+        let what = if long.tcp { "full segments" } else { "packets" };
+        let others = match long.flows {
+            1 => String::new(),
+            2 => " (and another flow)".to_owned(),
+            n => format!(" (and {} other flows)", n - 1),
+        };
+        let with = match long.labels {
+            0 => "",
+            1 => ", a label of 4 B included",
+            _ => ", 8 B of labels included",
+        };
+        let message = format!(
+            "{what} of flow {}{others} take up to {} B on link {}{with}; its `mtu` is {} B: what is longer is dropped",
+            long.flow, long.bytes, link.name, link.mtu
+        );
+        let d = Diagnostic::warning(ABOVE_MTU.id, message);
+        let d = surveyed.place_at(variant, &key.0, d);
+        findings.push(Finding::new(&ABOVE_MTU, d));
+        seen.push(key);
+    }
+    findings
+}
+
+/// The keys of the link as the scenario has them.
+fn written<'a>(surveyed: &Surveyed, variant: usize, link: &'a str) -> Vec<&'a str> {
+    let base = link.strip_suffix(".reverse").unwrap_or(link);
+    let member = base.rsplit_once('-').map(|(group, _)| group);
+    let names = [Some(base), member].into_iter().flatten();
+    let mut paths = names.map(|n| vec!["topology", "links", n, "mtu"]);
+    let known = paths.find(|p| surveyed.has(variant, &p[..3]));
+    known.unwrap_or_else(|| vec!["topology", "links"])
+}
+
+/// The paths of a flow, with the longest packet on each, and whether that is a segment of TCP's.
+fn ways(flow: &FlowPlan) -> impl Iterator<Item = (u32, u16, bool)> {
+    let (forth, back) = flow.traffic.longest();
+    let tcp = flow.traffic.is_closed_loop();
+    let ways = [(Some(flow.route), forth), (flow.back, back)];
+    ways.into_iter()
+        .filter_map(move |(route, len)| Some((route?, len, tcp)))
+}
