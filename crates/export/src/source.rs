@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use spillgate_core::Rate;
 use spillgate_core::units::parse_rate;
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_scenario::{Diagnostic, Diagnostics, Imported, Platform, PortPolicies};
+use spillgate_scenario::{
+    Diagnostic, Diagnostics, Imported, ImportedInterface, Platform, PortPolicies,
+};
 
 use crate::{Note, codes};
 
@@ -35,6 +37,32 @@ pub struct Port {
     pub rate: Option<Rate>,
     /// Whether packets with labels leave by it (`mpls ip`).
     pub labels: bool,
+    /// The 802.1Q tag of its frames.
+    pub tag: Tag,
+}
+
+/// Whether frames carry an 802.1Q tag, and of which VLAN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tag {
+    /// They carry none.
+    #[default]
+    None,
+    /// They do, and nobody has said of which VLAN: a link of a scenario.
+    Unnumbered,
+    /// Of several VLANs: a trunk of a switch.
+    Trunk,
+    /// Of one VLAN, 1 to 4094.
+    Vlan(u16),
+}
+
+impl Tag {
+    fn of(interface: &ImportedInterface) -> Self {
+        match (interface.dot1q, interface.vlan) {
+            (None, _) => Self::None,
+            (Some(_), None) => Self::Trunk,
+            (Some(_), Some(vlan)) => Self::Vlan(vlan),
+        }
+    }
 }
 
 /// An interface with a policy for what arrives by it, or a link of which nobody knows the interface.
@@ -46,6 +74,8 @@ pub struct Input {
     pub policy: String,
     /// What percentages of the policy are of, if it is known.
     pub rate: Option<Rate>,
+    /// The 802.1Q tag of the interface's frames.
+    pub tag: Tag,
 }
 
 impl Source {
@@ -67,6 +97,7 @@ impl Source {
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
                 labels: i.labels.is_some(),
+                tag: Tag::of(i),
             })
         });
         let all: Vec<Port> = with_policy.collect();
@@ -76,6 +107,7 @@ impl Source {
                 name: Some(name.clone()),
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
+                tag: Tag::of(i),
             })
         });
         let asked = |i: &Input| interface.is_none() || i.name.as_deref() == interface;
@@ -116,6 +148,7 @@ impl Source {
             policy: policy.to_owned(),
             rate,
             labels: false,
+            tag: Tag::None,
         }];
         Ok(Self {
             policies: reachable(&imported.policies, Some((&ports, &[]))),
@@ -165,6 +198,7 @@ impl Source {
             policy: l.policy.clone(),
             rate: Some(l.rate),
             labels: false,
+            tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
         });
         let ports = choose(all.collect(), link, "link", "policy")?;
         let inputs: Vec<Input> = match link {
@@ -174,6 +208,7 @@ impl Source {
                     name: None,
                     policy: policy.clone(),
                     rate: None,
+                    tag: Tag::None,
                 };
                 variant.inputs.iter().map(input).collect()
             }

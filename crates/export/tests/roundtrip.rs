@@ -7,7 +7,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use spillgate_core::Rate;
-use spillgate_export::{Exported, Source, TcOptions, ios};
+use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec};
 use spillgate_queueing::{Seen, View};
@@ -32,6 +32,15 @@ fn arriving(imported: &Imported) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// VLANs of the interfaces that an export says; none for a trunk.
+fn tagged(imported: &Imported) -> BTreeMap<&str, Option<u16>> {
+    let interfaces = imported.interfaces.iter();
+    interfaces
+        .filter(|(_, i)| i.output_policy.is_some() || i.input_policy.is_some())
+        .filter_map(|(name, i)| i.dot1q.map(|_| (name.as_str(), i.vlan)))
+        .collect()
+}
+
 /// The parts of the interfaces that an export says.
 fn attached(imported: &Imported) -> BTreeMap<&str, (Option<Rate>, &str)> {
     imported
@@ -46,6 +55,7 @@ fn attached(imported: &Imported) -> BTreeMap<&str, (Option<Rate>, &str)> {
 
 #[test]
 fn every_configuration_comes_back_as_it_was() {
+    let mut tags = 0;
     for path in configurations() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let said = name
@@ -83,9 +93,12 @@ fn every_configuration_comes_back_as_it_was() {
                 arriving(&imported),
                 "{name} as {platform:?}"
             );
+            assert_eq!(tagged(&again), tagged(&imported), "{name} as {platform:?}");
+            tags += tagged(&imported).len();
             assert_eq!(again.unmodelled, [], "{name} as {platform:?}");
         }
     }
+    assert!(tags > 0, "no interface has tags");
 }
 
 fn classes(policies: &BTreeMap<String, DisciplineSpec>) -> Vec<ClassSpec> {
@@ -183,6 +196,72 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Tags of interfaces come back, whether packets leave or arrive there.
+    #[test]
+    fn tags_come_back(vlans in prop::collection::btree_map(1_u16..=4094, any::<(bool, bool)>(), 1..6)) {
+        let mut text = "policy-map P\n class class-default\n  set dscp af11\n".to_owned();
+        for (vlan, (leaves, arrives)) in &vlans {
+            text += &format!("interface GigabitEthernet0/1.{vlan}\n encapsulation dot1Q {vlan}\n");
+            if *leaves {
+                text += " service-policy output P\n";
+            }
+            if *arrives {
+                text += " service-policy input P\n";
+            }
+        }
+        let imported = import(&text, Platform::Ios);
+        let expected = vlans.iter().filter(|(_, (a, b))| *a || *b).map(|(v, _)| Some(*v));
+        let mut found: Vec<_> = tagged(&imported).into_values().collect();
+        found.sort_unstable();
+        prop_assert_eq!(found, expected.collect::<Vec<_>>());
+        let again = import(&export(&imported, Platform::Ios).text, Platform::Ios);
+        prop_assert_eq!(tagged(&again), tagged(&imported));
+        prop_assert_eq!(arriving(&again), arriving(&imported));
+    }
+}
+
+/// A scenario says that frames have tags, not of which VLAN.
+#[test]
+fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
+    let json = r#"{"P": {"class-based": {"classes": [{"name": "class-default", "set_cos": 3}]}}}"#;
+    let port = |name: &str, tag| Port {
+        name: name.to_owned(),
+        policy: "P".to_owned(),
+        rate: None,
+        labels: false,
+        tag,
+    };
+    let mut source = source(serde_json::from_str(json).unwrap());
+    source.ports = vec![
+        port("GigabitEthernet0/1.20", Tag::Unnumbered),
+        port("GigabitEthernet0/2", Tag::Trunk),
+        port("GigabitEthernet0/3", Tag::None),
+        port("wan", Tag::Unnumbered),
+    ];
+    let written = ios(&source);
+    let read = import(&written.text, Platform::Ios);
+    let vlans: Vec<_> = tagged(&read).into_iter().collect();
+    assert_eq!(
+        vlans,
+        [
+            ("GigabitEthernet0/1.20", Some(20)),
+            ("GigabitEthernet0/2", None)
+        ]
+    );
+    let [note] = &written.notes[..] else {
+        panic!("{:?}", written.notes);
+    };
+    assert_eq!(note.place, "interface wan");
+    assert!(
+        note.reason.contains("encapsulation dot1Q"),
+        "{}",
+        note.reason
+    );
 }
 
 #[test]

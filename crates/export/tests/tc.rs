@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use spillgate_core::{Drops, Dscp, FlowKey, Packet, Rate, Rng, Time};
-use spillgate_export::{Exported, Filters, Port, Scheduler, Source, TcOptions, tc};
+use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
 use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
@@ -28,6 +28,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
             policy: policy.to_owned(),
             rate: Some(rate),
             labels: false,
+            tag: Tag::None,
         }],
         platform: Platform::Ios,
         inputs: Vec::new(),
@@ -370,6 +371,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                     policy: policy.clone(),
                     rate: Some(mbps(100)),
                     labels: false,
+                    tag: Tag::None,
                 }],
                 ..source.clone()
             };

@@ -138,6 +138,8 @@ pub struct ImportedInterface {
     pub input_policy: Option<(String, u32)>,
     /// Line that says that its frames carry an 802.1Q tag.
     pub dot1q: Option<u32>,
+    /// The VLAN of the tag; none for a trunk, whose frames have several.
+    pub vlan: Option<u16>,
     /// Line of its `mpls ip`.
     pub labels: Option<u32>,
     /// What the platform's rates count beside the IP packet; none if nothing is known of it.

@@ -69,6 +69,8 @@ pub struct LinkPolicy {
     pub policy: String,
     /// The link's rate.
     pub rate: Rate,
+    /// Whether its frames carry an 802.1Q tag.
+    pub dot1q: bool,
 }
 
 /// Reads which links of a scenario have which policies, by variant.

@@ -19,7 +19,7 @@ use spillgate_queueing::spec::{
 use spillgate_scenario::Platform;
 
 use crate::source::inner_first;
-use crate::{Exported, Input, Notes, Port, Source, place};
+use crate::{Exported, Input, Notes, Port, Source, Tag, place};
 use class::Writer;
 use matching::ClassMaps;
 use numbers::quoted;
@@ -135,6 +135,7 @@ fn policy_map(
 fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) {
     let place = format!("interface {}", port.name);
     let _ = writeln!(out, "interface {}", quoted(&port.name, &place, notes));
+    tag(out, port.tag, &port.name, &place, notes);
     if let Some(rate) = port.rate {
         let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
         let _ = writeln!(out, " bandwidth {kbps}");
@@ -180,6 +181,32 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     out.push_str("!\n");
 }
 
+/// The line that makes the frames of an interface carry a tag.
+fn tag(out: &mut String, tag: Tag, name: &str, place: &str, notes: &mut Notes) {
+    let vlan = match tag {
+        Tag::None => return,
+        Tag::Trunk => {
+            out.push_str(" switchport mode trunk\n");
+            return;
+        }
+        Tag::Vlan(vlan) => Some(vlan),
+        // By custom the number of a sub-interface is its VLAN's.
+        Tag::Unnumbered => name
+            .rsplit_once('.')
+            .and_then(|(_, n)| n.parse().ok())
+            .filter(|n| (1..=4094).contains(n)),
+    };
+    match vlan {
+        Some(vlan) => {
+            let _ = writeln!(out, " encapsulation dot1Q {vlan}");
+        }
+        None => notes.add(
+            place,
+            "its frames carry 802.1Q tags: attach the policy to a sub-interface with `encapsulation dot1Q VLAN`, such as with --interface Gi0/1.20",
+        ),
+    }
+}
+
 /// The policy of an interface for what arrives.
 fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) {
     let Some(name) = &input.name else {
@@ -193,6 +220,9 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
     let _ = writeln!(out, "interface {}", quoted(name, &place, notes));
     // With an output policy the interface has said it.
     let alone = source.ports.iter().all(|p| p.name != *name);
+    if alone {
+        tag(out, input.tag, name, &place, notes);
+    }
     if let Some(rate) = input.rate.filter(|_| alone) {
         let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
         let _ = writeln!(out, " bandwidth {kbps}");

@@ -256,6 +256,8 @@ pub(crate) struct Interface<'a> {
     pub(crate) input_policy: Option<At<'a, &'a str>>,
     /// `encapsulation dot1q`, or a trunk of a switch.
     pub(crate) dot1q: Option<Origin<'a>>,
+    /// The VLAN of its frames, where it is one.
+    pub(crate) vlan: Option<u16>,
     pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
     pub(crate) hold_queue: Option<At<'a, u32>>,
     /// `mpls ip`.

@@ -119,7 +119,9 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         QosGroup,
         Foreign(&'static str),
     }
-    const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
+    const DISCARD: &str = "the discard class, which chooses drop thresholds inside the router, is not simulated; a QoS group is";
+    const TRAFFIC: &str =
+        "the traffic class, a mark inside the router, is not simulated; a QoS group is";
     const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
     const FIELDS: [(&str, Field); 13] = [
         ("ip", Field::Ip),
@@ -129,11 +131,11 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
         ("atm-clp", Field::Foreign(LAYER2)),
         ("cos", Field::Cos),
         ("cos-inner", Field::Foreign(LAYER2)),
-        ("discard-class", Field::Foreign(INTERNAL)),
+        ("discard-class", Field::Foreign(DISCARD)),
         ("fr-de", Field::Foreign(LAYER2)),
         ("mpls", Field::Mpls),
         ("qos-group", Field::QosGroup),
-        ("traffic-class", Field::Foreign(INTERNAL)),
+        ("traffic-class", Field::Foreign(TRAFFIC)),
         ("vlan", Field::Foreign(LAYER2)),
     ];
     const SOURCES: [(&str, ()); 11] = [
@@ -165,7 +167,9 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
     }
     let mut ahead = *args;
     if ahead.try_keyword(&SOURCES).is_some() {
-        return unmodelled("a marking copied from another field is not modelled");
+        return unmodelled(
+            "a marking copied from another field, by a table-map or as it is, is not modelled: write a class for each value",
+        );
     }
     let marking = match field {
         Field::Precedence => Marking::Dscp(precedence_dscp(args.precedence()?)),
@@ -318,6 +322,9 @@ mod tests {
         for text in [
             "cos dscp table T",
             "discard-class 2",
+            "traffic-class 3",
+            "dscp cos table T",
+            "precedence dscp table T",
             "qos-group precedence",
             "dscp cos",
             "mpls experimental topmost qos-group",

@@ -34,8 +34,11 @@ use Kind::Foreign;
 
 const LAYER2: &str = "of layer 2, simulated packets have the CoS only";
 const INTERNAL: &str = "of router-internal markings only the QoS group is simulated";
+const DISCARD: &str = "the discard class is not simulated; a QoS group, set in the same place, is";
+const TRAFFIC: &str =
+    "the traffic class of a router is not simulated; a QoS group, set in the same place, is";
 
-const KINDS: [(&str, Kind); 26] = [
+const KINDS: [(&str, Kind); 27] = [
     ("access-group", Kind::AccessGroup),
     ("any", Kind::Any),
     (
@@ -46,7 +49,7 @@ const KINDS: [(&str, Kind); 26] = [
     ("class-map", Kind::ClassMap),
     ("cos", Kind::Cos),
     ("destination-address", Foreign(LAYER2)),
-    ("discard-class", Foreign(INTERNAL)),
+    ("discard-class", Foreign(DISCARD)),
     ("dscp", Kind::Dscp),
     ("ethernet", Foreign(LAYER2)),
     ("flow", Foreign("flow attributes are not simulated")),
@@ -63,6 +66,7 @@ const KINDS: [(&str, Kind); 26] = [
     ("protocol", Kind::Protocol),
     ("qos-group", Kind::QosGroup),
     ("source-address", Foreign(LAYER2)),
+    ("traffic-class", Foreign(TRAFFIC)),
     ("vlan", Foreign(LAYER2)),
     ("vlans", Foreign(LAYER2)),
 ];
@@ -309,6 +313,7 @@ mod tests {
         for text in [
             "cos inner 5",
             "discard-class 3",
+            "traffic-class 3",
             "protocol youtube",
             "protocol http url \"*.gif\"",
             "vlan 10",

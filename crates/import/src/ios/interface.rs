@@ -59,6 +59,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 output_policy: None,
                 input_policy: None,
                 dot1q: None,
+                vlan: None,
                 queueing: None,
                 hold_queue: None,
                 labels: None,
@@ -152,7 +153,9 @@ pub(crate) fn command<'a>(
             const KINDS: [(&str, ()); 1] = [("dot1q", ())];
             let mut args = c.args;
             let tagged = args.try_keyword(&KINDS).is_some() && !c.negated;
+            let vlan = args.number("a VLAN", 1..=4094).ok().map(|v| v as u16);
             p.config.interfaces[index].dot1q = tagged.then_some(origin);
+            p.config.interfaces[index].vlan = vlan.filter(|_| tagged);
             return Some(Kind::Other);
         }
         Verb::Switchport => {
@@ -160,6 +163,7 @@ pub(crate) fn command<'a>(
             if args.take("mode") {
                 let trunk = args.take("trunk") && !c.negated;
                 p.config.interfaces[index].dot1q = trunk.then_some(origin);
+                p.config.interfaces[index].vlan = None;
             }
             return Some(Kind::Other);
         }

@@ -203,6 +203,9 @@ const LIMIT_UNITS: [(&str, LimitUnit); 6] = [
 /// `N [packets | bytes | kbytes | mbytes | ms | us]`.
 fn limit(args: &mut Args<'_>) -> Result<Limit, Refusal> {
     const WHAT: &str = "a queue limit";
+    if args.take("percent") {
+        return unmodelled("a share of a queue limit is not modelled: write it in packets");
+    }
     let word = args.peek();
     let n = args.number(WHAT, 1..=1_000_000_000)?;
     let unit = match args.peek() {
@@ -383,6 +386,8 @@ mod tests {
             "cos 3 40",
             "qos-group 2 40",
             "percent 50",
+            "dscp af33 percent 50",
+            "precedence 3 percent 50",
             "discard-class 1 10",
         ] {
             listed(queue_limit(&mut args(text)));

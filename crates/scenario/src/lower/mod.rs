@@ -134,9 +134,13 @@ pub(crate) fn ports(
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
     let inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     let with_policy = attached.iter().filter_map(|(link, a)| {
-        let rate = links.find(link)?.entry.spec.rate;
-        let (link, policy) = (link.clone(), a.policy.clone());
-        Some(LinkPolicy { link, policy, rate })
+        let spec = links.find(link)?.entry.spec;
+        Some(LinkPolicy {
+            link: link.clone(),
+            policy: a.policy.clone(),
+            rate: spec.rate,
+            dot1q: spec.dot1q,
+        })
     });
     PortPolicies {
         variant: variant.to_owned(),

@@ -56,6 +56,7 @@ pub(super) fn lower(
                 output_policy,
                 input_policy,
                 dot1q: interface.dot1q.map(|origin| origin.line),
+                vlan: interface.vlan,
                 labels: interface.labels.map(|origin| origin.line),
                 counted: profile.counted.and_then(|c| c.on(name)),
             },

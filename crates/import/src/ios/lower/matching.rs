@@ -286,6 +286,15 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// The entries of an access list.
     fn acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
+        let kind = self.config.acls.get(name).map(|list| list.kind);
+        if let Some(super::super::ast::AclKind::Foreign(family)) = kind {
+            let reason = match family {
+                "IPv6" => "matches nothing: simulated packets are IPv4".to_owned(),
+                _ => format!("matches nothing: {family} access lists are not modelled"),
+            };
+            self.report.unmodelled(origin, reason);
+            return None;
+        }
         if !self.acls.contains_key(name) {
             let read = self.read_acl(name, origin, path);
             self.acls.insert(name, read);
@@ -307,11 +316,6 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             self.report.error(origin.line, path, fault);
             return None;
         };
-        if let super::super::ast::AclKind::Foreign(family) = list.kind {
-            let reason = format!("{family} access lists are not modelled");
-            self.report.unmodelled(origin, reason);
-            return None;
-        }
         let mut entries = Vec::with_capacity(list.lines.len());
         for line in list.lines.values() {
             let mut args = Args::new(line.rest);
