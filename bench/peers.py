@@ -126,11 +126,28 @@ CASES = {
         "bench/cases/w.yaml",
         tcp=False,
     ),
+    # No two of the others have the same fair queue: each is compared with its own.
     "f": Case(
-        "F: 1,000 Poisson flows, fair queue, load 1.2",
-        {"Spillgate": 20, "ns-2": 5, "ns-3": 1, "ns.py": 0.2},
+        "F: 1,000 Poisson flows, WFQ, load 1.2",
+        {"Spillgate": 20, "ns.py": 0.2},
         "bench/cases/f.yaml",
         queue="bottleneck/wfq",
+        tcp=False,
+    ),
+    "f-drr": Case(
+        "F: 1,000 Poisson flows, DRR, load 1.2",
+        {"Spillgate": 20, "ns-2": 5},
+        "bench/cases/f.yaml",
+        queue="bottleneck/drr",
+        overrides=("topology.links.bottleneck.policy=DRR",),
+        tcp=False,
+    ),
+    "f-fq-codel": Case(
+        "F: 1,000 Poisson flows, FQ-CoDel, load 1.2",
+        {"Spillgate": 20, "ns-3": 1},
+        "bench/cases/f.yaml",
+        queue="bottleneck/fq-codel",
+        overrides=("topology.links.bottleneck.policy=FQ-CODEL",),
         tcp=False,
     ),
 }

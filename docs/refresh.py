@@ -17,6 +17,7 @@ PLACES = {
     "README.md": "ce-node",
     "docs/tutorial.md": "first",
     "docs/howto/tcp.md": "tcp",
+    "docs/howto/bufferbloat.md": "home-line",
     "docs/howto/mpls-vpn.md": "mpls-vpn",
     "docs/howto/fan.md": "fan-failure",
     "docs/howto/fan-access.md": "fan-access",
@@ -32,7 +33,7 @@ MARKING = (
 ONE_EACH = ("--worst", "1", "--drops", "1")
 RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
 
-VERDICTS = {"fan-access": 30, "fan-failure": 30}
+VERDICTS = {"fan-access": 30, "fan-failure": 30, "home-line": 24}
 """How many lines of its verdicts are shown of an example, if not nine."""
 
 EXPLAINED = {

@@ -2,7 +2,7 @@
 #
 #   ns ns2.tcl CASE SECONDS MEASURE [SEED [HEADERS]]
 #
-# CASE is d50, d50-red, d1k, d10k, w or f. With MEASURE 0 nothing watches the
+# CASE is d50, d50-red, d1k, d10k, w or f-drr. With MEASURE 0 nothing watches the
 # bottleneck, which is how the run is timed; with 1 a queue monitor counts and
 # integrates there. HEADERS is `all`, as ns-2 comes, or `used`, for those who
 # know it well. One line of JSON goes to standard output; what was not watched
@@ -231,9 +231,9 @@ switch -- $name {
     d1k { dumbbell 1000 1000 3000 DropTail }
     d10k { dumbbell 10000 10000 30000 DropTail }
     w { poisson 100 100 0.98 300 RED }
-    f { poisson 1000 1000 1.2 3000 DRR }
+    f-drr { poisson 1000 1000 1.2 3000 DRR }
     default {
-        puts stderr "no case '$name'; there are d50, d50-red, d1k, d10k, w and f"
+        puts stderr "no case '$name'; there are d50, d50-red, d1k, d10k, w and f-drr"
         exit 2
     }
 }

@@ -2,7 +2,7 @@
 //
 //   ns3 --case=CASE --seconds=S [--measure=1] [--seed=N]
 //
-// CASE is d50, d50-red, d1k, d10k, w or f. Without --measure nothing watches the
+// CASE is d50, d50-red, d1k, d10k, w or f-fq-codel. Without --measure nothing watches the
 // bottleneck, which is how the run is timed; with it its queue is integrated at
 // every change. One line of JSON goes to standard output; what was not watched
 // is null.
@@ -442,7 +442,7 @@ int main(int argc, char* argv[])
     Case c;
     uint32_t seed = 1;
     CommandLine cmd;
-    cmd.AddValue("case", "d50, d50-red, d1k, d10k, w or f", c.name);
+    cmd.AddValue("case", "d50, d50-red, d1k, d10k, w or f-fq-codel", c.name);
     cmd.AddValue("seconds", "simulated seconds", c.seconds);
     cmd.AddValue("measure", "watch the bottleneck's queue", c.measure);
     cmd.AddValue("seed", "number of the run", seed);
@@ -459,11 +459,11 @@ int main(int argc, char* argv[])
         Dumbbell(c, 10000, 10e9, 30000, "fifo");
     else if (c.name == "w")
         Poisson(c, 100, 100e6, 0.98, 300, "red");
-    else if (c.name == "f")
+    else if (c.name == "f-fq-codel")
         Poisson(c, 1000, 1e9, 1.2, 3000, "fq-codel");
     else
     {
-        std::cerr << "no case '" << c.name << "'; there are d50, d50-red, d1k, d10k, w and f\n";
+        std::cerr << "no case '" << c.name << "'; there are d50, d50-red, d1k, d10k, w and f-fq-codel\n";
         return 2;
     }
     return 0;

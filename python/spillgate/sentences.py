@@ -9,7 +9,7 @@ Record = dict[str, Any]
 
 REASONS = {
     "drops_tail": "the queue was full",
-    "drops_early": "random early drop",
+    "drops_early": "early drop",
     "drops_forced": "the average queue was above the upper threshold",
     "drops_policer": "the policer",
     "drops_pushed_out": "pushed out for another packet",
@@ -237,7 +237,7 @@ def reason_words(lost: Record) -> str:
     if kind == "waited":
         return f"{_waited(cause)}; {waiting}"
     if kind == "aqm":
-        chosen = "" if cause["draw"] is None else f"{said}: "
+        chosen = "" if cause["draw"] is None else f"random {said}: "
         return f"{chosen}{_odds(cause)}; {waiting}"
     if kind in ("policer", "priority-policer"):
         whose = "the policer of the priority class" if kind == "priority-policer" else said
@@ -258,6 +258,11 @@ def reason_words(lost: Record) -> str:
         )
     if kind == "admission":
         return _refusal(cause)
+    if kind == "flow" and reason == "drops_pushed_out":
+        return (
+            f"{said}: its queue had the most bytes, and {packets(cause['packets'])} "
+            f"({cause['bytes']:,} B) are left of it; in all {waiting}"
+        )
     if kind == "flow":
         return (
             f"its own flow's queue was full: {packets(cause['packets'])} ({cause['bytes']:,} B), "

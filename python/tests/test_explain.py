@@ -5,7 +5,7 @@ import json
 import pytest
 
 import spillgate
-from spillgate.sentences import drop_sentence, packet_sentence, reason_words
+from spillgate.sentences import drop_sentence, mark_words, packet_sentence, reason_words
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -237,6 +237,33 @@ def test_sentences_about_drops():
         "random early drop: the average queue was 33.25 packets, between the thresholds 30 and 40 "
         "and 7 since the last drop, so the probability was 0.0325, and 0.0121 was drawn; "
         "31 packets (46,500 B) waited, of at most 64 packets"
+    )
+    waited = {
+        "kind": "waited",
+        "waited": 7_250_000_000,
+        "target": 5_000_000_000,
+        "interval": 100_000_000_000,
+        "count": 3,
+        "due": 1_500_000_000_000,
+    }
+    assert reason_words(lost(waited)) == (
+        "it had waited 7.25 ms, and for 100 ms packets had waited at least the target of 5 ms "
+        "(number 3 of this period, due 1.500000 s into the run); "
+        "31 packets (46,500 B) waited, of at most 64 packets"
+    )
+    threshold = {**waited, "count": None, "due": None}
+    assert mark_words(lost(threshold)["evidence"]).startswith(
+        "it had waited 7.25 ms, more than the 5 ms from which on packets are marked; "
+    )
+    longest = {
+        "kind": "flow",
+        "packets": 2,
+        "bytes": 3000,
+        "limit": {"packets": None, "bytes": None},
+    }
+    assert reason_words(lost(longest, "drops_pushed_out")).startswith(
+        "pushed out for another packet: its queue had the most bytes, and 2 packets (3,000 B) are "
+        "left of it; in all "
     )
     bucket = {"kind": "priority-policer", "tokens": 150, "burst": 20_000, "rate": 1_000_000}
     assert reason_words(lost(bucket, "drops_policer")) == (

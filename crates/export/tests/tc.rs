@@ -335,6 +335,53 @@ fn meaning_is_that_of_the_policy() {
     );
 }
 
+/// The modern queues, at the port and in classes.
+const MODERN: &str = r#"{
+    "codel": {"fifo": {"limit": "1000 packets", "aqm": {"codel": {"ce_threshold": "1 ms"}}}},
+    "fq": {"fq-codel": {"guard": "flow", "limit": "3 MB"}},
+    "drr": {"drr": {"quantum": "300 B", "queues": 100}},
+    "classes": {"class-based": {"classes": [
+        {"name": "a", "match": {"dscp": "af11"}, "bandwidth": "30 %", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}},
+        {"name": "b", "match": {"dscp": "af21"}, "bandwidth": "30 %", "drr": {}},
+        {"name": "class-default", "shape": {"rate": "18 Mb/s"}, "fq_codel": {"target": "8 ms", "ecn": false, "inverse_sqrt": "newton16"}}]}}}"#;
+
+#[test]
+fn modern_queues_are_those_of_linux() {
+    let policies: BTreeMap<String, DisciplineSpec> = serde_json::from_str(MODERN).unwrap();
+    let root = |policy: &str| {
+        let written = exported(&policies, policy, mbps(20));
+        let notes: Vec<String> = written.notes.iter().map(ToString::to_string).collect();
+        (read(&written.text, "wan").root, notes.join("\n"))
+    };
+    let (codel, notes) = root("codel");
+    assert_eq!(
+        codel,
+        "codel limit 1000 target 5000us interval 100000us ce_threshold 1000us noecn"
+    );
+    assert!(notes.contains("in 16 bits"), "{notes}");
+    let (fq, notes) = root("fq");
+    // 3 MB in packets of 1514 B, rounded up.
+    assert_eq!(
+        fq,
+        "fq_codel limit 1982 flows 1024 quantum 1514 target 5000us interval 100000us memory_limit 33554432b drop_batch 64 ecn"
+    );
+    assert!(notes.contains("becomes 1982 packets") && notes.contains("all flows"));
+    let (drr, notes) = root("drr");
+    assert_eq!(drr, "sfq limit 1000 quantum 300 depth 127 divisor 128");
+    assert!(notes.contains("stands for DRR"), "{notes}");
+    let written = exported(&policies, "classes", mbps(20));
+    let script = read(&written.text, "wan");
+    let queues: Vec<&str> = script.leaves.iter().map(|(_, q)| q.as_str()).collect();
+    assert_eq!(
+        queues,
+        [
+            "codel limit 64 target 5000us interval 100000us ecn",
+            "sfq limit 1000 quantum 1514 depth 127 divisor 1024",
+            "fq_codel limit 10240 flows 1024 quantum 1514 target 8000us interval 100000us memory_limit 33554432b drop_batch 64 noecn"
+        ]
+    );
+}
+
 /// Every configuration of the repository with an attached policy, at its rates.
 fn scripts() -> Vec<(PathBuf, Exported)> {
     let mut all = Vec::new();
@@ -381,6 +428,11 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                 all.extend(written.ok().map(|w| (path.clone(), w)));
             }
         }
+    }
+    let policies: BTreeMap<String, DisciplineSpec> = serde_json::from_str(MODERN).unwrap();
+    for policy in policies.keys() {
+        let one = source(policies.clone(), policy, mbps(20));
+        all.push((PathBuf::from(policy), tc(&one, &on("lo")).unwrap()));
     }
     assert!(all.len() > 40);
     for kind in ["ets", "prio"] {
@@ -445,8 +497,8 @@ fn a_real_tc_takes_every_command() {
         shell(&probe).is_ok_and(|o| o.status.success())
     };
     let kinds = [
-        "pfifo", "bfifo", "red", "sfq", "flower", "matchall", "u32", "police", "pedit", "csum",
-        "ets", "prio",
+        "pfifo", "bfifo", "red", "sfq", "codel", "fq_codel", "flower", "matchall", "u32", "police",
+        "pedit", "csum", "ets", "prio",
     ];
     let missing: Vec<&str> = kinds.into_iter().filter(|k| !has(k)).collect();
     if !missing.is_empty() {

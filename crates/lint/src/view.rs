@@ -52,6 +52,12 @@ impl Class<'_> {
         self.spec.name == "class-default"
     }
 
+    /// Whether its flows have queues of their own.
+    pub(crate) fn has_flow_queues(&self) -> bool {
+        let c = self.spec;
+        c.fair_queue.is_some() || c.drr.is_some() || c.fq_codel.is_some()
+    }
+
     /// How much may wait in its own queue; none without one.
     pub(crate) fn limit(&self) -> Option<Limit> {
         if !self.division.queued || self.spec.policy.is_some() {
@@ -60,7 +66,7 @@ impl Class<'_> {
         match (&self.spec.priority, self.spec.queue_limit) {
             (Some(p), _) => Some(p.limit),
             (None, Some(limit)) => Some(limit),
-            (None, None) if self.spec.fair_queue.is_some() => None,
+            (None, None) if self.has_flow_queues() => None,
             (None, None) => Some(Limit::Packets(64)),
         }
     }

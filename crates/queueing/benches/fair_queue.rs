@@ -1,13 +1,17 @@
-//! What a packet costs in the schedulers of Flow-Aware Networking: nanoseconds
-//! for one enqueue and one dequeue, the least of several repetitions.
+//! What a packet costs in fair queues: nanoseconds for one enqueue and one dequeue,
+//! the least of several repetitions. The schedulers of Flow-Aware Networking are bare;
+//! DRR and FQ-CoDel are whole disciplines, with counters and drops.
 //!
 //! `cargo bench -p spillgate-queueing --bench fair_queue [-- MAX_NS]` prints a
 //! table; with a number the exit status is 1 if any cell is above it.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
-use spillgate_core::{Packet, Rng};
+use spillgate_core::{Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
 use spillgate_queueing::testkit::BareFairQueue;
+use spillgate_queueing::{Discipline, Recipe};
 
 /// Packets of each flow that wait where all are backlogged.
 const DEEP: u32 = 3;
@@ -35,8 +39,67 @@ impl Load {
     }
 }
 
-/// Makes a scheduler with a buffer of so many packets.
-type Make = fn(u32) -> BareFairQueue;
+/// What is measured.
+enum Queue {
+    Bare(BareFairQueue),
+    Whole(Box<Whole>),
+}
+
+/// A discipline with all that a driver holds.
+struct Whole {
+    discipline: Discipline,
+    rng: Rng,
+    drops: Drops,
+    now: Time,
+}
+
+impl Queue {
+    /// A discipline without a memory limit that would matter.
+    fn whole(kind: &str, packets: u32) -> Self {
+        let limit = packets.min(1_000_000_000);
+        let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"}}}}}}"#);
+        let policies: BTreeMap<_, _> = serde_json::from_str(&json).expect("a policy");
+        let rate = Rate::from_bps(1_000_000_000).expect("a rate");
+        let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
+        let flows: Arc<[FlowKey]> = Arc::from([]);
+        Self::Whole(Box::new(Whole {
+            discipline: recipe.build(&flows),
+            rng: Rng::from_key(2),
+            drops: Drops::new(),
+            now: Time::ZERO,
+        }))
+    }
+
+    fn offer(&mut self, mut packet: Packet) {
+        match self {
+            Self::Bare(queue) => {
+                queue.offer(packet);
+            }
+            Self::Whole(w) => {
+                // Time hardly passes: CoDel looks, but nothing has waited too long.
+                w.now += Dur::from_ps(1);
+                packet.arrived = w.now;
+                w.discipline
+                    .enqueue(w.now, packet, &mut w.rng, &mut w.drops);
+                w.drops.clear();
+            }
+        }
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        match self {
+            Self::Bare(queue) => queue.pop(),
+            Self::Whole(w) => {
+                let packet = w.discipline.dequeue(w.now, &mut w.rng, &mut w.drops);
+                w.drops.clear();
+                packet
+            }
+        }
+    }
+}
+
+/// Makes a queue with a buffer of so many packets.
+type Make = fn(u32) -> Queue;
 
 /// Packets offered so far.
 struct Offers {
@@ -50,11 +113,14 @@ impl Offers {
         self.seq = self.seq.wrapping_add(1);
         let flow = flow.unwrap_or_else(|| self.rng.below(self.flows));
         // Of 500 to 1500 B.
-        Packet::new(flow, self.seq, 500 + (self.seq % 11) as u16 * 100)
+        Packet {
+            hash: flow.wrapping_mul(0x9e37_79b9),
+            ..Packet::new(flow, self.seq, 500 + (self.seq % 11) as u16 * 100)
+        }
     }
 }
 
-fn fill(queue: &mut BareFairQueue, load: Load, flows: u32, offers: &mut Offers) {
+fn fill(queue: &mut Queue, load: Load, flows: u32, offers: &mut Offers) {
     if matches!(load, Load::Light) {
         return;
     }
@@ -67,7 +133,7 @@ fn fill(queue: &mut BareFairQueue, load: Load, flows: u32, offers: &mut Offers) 
 }
 
 /// `pairs` of an enqueue and a dequeue; nanoseconds for one.
-fn measure(queue: &mut BareFairQueue, load: Load, pairs: u32, offers: &mut Offers) -> f64 {
+fn measure(queue: &mut Queue, load: Load, pairs: u32, offers: &mut Offers) -> f64 {
     // The one place where a wall clock is read: this is about time itself.
     #[allow(clippy::disallowed_methods)]
     let begin = Instant::now();
@@ -100,16 +166,22 @@ fn main() {
     let real = args.iter().any(|a| a == "--bench");
     let limit: Option<f64> = args.iter().find_map(|a| a.parse().ok());
     let (pairs, repetitions) = if real { (50_000, 100) } else { (1000, 1) };
-    let kinds: [(&str, Make); 4] = [
-        ("PFQ, ring", |packets| BareFairQueue::pfq(packets, 1500)),
+    let kinds: [(&str, Make); 6] = [
+        ("PFQ, ring", |packets| {
+            Queue::Bare(BareFairQueue::pfq(packets, 1500))
+        }),
         ("PFQ, heap", |packets| {
-            BareFairQueue::pfq_heap(packets, 1500)
+            Queue::Bare(BareFairQueue::pfq_heap(packets, 1500))
         }),
         ("PDRR, charged", |packets| {
-            BareFairQueue::pdrr(packets, 1500, true)
+            Queue::Bare(BareFairQueue::pdrr(packets, 1500, true))
         }),
         ("PDRR, literal", |packets| {
-            BareFairQueue::pdrr(packets, 1500, false)
+            Queue::Bare(BareFairQueue::pdrr(packets, 1500, false))
+        }),
+        ("DRR, whole", |packets| Queue::whole("drr", packets)),
+        ("FQ-CoDel, whole", |packets| {
+            Queue::whole("fq-codel", packets)
         }),
     ];
     let loads = [

@@ -145,6 +145,8 @@ engines! {
     Fifo => Leaf,
     Wfq => Pgps,
     FlowWfq => Leaf,
+    Drr => Leaf,
+    FqCodel => Leaf,
     ClassBased => Tree,
     Fan => Fan,
 }
@@ -179,9 +181,10 @@ impl Schedule for Leaf {
     }
 
     fn leaf_names(&self) -> Vec<String> {
-        vec![match self.queue {
+        vec![match &self.queue {
             Queue::Ring(_) | Queue::Judged(_) => "fifo".to_owned(),
             Queue::Fair(_) => "flow-wfq".to_owned(),
+            Queue::Flows(flows) => flows.name().to_owned(),
         }]
     }
 
@@ -197,8 +200,12 @@ impl Schedule for Leaf {
         self.limit()
     }
 
-    fn memory_bytes(&self, _: usize) -> u64 {
-        self.memory_bytes()
+    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
+        self.expect_flows(flows.len());
+    }
+
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        self.memory_bytes(flows)
     }
 }
 

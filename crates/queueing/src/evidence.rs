@@ -47,8 +47,9 @@ pub struct Waited {
     pub target: Dur,
     /// For how long packets had waited longer than that before the first drop.
     pub interval: Dur,
-    /// Drops and marks of the present period of dropping, this one counted; none where the threshold
-    /// of marks decided.
+    /// CoDel's count of drops and marks in the present period of dropping, this one counted; 1 for the
+    /// drop that begins a period, even if that goes on where another was; none where the threshold of
+    /// marks decided.
     pub count: Option<u32>,
     /// When the drop fell due; none where the threshold of marks decided.
     pub due: Option<Time>,

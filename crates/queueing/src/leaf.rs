@@ -11,6 +11,7 @@ use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, 
 
 use crate::aqm::{Aqm, Backlog, Turn};
 use crate::evidence::{Cause, Evidence, QueueLimit};
+use crate::sched::flow_queue::FlowQueue;
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
 
@@ -51,6 +52,12 @@ impl Bound {
             bytes: self.bytes.min(u64::from(u32::MAX)),
             ..self
         }
+    }
+
+    /// Whether so much may wait.
+    #[inline]
+    pub(crate) fn holds(&self, packets: u32, bytes: u64) -> bool {
+        packets <= self.packets && bytes <= self.bytes
     }
 
     /// Whether a packet of `len` bytes fits beside what waits already.
@@ -108,6 +115,8 @@ pub(crate) enum Queue {
     Judged(VecDeque<Packet>),
     /// A fair queue by conversation.
     Fair(Conversations),
+    /// A fair queue that pushes out from the longest of its queues.
+    Flows(Box<FlowQueue>),
 }
 
 #[derive(Clone, Debug)]
@@ -148,6 +157,7 @@ impl Leaf {
         match &self.queue {
             Queue::Ring(r) | Queue::Judged(r) => r.front().map_or(0, |p| p.len),
             Queue::Fair(f) => f.head_len(),
+            Queue::Flows(f) => f.head_len(),
         }
     }
 
@@ -156,13 +166,13 @@ impl Leaf {
     pub(crate) fn head_tag(&self) -> u64 {
         match &self.queue {
             Queue::Ring(r) => r.front().map_or(u64::MAX, |p| p.tag),
-            Queue::Judged(_) | Queue::Fair(_) => u64::MAX,
+            Queue::Judged(_) | Queue::Fair(_) | Queue::Flows(_) => u64::MAX,
         }
     }
 
-    /// Queues a packet or gives it up; true if one more packet waits afterwards.
+    /// Queues a packet or gives it up; how many packets more wait afterwards.
     #[inline]
-    pub(crate) fn offer(&mut self, mut packet: Packet, cx: &mut Cx<'_>) -> bool {
+    pub(crate) fn offer(&mut self, mut packet: Packet, cx: &mut Cx<'_>) -> i64 {
         let mut marked = false;
         if let Some(aqm) = &mut self.aqm {
             let backlog = Backlog {
@@ -173,13 +183,13 @@ impl Leaf {
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => {
                     cx.refused(packet, reason);
-                    return false;
+                    return 0;
                 }
             }
         }
         if !self.bound.admits(self.packets, self.bytes, packet.len) || self.is_above(&packet) {
             self.refuse(packet, cx);
-            return false;
+            return 0;
         }
         let unmarked = packet;
         if marked {
@@ -194,16 +204,45 @@ impl Leaf {
                     self.bytes -= u64::from(victim.len);
                     cx.evicted(victim, DropReason::PushedOut);
                     self.take_in(&packet, marked, cx);
-                    return false;
+                    return 0;
                 }
                 Admission::Refused => {
                     self.refuse(unmarked, cx);
-                    return false;
+                    return 0;
                 }
             },
+            Queue::Flows(_) => return self.offer_to_flows(packet, unmarked, cx),
         }
         self.take_in(&packet, marked, cx);
-        true
+        1
+    }
+
+    #[inline(never)]
+    fn offer_to_flows(&mut self, packet: Packet, unmarked: Packet, cx: &mut Cx<'_>) -> i64 {
+        let before = self.packets;
+        let Queue::Flows(flows) = &mut self.queue else {
+            return 0;
+        };
+        if !flows.fits(&packet) {
+            self.refuse(unmarked, cx);
+            return 0;
+        }
+        flows.prepare(cx.rng);
+        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
+        let kept = flows.offer(packet, &mut |victim: Packet| {
+            *packets -= 1;
+            *bytes -= u64::from(victim.len);
+            cx.evicted(victim, DropReason::PushedOut);
+        });
+        if kept {
+            self.take_in(&packet, packet.ecn != unmarked.ecn, cx);
+        } else {
+            cx.refused(unmarked, DropReason::PushedOut);
+            if self.packets == 0 {
+                self.emptied(cx.now);
+            }
+        }
+        i64::from(self.packets) - i64::from(before)
     }
 
     /// Whether the packet would exceed the threshold of its DSCP.
@@ -239,8 +278,10 @@ impl Leaf {
     /// the last.
     #[inline]
     pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        if let Queue::Judged(_) = self.queue {
-            return self.pop_judged(cx);
+        match self.queue {
+            Queue::Ring(_) | Queue::Fair(_) => {}
+            Queue::Judged(_) => return self.pop_judged(cx),
+            Queue::Flows(_) => return self.pop_from_flows(cx),
         }
         let packet = self.take_head(cx.now)?;
         cx.dequeued(&packet);
@@ -272,11 +313,37 @@ impl Leaf {
         }
     }
 
+    #[inline(never)]
+    fn pop_from_flows(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
+        let Queue::Flows(flows) = &mut self.queue else {
+            return None;
+        };
+        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
+        let found = flows.pop(cx.now, &mut |victim: Packet, reason| {
+            *packets -= 1;
+            *bytes -= u64::from(victim.len);
+            cx.evicted(victim, reason);
+        });
+        let (packet, marked) = found?;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        if self.packets == 0 {
+            self.emptied(cx.now);
+        }
+        if marked {
+            cx.marked(&packet);
+        }
+        cx.dequeued(&packet);
+        Some(packet)
+    }
+
     #[inline]
     fn take_head(&mut self, now: Time) -> Option<Packet> {
         let packet = match &mut self.queue {
             Queue::Ring(r) | Queue::Judged(r) => r.pop_front(),
             Queue::Fair(f) => f.pop(),
+            // It has ways of its own to be asked and flushed.
+            Queue::Flows(_) => None,
         }?;
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
@@ -288,6 +355,13 @@ impl Leaf {
 
     /// Gives up all packets.
     pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
+        if let Queue::Flows(flows) = &mut self.queue {
+            flows.flush(&mut |packet| cx.evicted(packet, reason));
+            self.bytes = 0;
+            if std::mem::take(&mut self.packets) > 0 {
+                self.emptied(cx.now);
+            }
+        }
         while let Some(packet) = self.take_head(cx.now) {
             cx.evicted(packet, reason);
         }
@@ -305,8 +379,13 @@ impl Leaf {
         let of_flow = || match &self.queue {
             Queue::Ring(_) | Queue::Judged(_) => Cause::Plain,
             Queue::Fair(fair) => fair.evidence(&lost.packet),
+            Queue::Flows(flows) => flows.evidence(lost),
         };
         let (limit, cause) = match lost.reason {
+            // A queue that has its own AQM has none here that could have spoken after it.
+            _ if matches!(self.queue, Queue::Flows(_)) && of_flow() != Cause::Plain => {
+                (self.limit(), of_flow())
+            }
             DropReason::Early | DropReason::Forced => {
                 let cause = self.aqm.as_ref().and_then(|a| a.cause(&lost.packet));
                 (self.limit(), cause.unwrap_or_default())
@@ -350,6 +429,7 @@ impl Leaf {
                 packets: limit.packets.into_iter().chain([fair.hold_queue()]).min(),
                 ..limit
             },
+            Queue::Flows(flows) => flows.bound().limit(),
         }
     }
 
@@ -361,12 +441,20 @@ impl Leaf {
         }
     }
 
-    /// Upper estimate of the memory of the full queue in bytes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
+    /// The flows are `0..n`.
+    pub(crate) fn expect_flows(&mut self, n: usize) {
+        if let Queue::Flows(flows) = &mut self.queue {
+            flows.expect_flows(n);
+        }
+    }
+
+    /// Upper estimate of the memory of the full queue in bytes, for so many flows.
+    pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
         let packet = std::mem::size_of::<Packet>() as u64;
         match &self.queue {
             Queue::Ring(_) | Queue::Judged(_) => packet * ring_packets(&self.bound),
             Queue::Fair(f) => f.memory_bytes(),
+            Queue::Flows(f) => f.memory_bytes(flows),
         }
     }
 }

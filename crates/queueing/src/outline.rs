@@ -7,7 +7,7 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use crate::leaf::Bound;
-use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec};
+use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, FqCodelSpec};
 use crate::tree::Division;
 
 /// A policy or a class of one. Rates are in b/s.
@@ -120,6 +120,14 @@ pub(crate) fn outline(
             top.queue = Some("flow-wfq".to_owned());
             top.fair(s);
         }
+        DisciplineSpec::Drr(s) => {
+            top.queue = Some("drr".to_owned());
+            top.bound(s.limit, rate);
+        }
+        DisciplineSpec::FqCodel(s) => {
+            top.queue = Some("fq-codel".to_owned());
+            top.fq_codel(s, rate);
+        }
         DisciplineSpec::Fan(s) => {
             top.queue = Some("fan".to_owned());
             top.bound(s.limit, rate);
@@ -186,19 +194,40 @@ fn class(
     }
     out.queue = Some(name);
     let own = d.guaranteed.unwrap_or(rate);
-    match (&c.priority, &c.fair_queue, c.queue_limit) {
-        (Some(p), ..) => out.bound(p.limit, own),
-        (None, Some(f), limit) => {
-            if let Some(limit) = limit {
-                out.bound(limit, own);
-            }
-            out.fair(f);
-        }
-        (None, None, limit) => out.bound(limit.unwrap_or(Limit::Packets(64)), own),
+    if let Some(d) = &c.drr {
+        out.bound(d.limit, own);
+    } else if let Some(f) = &c.fq_codel {
+        out.fq_codel(f, own);
+        return out;
+    } else {
+        out.queue_of(c, own);
     }
     out.dscp_limits = dscp_limits(c, own);
     out.manage(c.aqm.as_ref());
     out
+}
+
+impl Outline {
+    fn queue_of(&mut self, c: &ClassSpec, own: Rate) {
+        let out = self;
+        match (&c.priority, &c.fair_queue, c.queue_limit) {
+            (Some(p), ..) => out.bound(p.limit, own),
+            (None, Some(f), limit) => {
+                if let Some(limit) = limit {
+                    out.bound(limit, own);
+                }
+                out.fair(f);
+            }
+            (None, None, limit) => out.bound(limit.unwrap_or(Limit::Packets(64)), own),
+        }
+    }
+
+    fn fq_codel(&mut self, f: &FqCodelSpec, rate: Rate) {
+        self.bound(f.limit, rate);
+        let memory = f.memory_limit.0;
+        self.limit_bytes = Some(self.limit_bytes.unwrap_or(memory).min(memory));
+        self.aqm = Some("codel");
+    }
 }
 
 /// The limits of a class's queue by DSCP, times counted at `rate`; DSCPs of one limit together.
@@ -263,7 +292,9 @@ mod tests {
             {"name": "tamed", "match": {"dscp": "af21"}, "bandwidth": "20 %", "queue_limit": "10 ms",
              "aqm": {"wred": {"dscp": {"af21": {"min": 5, "max": 9}}}}},
             {"name": "marked", "match": {"dscp": "cs1"}, "police": {"rate": "1 Mb/s"}},
-            {"name": "fair", "match": {"dscp": "cs2"}, "fair_queue": {"hold_queue": 77}}
+            {"name": "fair", "match": {"dscp": "cs2"}, "fair_queue": {"hold_queue": 77}},
+            {"name": "turns", "match": {"dscp": "cs3"}, "drr": {}},
+            {"name": "short", "match": {"dscp": "cs4"}, "fq_codel": {}}
         ]}},
         "inner": {"class-based": {"classes": [
             {"name": "gold", "match": {"dscp": "af11"}, "bandwidth": "80 %"}
@@ -272,6 +303,8 @@ mod tests {
         "fair": {"wfq": {}},
         "aware": {"fan": {"scheduler": "pdrr", "mechanism": "raef", "max_priority_load": "60 Mb/s",
                           "protected_list": "west"}},
+        "robin": {"drr": {}},
+        "modern": {"fq-codel": {}},
         "flows": {"flow-wfq": {}}
     }"#;
 
@@ -294,7 +327,8 @@ mod tests {
         let all = policies(NESTED);
         let rate = Rate::from_bps(100_000_000).unwrap();
         let edge = outline("edge", &all, rate).unwrap();
-        let [customer, voice, tamed, marked, fair, default] = &edge.classes[..] else {
+        let [customer, voice, tamed, marked, fair, turns, short, default] = &edge.classes[..]
+        else {
             panic!("{edge:?}");
         };
         assert_eq!(
@@ -331,6 +365,11 @@ mod tests {
         assert_eq!(
             (fair.limit_packets, fair.flow_packets),
             (Some(77), Some(64))
+        );
+        assert_eq!((turns.limit_packets, turns.aqm), (Some(1000), None));
+        assert_eq!(
+            (short.limit_packets, short.limit_bytes, short.aqm),
+            (Some(10_240), Some(32 << 20), Some("codel"))
         );
         assert_eq!(default.name, "class-default");
 

@@ -65,6 +65,14 @@ const CLASS: &[Kind] = &[
         summary: "Cisco's flow-based WFQ inside the class.",
     },
     Kind {
+        kind: "drr",
+        summary: "Deficit round robin by flow inside the class.",
+    },
+    Kind {
+        kind: "fq_codel",
+        summary: "FQ-CoDel inside the class.",
+    },
+    Kind {
         kind: "set_dscp",
         summary: "Sets the DSCP on arrival.",
     },

@@ -116,6 +116,9 @@ impl Bench {
                     let Some(packet) = d.dequeue(ready, &mut self.rng, &mut drops) else {
                         break;
                     };
+                    out.drops
+                        .extend(drops.as_slice().iter().map(|x| (ready, *x)));
+                    drops.clear();
                     let finish = ready + self.rate.tx_time(packet.len);
                     out.departures.push(Departure {
                         start: ready,

@@ -236,6 +236,8 @@ fn statements_that_exclude_each_other() {
         r#""queue_limit": "1 packets""#,
         r#""aqm": {"red": {}}"#,
         r#""fair_queue": {}"#,
+        r#""drr": {}"#,
+        r#""fq_codel": {}"#,
         r#""policy": "main""#,
     ] {
         let name = key.split('"').nth(1).unwrap();
@@ -249,8 +251,18 @@ fn statements_that_exclude_each_other() {
         "a",
         "exclude each other",
     );
-    let keys = r#""fair_queue": {}, "aqm": {"codel": {}}"#;
-    refused_class(&class(keys), "aqm", "codel", "packets of one queue");
+    for queue in ["fair_queue", "drr"] {
+        let keys = format!(r#""{queue}": {{}}, "aqm": {{"codel": {{}}}}"#);
+        refused_class(&class(&keys), "aqm", "codel", "packets of one queue");
+    }
+    for (keys, name) in [
+        (r#""fair_queue": {}, "drr": {}"#, "drr"),
+        (r#""fq_codel": {}, "drr": {}"#, "fq_codel"),
+        (r#""fq_codel": {}, "aqm": {"red": {}}"#, "aqm"),
+        (r#""drr": {}, "queue_limit": "9 packets""#, "queue_limit"),
+    ] {
+        refused_class(&class(keys), name, "a", "cannot stand beside it");
+    }
     let keys = r#""policy": "main", "aqm": {"red": {}}"#;
     refused_class(&class(keys), "aqm", "a", "no queue of its own");
     refused_class(

@@ -130,3 +130,88 @@ fn a_leaf_is_held_until_its_shaper_s_next_wake() {
     assert!(!discipline.is_held(0, wake));
     assert!(!discipline.outranks(0, 1) && !discipline.outranks(1, 0));
 }
+
+/// CoDel drops when packets leave: each drop says how long its packet had waited, which of its period
+/// it is, and when it fell due; a drop for want of room, what is left of the queue that gave.
+#[test]
+fn codel_says_how_long_a_packet_had_waited() {
+    for (json, marks) in [
+        (fifo(r#"{"codel": {}}"#), false),
+        (fifo(r#"{"codel": {"ecn": true}}"#), true),
+        (
+            r#"{"main": {"fq-codel": {"flows": 1, "limit": "60 packets", "ecn": false}}}"#
+                .to_owned(),
+            false,
+        ),
+    ] {
+        let mut discipline = build(&json, 100_000_000);
+        let (mut rng, mut sink) = (Rng::from_key(7), Drops::new());
+        let (mut now, mut served) = (Time::ZERO, Time::ZERO);
+        let (mut early, mut marked, mut last) = (0, 0, 0);
+        for i in 0..20_000 {
+            now += Dur::from_us(119);
+            while served + Dur::from_us(120) <= now {
+                served += Dur::from_us(120);
+                let left = discipline.dequeue(served, &mut rng, &mut sink);
+                let lost = sink
+                    .as_slice()
+                    .iter()
+                    .map(|l| (l.packet, discipline.evidence(served, l)));
+                let mark = left.filter(|p| p.ecn == spillgate_core::Ecn::Ce);
+                marked += u32::from(mark.is_some());
+                early += sink.as_slice().len();
+                let all: Vec<_> = lost
+                    .chain(mark.map(|p| (p, discipline.mark_evidence(served, &p))))
+                    .collect();
+                for (packet, evidence) in all {
+                    let Cause::Waited(why) = evidence.cause else {
+                        panic!("{evidence:?}")
+                    };
+                    assert_eq!(why.waited, served.since(packet.arrived));
+                    assert_eq!(
+                        (why.target, why.interval),
+                        (Dur::from_ms(5), Dur::from_ms(100))
+                    );
+                    assert!(why.waited >= why.target && why.due.unwrap() <= served);
+                    let count = why.count.unwrap();
+                    // The next of its period, the first of one, or the second of one that goes on where
+                    // another was.
+                    assert!(
+                        count == last + 1 || count <= last.max(1) || last == 1,
+                        "{count} after {last}"
+                    );
+                    last = count;
+                }
+                sink.clear();
+            }
+            // A slow start, so that the queue stands.
+            let burst = if i == 100 { 58 } else { 1 };
+            for n in 0..burst {
+                let p = spillgate_core::Packet {
+                    arrived: now,
+                    ..packet(3 * (i % 2), i * 64 + n, 1500)
+                };
+                discipline.enqueue(now, p, &mut rng, &mut sink);
+                for lost in sink
+                    .as_slice()
+                    .iter()
+                    .filter(|l| l.reason == DropReason::PushedOut)
+                {
+                    let evidence = discipline.evidence(now, lost);
+                    let Cause::Flow { packets, bytes, .. } = evidence.cause else {
+                        panic!("{evidence:?}")
+                    };
+                    // One queue has all.
+                    assert_eq!(
+                        (packets, bytes),
+                        (evidence.queue_packets, evidence.queue_bytes)
+                    );
+                }
+                sink.clear();
+            }
+        }
+        assert_eq!(marked > 0, marks, "{json}");
+        // Both flows are capable.
+        assert_eq!(early > 0, !marks, "{json}: {early}");
+    }
+}

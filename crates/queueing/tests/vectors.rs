@@ -144,3 +144,13 @@ fn flow_wfq() {
 fn class_based() {
     file(include_str!("vectors/class_based.txt"));
 }
+
+#[test]
+fn drr() {
+    file(include_str!("vectors/drr.txt"));
+}
+
+#[test]
+fn fq_codel() {
+    file(include_str!("vectors/fq_codel.txt"));
+}

@@ -21,6 +21,7 @@ policies:
   RED: {fifo: {limit: 100 packets, aqm: {red: {}}}}
   WFQ: {wfq: {}}
   FLOW-WFQ: {flow-wfq: {}}
+  FQ-CODEL: {fq-codel: {target: 1 ms, interval: 10 ms}}
   LLQ:
     class-based:
       classes:
@@ -42,6 +43,7 @@ variants:
   - {name: RED, set: {topology.links.wan.policy: RED}}
   - {name: WFQ, set: {topology.links.wan.policy: WFQ}}
   - {name: FLOW-WFQ, set: {topology.links.wan.policy: FLOW-WFQ}}
+  - {name: FQ-CODEL, set: {topology.links.wan.policy: FQ-CODEL}}
 ";
 
 fn alone<S: EventSet>(world: &Arc<WorldPlan>, run: u32, observe: bool, budget: u64) -> String {
@@ -55,7 +57,7 @@ fn threads_change_nothing() {
     let plan = common::plan(SCENARIO);
     let one = common::run(&plan, 1);
     let four = common::run(&plan, 4);
-    assert_eq!(one.len(), 20);
+    assert_eq!(one.len(), 24);
     assert_eq!(common::digests(&one), common::digests(&four));
     for (a, b) in one.iter().zip(&four) {
         let bits = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();

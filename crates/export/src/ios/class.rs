@@ -69,6 +69,12 @@ impl Writer<'_> {
         for (precedence, limit) in &c.queue_limit_precedence {
             self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
+        for (queue, name) in [(c.drr.is_some(), "DRR"), (c.fq_codel.is_some(), "FQ-CoDel")] {
+            if queue {
+                self.note(format!("IOS has no {name}: fair-queue stands for it"));
+                self.fair_queue(&FairQueueSpec::default(), None);
+            }
+        }
         if let Some(f) = &c.fair_queue {
             self.fair_queue(f, c.queue_limit);
         }

@@ -162,6 +162,13 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         }
         Some(DisciplineSpec::Fifo(fifo)) => fifo_queue(out, fifo, &place, notes),
         Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, &place, notes),
+        Some(spec @ (DisciplineSpec::Drr(_) | DisciplineSpec::FqCodel(_))) => {
+            notes.add(
+                &place,
+                format!("IOS has no {}: fair-queue stands for it", spec.kind()),
+            );
+            fair_queue(out, &FairQueueSpec::default(), &place, notes);
+        }
         Some(DisciplineSpec::Wfq(_)) => {
             notes.add(
                 &place,

@@ -229,6 +229,14 @@ impl<'s> Script<'s> {
                 };
                 self.root(&qdisc);
             }
+            Some(DisciplineSpec::Drr(d)) => {
+                let qdisc = queue::drr(d, rate, &place, &mut self.notes);
+                self.root(&qdisc);
+            }
+            Some(DisciplineSpec::FqCodel(f)) => {
+                let qdisc = queue::fq_codel(f, rate, &place, &mut self.notes);
+                self.root(&qdisc);
+            }
             Some(DisciplineSpec::FlowWfq(f)) => {
                 let qdisc = queue::sfq(f, None, &place, &mut self.notes);
                 self.root(&qdisc);

@@ -6,7 +6,7 @@ use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::aqm::{
     AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec,
 };
-use spillgate_queueing::spec::{ClassSpec, FairQueueSpec};
+use spillgate_queueing::spec::{ClassSpec, DrrSpec, FairQueueSpec, FqCodelSpec, Guard};
 
 use crate::Notes;
 
@@ -40,6 +40,18 @@ pub(super) fn leaf(
             );
         }
         return sfq(fair, limit, place, notes);
+    }
+    if let Some(d) = &class.drr {
+        if class.aqm.is_some() {
+            notes.add(
+                place,
+                "random early detection in front of a fair queue is left out",
+            );
+        }
+        return drr(d, rate, place, notes);
+    }
+    if let Some(f) = &class.fq_codel {
+        return fq_codel(f, rate, place, notes);
     }
     let limit = limit.unwrap_or(Limit::Packets(64));
     match &class.aqm {
@@ -93,6 +105,37 @@ pub(super) fn sfq(
         "sfq limit {packets} depth {} divisor {}",
         fair.threshold.min(DEPTH),
         fair.queues
+    )
+}
+
+/// `fq_codel`.
+pub(super) fn fq_codel(f: &FqCodelSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let packets = in_packets(f.limit, rate, "fq_codel", place, notes);
+    if f.guard == Guard::Flow {
+        notes.add(
+            place,
+            "CoDel of fq_codel looks at the backlog of all flows, not of the packet's own",
+        );
+    }
+    let delays = delays(&f.codel(), place, notes);
+    let ecn = if f.ecn { "ecn" } else { "noecn" };
+    format!(
+        "fq_codel limit {packets} flows {} quantum {}{delays} memory_limit {}b drop_batch {} {ecn}",
+        f.flows, f.quantum.0, f.memory_limit.0, f.drop_batch
+    )
+}
+
+/// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
+pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    notes.add(
+        place,
+        "sfq stands for DRR by flow (the classes of Linux's drr would each need a filter): all flows weigh the same, a flow holds 127 packets at most",
+    );
+    let packets = in_packets(d.limit, rate, "sfq", place, notes);
+    let queues = d.queues.unwrap_or(1024).next_power_of_two();
+    format!(
+        "sfq limit {packets} quantum {} depth 127 divisor {queues}",
+        d.quantum.0
     )
 }
 

@@ -235,6 +235,9 @@ impl<'t> Words<'t> {
             "sfq" => {
                 self.expect("limit");
                 self.number::<u32>();
+                if self.take("quantum") {
+                    assert!(self.number::<u32>() >= 64);
+                }
                 self.expect("depth");
                 assert!((1..=127).contains(&self.number::<u32>()));
                 self.expect("divisor");
@@ -260,6 +263,33 @@ impl<'t> Words<'t> {
                 if self.take("ecn") {
                     self.expect("harddrop");
                 }
+            }
+            kind @ ("codel" | "fq_codel") => {
+                self.expect("limit");
+                assert!(self.number::<u32>() > 0);
+                if kind == "fq_codel" {
+                    self.expect("flows");
+                    assert!((1..=65_536).contains(&self.number::<u32>()));
+                    self.expect("quantum");
+                    assert!(self.number::<u32>() >= 64);
+                }
+                let mut micros = |word: &str| {
+                    self.expect(word);
+                    let us = self.next().strip_suffix("us").map(str::parse::<u64>);
+                    us.unwrap_or_else(|| panic!("{}", self.1)).unwrap()
+                };
+                let target = micros("target");
+                assert!((1..=micros("interval")).contains(&target), "{}", self.1);
+                if self.take("ce_threshold") {
+                    assert!(self.next().ends_with("us"));
+                }
+                if kind == "fq_codel" {
+                    self.expect("memory_limit");
+                    assert!(self.size() > 0);
+                    self.expect("drop_batch");
+                    assert!(self.number::<u32>() > 0);
+                }
+                assert!(matches!(self.next(), "ecn" | "noecn"), "{}", self.1);
             }
             other => panic!("{other}: {}", self.1),
         }

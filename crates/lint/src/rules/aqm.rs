@@ -26,6 +26,10 @@ struct Profile {
 
 pub(super) fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
+        if let Some(fq) = &v.classes[i].spec.fq_codel {
+            let codel = fq.codel();
+            target(v, i, &codel, "fq_codel.target");
+        }
         let Some(aqm) = v.classes[i].spec.aqm.clone() else {
             continue;
         };
@@ -50,7 +54,7 @@ pub(super) fn check(v: &mut View<'_>) {
                 )
             }
             AqmSpec::Codel(codel) => {
-                target(v, i, codel);
+                target(v, i, codel, "aqm.codel.target");
                 reaction(v, i, codel.ecn || codel.ce_threshold.is_some());
                 continue;
             }
@@ -217,7 +221,7 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
 }
 
 /// A packet that finds one other waits for that one's transmission at least.
-fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec) {
+fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec, key: &str) {
     let Some(rate) = v.classes[i]
         .division
         .guaranteed
@@ -233,7 +237,7 @@ fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec) {
             time(one),
             v.classes[i].spec.name
         );
-        v.hit(&CODEL_TARGET, Some(i), "aqm.codel.target", message);
+        v.hit(&CODEL_TARGET, Some(i), key, message);
     }
 }
 

@@ -174,11 +174,22 @@ impl CodelVars {
         dropping: false,
     };
 
+    /// Whether nothing is remembered.
+    pub(crate) fn is_new(&self) -> bool {
+        *self == Self::NEW
+    }
+
     /// The queue was found empty.
     #[inline]
     pub(crate) fn emptied(&mut self) {
         self.first_above = Time::MAX;
         self.dropping = false;
+    }
+
+    /// So many packets were dropped since there was no room: CoDel is to stay as aggressive as if
+    /// it had dropped them (Linux).
+    pub(crate) fn overflowed(&mut self, packets: u32) {
+        self.count = self.count.saturating_add(packets);
     }
 
     /// RFC 8289's `ok_to_drop`: a packet waited so long, `backlog` bytes still wait behind it.
@@ -214,7 +225,6 @@ impl CodelVars {
     }
 
     /// The queue ran empty within a departure.
-    #[cfg(test)]
     pub(crate) fn exhausted(&mut self, judge: &Judge, now: Time, turn: Turn) {
         if turn == Turn::Began {
             self.begin(&judge.params, now);

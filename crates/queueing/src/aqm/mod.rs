@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
 
 pub use codel::{CodelSpec, InverseSqrt};
+pub(crate) use codel::{CodelVars, Judge};
 pub use red::{RedSpec, SizeScaling};
 pub use wred::{WredBy, WredProfile, WredSpec};
 

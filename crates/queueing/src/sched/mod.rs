@@ -1,8 +1,12 @@
 //! Schedulers over flows: which packet of many queues leaves next.
 
+pub(crate) mod drr;
 #[cfg(test)]
 pub(crate) mod fair_tests;
+pub(crate) mod flow_queue;
 pub(crate) mod flow_wfq;
+mod flows;
+pub(crate) mod fq_codel;
 mod heap;
 mod longest;
 pub(crate) mod pdrr;

@@ -63,7 +63,7 @@ pub enum WfqWeights {
 
 impl WfqWeights {
     #[inline]
-    fn of(self, packet: &Packet) -> u32 {
+    pub(crate) fn of(self, packet: &Packet) -> u32 {
         match self {
             Self::Equal => 1,
             Self::Precedence => u32::from(packet.treated_as().precedence()) + 1,

@@ -91,6 +91,16 @@ impl Slab {
         self.packets.get(list.head as usize).map(|p| p.len)
     }
 
+    /// Packets of a queue, counted one by one.
+    pub(crate) fn len(&self, list: &List) -> u32 {
+        let (mut n, mut at) = (0, list.head);
+        while at != NONE {
+            n += 1;
+            at = self.next[at as usize];
+        }
+        n
+    }
+
     /// The packets of a queue in order, with their numbers.
     #[cfg(test)]
     pub(crate) fn iter(&self, list: &List) -> impl Iterator<Item = (&Packet, u32)> {

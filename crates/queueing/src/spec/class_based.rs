@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
 
-use super::{FairQueueSpec, MatchSpec, PoliceSpec};
+use super::{DrrSpec, FairQueueSpec, FqCodelSpec, MatchSpec, PoliceSpec};
 use crate::aqm::AqmSpec;
 
 /// A policy of classes, tried in order; what no class matches goes to `class-default`,
@@ -72,6 +72,12 @@ pub struct ClassSpec {
     /// A fair queue by flow inside the class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<FairQueueSpec>,
+    /// Deficit round robin by flow inside the class, in place of `queue_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drr: Option<DrrSpec>,
+    /// FQ-CoDel inside the class, in place of `queue_limit` and `aqm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fq_codel: Option<FqCodelSpec>,
     /// Sets the DSCP of every packet of the class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_dscp: Option<Dscp>,
@@ -101,7 +107,7 @@ pub struct ClassSpec {
 
 impl ClassSpec {
     /// The keys that make or shape a queue of its own, and whether each is set.
-    pub(crate) fn queueing_keys(&self) -> [(&'static str, bool); 10] {
+    pub(crate) fn queueing_keys(&self) -> [(&'static str, bool); 12] {
         [
             ("priority", self.priority.is_some()),
             ("bandwidth", self.bandwidth.is_some()),
@@ -119,6 +125,8 @@ impl ClassSpec {
             ),
             ("aqm", self.aqm.is_some()),
             ("fair_queue", self.fair_queue.is_some()),
+            ("drr", self.drr.is_some()),
+            ("fq_codel", self.fq_codel.is_some()),
         ]
     }
 }

@@ -24,7 +24,9 @@ pub use crate::fan::spec::{
     BasicSpec, EfmSpec, ElasticRule, FairRateSpec, FanMechanism, FanScheduler, FanSpec, PdrrMode,
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
+pub use crate::sched::drr::DrrSpec;
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
+pub use crate::sched::fq_codel::{FqCodelSpec, Guard};
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
 use crate::BuildError;
@@ -32,6 +34,7 @@ use crate::discipline::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
 use crate::registry::Kind;
+use crate::sched::flow_queue::FlowQueue;
 use crate::sched::pgps::Pgps;
 use crate::tree::Tree;
 
@@ -81,6 +84,10 @@ registry! {
     Wfq = "wfq", WfqSpec;
     /// Cisco's flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold.
     FlowWfq = "flow-wfq", FairQueueSpec;
+    /// Deficit round robin by flow, pushing out from the longest queue.
+    Drr = "drr", DrrSpec;
+    /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC 8290).
+    FqCodel = "fq-codel", FqCodelSpec;
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
     ClassBased = "class-based", ClassBasedSpec;
     /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
@@ -114,6 +121,20 @@ impl FairQueueSpec {
     fn engine(&self, at: &mut At<'_>, _: &Scope<'_>) -> Result<Leaf, BuildError> {
         let queue = Queue::Fair(self.resolve(at)?);
         Ok(Leaf::new(queue, Bound::NONE, None))
+    }
+}
+
+impl DrrSpec {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
+        let queue = FlowQueue::Drr(self.resolve(at, scope.rate)?);
+        Ok(Leaf::new(Queue::Flows(Box::new(queue)), Bound::NONE, None))
+    }
+}
+
+impl FqCodelSpec {
+    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
+        let queue = FlowQueue::FqCodel(self.resolve(at, scope.rate)?);
+        Ok(Leaf::new(Queue::Flows(Box::new(queue)), Bound::NONE, None))
     }
 }
 

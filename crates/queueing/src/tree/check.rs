@@ -135,6 +135,8 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
             "queue_limit",
             "aqm",
             "fair_queue",
+            "drr",
+            "fq_codel",
             "policy",
         ],
         "a priority class cannot have `{}`",
@@ -152,6 +154,18 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         "a class has one bandwidth statement: `bandwidth_remaining` and `{}` exclude each other",
         "keep one of them",
     )?;
+    for (key, others) in [
+        ("fair_queue", &["drr", "fq_codel"][..]),
+        ("drr", &["fq_codel", "queue_limit"]),
+        ("fq_codel", &["queue_limit", "aqm"]),
+    ] {
+        exclude(
+            key,
+            others,
+            &format!("`{key}` has its own queues, limit and drops: `{{}}` cannot stand beside it"),
+            "keep one of them",
+        )?;
+    }
     exclude(
         "policy",
         &[
@@ -160,17 +174,19 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
             "queue_limit_precedence",
             "aqm",
             "fair_queue",
+            "drr",
+            "fq_codel",
         ],
         "with a nested policy the class has no queue of its own for `{}`",
         "put it into a class of the nested policy",
     )?;
     if let Some(aqm) = &c.aqm {
         at.check(
-            !aqm.judges_departures() || c.fair_queue.is_none(),
+            !aqm.judges_departures() || (c.fair_queue.is_none() && c.drr.is_none()),
             "aqm",
             aqm.kind(),
-            "it looks at how long the packets of one queue waited, and `fair_queue` makes many",
-            "leave `fair_queue` out, or use RED or WRED",
+            "it looks at how long the packets of one queue waited, and a fair queue makes many",
+            "use `fq_codel`, or RED or WRED in front of the fair queue",
         )?;
     }
     at.check(

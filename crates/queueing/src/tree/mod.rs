@@ -247,7 +247,7 @@ impl Tree {
     }
 
     /// Takes packets that its AQM or queue dropped out of the count of a leaf's class and all
-    /// around it. They are not charged: others use their time. At least one packet is left.
+    /// around it. They are not charged: others use their time.
     #[cold]
     fn forget(&mut self, leaf: u16, lost: u32) {
         let mut c = self.places[usize::from(leaf)].class;
@@ -359,8 +359,11 @@ impl Schedule for Tree {
             packet.tag = self.arrivals;
             self.arrivals += 1;
         }
-        if self.leaves[usize::from(route.leaf)].offer(packet, cx) {
-            self.activate(route.leaf);
+        match self.leaves[usize::from(route.leaf)].offer(packet, cx) {
+            0 => {}
+            1 => self.activate(route.leaf),
+            // No more than one is ever gained.
+            more => self.forget(route.leaf, more.unsigned_abs() as u32),
         }
     }
 
@@ -408,6 +411,9 @@ impl Schedule for Tree {
     fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut crate::fan::SharedLists) {
         self.classifier.attach(flows);
         self.steps.iter_mut().for_each(|s| s.attach(flows));
+        self.leaves
+            .iter_mut()
+            .for_each(|l| l.expect_flows(flows.len()));
     }
 
     fn attach_links(&mut self, names: &Arc<[String]>) {
@@ -490,7 +496,7 @@ impl Schedule for Tree {
             + self.steps.len() * std::mem::size_of::<Step>();
         self.leaves
             .iter()
-            .map(Leaf::memory_bytes)
+            .map(|l| l.memory_bytes(flows))
             .fold(fixed as u64, u64::saturating_add)
             .saturating_add(self.classifier.memory_bytes(flows))
     }

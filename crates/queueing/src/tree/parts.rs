@@ -16,6 +16,7 @@ use crate::condition::{
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
+use crate::sched::flow_queue::FlowQueue;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
 /// Bursts where none is given, in bytes; the specifications say where they are from.
@@ -51,6 +52,8 @@ pub(crate) fn asks_for_queue(c: &ClassSpec) -> bool {
         || has_thresholds(c)
         || c.aqm.is_some()
         || c.fair_queue.is_some()
+        || c.drr.is_some()
+        || c.fq_codel.is_some()
         || c.policy.is_some()
 }
 
@@ -285,12 +288,19 @@ pub(crate) fn priority_leaf(
 
 /// The queue of any other class.
 pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
-    let (queue, default) = match &c.fair_queue {
-        Some(f) => (
+    let flows = |q| (Queue::Flows(Box::new(q)), Bound::NONE);
+    let (queue, default) = match (&c.fair_queue, &c.drr, &c.fq_codel) {
+        (Some(f), ..) => (
             Queue::Fair(at.key("fair_queue", |at| f.resolve(at))?),
             Bound::NONE,
         ),
-        None => (
+        (None, Some(d), _) => flows(FlowQueue::Drr(
+            at.key("drr", |at| d.resolve(at, guaranteed))?,
+        )),
+        (None, None, Some(f)) => flows(FlowQueue::FqCodel(
+            at.key("fq_codel", |at| f.resolve(at, guaranteed))?,
+        )),
+        (None, None, None) => (
             Queue::Ring(VecDeque::new()),
             Bound::new(Limit::Packets(64), guaranteed),
         ),
@@ -299,7 +309,11 @@ pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<L
         Some(l) => at.bound("queue_limit", l, guaranteed)?,
         None => default,
     };
-    let hold = c.fair_queue.as_ref().map(|f| f.hold_queue);
+    let hold = match &queue {
+        Queue::Fair(f) => Some(f.hold_queue()),
+        Queue::Flows(f) => f.bound().max_packets(),
+        Queue::Ring(_) | Queue::Judged(_) => None,
+    };
     let facts = LeafFacts {
         rate: guaranteed,
         max_packets: bound.max_packets().into_iter().chain(hold).min(),

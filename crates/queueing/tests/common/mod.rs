@@ -147,6 +147,37 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: false,
     },
     Preset {
+        name: "drr",
+        json: r#"{"main": {"drr": {"quantum": "300 B", "weights": "precedence", "limit": "9 packets"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "drr, bytes, three queues",
+        json: r#"{"main": {"drr": {"limit": "9 kB", "queues": 3}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fq-codel",
+        json: r#"{"main": {"fq-codel": {"target": "10 ms", "interval": "40 ms", "limit": "25 packets", "drop_batch": 4}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fq-codel, few queues, by flow",
+        json: r#"{"main": {"fq-codel": {"flows": 3, "quantum": "300 B", "target": "2 ms", "interval": "10 ms", "memory_limit": "20 kB",
+            "guard": "flow", "max_packet": "0 B", "ecn": false, "ce_threshold": "12 ms"}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fair queues in shaped classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "20 %"}},
+            {"name": "turns", "match": {"dscp": ["af31", "af33"]}, "shape": {"rate": "200 kb/s", "burst": "1600 B"}, "drr": {"limit": "6 packets"},
+             "aqm": {"red": {"min_th": 1, "max_th": 4, "weight": 0.5}}},
+            {"name": "class-default", "shape": {"rate": "300 kb/s", "burst": "1500 B"},
+             "fq_codel": {"interval": "20 ms", "limit": "12 packets"}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "wfq",
         json: r#"{"main": {"wfq": {"limit": "3 packets", "hold_queue": "12 packets"}}}"#,
         work_conserving: true,

@@ -1,0 +1,223 @@
+//! Queues by flow in one store, for round-robin schedulers that push out from the longest.
+//!
+//! A packet's queue is its flow's own, or one of a fixed number, by a hash of addresses, ports and
+//! protocol that a number of the run's own changes (RFC 8290 §4.1.1): then flows can collide.
+
+use spillgate_core::rng::mix;
+use spillgate_core::{Packet, Rng};
+
+use super::longest::{Candidate, Longest};
+use super::slab::{List, Slab};
+use super::table::{Owned, Table};
+
+/// Which queue a packet belongs to.
+#[derive(Clone, Debug)]
+pub(super) enum Sorting {
+    /// Its flow's.
+    Exact,
+    /// One of `queues`, by its hash with `salt`, which is drawn with the first packet.
+    Hashed { queues: u32, salt: Option<u64> },
+}
+
+/// A queue that is remembered, with what its scheduler keeps of it.
+#[derive(Clone, Debug)]
+pub(super) struct Flow<S> {
+    id: u32,
+    /// Its bytes that wait.
+    pub(super) waiting: u32,
+    queue: List,
+    pub(super) own: S,
+}
+
+impl<S> Flow<S> {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    #[inline]
+    fn candidate(&self) -> Option<Candidate> {
+        (!self.queue.is_empty()).then_some((self.id, self.waiting))
+    }
+}
+
+impl<S> Owned for Flow<S> {
+    #[inline]
+    fn owner(&self) -> u32 {
+        self.id
+    }
+
+    #[inline]
+    fn disown(&mut self) {
+        self.id = u32::MAX;
+    }
+}
+
+/// The queues.
+#[derive(Clone, Debug)]
+pub(super) struct Flows<S> {
+    sorting: Sorting,
+    slab: Slab,
+    table: Table<Flow<S>>,
+    longest: Longest,
+    pub(super) packets: u32,
+    pub(super) bytes: u64,
+}
+
+impl<S> Flows<S> {
+    pub(super) fn new(sorting: Sorting) -> Self {
+        Self {
+            sorting,
+            slab: Slab::new(),
+            table: Table::new(),
+            longest: Longest::default(),
+            packets: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Draws the number that changes the hash, if that is still to be done.
+    #[inline]
+    pub(super) fn prepare(&mut self, rng: &mut Rng) {
+        if let Sorting::Hashed {
+            salt: salt @ None, ..
+        } = &mut self.sorting
+        {
+            *salt = Some(rng.u64());
+        }
+    }
+
+    /// The number of a packet's queue.
+    #[inline]
+    pub(super) fn number(&self, packet: &Packet) -> u32 {
+        match self.sorting {
+            Sorting::Exact => packet.flow,
+            Sorting::Hashed { queues, salt } => {
+                let mixed = mix(u64::from(packet.hash) ^ salt.unwrap_or(0));
+                ((u128::from(mixed) * u128::from(queues)) >> 64) as u32
+            }
+        }
+    }
+
+    /// Appends a packet to its queue, which is `fresh` if it is not remembered.
+    #[inline]
+    pub(super) fn push(&mut self, packet: Packet, fresh: impl FnOnce() -> S) -> u32 {
+        let id = self.number(&packet);
+        let slot = match self.table.find(id) {
+            Some(slot) => slot,
+            None => self.table.insert(Flow {
+                id,
+                waiting: 0,
+                queue: List::EMPTY,
+                own: fresh(),
+            }),
+        };
+        let flow = self.table.at_mut(slot);
+        flow.waiting += packet.len;
+        self.packets += 1;
+        self.bytes += u64::from(packet.len);
+        self.slab.push(&mut flow.queue, packet, slot);
+        self.longest.grew(slot, (id, flow.waiting));
+        slot
+    }
+
+    /// Takes the first packet of a queue out.
+    #[inline]
+    pub(super) fn pop(&mut self, slot: u32) -> Option<Packet> {
+        let flow = self.table.at_mut(slot);
+        let (packet, _) = self.slab.pop(&mut flow.queue)?;
+        flow.waiting -= packet.len;
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        self.longest.shrunk(self.packets);
+        Some(packet)
+    }
+
+    /// The queue with the most bytes; of equals the one with the lowest number.
+    pub(super) fn longest(&mut self) -> Option<u32> {
+        let table = &self.table;
+        self.longest.find(
+            self.packets,
+            || table.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
+            |slot| table.get(slot)?.candidate(),
+        )
+    }
+
+    #[inline]
+    pub(super) fn at(&self, slot: u32) -> &Flow<S> {
+        self.table.at(slot)
+    }
+
+    #[inline]
+    pub(super) fn at_mut(&mut self, slot: u32) -> &mut Flow<S> {
+        self.table.at_mut(slot)
+    }
+
+    /// Length of the first packet of a queue.
+    #[inline]
+    pub(super) fn first_len(&self, slot: u32) -> Option<u32> {
+        self.slab.first_len(&self.table.at(slot).queue)
+    }
+
+    /// Forgets an empty queue.
+    #[inline]
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.table.remove(slot);
+    }
+
+    /// What waits in the queue of a packet: packets are counted one by one.
+    pub(super) fn backlog_of(&self, packet: &Packet) -> (u32, u64) {
+        match self.table.find(self.number(packet)) {
+            Some(slot) => {
+                let flow = self.table.at(slot);
+                (self.slab.len(&flow.queue), flow.waiting.into())
+            }
+            None => (0, 0),
+        }
+    }
+
+    /// Gives all packets up, queue by queue, and forgets everything.
+    pub(super) fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
+        let mut full: Vec<(u32, u32)> = self
+            .table
+            .iter()
+            .filter_map(|(slot, f)| Some((f.candidate()?.0, slot)))
+            .collect();
+        full.sort_unstable();
+        for (_, slot) in full {
+            while let Some(packet) = self.pop(slot) {
+                lost(packet);
+            }
+        }
+        self.table.clear();
+        self.longest.reset();
+        if let Sorting::Hashed { salt, .. } = &mut self.sorting {
+            *salt = None;
+        }
+    }
+
+    /// Nothing waits.
+    #[inline]
+    pub(super) fn emptied(&mut self) {
+        self.longest.reset();
+    }
+
+    /// The flows are `0..n`.
+    pub(super) fn expect_flows(&mut self, n: usize) {
+        if matches!(self.sorting, Sorting::Exact) {
+            self.table.expect_flows(n);
+        }
+    }
+
+    /// Upper estimate of the memory of so many waiting packets, for so many flows.
+    pub(super) fn memory_bytes(&self, packets: u64, flows: usize) -> u64 {
+        let queues = match self.sorting {
+            Sorting::Exact => flows as u64,
+            Sorting::Hashed { queues, .. } => queues.into(),
+        };
+        // Beside its state a place in the round, in the table, in the heap of backlogs and in the
+        // list of vacant slots.
+        let queue = (std::mem::size_of::<Flow<S>>() + 4 + 4 + 20 + 4) as u64;
+        (std::mem::size_of::<Packet>() as u64 + 4) * packets + queues * queue
+    }
+}
