@@ -53,7 +53,7 @@ fn the_longest_flow_gives() {
     let mut dropped = Vec::new();
     for (flow, seq) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)] {
         queue.offer(packet(flow, seq, 500), &mut |p: Packet| {
-            dropped.push((p.flow, p.seq))
+            dropped.push((p.flow, p.seq));
         });
     }
     // Three of 500 B: one is less than half, two are not.
@@ -110,6 +110,9 @@ fn deficits_go_round() {
     assert_eq!(order, [1, 2, 3, 1, 2, 3]);
     assert!(queue.new.is_empty() && queue.old.is_empty());
 }
+
+/// Flow, number, whether marked.
+type Left = (u32, u32, bool);
 
 #[derive(Clone)]
 struct SlowQueue {
@@ -174,7 +177,8 @@ impl Slow {
         }
     }
 
-    fn pop(&mut self, now: Time) -> (Vec<(u32, u32)>, Option<(u32, u32, bool)>) {
+    /// What was dropped, and what left, marked or not.
+    fn pop(&mut self, now: Time) -> (Vec<(u32, u32)>, Option<Left>) {
         let mut dropped = Vec::new();
         loop {
             let is_new = !self.new.is_empty();
