@@ -95,8 +95,11 @@ def test_a_refused_packet_names_the_class(scenario, cli):
     done = cli("run", "s.yaml", "--out", "run")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert any(line.startswith("lan.reverse/PHONES 800 kb/s 40") for line in lines), done.stdout
-    assert "lan.reverse/class-default 0 Mb/s 0 Mb/s 0" in lines
+    (phones,) = [line for line in lines if line.startswith("lan.reverse/PHONES")]
+    assert phones.startswith("lan.reverse/PHONES 800 kb/s 40")
+    # All that is let in is marked.
+    assert " kb/s 100 % " in phones
+    assert "lan.reverse/class-default 0 Mb/s 0 Mb/s – 0" in lines
     done = cli("check", "s.yaml")
     assert "arriving: FROM-LAN" in done.stdout
     done = cli("explain", "run", "--flow", "voice", "--drops", "1")

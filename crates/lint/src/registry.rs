@@ -81,12 +81,12 @@ rules! {
         "The maximum threshold of RED is below three times the minimum";
         why "Between the thresholds RED turns a growing average into a growing drop probability. The closer they are, the steeper that is: a small oscillation of the average then swings between no drops and the forced drops above the maximum, and connections are synchronized, which early detection is there to prevent.\n\nFloyd and Jacobson ask for a maximum of at least twice the minimum; Floyd's later notes recommend three times.";
         fix "Lower the minimum to a third of the maximum, or raise the maximum and the queue limit with it.";
-        from "S. Floyd, \"RED: Discussions of Setting Parameters\", 1997; Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, section 6.3";
+        from "S. Floyd, \"RED: Discussions of Setting Parameters\", e-mail of November 1997 (icir.org/floyd/REDparameters.txt); Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, section 6.3";
     RED_MAX_P = "SG-A004", "red-probability", Note,
         "The drop probability of RED at the maximum threshold is far from 10 %";
         why "The probability at the maximum decides how strongly the gateway can push back before it drops everything. Below 1 % even a handful of long connections push the average through the maximum; above 50 % the first packets over the minimum already lose connections their windows, and the link runs empty.\n\nThe first paper used 2 %, Floyd's later recommendation is 10 %: a gateway whose steady loss has to be above that needs more capacity, not other parameters.";
         fix "Write `max_p: 0.1`, or a mark probability denominator of 10, unless a measurement says otherwise.";
-        from "S. Floyd, \"RED: Discussions of Setting Parameters\", 1997";
+        from "S. Floyd, \"RED: Discussions of Setting Parameters\", e-mail of November 1997 (icir.org/floyd/REDparameters.txt)";
     RED_WEIGHT = "SG-A005", "red-average-memory", Note,
         "The average of RED follows the queue within less than 10 ms or over more than 10 s";
         why "The weight of a sample decides how long the average remembers: about 1/weight packets, each of which takes a packet's time on the link. RED reacts to congestion that lasts several round-trip times and lets shorter bursts pass; round-trip times are between some milliseconds and some hundred.\n\nA memory below 10 ms makes the average the queue itself: bursts are dropped although the queue would have drained. A memory above 10 s is still empty when the queue has been full for seconds, and stays high long after the queue is gone.";
@@ -146,7 +146,7 @@ rules! {
         "Flows send packets that are longer, with their MPLS labels, than a link of their path carries";
         why "A link with an `mtu` drops what is longer. Labels count: a packet of 1500 B takes 1508 B under two of them, and a core of plain Ethernet that nobody has told of labels carries 1500 B. Small packets pass, so that pings and the opening of connections look fine, and the first full page hangs.\n\nRouters may fragment an IPv4 packet that allows it; nearly all senders forbid it to find the MTU of their path, and IPv6 has no such fragments. Here nothing is fragmented and TCP does not learn of it: a connection whose segments do not fit sends the first of them again until it gives up. Of sources with random sizes only the packets above the MTU are lost.";
         fix "Raise the link's `mtu` (4 B for each label, `mpls mtu` on a router), or send shorter packets: `mss` of connections, `packet` or `mtu` of sources.";
-        from "RFC 3032, sections 3.1 to 3.3 (labelled packets that are too big); RFC 1191 and RFC 8201 (path MTU discovery)";
+        from "RFC 3032, section 3.3 (when labelled packets are too big); RFC 1191 and RFC 8201 (path MTU discovery)";
     EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning,
         "A provider edge gives marked packets EXP 0, the bits of best effort";
         why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";

@@ -570,7 +570,13 @@ fn warnings() {
     let mixed = classes(&format!(
         r#"{{"name": "a", {EF}, "bandwidth": "1 %"}}, {{"name": "b", {EF}, "bandwidth": "1 kb/s"}}"#
     ));
-    warned(&mixed, "mix rates and percentages");
+    warned(&mixed, "mixes rates and percentages");
+    // A priority class may have another unit than the classes beside it.
+    let apart = classes(&format!(
+        r#"{{"name": "a", {EF}, "priority": {{"rate": "1 kb/s"}}}}, {{"name": "b", {EF}, "bandwidth": "1 %"}}"#
+    ));
+    let (_, warnings) = resolve(&apart, BPS).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
     // How much a router lets reserve is its platform's; all of the link is no surprise here.
     let (_, warnings) = resolve(&class(r#""bandwidth": "100 %""#), BPS).unwrap();
     assert_eq!(warnings, Vec::<String>::new());

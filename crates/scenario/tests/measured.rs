@@ -341,6 +341,15 @@ fn tables_and_matrices_have_calls() {
     assert!(got.iter().all(|f| f.1 == "voip" && f.3 == 46));
 }
 
+/// A table of this header and row is refused with what is wrong, and where.
+#[track_caller]
+fn is_located(header: &str, row: &str, place: &str, problem: &str) {
+    let options = "csv: {file: f, defaults: {from: hq, to: b1}}";
+    let file = format!("{header}\n{row}\n");
+    let e = run(options, &file, Offered::default()).unwrap_err();
+    assert!(e.contains(place) && e.contains(problem), "{file}{e}");
+}
+
 #[test]
 fn mistakes_in_rows_of_calls_are_located() {
     for (header, row, place, problem) in [
@@ -370,10 +379,7 @@ fn mistakes_in_rows_of_calls_are_located() {
             "unknown key `vad`",
         ),
     ] {
-        let options = "csv: {file: f, defaults: {from: hq, to: b1}}";
-        let file = format!("{header}\n{row}\n");
-        let e = run(options, &file, Offered::default()).unwrap_err();
-        assert!(e.contains(place) && e.contains(problem), "{file}{e}");
+        is_located(header, row, place, problem);
     }
 }
 
@@ -467,9 +473,6 @@ fn mistakes_in_rows_of_videos_are_located() {
             "unknown key `gop`",
         ),
     ] {
-        let options = "csv: {file: f, defaults: {from: hq, to: b1}}";
-        let file = format!("{header}\n{row}\n");
-        let e = run(options, &file, Offered::default()).unwrap_err();
-        assert!(e.contains(place) && e.contains(problem), "{file}{e}");
+        is_located(header, row, place, problem);
     }
 }

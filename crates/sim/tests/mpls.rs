@@ -105,7 +105,7 @@ fn labels_take_four_bytes_each_where_they_are() {
 }
 
 /// A packet that fits without labels is too big with them, on the link that carries two. 68 B are
-/// the least that a link must carry (RFC 791); labels count (RFC 3032 section 3.2).
+/// the least that a link must carry (RFC 791); labels count (RFC 3032 section 3.3).
 #[test]
 fn labels_count_for_the_mtu() {
     let lost = |links: &'static [(&'static str, &'static str)], policies: &'static str| {

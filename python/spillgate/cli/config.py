@@ -129,7 +129,12 @@ def _service(entry: Record) -> str:
     guaranteed = _rate(entry["guaranteed"])
     asked = f" ({entry['asked']})" if entry["asked"] else ""
     if entry["priority"] is not None:
-        bound = f", up to {guaranteed} while anything waits" if guaranteed else ", without a bound"
+        if guaranteed:
+            bound = f", up to {guaranteed} while anything waits"
+        elif entry["police"] is not None:
+            bound = ", bounded by the policer alone"
+        else:
+            bound = ", without a bound"
         return f"strict priority, level {entry['priority']}{bound}{asked}"
     if guaranteed is None:
         return f"gets a share of an unknown rate{asked}"

@@ -144,6 +144,7 @@ def input_table(out: Console, found: Results) -> None:
         "arriving",
         "offered",
         "let in",
+        "of that marked",
         "dropped",
     ):
         made.add_column(heading, justify="left" if heading in ("variant", "arriving") else "right")
@@ -153,10 +154,19 @@ def input_table(out: Console, found: Results) -> None:
             Text(name),
             format_value(values["offered"], "b/s"),
             format_value(values["carried"], "b/s"),
+            _marked(values),
             f"{values['drops_policer']:,.6g}",
         )
     show(out, made)
     legend(out, "policies where packets arrive, link/class; dropped: packets in a run, mean")
+
+
+def _marked(values: dict[str, float]) -> str:
+    """Share of what was let in that got other marks; a dash if nothing was, or in old results."""
+    carried, marked = values["carried"], values.get("carried_marked")
+    if marked is None or carried <= 0.0:
+        return "–"
+    return format_value(float(f"{marked / carried:.3g}"), "1")
 
 
 def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:

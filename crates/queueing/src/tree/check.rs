@@ -289,7 +289,10 @@ pub(crate) fn check_sums(
         };
         if let Some(written) = written {
             let r = at.index("classes", i, |at| positive(written, rate, key, at))?;
+            // The unit of a priority class may be another (Cisco IOS QoS command reference,
+            // `bandwidth (policy-map class)`).
             match written {
+                _ if c.priority.is_some() => {}
                 RateOrPercent::Rate(_) => in_rates = true,
                 RateOrPercent::Percent(_) => in_percents = true,
             }
@@ -337,7 +340,7 @@ pub(crate) fn check_sums(
         ));
     }
     if in_rates && in_percents {
-        at.warn("guarantees mix rates and percentages, which Cisco IOS does not allow");
+        at.warn("`bandwidth` of the classes mixes rates and percentages, which Cisco IOS does not allow");
     }
     Ok(())
 }

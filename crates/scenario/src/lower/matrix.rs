@@ -13,10 +13,9 @@ use super::rows::{self, Row};
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
-use crate::node::{Node, Path, Span, Step, steps};
+use crate::node::{Node, Span, Step, steps};
 use crate::schema::MatrixSpec;
-use crate::table::{self, Cell};
-use crate::text::decode;
+use crate::table::Cell;
 
 /// What a cell says where no traffic is offered.
 const NOTHING: [&str; 3] = ["", "-", "–"];
@@ -42,12 +41,7 @@ pub(super) fn read(
     }
     let defaults = rows::defaults(ctx, &spec.defaults, root, &base, "defaults");
     let file = ctx.open(&spec.file, root, &path("file"))?;
-    let content = decode(&file.name, &file.bytes)
-        .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
-        .ok()?;
-    let records = table::read(content, file.text, &ctx.texts)
-        .map_err(|ds| ctx.report_all(ds))
-        .ok()?;
+    let records = rows::records(ctx, &file, &base)?;
     let mut defaults = defaults?;
     let span = root.nearest(&path("file"));
     let mut telling = Kind::TELLING.iter();

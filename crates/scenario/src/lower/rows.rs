@@ -12,7 +12,7 @@ use super::captures::{self, Replayed};
 use super::columns::{COLUMNS, Kind, REQUIRED, is_of_source, told, value};
 use super::{matrix, offered};
 use crate::codes;
-use crate::ctx::Ctx;
+use crate::ctx::{Ctx, File};
 use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Path, Span, Step, Value, steps};
@@ -184,12 +184,7 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(
     let base = steps!["traffic", index, "csv"];
     let defaults = defaults(ctx, &csv.defaults, root, &base, "defaults");
     let file = ctx.open(&csv.file, root, &steps!["traffic", index, "csv", "file"])?;
-    let content = decode(&file.name, &file.bytes)
-        .map_err(|d| ctx.report(d.path(Path(&base).to_string())))
-        .ok()?;
-    let records = table::read(content, file.text, &ctx.texts)
-        .map_err(|ds| ctx.report_all(ds))
-        .ok()?;
+    let records = records(ctx, &file, &base)?;
     let defaults = defaults?;
     let start = Span {
         text: file.text,
@@ -215,6 +210,16 @@ fn read(ctx: &mut Ctx<'_>, csv: &CsvSpec, root: &Node, index: usize) -> Option<(
     Some((rows, fine))
 }
 
+/// The records of a table, the header among them.
+pub(super) fn records(ctx: &mut Ctx<'_>, file: &File, base: &[Step]) -> Option<Vec<Vec<Cell>>> {
+    let content = decode(&file.name, &file.bytes)
+        .map_err(|d| ctx.report(d.path(Path(base).to_string())))
+        .ok()?;
+    table::read(content, file.text, &ctx.texts)
+        .map_err(|ds| ctx.report_all(ds))
+        .ok()
+}
+
 /// The defaults as cells at their places in the scenario.
 pub(super) fn defaults(
     ctx: &mut Ctx<'_>,
@@ -229,13 +234,7 @@ pub(super) fn defaults(
         let mut path = base.to_vec();
         path.extend(steps![key, name]);
         if !COLUMNS.contains(&name.as_str()) {
-            let near = did_you_mean(name, COLUMNS);
-            let d = Diagnostic::error(
-                codes::TABLE_HEADER,
-                format!("there is no column `{name}`{near}"),
-            )
-            .found(name)
-            .hint(format!("columns: {}", COLUMNS.join(", ")));
+            let d = unknown(name);
             ctx.error(d, root, &path);
             fine = false;
         }
@@ -249,6 +248,17 @@ pub(super) fn defaults(
         );
     }
     fine.then_some(cells)
+}
+
+/// A column that no table has.
+fn unknown(name: &str) -> Diagnostic {
+    let near = did_you_mean(name, COLUMNS);
+    Diagnostic::error(
+        codes::TABLE_HEADER,
+        format!("there is no column `{name}`{near}"),
+    )
+    .found(name)
+    .hint(format!("columns: {}", COLUMNS.join(", ")))
 }
 
 pub(super) fn check_header(
@@ -279,14 +289,7 @@ pub(super) fn check_header(
     for (i, cell) in header.iter().enumerate() {
         let name = cell.text.as_str();
         if !COLUMNS.contains(&name) {
-            let near = did_you_mean(name, COLUMNS);
-            let d = Diagnostic::error(
-                codes::TABLE_HEADER,
-                format!("there is no column `{name}`{near}"),
-            )
-            .found(name)
-            .hint(format!("columns: {}", COLUMNS.join(", ")));
-            report(d, cell.span);
+            report(unknown(name), cell.span);
         } else if header[..i].iter().any(|c| c.text == name) {
             let d = Diagnostic::error(
                 codes::TABLE_HEADER,

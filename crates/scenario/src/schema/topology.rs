@@ -74,7 +74,7 @@ pub struct LinkSpec {
     /// every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
-    /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032 section 3.2),
+    /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032 section 3.3),
     /// 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never fragmented.
     /// Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
