@@ -157,6 +157,10 @@ impl Fan {
     /// Whether a packet of a flow may pass, and if not, why.
     #[inline]
     fn admit(&mut self, now: Time, flow: u32, rng: &mut Rng) -> Option<Refused> {
+        if self.mechanism.is_behind() {
+            let (mechanism, member) = (&mut self.mechanism, self.member);
+            self.list.with(|l| mechanism.go_on(flow, l, member));
+        }
         if let Some(until) = self.mechanism.blocked_until(now, flow) {
             let member = self.member;
             self.list.with(|l| l.refused(now, member, flow));
@@ -196,10 +200,25 @@ impl Fan {
         }
         let p = self.thresholds.p_add;
         if p >= 1.0 || rng.chance(p) {
+            if self.mechanism.is_behind() {
+                let mechanism = &mut self.mechanism;
+                self.list.with(|l| mechanism.make_room(l, member));
+            }
             self.listed += u32::from(self.list.with(|l| l.insert(now, member, flow)));
         }
         self.list.with(|l| l.passed(now, member, flow));
         None
+    }
+
+    /// List and mechanism without removals that are due still, if there are any. For gauges: a copy.
+    fn caught_up(&self) -> Option<(FlowList, Mechanism)> {
+        if !self.mechanism.is_behind() {
+            return None;
+        }
+        let mut mechanism = self.mechanism.clone();
+        let mut list = self.list.see(FlowList::clone);
+        mechanism.finish(&mut list, self.member);
+        Some((list, mechanism))
     }
 
     #[inline]
@@ -289,8 +308,12 @@ impl Schedule for Fan {
     }
 
     fn renew(&mut self, now: Time, flow: u32) {
+        let (mechanism, member) = (&mut self.mechanism, self.member);
+        self.list.with(|l| {
+            mechanism.leave(flow, l, member);
+            l.renew(now, flow);
+        });
         self.mechanism.renew(flow);
-        self.list.with(|l| l.renew(now, flow));
     }
 
     fn leaf_names(&self) -> Vec<String> {
@@ -322,7 +345,10 @@ impl Schedule for Fan {
     }
 
     fn waits(&self, now: Time) -> Vec<Wait> {
-        self.list.see(|l| l.waits(now, self.member))
+        match self.caught_up() {
+            None => self.list.see(|l| l.waits(now, self.member)),
+            Some((list, _)) => list.waits(now, self.member),
+        }
     }
 
     fn admission(&self, now: Time) -> Option<AdmissionState> {
@@ -333,15 +359,23 @@ impl Schedule for Fan {
         };
         seen.look(self, after(now));
         let t = &self.thresholds;
+        let (listed, blocked, flushes) = match self.caught_up() {
+            None => (
+                self.list.see(|l| l.listed(now)),
+                self.mechanism.blocked(now),
+                self.mechanism.acts(),
+            ),
+            Some((list, m)) => (list.listed(now), m.blocked(now), m.acts()),
+        };
         Some(AdmissionState {
             fair_rate: seen.indicators.fair_rate(),
             priority_load: seen.indicators.priority_load(),
             congested: seen.indicators.fair_rate() < t.min_fair_rate
                 || seen.indicators.priority_load() > t.max_priority_load
                 || seen.saturated,
-            listed: self.list.see(|l| l.listed(now)),
-            blocked: self.mechanism.blocked(now),
-            flushes: self.mechanism.acts(),
+            listed,
+            blocked,
+            flushes,
         })
     }
 

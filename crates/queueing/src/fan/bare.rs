@@ -38,7 +38,7 @@ fn params(packets: u32, unit: u32, charged: bool) -> FairQueueParams {
 }
 
 impl BareFairQueue {
-    /// Priority fair queueing; `mtu` in bytes. Its order is a ring of buckets up to 2048 B, beyond
+    /// Priority fair queueing; `mtu` in bytes. Its order is a ring of buckets up to 128 KiB, beyond
     /// a heap.
     pub fn pfq(packets: u32, mtu: u32) -> Self {
         Self(FairQueue::pfq(&params(packets, mtu, true)))

@@ -132,6 +132,8 @@ pub(crate) struct FlowList {
     members: Vec<Member>,
     aged: bool,
     shared: bool,
+    /// A mechanism is behind with removals: who has fallen silent since is not looked for.
+    held: bool,
     /// Entries unlinked or relinked so far.
     #[cfg(test)]
     pub(crate) work: u64,
@@ -157,6 +159,7 @@ impl FlowList {
             members: Vec::new(),
             aged: false,
             shared,
+            held: false,
             #[cfg(test)]
             work: 0,
         }
@@ -271,8 +274,21 @@ impl FlowList {
         true
     }
 
+    /// Whether flows may be listed that have left, of which their mechanism will tell.
+    pub(crate) fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
+    /// Whether one more flow finds no room, those included that have left unnoticed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.size >= self.max
+    }
+
     /// Takes up to `most` flows off the list that have been silent for too long.
     pub(crate) fn sweep(&mut self, now: Time, most: u32) {
+        if self.held {
+            return;
+        }
         for _ in 0..most {
             let Some(entry) = self.entries.get(self.head as usize) else {
                 return;

@@ -10,6 +10,14 @@
 //! each removal is paid for by the admission that went before: O(log n) per
 //! admission of an elastic flow (per change of mind of the scheduler under the
 //! instant rule), and nothing per packet.
+//!
+//! RAEF and RBAEF may have to remove very many at once. The packet that makes
+//! them do so notes the instant and removes a few; the packets after it remove a
+//! few each, and the flow of each packet is looked at first, so that every
+//! decision is as if all had gone at that instant. Only where what a removal
+//! leads to must be known at once are all removed by the one packet: under the
+//! instant rule, which asks the scheduler as it is now, with a list that other
+//! links see too, and where the packet itself is admitted.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,15 +38,41 @@ enum Kind {
     Rbaef(Dur, Dur),
 }
 
+/// Flows that the packet which makes the mechanism act removes at most, and each packet after it. In
+/// tests it is behind more often.
+const STEPS: u32 = if cfg!(test) { 1 } else { 16 };
+
+/// The time of a flow's admission, but no less than that of the last that was old enough at a cut
+/// before the flow was marked, and how many cuts there were before. A cut is compared with it by the
+/// same two: a flow goes with the first cut that is not below it.
+type Age = (Time, u32);
+
+/// An instant at which all marked flows of some age left the list.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    age: Age,
+    at: Time,
+    /// One of them is known.
+    found: bool,
+}
+
 /// A running congestion control mechanism of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Mechanism {
     kind: Kind,
     rule: ElasticRule,
+    /// Removals may wait for the packets after.
+    lazy: bool,
     /// The last flush of EFM.
     last: Option<Time>,
-    /// Marked flows by the time of their admission, and others that have left the list since.
-    elders: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Marked flows by age, and others that have left the list since.
+    elders: BinaryHeap<Reverse<(Age, u32)>>,
+    /// By flow: its age in `elders` when it was last put there. Empty if nothing asks for it.
+    ages: Vec<Age>,
+    /// Cuts that some flows may have to leave by still, in order. Their ages never go back.
+    cuts: VecDeque<Cut>,
+    /// The age that the next flow to be marked has at least.
+    least: Age,
     blocked: Blocked,
     acts: u64,
 }
@@ -48,13 +82,27 @@ pub(crate) struct Mechanism {
 struct Blocked {
     /// By flow: the end of its block, [`Time::ZERO`] for none. Empty if nothing blocks.
     until: Vec<Time>,
-    /// Ends of blocks, and how many.
+    /// Ends of blocks, and how many, by time.
     ends: VecDeque<(Time, u32)>,
 }
 
+impl Blocked {
+    fn add(&mut self, flow: u32, end: Time) {
+        self.until[flow as usize] = end;
+        // Flows are found out of turn when they send.
+        let at = self.ends.partition_point(|(e, _)| *e < end);
+        match self.ends.get_mut(at).filter(|(e, _)| *e == end) {
+            Some((_, n)) => *n += 1,
+            None => self.ends.insert(at, (end, 1)),
+        }
+    }
+}
+
 impl Mechanism {
-    pub(crate) fn new(spec: &FanMechanism, rule: ElasticRule) -> Self {
+    /// `at_once`: what is removed must be gone when the packet that removes it is done.
+    pub(crate) fn new(spec: &FanMechanism, rule: ElasticRule, at_once: bool) -> Self {
         Self {
+            lazy: rule == ElasticRule::Sticky && !at_once,
             kind: match spec {
                 FanMechanism::Basic(_) => Kind::Basic,
                 FanMechanism::Efm(s) => Kind::Efm(s.pfl_flushing_timer),
@@ -64,6 +112,9 @@ impl Mechanism {
             rule,
             last: None,
             elders: BinaryHeap::new(),
+            ages: Vec::new(),
+            cuts: VecDeque::new(),
+            least: (Time::ZERO, 0),
             blocked: Blocked::default(),
             acts: 0,
         }
@@ -95,6 +146,9 @@ impl Mechanism {
     }
 
     pub(crate) fn expect_flows(&mut self, n: usize) {
+        if self.asks_age() && n > self.ages.len() {
+            self.ages.resize(n, (Time::ZERO, 0));
+        }
         if matches!(self.kind, Kind::Rbaef(..)) && n > self.blocked.until.len() {
             self.blocked.until.resize(n, Time::ZERO);
         }
@@ -102,9 +156,10 @@ impl Mechanism {
 
     /// Upper estimate of its memory in bytes for so many flows.
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
-        let elder = std::mem::size_of::<(Time, u32)>() as u64;
+        let elder = std::mem::size_of::<(Age, u32)>() as u64;
+        let age = std::mem::size_of::<Age>() as u64;
         // The heap is twice the flows that it is about, and doubles its room.
-        let elders = if self.asks_age() { 4 * elder } else { 0 };
+        let elders = if self.asks_age() { 4 * elder + age } else { 0 };
         let blocked = if matches!(self.kind, Kind::Rbaef(..)) {
             8
         } else {
@@ -155,11 +210,15 @@ impl Mechanism {
     ) {
         let elastic = self.rule == ElasticRule::Sticky || would_wait();
         if elastic && list.mark(member, flow) && !self.by_epoch() {
-            self.elders.push(Reverse((list.added(flow), flow)));
+            let age = self.least.max((list.added(flow), self.least.1));
+            self.expect_flows(flow as usize + 1);
+            self.ages[flow as usize] = age;
+            self.elders.push(Reverse((age, flow)));
             // Flows that end uncongested are never asked for.
             if self.elders.len() > 2 * list.marked(member) as usize + 64 {
-                self.elders.retain(|Reverse((added, flow))| {
-                    list.is_marked(member, *flow) && list.added(*flow) == *added
+                let ages = &self.ages;
+                self.elders.retain(|Reverse((age, flow))| {
+                    list.is_marked(member, *flow) && ages[*flow as usize] == *age
                 });
             }
         }
@@ -187,17 +246,16 @@ impl Mechanism {
                 }
                 due
             }
-            Kind::Raef(active) => self.remove(now, active, would_wait, list, member) > 0,
-            Kind::Rbaef(active, time) => {
+            Kind::Raef(active) | Kind::Rbaef(active, _) => {
                 let ends = &mut self.blocked.ends;
                 while ends.front().is_some_and(|(end, _)| *end <= now) {
                     ends.pop_front();
                 }
-                let removed = self.remove(now, active, would_wait, list, member);
-                if removed > 0 {
-                    self.blocked.ends.push_back((now + time, removed));
+                if self.lazy {
+                    self.cut(now, active, list, member);
+                    return false; // it counts when it is known whether anybody had to leave
                 }
-                removed > 0
+                self.remove(now, active, would_wait, list, member) > 0
             }
         };
         self.acts += u64::from(acted);
@@ -214,12 +272,12 @@ impl Mechanism {
         member: u16,
     ) -> u32 {
         let mut removed = 0;
-        while let Some(&Reverse((added, flow))) = self.elders.peek() {
-            if now.since(added) < age {
+        while let Some(&Reverse((its, flow))) = self.elders.peek() {
+            if now.since(its.0) < age {
                 break;
             }
             self.elders.pop();
-            if !list.is_marked(member, flow) || list.added(flow) != added {
+            if !list.is_marked(member, flow) || self.ages[flow as usize] != its {
                 continue;
             }
             if self.rule == ElasticRule::Instant && !would_wait(flow) {
@@ -228,12 +286,109 @@ impl Mechanism {
             }
             if list.remove(now, member, flow) {
                 removed += 1;
-                if let Kind::Rbaef(_, time) = self.kind {
-                    self.expect_flows(flow as usize + 1);
-                    self.blocked.until[flow as usize] = now + time;
-                }
+                self.block(now, flow);
             }
         }
         removed
+    }
+
+    /// A flow was removed.
+    fn block(&mut self, at: Time, flow: u32) {
+        if let Kind::Rbaef(_, time) = self.kind {
+            self.expect_flows(flow as usize + 1);
+            self.blocked.add(flow, at + time);
+        }
+    }
+
+    /// The same as [`Self::remove`], begun.
+    fn cut(&mut self, now: Time, age: Dur, list: &mut FlowList, member: u16) {
+        let Some(last) = now.as_ps().checked_sub(age.as_ps()) else {
+            return;
+        };
+        let (_, before) = self.least;
+        let cut = Cut {
+            age: (Time::from_ps(last), before),
+            at: now,
+            found: false,
+        };
+        let due = |e: &Reverse<(Age, u32)>| e.0.0 <= cut.age;
+        if self.cuts.is_empty() && !self.elders.peek().is_some_and(due) {
+            return;
+        }
+        self.cuts.push_back(cut);
+        self.least = (cut.age.0, before + 1);
+        self.work(STEPS, list, member);
+    }
+
+    /// Whether flows that have left the list by a cut are there still.
+    #[inline]
+    pub(crate) fn is_behind(&self) -> bool {
+        !self.cuts.is_empty()
+    }
+
+    /// A packet of the flow has come while the mechanism is behind: takes that flow off the list if
+    /// it must be, and some others.
+    #[cold]
+    pub(crate) fn go_on(&mut self, flow: u32, list: &mut FlowList, member: u16) {
+        self.settle(flow, list, member);
+        self.work(STEPS, list, member);
+    }
+
+    /// Takes all flows off the list that must be.
+    pub(crate) fn finish(&mut self, list: &mut FlowList, member: u16) {
+        self.work(u32::MAX, list, member);
+    }
+
+    /// The same until there is room for one more.
+    pub(crate) fn make_room(&mut self, list: &mut FlowList, member: u16) {
+        while self.is_behind() && list.is_full() {
+            self.work(1, list, member);
+        }
+    }
+
+    fn work(&mut self, steps: u32, list: &mut FlowList, member: u16) {
+        for _ in 0..steps {
+            let Some(last) = self.cuts.back() else {
+                break;
+            };
+            let next = self.elders.peek().map(|e| e.0);
+            let Some((age, flow)) = next.filter(|(age, _)| *age <= last.age) else {
+                self.cuts.clear();
+                break;
+            };
+            self.elders.pop();
+            if self.ages[flow as usize] == age {
+                self.settle(flow, list, member);
+            }
+            // Those that are left are no older.
+            while self.cuts.front().is_some_and(|c| c.age < age) {
+                self.cuts.pop_front();
+            }
+        }
+        list.hold(self.is_behind());
+    }
+
+    /// Takes a flow off the list if a cut was not below its age.
+    fn settle(&mut self, flow: u32, list: &mut FlowList, member: u16) {
+        if !list.is_marked(member, flow) {
+            return;
+        }
+        let age = self.ages[flow as usize];
+        let first = self.cuts.partition_point(|c| c.age < age);
+        let Some(cut) = self.cuts.get_mut(first) else {
+            return;
+        };
+        let at = cut.at;
+        if list.remove(at, member, flow) {
+            self.acts += u64::from(!std::mem::replace(&mut cut.found, true));
+            self.block(at, flow);
+        }
+    }
+
+    /// From here on the number belongs to another flow, of which no cut knows.
+    pub(crate) fn leave(&mut self, flow: u32, list: &mut FlowList, member: u16) {
+        if self.is_behind() {
+            self.settle(flow, list, member);
+        }
     }
 }

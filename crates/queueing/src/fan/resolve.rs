@@ -33,7 +33,11 @@ impl FanSpec {
             rate,
             indicators,
             thresholds,
-            mechanism: Mechanism::new(&self.mechanism, self.elastic),
+            mechanism: Mechanism::new(
+                &self.mechanism,
+                self.elastic,
+                self.accept_trigger || self.protected_list.is_some(),
+            ),
             list,
             share: self.protected_list.clone(),
         }))

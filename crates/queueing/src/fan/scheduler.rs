@@ -8,7 +8,7 @@ use spillgate_core::Packet;
 
 use crate::leaf::Bound;
 use crate::sched::pdrr::Pdrr;
-use crate::sched::pfq::{Heap, Pfq, Ring, SPAN};
+use crate::sched::pfq::{Heap, Order, Pfq, Ring, WideRing, span};
 
 /// How a packet was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub(crate) struct FairQueueParams {
 pub(crate) enum FairQueue {
     /// PFQ with a ring of buckets.
     Pfq(Box<Pfq<Ring>>),
+    /// The same for longer packets.
+    PfqWide(Box<Pfq<WideRing>>),
     /// PFQ with a heap.
     PfqHeap(Box<Pfq<Heap>>),
     /// PDRR.
@@ -85,10 +87,10 @@ pub(crate) enum FairQueue {
 impl FairQueue {
     /// PFQ: in a ring if the tags of packets up to `mtu` fit, else in a heap.
     pub(crate) fn pfq(params: &FairQueueParams) -> Self {
-        if 2 * u64::from(params.mtu) <= SPAN {
-            Self::Pfq(Box::new(Pfq::new(params)))
-        } else {
-            Self::PfqHeap(Box::new(Pfq::new(params)))
+        match span(params.mtu, params.mtu) {
+            s if s <= Ring::MAX_SPAN => Self::Pfq(Box::new(Pfq::new(params))),
+            s if s <= WideRing::MAX_SPAN => Self::PfqWide(Box::new(Pfq::new(params))),
+            _ => Self::PfqHeap(Box::new(Pfq::new(params))),
         }
     }
 
@@ -97,11 +99,30 @@ impl FairQueue {
         Self::Pdrr(Box::new(Pdrr::new(params)))
     }
 
+    /// Whether a packet of this length is too long for the order as it is.
+    #[inline]
+    fn is_too_long(&self, len: u32) -> bool {
+        match self {
+            Self::Pfq(q) => !q.spans(len),
+            Self::PfqWide(q) => !q.spans(len),
+            Self::PfqHeap(_) | Self::Pdrr(_) => false,
+        }
+    }
+
     /// Prepares for a packet longer than the MTU that was promised.
     #[cold]
-    fn allow_long(&mut self) {
-        if let Self::Pfq(ring) = self {
-            *self = Self::PfqHeap(Box::new((**ring).clone().reordered()));
+    fn allow_long(&mut self, len: u32) {
+        fn wider<O: Order>(q: &Pfq<O>, len: u32) -> FairQueue {
+            if q.span(len) <= WideRing::MAX_SPAN {
+                FairQueue::PfqWide(Box::new(q.clone().reordered(len)))
+            } else {
+                FairQueue::PfqHeap(Box::new(q.clone().reordered(len)))
+            }
+        }
+        match self {
+            Self::Pfq(q) => *self = wider(q, len),
+            Self::PfqWide(q) => *self = wider(q, len),
+            Self::PfqHeap(_) | Self::Pdrr(_) => {}
         }
     }
 }
@@ -110,6 +131,7 @@ macro_rules! each {
     ($queue:expr, $q:ident => $do:expr) => {
         match $queue {
             FairQueue::Pfq($q) => $do,
+            FairQueue::PfqWide($q) => $do,
             FairQueue::PfqHeap($q) => $do,
             FairQueue::Pdrr($q) => $do,
         }
@@ -119,8 +141,8 @@ macro_rules! each {
 impl FairScheduler for FairQueue {
     #[inline]
     fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class> {
-        if matches!(self, Self::Pfq(ring) if !ring.spans(packet.len)) {
-            self.allow_long();
+        if self.is_too_long(packet.len) {
+            self.allow_long(packet.len);
         }
         each!(self, q => q.offer(packet, evicted))
     }

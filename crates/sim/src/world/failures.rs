@@ -137,7 +137,7 @@ impl Failures {
             next: 0,
             slot,
             routes: plan.routing(),
-            next_hops: NextHops::new(plan.routes.iter().map(|r| r.len()).sum()),
+            next_hops: NextHops::new(plan),
             ends,
             far: plan.links.iter().map(|l| l.to).collect(),
             places: plan.nodes.iter().map(name).collect(),
@@ -154,12 +154,11 @@ impl Failures {
     /// The first link from `node` to `dest`, if there is a path.
     #[inline]
     fn next_hop(&mut self, node: u32, dest: u32) -> Option<u32> {
-        let key = NextHops::key(node, dest);
-        match self.next_hops.get(key) {
+        match self.next_hops.get(node, dest) {
             Some(link) => link,
             None => {
                 let link = self.routes.next_hop(node, dest);
-                self.next_hops.put(key, link);
+                self.next_hops.put(node, dest, link);
                 link
             }
         }
@@ -391,21 +390,82 @@ impl<S: EventSet> World<S> {
     }
 }
 
-/// What [`Routes`] has said since the last change: a cache of two places for each key, so that
-/// neither its size nor the time of a look-up grows with nodes times destinations.
-struct NextHops {
+/// What [`Routes`] has said since the last change. In small networks a table of all pairs; in large
+/// ones a cache of two places for each key, so that neither its size nor the time of a look-up grows
+/// with nodes times destinations.
+enum NextHops {
+    /// By node, then destination: a link, [`NO_PATH`], or [`UNKNOWN`].
+    All {
+        links: Vec<u32>,
+        nodes: usize,
+    },
+    Some(Cells),
+}
+
+const NO_PATH: u32 = u32::MAX;
+const UNKNOWN: u32 = u32::MAX - 1;
+/// Most pairs in a table of all.
+const MAX_PAIRS: usize = 1 << 16;
+
+/// What a table says of a link.
+#[inline]
+fn named(link: u32) -> Option<u32> {
+    (link != NO_PATH).then_some(link)
+}
+
+impl NextHops {
+    fn new(plan: &WorldPlan) -> Self {
+        let nodes = plan.nodes.len();
+        match nodes.checked_mul(nodes) {
+            Some(pairs) if pairs <= MAX_PAIRS => Self::All {
+                links: vec![UNKNOWN; pairs],
+                nodes,
+            },
+            _ => Self::Some(Cells::new(plan.routes.iter().map(|r| r.len()).sum())),
+        }
+    }
+
+    #[inline]
+    fn get(&self, node: u32, dest: u32) -> Option<Option<u32>> {
+        match self {
+            Self::All { links, nodes } => {
+                let link = links[node as usize * nodes + dest as usize];
+                (link != UNKNOWN).then_some(named(link))
+            }
+            Self::Some(cells) => cells.get(Cells::key(node, dest)),
+        }
+    }
+
+    fn put(&mut self, node: u32, dest: u32, link: Option<u32>) {
+        match self {
+            Self::All { links, nodes } => {
+                links[node as usize * *nodes + dest as usize] = link.unwrap_or(NO_PATH);
+            }
+            Self::Some(cells) => cells.put(Cells::key(node, dest), link),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::All { links, .. } => links.fill(UNKNOWN),
+            Self::Some(cells) => cells.clear(),
+        }
+    }
+}
+
+/// A cache of two places for each key.
+struct Cells {
     /// Key and link, or [`NO_PATH`].
     cells: Vec<(u64, u32)>,
     shift: u32,
 }
 
-const NO_PATH: u32 = u32::MAX;
 /// No key: a node's path to itself is never asked for.
 const VACANT: u64 = u64::MAX;
 /// Most cells, of 16 B each.
 const MAX_CELLS: usize = 1 << 20;
 
-impl NextHops {
+impl Cells {
     /// For about so many pairs of a node and a destination in use.
     fn new(pairs: usize) -> Self {
         let cells = pairs.saturating_mul(8).clamp(64, MAX_CELLS);
@@ -436,7 +496,7 @@ impl NextHops {
         if found != key {
             (found, link) = self.cells[cell ^ 1];
         }
-        (found == key).then_some((link != NO_PATH).then_some(link))
+        (found == key).then_some(named(link))
     }
 
     fn put(&mut self, key: u64, link: Option<u32>) {
@@ -456,8 +516,8 @@ mod tests {
 
     #[test]
     fn a_cell_forgets_what_another_key_overwrites() {
-        let mut table = NextHops::new(0);
-        let keys: Vec<u64> = (0..200).map(|i| NextHops::key(i, i / 7 + 1000)).collect();
+        let mut table = Cells::new(0);
+        let keys: Vec<u64> = (0..200).map(|i| Cells::key(i, i / 7 + 1000)).collect();
         for (i, key) in (0_u32..).zip(&keys) {
             assert_eq!(table.get(*key), None);
             let link = (i % 3 > 0).then_some(i);

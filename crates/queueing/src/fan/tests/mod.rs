@@ -1,5 +1,6 @@
 //! The cross-protect router against a plain one, and by its laws.
 
+mod behind;
 mod differential;
 mod estimators;
 mod laws;

@@ -93,8 +93,9 @@ proptest! {
         ops in ops(6),
         limit in limits(),
         afl_max in prop_oneof![1..6_u32, Just(u32::MAX)],
+        mtu in prop_oneof![Just(1500_u32), 1500..2049_u32],
     ) {
-        let params = FairQueueParams { limit, afl_max, ..PARAMS };
+        let params = FairQueueParams { limit, afl_max, mtu, ..PARAMS };
         let mut ring = FairQueue::pfq(&params);
         let mut heap = FairQueue::PfqHeap(Box::new(Pfq::new(&params)));
         let mut plain = PlainPfq::new(params, true);
@@ -107,10 +108,40 @@ proptest! {
         }
     }
 
+    /// The same with packets up to those of jumbo frames, and up to the longest there are.
+    #[test]
+    fn pfq_of_long_packets_is_the_plain_pfq(
+        ops in ops(6),
+        limit in limits(),
+        afl_max in prop_oneof![1..6_u32, Just(u32::MAX)],
+        times in prop_oneof![Just(6_u32), 2..43_u32],
+    ) {
+        // Packets of `ops` have up to 1500 B.
+        let mtu = 1500 * times;
+        let bytes = limit.bytes.saturating_mul(u64::from(times));
+        let params = FairQueueParams { limit: Bound { bytes, ..limit }, afl_max, mtu, ..PARAMS };
+        let mut wide = FairQueue::pfq(&params);
+        let mut plain = PlainPfq::new(params, true);
+        for (seq, mut op) in (0..).zip(ops) {
+            if let Op::Offer(_, len) = &mut op {
+                *len *= times as u16;
+            }
+            let expected = step(&mut plain, op, seq, 6);
+            prop_assert_eq!(&step(&mut wide, op, seq, 6), &expected, "{}: {:?}", seq, op);
+            let FairQueue::PfqWide(wide) = &wide else { panic!("no ring") };
+            wide.audit();
+        }
+    }
+
     /// A ring that must make room for longer packets goes on as if it had been a heap.
     #[test]
-    fn packets_above_the_mtu_change_nothing(ops in ops(6), at in 0..400_usize, limit in limits()) {
-        let params = FairQueueParams { limit, ..PARAMS };
+    fn packets_above_the_mtu_change_nothing(
+        ops in ops(6),
+        at in 0..400_usize,
+        limit in limits(),
+        mtu in prop::sample::select(vec![1500_u32, 4000, 200_000]),
+    ) {
+        let params = FairQueueParams { limit, mtu, ..PARAMS };
         let mut ring = FairQueue::pfq(&params);
         let mut plain = PlainPfq::new(params, true);
         for (seq, mut op) in (0..).zip(ops) {
@@ -138,6 +169,22 @@ proptest! {
     }
 }
 
+/// A million operations on 40 flows, packets up to so many times 1500 B.
+fn operations(times: u16) -> impl Iterator<Item = (u32, Op)> {
+    let mut rng = Rng::named(1, 0, "fair queue", "operations");
+    (0..1_000_000_u32).map(move |seq| {
+        // Two in three in one phase, one in three in the next.
+        let offers = 1 + (seq >> 12) % 2;
+        if rng.below(3) >= offers {
+            return (seq, Op::Pop);
+        }
+        let any = rng.below(1500) as u16 + 1;
+        let len = [1, 40, 100, 500, 1000, 1500, 1500, any];
+        let flow = rng.below(40);
+        (seq, Op::Offer(flow, times * len[rng.below(8) as usize]))
+    })
+}
+
 /// A million operations: bursts and silences of 40 flows, from an empty buffer to one that
 /// overflows.
 #[test]
@@ -151,30 +198,12 @@ fn a_million_operations() {
         afl_max: 25,
         ..PARAMS
     };
-    let mut rng = Rng::named(1, 0, "fair queue", "operations");
     let mut ring = FairQueue::pfq(&params);
     let mut heap = FairQueue::PfqHeap(Box::new(Pfq::new(&params)));
     let mut plain = PlainPfq::new(params, true);
     let mut robin = FairQueue::pdrr(&params);
     let mut plain_robin = PlainPdrr::new(params);
-    for seq in 0..1_000_000_u32 {
-        // Two in three in one phase, one in three in the next.
-        let offers = 1 + (seq >> 12) % 2;
-        let op = if rng.below(3) < offers {
-            let len = [
-                1,
-                40,
-                100,
-                500,
-                1000,
-                1500,
-                1500,
-                rng.below(1500) as u16 + 1,
-            ];
-            Op::Offer(rng.below(40), len[rng.below(8) as usize])
-        } else {
-            Op::Pop
-        };
+    for (seq, op) in operations(1) {
         let expected = step(&mut plain, op, seq, 0);
         assert_eq!(step(&mut ring, op, seq, 0), expected, "ring, {seq}: {op:?}");
         assert_eq!(step(&mut heap, op, seq, 0), expected, "heap, {seq}: {op:?}");
@@ -185,4 +214,28 @@ fn a_million_operations() {
             "PDRR, {seq}: {op:?}"
         );
     }
+}
+
+/// A million operations with packets up to 9000 B.
+#[test]
+fn a_million_operations_with_long_packets() {
+    let limit = Bound {
+        packets: 60,
+        bytes: 300_000,
+    };
+    let params = FairQueueParams {
+        limit,
+        afl_max: 25,
+        mtu: 9000,
+        ..PARAMS
+    };
+    let mut wide = FairQueue::pfq(&params);
+    let mut heap = FairQueue::PfqHeap(Box::new(Pfq::new(&params)));
+    let mut plain = PlainPfq::new(params, true);
+    for (seq, op) in operations(6) {
+        let expected = step(&mut plain, op, seq, 0);
+        assert_eq!(step(&mut wide, op, seq, 0), expected, "wide, {seq}: {op:?}");
+        assert_eq!(step(&mut heap, op, seq, 0), expected, "heap, {seq}: {op:?}");
+    }
+    assert!(matches!(wide, FairQueue::PfqWide(_)));
 }

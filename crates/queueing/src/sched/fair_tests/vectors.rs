@@ -27,6 +27,7 @@ fn replay(mut queue: FairQueue, trace: &str) {
                 if let Some(finish) = finish.first() {
                     let tag = match &queue {
                         FairQueue::Pfq(q) => q.finish_tag(flow(name)),
+                        FairQueue::PfqWide(q) => q.finish_tag(flow(name)),
                         FairQueue::PfqHeap(q) => q.finish_tag(flow(name)),
                         FairQueue::Pdrr(_) => panic!("line {at}: no tags"),
                     };

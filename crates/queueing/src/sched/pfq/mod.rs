@@ -15,13 +15,15 @@
 //! the start tag of each such queue's first packet. The tag need not be stored:
 //! it is the flow's finish tag less the bytes in its queue. Tags lie within the
 //! MTU and the longest packet above v, so that a ring of 4096 buckets orders
-//! them in constant time; a heap does for longer packets, with the same result.
+//! them in constant time, or a larger one for MTUs above 2048 B (up to 2 MB of
+//! buckets); a heap does beyond any IP packet, with the same result.
 //!
 //! Deviations: priority bytes are charged to the flow's tag, and the packet
 //! after one that was pushed out inherits its tag; see the model page.
 //! Cost: O(1) per packet, amortized; O(log n) in the heap form and while the
 //! buffer overflows.
 
+mod bits;
 mod order;
 mod ring;
 
@@ -33,10 +35,17 @@ use super::table::{Owned, Table};
 use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
 use crate::leaf::{Bound, ring_packets};
 pub(crate) use order::{Heap, Order};
-pub(crate) use ring::{Ring, SPAN};
+use ring::Buckets;
+pub(crate) use ring::{Ring, WideRing};
 
 /// What a packet in the priority queue carries if its flow is not in the list.
 const UNLISTED: u32 = u32::MAX;
+
+/// How far above virtual time tags lie at most with packets up to `len`.
+#[inline]
+pub(crate) fn span(mtu: u32, len: u32) -> u64 {
+    u64::from(mtu) + u64::from(len)
+}
 
 /// A flow in the active flow list.
 #[derive(Clone, Debug)]
@@ -106,6 +115,7 @@ pub(crate) struct Pfq<O> {
 
 impl<O: Order> Pfq<O> {
     pub(crate) fn new(params: &FairQueueParams) -> Self {
+        let span = span(params.mtu, params.mtu);
         Self {
             bound: params.limit.in_4_gib(),
             mtu: params.mtu,
@@ -114,8 +124,8 @@ impl<O: Order> Pfq<O> {
             priority: List::EMPTY,
             slab: Slab::new(),
             flows: Table::new(),
-            heads: O::new(),
-            resting: O::new(),
+            heads: O::new(span),
+            resting: O::new(span),
             longest: Longest::default(),
             priority_bytes: 0,
             unlisted: 0,
@@ -124,15 +134,16 @@ impl<O: Order> Pfq<O> {
         }
     }
 
-    /// The same with another order; what follows is the same.
-    pub(crate) fn reordered<P: Order>(mut self) -> Pfq<P> {
-        let mut heads = P::new();
+    /// The same with another order, for packets up to `len`; what follows is the same.
+    pub(crate) fn reordered<P: Order>(mut self, len: u32) -> Pfq<P> {
+        let span = span(self.mtu, len);
+        let mut heads = P::new(span);
         while let Some(slot) = self.heads.first(self.v) {
             let tag = self.flows.at(slot).head_tag();
             self.heads.remove(slot, tag);
             heads.insert(slot, tag);
         }
-        let mut resting = P::new();
+        let mut resting = P::new(span);
         while let Some(slot) = self.resting.first(self.v) {
             let tag = self.flows.at(slot).finish;
             self.resting.remove(slot, tag);
@@ -154,6 +165,11 @@ impl<O: Order> Pfq<O> {
             packets: self.packets,
             bytes: self.bytes,
         }
+    }
+
+    /// How far above virtual time tags lie at most with packets up to `len`.
+    pub(crate) fn span(&self, len: u32) -> u64 {
+        span(self.mtu, len)
     }
 
     /// Finish tag of a flow, if it is listed.
@@ -280,11 +296,11 @@ impl<O: Order> Pfq<O> {
     }
 }
 
-impl Pfq<Ring> {
+impl<B> Pfq<Buckets<B>> {
     /// Whether the tags of packets of this length fit in the ring.
     #[inline]
     pub(crate) fn spans(&self, len: u32) -> bool {
-        u64::from(self.mtu) + u64::from(len) <= SPAN
+        span(self.mtu, len) <= self.heads.span()
     }
 }
 
@@ -388,7 +404,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
         let packet = std::mem::size_of::<Packet>() as u64;
         // A place in each order, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow>() + 2 * O::SLOT + 20 + 4) as u64;
-        let rings = 2 * 8 * SPAN;
+        let rings = self.heads.memory_bytes() + self.resting.memory_bytes();
         (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow + rings
     }
 

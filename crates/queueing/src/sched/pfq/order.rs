@@ -3,11 +3,13 @@
 use crate::sched::heap::MinHeap;
 
 /// Slots ordered by a tag; of equal tags the one put in first.
-pub(crate) trait Order {
+pub(crate) trait Order: Clone {
     /// Memory for each slot in bytes.
     const SLOT: usize;
-    /// An empty order.
-    fn new() -> Self;
+    /// The widest window of tags that it can order.
+    const MAX_SPAN: u64;
+    /// An empty order for tags that lie less than `span` bytes above the least.
+    fn new(span: u64) -> Self;
     /// Puts a slot in that is not.
     fn insert(&mut self, slot: u32, tag: u64);
     /// Takes a slot out that was put in with `tag`.
@@ -16,6 +18,8 @@ pub(crate) trait Order {
     fn first(&self, from: u64) -> Option<u32>;
     /// Takes everything out.
     fn clear(&mut self);
+    /// Its memory in bytes, that for slots aside.
+    fn memory_bytes(&self) -> u64;
 }
 
 /// A binary heap: O(log n), any tags.
@@ -28,8 +32,9 @@ pub(crate) struct Heap {
 
 impl Order for Heap {
     const SLOT: usize = std::mem::size_of::<((u64, u64), u32)>() + 4;
+    const MAX_SPAN: u64 = u64::MAX;
 
-    fn new() -> Self {
+    fn new(_: u64) -> Self {
         Self {
             heap: MinHeap::with_ids(0),
             count: 0,
@@ -55,5 +60,9 @@ impl Order for Heap {
 
     fn clear(&mut self) {
         self.heap.clear();
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        0
     }
 }

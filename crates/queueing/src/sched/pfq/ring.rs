@@ -1,57 +1,53 @@
 //! Slots by their tag in constant time, for tags that lie close together.
 
+use super::bits::{Bits, Three, Two};
 use super::order::Order;
 
 const NONE: u32 = u32::MAX;
-const WORDS: usize = 64;
-/// Tags in a ring are less than this many bytes above the least.
-pub(crate) const SPAN: u64 = 64 * WORDS as u64;
 
-/// A ring of first-in-first-out buckets, one for each tag in a window, with a bitmap in two levels
-/// of those that are not empty: two searches for the first set bit give the least tag.
+/// A ring for packets up to 2048 B.
+pub(crate) type Ring = Buckets<Two>;
+/// A ring for longer ones, up to 128 KiB. It takes 16 times to 64 times the memory.
+pub(crate) type WideRing = Buckets<Three>;
+
+/// A ring of first-in-first-out buckets, one for each tag in a window, with a bitmap in levels of
+/// those that are not empty: a search for the first set bit in each level gives the least tag.
 #[derive(Clone, Debug)]
-pub(crate) struct Ring {
-    /// A bit for each word of `words` that is not zero.
-    summary: u64,
-    words: [u64; WORDS],
+pub(crate) struct Buckets<B> {
+    bits: B,
+    /// Number of buckets less one, which is a power of two less one.
+    mask: u64,
     /// First and last slot of each bucket; means nothing where the bit is clear.
     buckets: Box<[(u32, u32)]>,
     /// The slots before and after each one in its bucket.
     links: Vec<(u32, u32)>,
 }
 
-#[inline]
-fn bucket_of(tag: u64) -> usize {
-    (tag % SPAN) as usize
-}
-
-impl Ring {
-    /// The first bucket from `from` on, around the ring, that is not empty.
+impl<B> Buckets<B> {
+    /// Tags are less than this above the least.
     #[inline]
-    fn next_bucket(&self, from: usize) -> Option<usize> {
-        if self.summary == 0 {
-            return None;
-        }
-        let word = from / 64;
-        let here = self.words[word] & (u64::MAX << (from % 64));
-        if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
-        }
-        // The words after this one; else all, of which this one has low bits only.
-        let after = self.summary & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
-        let word = if after == 0 { self.summary } else { after }.trailing_zeros() as usize;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
+    pub(crate) fn span(&self) -> u64 {
+        self.mask + 1
+    }
+
+    #[inline]
+    fn bucket_of(&self, tag: u64) -> usize {
+        (tag & self.mask) as usize
     }
 }
 
-impl Order for Ring {
+impl<B: Bits> Order for Buckets<B> {
     const SLOT: usize = 8;
+    const MAX_SPAN: u64 = B::MOST as u64;
 
-    fn new() -> Self {
+    fn new(span: u64) -> Self {
+        // No smaller than what the bitmap takes at least.
+        let span = span.clamp(B::LEAST as u64, B::MOST as u64);
+        let buckets = span.next_power_of_two() as usize;
         Self {
-            summary: 0,
-            words: [0; WORDS],
-            buckets: vec![(NONE, NONE); SPAN as usize].into_boxed_slice(),
+            bits: B::new(buckets),
+            mask: buckets as u64 - 1,
+            buckets: vec![(NONE, NONE); buckets].into_boxed_slice(),
             links: Vec::new(),
         }
     }
@@ -61,11 +57,8 @@ impl Order for Ring {
         if slot as usize >= self.links.len() {
             self.links.resize(slot as usize + 1, (NONE, NONE));
         }
-        let b = bucket_of(tag);
-        let (word, bit) = (b / 64, 1 << (b % 64));
-        if self.words[word] & bit == 0 {
-            self.words[word] |= bit;
-            self.summary |= 1 << word;
+        let b = self.bucket_of(tag);
+        if self.bits.set(b) {
             self.buckets[b] = (slot, slot);
             self.links[slot as usize] = (NONE, NONE);
         } else {
@@ -78,7 +71,7 @@ impl Order for Ring {
 
     #[inline]
     fn remove(&mut self, slot: u32, tag: u64) {
-        let b = bucket_of(tag);
+        let b = self.bucket_of(tag);
         let (before, after) = self.links[slot as usize];
         match before {
             NONE => self.buckets[b].0 = after,
@@ -89,22 +82,22 @@ impl Order for Ring {
             n => self.links[n as usize].0 = before,
         }
         if before == NONE && after == NONE {
-            self.words[b / 64] &= !(1 << (b % 64));
-            if self.words[b / 64] == 0 {
-                self.summary &= !(1 << (b / 64));
-            }
+            self.bits.clear(b);
         }
     }
 
     #[inline]
     fn first(&self, from: u64) -> Option<u32> {
-        self.next_bucket(bucket_of(from)).map(|b| self.buckets[b].0)
+        self.bits
+            .next(self.bucket_of(from))
+            .map(|b| self.buckets[b].0)
     }
 
     fn clear(&mut self) {
-        while self.summary != 0 {
-            self.words[self.summary.trailing_zeros() as usize] = 0;
-            self.summary &= self.summary - 1;
-        }
+        self.bits.clear_all();
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        8 * self.span() + self.span() / 8
     }
 }
