@@ -394,3 +394,11 @@ def test_the_customer_edge_report_is_small(chromium, root, tmp_path):
     names = "[...document.querySelectorAll('#time-backlog_packets .name')]"
     limits = chromium.run(f"{names}.map(t => t.textContent)")
     assert {"limit: 40", "limit: 64", "WRED max CRITICAL, NON-CRITICAL: 42"} <= set(limits)
+    # On a telephone the requirement leaves room for what became of it, whole.
+    chromium.open(file, width=390, height=800)
+    cells = chromium.run(
+        "[...document.querySelectorAll('.matrix tbody tr td:nth-child(2)')]"
+        ".map(c => c.getBoundingClientRect().right)"
+    )
+    assert len(cells) > 10
+    assert max(cells) <= 390

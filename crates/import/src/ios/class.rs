@@ -109,6 +109,13 @@ pub(crate) enum Marking {
 /// `set mpls experimental {imposition | topmost} V`; before IOS 12.2(13)T without either keyword,
 /// for what is now called imposition.
 pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
+    let marking = marking(args)?;
+    args.finish()?;
+    Ok(marking)
+}
+
+/// What follows `set`, more words behind it being somebody else's.
+pub(crate) fn marking(args: &mut Args<'_>) -> Result<Marking, Refusal> {
     #[derive(Clone, Copy, PartialEq)]
     enum Field {
         Mpls,
@@ -171,16 +178,14 @@ pub(crate) fn set(args: &mut Args<'_>) -> Result<Marking, Refusal> {
             "a marking copied from another field, by a table-map or as it is, is not modelled: write a class for each value",
         );
     }
-    let marking = match field {
+    Ok(match field {
         Field::Precedence => Marking::Dscp(precedence_dscp(args.precedence()?)),
         Field::Mpls if topmost => Marking::Exp(args.exp()?),
         Field::Mpls => Marking::Imposition(args.exp()?),
         Field::Cos => Marking::Cos(args.cos()?),
         Field::QosGroup => Marking::QosGroup(args.qos_group()?),
         _ => Marking::Dscp(args.dscp()?),
-    };
-    args.finish()?;
-    Ok(marking)
+    })
 }
 
 /// The class selector of a precedence (RFC 2474 section 4.2.2).

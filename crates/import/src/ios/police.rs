@@ -11,7 +11,7 @@ use spillgate_queueing::spec::PoliceAction;
 
 use super::args::Args;
 use super::ast::{At, Origin, Police};
-use super::class::precedence_dscp;
+use super::class::{Marking, marking, precedence_dscp};
 use super::fault::{Refusal, unmodelled};
 
 /// Which packets an action is for.
@@ -270,6 +270,25 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
     ];
     const WHAT: &str = "transmit, drop, set-dscp-transmit or set-prec-transmit";
     let text = args.peek().map_or("", |w| w.text);
+    // IOS XR: `conform-action set dscp af31`.
+    if text.eq_ignore_ascii_case("set") {
+        args.word(WHAT)?;
+        return match marking(args) {
+            Ok(Marking::Dscp(dscp)) => Ok(PoliceAction::SetDscp(dscp)),
+            Ok(Marking::Exp(exp)) => Ok(PoliceAction::SetExp(exp)),
+            Ok(Marking::Imposition(exp)) => Ok(PoliceAction::SetExpImposition(exp)),
+            Ok(Marking::Cos(cos)) => Ok(PoliceAction::SetCos(cos)),
+            Ok(Marking::QosGroup(group)) => Ok(PoliceAction::SetQosGroup(group)),
+            Err(Refusal::Unmodelled(reason)) => {
+                while args.peek().is_some_and(|w| !w.text.ends_with("-action")) {
+                    args.word(WHAT)?;
+                }
+                lost.push(format!("{reason}: taken as transmit"));
+                Ok(PoliceAction::Transmit)
+            }
+            Err(wrong) => Err(wrong),
+        };
+    }
     Ok(match args.keyword(&ACTIONS, WHAT)? {
         Action::Transmit => PoliceAction::Transmit,
         Action::Drop => PoliceAction::Drop,
@@ -439,6 +458,26 @@ mod tests {
     }
 
     #[test]
+    fn actions_as_ios_xr_writes_them() {
+        use PoliceAction::{Drop, SetCos, SetDscp, SetExp, SetQosGroup, Transmit};
+        let dscp = |v| SetDscp(Dscp::new(v).unwrap());
+        for (text, action, lost) in [
+            ("set dscp af31", dscp(26), 0),
+            ("set precedence 5", dscp(40), 0),
+            ("set mpls experimental topmost 4", SetExp(4), 0),
+            ("set cos 3", SetCos(3), 0),
+            ("set qos-group 7", SetQosGroup(7), 0),
+            ("set discard-class 1", Transmit, 1),
+        ] {
+            let text = format!("rate 8 kbps conform-action {text} exceed-action drop");
+            let p = parse(&text).ok().unwrap();
+            assert_eq!(p.police.conform, [action], "{text}");
+            assert_eq!(p.police.exceed, [Drop], "{text}");
+            assert_eq!(p.lost.len(), lost, "{text}");
+        }
+    }
+
+    #[test]
     fn wrong_arguments_are_located() {
         for (text, column) in [
             ("", 1),
@@ -447,6 +486,9 @@ mod tests {
             ("8000 conform-action", 20),
             ("8000 conform-action explode", 21),
             ("8000 exceed-action set-dscp-transmit 64", 38),
+            ("8000 exceed-action set dscp 64", 29),
+            ("8000 exceed-action set", 23),
+            ("8000 exceed-action set bogus 1", 24),
             ("8000 bogus", 6),
             ("cir percent 101", 13),
             ("cir 8000 bc", 12),
