@@ -458,3 +458,28 @@ def test_a_run_says_how_many_there_are(cli, tmp_path):
     (tmp_path / "s.yaml").write_text(scenario(dscp="cs5"), encoding="utf-8")
     done = cli("run", "s.yaml", "--runs", "1", "--no-figures", "--no-report", "--out", "out")
     assert "spillgate: the rules find 1 warning; spillgate check s.yaml shows them" in done.stderr
+
+
+def test_a_target_below_a_packet_is_found_on_a_link(tmp_path):
+    path = tmp_path / "slow.yaml"
+    text = """\
+schema_version: 1
+name: slow
+topology:
+  nodes: [a, b]
+  links:
+    wan: {from: a, to: b, rate: 1 Mb/s, delay: 1 ms, policy: p}
+    back: {from: b, to: a, rate: 1 Mb/s, delay: 1 ms}
+policies:
+  p: POLICY
+traffic:
+  - flow: {name: f, from: a, to: b, tcp: {}}
+measurement: {warmup: 1 s, duration: 5 s}
+"""
+    for policy, found in (
+        ("{fq-codel: {}}", ["SG-A008"]),
+        ("{fq-codel: {target: 13 ms}}", []),
+        ("{fifo: {aqm: {codel: {}}}}", ["SG-A008"]),
+    ):
+        path.write_text(text.replace("POLICY", policy))
+        assert [f.id for f in spillgate.lint(path).found] == found

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::Division;
-use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
+use spillgate_queueing::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec};
 
 use crate::registry::Rule;
+use crate::rules::aqm::target_of_link;
 use crate::sets::Packets;
 use crate::traffic::Load;
 
@@ -135,6 +136,14 @@ impl<'a> Question<'a> {
             }
             Some(DisciplineSpec::Fifo(fifo)) => {
                 crate::rules::queues::fifo(name, fifo, rate, self.whose, &mut self.hits);
+                if let Some(AqmSpec::Codel(codel)) = &fifo.aqm {
+                    let (whose, hits) = (self.whose, &mut self.hits);
+                    target_of_link(name, codel, "aqm.codel.target", rate, whose, hits);
+                }
+            }
+            Some(DisciplineSpec::FqCodel(fq)) => {
+                let (whose, hits) = (self.whose, &mut self.hits);
+                target_of_link(name, &fq.codel(), "target", rate, whose, hits);
             }
             _ => {}
         }

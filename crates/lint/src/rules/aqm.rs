@@ -8,7 +8,7 @@ use crate::registry::{
     AF_ORDER, CODEL_TARGET, ECN_UNUSED, RED_MAX_P, RED_THRESHOLDS, RED_WEIGHT, WRED_ABOVE_LIMIT,
     WRED_DEAF,
 };
-use crate::view::{FULL, View, bytes, digits, time};
+use crate::view::{FULL, Hit, Spot, View, bytes, digits, time};
 
 /// Code points of traffic that does not slow down: EF, voice-admit, real-time, control.
 const DEAF: [u8; 5] = [46, 44, 32, 48, 56];
@@ -229,16 +229,43 @@ fn target(v: &mut View<'_>, i: usize, codel: &CodelSpec, key: &str) {
     else {
         return;
     };
-    let one = (8 * FULL) as f64 / rate.bps() as f64;
-    if codel.target.as_secs_f64() < one {
-        let message = format!(
-            "the target of {} is less than the {} that one packet of {FULL} B takes at the {rate} of class {}",
-            codel.target,
-            time(one),
-            v.classes[i].spec.name
-        );
+    let whose = format!("class {}", v.classes[i].spec.name);
+    if let Some(message) = short_target(codel, rate, &whose) {
         v.hit(&CODEL_TARGET, Some(i), key, message);
     }
+}
+
+/// The same for the only queue of a link.
+pub(crate) fn target_of_link(
+    name: &str,
+    codel: &CodelSpec,
+    key: &str,
+    rate: Option<Rate>,
+    whose: &str,
+    hits: &mut Vec<Hit>,
+) {
+    if let Some(message) = rate.and_then(|r| short_target(codel, r, whose)) {
+        hits.push(Hit {
+            rule: &CODEL_TARGET,
+            spot: Spot {
+                policy: name.to_owned(),
+                class: None,
+                key: key.to_owned(),
+            },
+            message,
+        });
+    }
+}
+
+fn short_target(codel: &CodelSpec, rate: Rate, whose: &str) -> Option<String> {
+    let one = (8 * FULL) as f64 / rate.bps() as f64;
+    (codel.target.as_secs_f64() < one).then(|| {
+        format!(
+            "the target of {} is less than the {} that one packet of {FULL} B takes at the {rate} of {whose}",
+            codel.target,
+            time(one)
+        )
+    })
 }
 
 /// Who hears an early drop.

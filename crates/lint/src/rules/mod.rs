@@ -1,6 +1,6 @@
 //! What the rules look for in a policy.
 
-mod aqm;
+pub(crate) mod aqm;
 mod classes;
 pub(crate) mod queues;
 mod shaping;
