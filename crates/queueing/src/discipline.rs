@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
+use crate::aqm::ArrivalAqm;
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -384,12 +385,16 @@ impl Discipline {
         self.total.bytes
     }
 
-    /// The limit, if this is a FIFO without AQM, so that the port may compute
-    /// departures at arrival. A limit in time comes as bytes at the port's rate.
-    pub fn plain_fifo(&self) -> Option<Limit> {
+    /// The limit, and its AQM if it has one, of a FIFO that decides about packets when they arrive,
+    /// so that the port may compute departures then. A limit in time comes as bytes at the port's
+    /// rate.
+    pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
-            Engine::Fifo(leaf) if leaf.aqm.is_none() && leaf.thresholds.is_none() => {
-                Some(leaf.bound.as_limit())
+            Engine::Fifo(leaf)
+                if leaf.thresholds.is_none() && matches!(leaf.queue, Queue::Ring(_)) =>
+            {
+                let aqm = leaf.aqm.clone().map(ArrivalAqm::new);
+                Some((leaf.bound.as_limit(), aqm))
             }
             _ => None,
         }

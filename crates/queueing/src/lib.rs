@@ -22,6 +22,7 @@ mod stats;
 pub mod testkit;
 mod tree;
 
+pub use aqm::ArrivalAqm;
 pub use classify::{Seen, View};
 pub use condition::{Conditioner, InputRecipe};
 pub use discipline::Discipline;

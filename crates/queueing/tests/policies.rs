@@ -287,8 +287,9 @@ fn peaks_are_of_what_waits() {
 }
 
 #[test]
-fn plain_fifos_tell_their_limit() {
-    let plain = |json: &str| build(json, BPS).plain_fifo();
+fn fifos_that_decide_at_arrival_tell_their_limit() {
+    let told = |json: &str| build(json, BPS).decided_at_arrival();
+    let plain = |json: &str| told(json).filter(|f| f.1.is_none()).map(|f| f.0);
     let fifo = |limit: &str| {
         plain(&format!(
             r#"{{"main": {{"fifo": {{"limit": "{limit}"}}}}}}"#
@@ -298,11 +299,16 @@ fn plain_fifos_tell_their_limit() {
     assert_eq!(fifo("9 kB"), Some(Limit::Bytes(9_000)));
     // 20 ms at 1 Mb/s.
     assert_eq!(fifo("20 ms"), Some(Limit::Bytes(2_500)));
-    assert_eq!(plain(r#"{"main": {"fifo": {"aqm": {"red": {}}}}}"#), None);
-    assert_eq!(plain(r#"{"main": {"flow-wfq": {}}}"#), None);
-    assert_eq!(plain(r#"{"main": {"class-based": {"classes": []}}}"#), None);
-    let default = Recipe::default_fifo().build(&flows());
-    assert_eq!(default.plain_fifo(), Some(Limit::Bytes(1_000_000_000)));
+    let red = told(r#"{"main": {"fifo": {"limit": "9 packets", "aqm": {"red": {}}}}}"#).unwrap();
+    assert!(red.0 == Limit::Packets(9) && red.1.is_some());
+    assert!(told(r#"{"main": {"fifo": {"aqm": {"codel": {}}}}}"#).is_none());
+    assert!(told(r#"{"main": {"flow-wfq": {}}}"#).is_none());
+    assert!(told(r#"{"main": {"class-based": {"classes": []}}}"#).is_none());
+    let default = Recipe::default_fifo()
+        .build(&flows())
+        .decided_at_arrival()
+        .unwrap();
+    assert!(default.0 == Limit::Bytes(1_000_000_000) && default.1.is_none());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Overhead, Rate, Rng, Table, Time};
-use spillgate_queueing::SharedLists;
+use spillgate_core::{Dur, FlowKey, Limit, Overhead, Rate, Rng, Table, Time};
+use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
@@ -43,6 +43,8 @@ const _: () = assert!(size_of::<Link>() == 128);
 pub(crate) enum Service {
     /// Where the discipline allows it, departures are computed at arrival.
     Computed,
+    /// The same, but somebody wants to see the averages that an AQM keeps.
+    Sampled,
     /// One by one: somebody wants to see them.
     OneByOne,
     /// One by one, for the link fails.
@@ -50,11 +52,22 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    pub(crate) fn of(fails: bool, tapped: bool) -> Self {
-        match (fails, tapped) {
-            (true, _) => Self::Failing,
-            (false, true) => Self::OneByOne,
-            (false, false) => Self::Computed,
+    pub(crate) fn of(fails: bool, tapped: bool, sampled: bool) -> Self {
+        match (fails, tapped, sampled) {
+            (true, _, _) => Self::Failing,
+            (false, true, _) => Self::OneByOne,
+            (false, false, true) => Self::Sampled,
+            (false, false, false) => Self::Computed,
+        }
+    }
+
+    /// The FIFO whose departures are computed, if there is one.
+    fn computed(self, discipline: &Discipline) -> Option<(Limit, Option<ArrivalAqm>)> {
+        let fifo = discipline.decided_at_arrival()?;
+        match self {
+            Self::Computed => Some(fifo),
+            Self::Sampled => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
+            Self::OneByOne | Self::Failing => None,
         }
     }
 }
@@ -74,17 +87,19 @@ impl Link {
         let path = format!("links/{}", plan.name);
         let meter = QueueMeter::new(bits);
         let fails = service == Service::Failing;
-        let port = match discipline
-            .plain_fifo()
-            .filter(|_| service == Service::Computed)
-        {
-            Some(limit) => Port::Fifo(FifoPort::new(limit, plan, meter, lines)),
-            None => {
-                let rng = Rng::named(seed, run, &path, "queue");
-                Port::Queued(Box::new(QueuedPort::new(
-                    discipline, plan.mtu, rng, fails, meter,
-                )))
+        let rng = || Rng::named(seed, run, &path, "queue");
+        let port = match service.computed(&discipline) {
+            Some((limit, aqm)) => {
+                let aqm = aqm.map(|aqm| (aqm, rng()));
+                Port::Fifo(FifoPort::new(limit, aqm, plan, meter, lines))
             }
+            None => Port::Queued(Box::new(QueuedPort::new(
+                discipline,
+                plan.mtu,
+                rng(),
+                fails,
+                meter,
+            ))),
         };
         Self {
             rate: plan.rate,

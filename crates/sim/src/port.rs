@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time};
-use spillgate_queueing::Discipline;
+use spillgate_core::{DropReason, Drops, Dur, Ecn, Limit, Packet, Rng, Table, Time, Verdict};
+use spillgate_queueing::{ArrivalAqm, Discipline};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{QueueMeter, Through};
@@ -11,14 +11,14 @@ use crate::window::Window;
 
 /// The port of a link.
 pub(crate) enum Port {
-    /// A plain FIFO: departures are known at arrival, no service events.
+    /// A FIFO that decides at arrival: departures are known then, no service events.
     Fifo(FifoPort),
     /// Any discipline.
     Queued(Box<QueuedPort>),
 }
 
-/// A FIFO with tail drop that computes each packet's service start when it
-/// arrives. The packets that wait are those whose service starts later.
+/// A FIFO that computes each packet's service start when it arrives. The packets that wait are
+/// those whose service starts later.
 ///
 /// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
@@ -29,7 +29,8 @@ pub(crate) struct FifoPort {
     free_at: Time,
     /// Packets that needed not wait, within the window.
     through: Through,
-    /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue.
+    /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
+    /// and nobody wants to know.
     longest: u32,
     /// Number of its line.
     line: u32,
@@ -49,7 +50,14 @@ pub(crate) struct Line {
     /// be there.
     waiting: VecDeque<(Time, u32)>,
     bytes: u64,
+    aqm: Option<Box<Aqm>>,
     meter: QueueMeter,
+}
+
+/// An AQM with the random numbers of its port.
+struct Aqm {
+    aqm: ArrivalAqm,
+    rng: Rng,
 }
 
 impl Line {
@@ -63,15 +71,56 @@ impl Line {
             }
             self.waiting.pop_front();
             self.bytes -= u64::from(len);
+            if self.waiting.is_empty() {
+                self.emptied(start);
+            }
         }
+    }
+
+    #[inline]
+    fn emptied(&mut self, at: Time) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.aqm.emptied(at);
+        }
+    }
+
+    /// What queue management says to a packet, the limit included. Sets its mark.
+    #[inline]
+    fn verdict(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        window: Window,
+    ) -> Result<(), DropReason> {
+        let mut marked = false;
+        if let Some(Aqm { aqm, rng }) = self.aqm.as_deref_mut() {
+            match aqm.arrival(now, self.waiting.len() as u32, packet, rng) {
+                Verdict::Pass => {}
+                Verdict::Mark => marked = true,
+                Verdict::Drop(reason) => return Err(reason),
+            }
+        }
+        let bytes = self.bytes.saturating_add(packet.len.into());
+        if self.waiting.len() >= self.max_packets as usize || bytes > self.max_bytes {
+            if let Some(aqm) = &mut self.aqm {
+                aqm.aqm.overflowed();
+            }
+            return Err(DropReason::Tail);
+        }
+        if marked {
+            packet.ecn = Ecn::Ce;
+            self.meter.marks_ce += u64::from(window.contains(now));
+        }
+        Ok(())
     }
 }
 
 impl FifoPort {
-    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it; its line
-    /// is the last of `lines`.
+    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
+    /// perhaps an AQM with its random numbers; its line is the last of `lines`.
     pub(crate) fn new(
         limit: Limit,
+        aqm: Option<(ArrivalAqm, Rng)>,
         plan: &LinkPlan,
         meter: QueueMeter,
         lines: &mut Table<Line>,
@@ -82,22 +131,23 @@ impl FifoPort {
             Limit::Bytes(n) => (u32::MAX, n),
             Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
         };
+        let longest = match (max_packets, &aqm) {
+            (0, _) | (_, Some(_)) => 0,
+            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
+        };
         lines.push(Line {
             mtu,
             max_packets,
             max_bytes,
             waiting: VecDeque::new(),
             bytes: 0,
+            aqm: aqm.map(|(aqm, rng)| Box::new(Aqm { aqm, rng })),
             meter,
         });
         Self {
             free_at: Time::ZERO,
             through: Through::default(),
-            longest: match max_packets {
-                0 => 0,
-                _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
-            }
-            .min(shorter_on_the_wire(plan)),
+            longest: longest.min(shorter_on_the_wire(plan)),
             counting: false,
             line: lines.len() as u32 - 1,
         }
@@ -116,13 +166,13 @@ impl FifoPort {
     /// which is counted. What gets through is counted too.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
-    /// is longer than the limit never gets through.
+    /// is longer than the limit never gets through. It may leave with a mark.
     #[inline]
     pub(crate) fn offer(
         &mut self,
         lines: &mut [Line],
         now: Time,
-        packet: &Packet,
+        packet: &mut Packet,
         tx: Dur,
         window: Window,
     ) -> Result<Time, DropReason> {
@@ -144,23 +194,24 @@ impl FifoPort {
         &mut self,
         lines: &mut [Line],
         now: Time,
-        packet: &Packet,
+        packet: &mut Packet,
         tx: Dur,
         window: Window,
     ) -> Result<Time, DropReason> {
         let line = self.line(lines);
         line.advance(now);
-        if size(packet) > line.mtu {
-            line.meter.on_lost(window, packet, now, DropReason::TooBig);
-            return Err(DropReason::TooBig);
-        }
-        let bytes = line.bytes.saturating_add(packet.len.into());
-        if line.waiting.len() >= line.max_packets as usize || bytes > line.max_bytes {
-            line.meter.on_lost(window, packet, now, DropReason::Tail);
-            return Err(DropReason::Tail);
+        let verdict = if size(packet) > line.mtu {
+            Err(DropReason::TooBig)
+        } else {
+            line.verdict(now, packet, window)
+        };
+        if let Err(reason) = verdict {
+            line.meter.on_lost(window, packet, now, reason);
+            return Err(reason);
         }
         if self.free_at <= now {
-            // As long as some that are too big would be: cells are filled up.
+            // It has an AQM, or is as long as some that are too big would be: cells are filled up.
+            line.emptied(now);
             self.free_at = now + tx;
             if window.contains(now) {
                 self.through.count(packet.len);
@@ -169,7 +220,8 @@ impl FifoPort {
         }
         let start = self.free_at;
         line.waiting.push_back((start, packet.len));
-        line.bytes = bytes;
+        line.bytes += u64::from(packet.len);
+        let bytes = line.bytes;
         self.free_at = start + tx;
         if window.contains(now) {
             line.meter.on_backlog(line.waiting.len() as u64, bytes);

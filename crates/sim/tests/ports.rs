@@ -3,8 +3,9 @@
 
 mod common;
 
+use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_sim::{Finished, layout};
+use spillgate_sim::{Finished, Stop, World, layout};
 
 /// Two hops, so that the arrivals of the second come from a port too, and CBR
 /// flows of one period, so that arrivals coincide with each other and with departures.
@@ -68,5 +69,50 @@ fn a_computed_fifo_and_a_queued_fifo_are_the_same() {
         }
         let lost = common::values(&plans[0], &runs[0], Scope::Total, "all", Metric::DropsTail);
         assert!(lost.iter().all(|n| *n > 100.0), "{limit}: {lost:?}");
+    }
+}
+
+/// Where averages are sampled, an AQM sits in a queue; elsewhere the port asks it on arrival and
+/// computes departures. Marks, drops of each kind, waits and peaks are the same.
+#[test]
+fn an_aqm_of_a_computed_fifo_does_what_it_does_in_a_queue() {
+    for (aqm, drops) in [
+        ("red: {ecn: true, max_p: 0.3}", Metric::DropsEarly),
+        ("red: {max_th: 10, gentle: false}", Metric::DropsForced),
+        ("red: {weight: 0.0001}", Metric::DropsTail),
+        (
+            "wred: {ecn: true, dscp: {af21: {min: 3, max: 9}}}",
+            Metric::DropsEarly,
+        ),
+    ] {
+        let yaml = scenario(&format!("{{fifo: {{limit: 25 packets, aqm: {{{aqm}}}}}}}"))
+            .replace("name: even,", "name: even, ecn: ect0,")
+            .replace("name: random,", "name: random, ecn: ect1, dscp: af21,");
+        let plan = common::plan(&yaml);
+        let world = &plan.variants[0].world;
+        let outcome = |sampled| {
+            let mut world = World::<WinnerTree>::new(world, 11, 0, sampled);
+            while world.run(1000) != Stop::Done {}
+            world.outcome()
+        };
+        let (computed, queued) = (outcome(false), outcome(true));
+        assert_eq!(computed.digest, queued.digest, "{aqm}");
+        assert!(computed.events < queued.events, "{aqm}: nothing computed");
+        let layout = layout(world);
+        let mut seen = (0.0, 0.0);
+        for ((key, a), b) in layout.keys.iter().zip(&computed.values).zip(&queued.values) {
+            let name = (layout.name(key), key.metric);
+            assert_eq!(a.to_bits(), b.to_bits(), "{aqm}: {name:?} {a} {b}");
+            if key.scope == Scope::Queue {
+                seen.0 += if key.metric == drops { *a } else { 0.0 };
+                seen.1 += if key.metric == Metric::MarksCe {
+                    *a
+                } else {
+                    0.0
+                };
+            }
+        }
+        assert!(seen.0 > 10.0, "{aqm}: {seen:?}");
+        assert_eq!(seen.1 > 10.0, aqm.contains("ecn"), "{aqm}: {seen:?}");
     }
 }

@@ -7,6 +7,7 @@
 //! To add one: a file with its specification, parameters and variables, and
 //! one line in the registry below.
 
+mod arrival;
 mod codel;
 mod red;
 mod wred;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
 
+pub use arrival::ArrivalAqm;
 pub use codel::{CodelSpec, InverseSqrt};
 pub(crate) use codel::{CodelVars, Judge};
 pub use red::{RedSpec, SizeScaling};

@@ -64,7 +64,7 @@ impl<S: EventSet> World<S> {
         let mut links = Table::with_capacity(plan.links.len());
         let mut lines = Table::with_capacity(plan.links.len());
         links.extend(plan.links.iter().zip(failing(plan)).map(|(l, fails)| {
-            let service = Service::of(fails, tap.is_some());
+            let service = Service::of(fails, tap.is_some(), observe);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));

@@ -85,7 +85,7 @@ impl<S: EventSet> World<S> {
                 return self.enqueue(link, packet);
             };
             packet.leaf = 0;
-            let start = match fifo.offer(&mut self.lines, now, &packet, tx, self.window) {
+            let start = match fifo.offer(&mut self.lines, now, &mut packet, tx, self.window) {
                 Ok(start) => start,
                 Err(reason) => {
                     let place = l.path;
