@@ -104,7 +104,7 @@ impl QueueMeter {
     /// Offered load and waiting are counted when a packet leaves, by when it arrived; what
     /// never leaves is counted at the end of the run.
     #[inline]
-    fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
+    pub(crate) fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
         if window.contains(packet.arrived) {
             self.offered_bytes += u64::from(packet.len);
         }

@@ -23,6 +23,7 @@ pub mod tap;
 mod tcp;
 mod transfers;
 mod voice;
+mod waiting;
 mod window;
 mod wires;
 mod world;

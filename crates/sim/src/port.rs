@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Drops, Dur, Ecn, Limit, Packet, Rng, Table, Time, Verdict};
+use spillgate_measure::Histogram;
 use spillgate_queueing::{ArrivalAqm, Discipline};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{QueueMeter, Through};
+use crate::waiting::Waiting;
 use crate::window::Window;
 
 /// The port of a link.
@@ -46,11 +48,14 @@ pub(crate) struct Line {
     max_packets: u32,
     /// The longest packet that the link carries, labels included.
     mtu: u32,
-    /// Service start and length of each, in order; of those that start before now some may still
-    /// be there.
-    waiting: VecDeque<(Time, u32)>,
+    /// Of those whose service starts before now some may still be there.
+    waiting: Waiting,
     bytes: u64,
     aqm: Option<Box<Aqm>>,
+    /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
+    /// one packet waits for another of a pair, all waits are alike.
+    wait: Dur,
+    alike: u32,
     meter: QueueMeter,
 }
 
@@ -64,17 +69,29 @@ impl Line {
     /// Forgets the packets whose service has started by `now`.
     #[inline]
     fn advance(&mut self, now: Time) {
-        while let Some(&(start, len)) = self.waiting.front() {
-            // At one instant departures precede arrivals.
-            if start > now {
-                break;
-            }
-            self.waiting.pop_front();
+        while let Some((start, len)) = self.waiting.pop_started(now) {
             self.bytes -= u64::from(len);
-            if self.waiting.is_empty() {
+            if self.waiting.len() == 0 {
                 self.emptied(start);
             }
         }
+    }
+
+    /// Counts a packet that waits until `start`.
+    #[inline]
+    fn served(&mut self, window: Window, packet: &Packet, start: Time) {
+        self.meter.on_left(window, packet, start);
+        if !window.contains(start) {
+            return;
+        }
+        self.meter.carried_bytes += u64::from(packet.len);
+        let wait = start.since(packet.arrived);
+        if wait == self.wait && self.alike < u32::MAX {
+            self.alike += 1;
+            return;
+        }
+        count_alike(&mut self.meter.sojourn, self.wait, self.alike);
+        (self.wait, self.alike) = (wait, 1);
     }
 
     #[inline]
@@ -94,14 +111,14 @@ impl Line {
     ) -> Result<(), DropReason> {
         let mut marked = false;
         if let Some(Aqm { aqm, rng }) = self.aqm.as_deref_mut() {
-            match aqm.arrival(now, self.waiting.len() as u32, packet, rng) {
+            match aqm.arrival(now, self.waiting.len(), packet, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => return Err(reason),
             }
         }
         let bytes = self.bytes.saturating_add(packet.len.into());
-        if self.waiting.len() >= self.max_packets as usize || bytes > self.max_bytes {
+        if self.waiting.len() >= self.max_packets || bytes > self.max_bytes {
             if let Some(aqm) = &mut self.aqm {
                 aqm.aqm.overflowed();
             }
@@ -139,8 +156,10 @@ impl FifoPort {
             mtu,
             max_packets,
             max_bytes,
-            waiting: VecDeque::new(),
+            waiting: Waiting::default(),
             bytes: 0,
+            wait: Dur::ZERO,
+            alike: 0,
             aqm: aqm.map(|(aqm, rng)| Box::new(Aqm { aqm, rng })),
             meter,
         });
@@ -219,14 +238,14 @@ impl FifoPort {
             return Ok(now);
         }
         let start = self.free_at;
-        line.waiting.push_back((start, packet.len));
+        line.waiting.push(start, packet.len);
         line.bytes += u64::from(packet.len);
         let bytes = line.bytes;
         self.free_at = start + tx;
         if window.contains(now) {
-            line.meter.on_backlog(line.waiting.len() as u64, bytes);
+            line.meter.on_backlog(line.waiting.len().into(), bytes);
         }
-        line.meter.on_served(window, packet, start);
+        line.served(window, packet, start);
         Ok(start)
     }
 
@@ -236,19 +255,32 @@ impl FifoPort {
         if !std::mem::replace(&mut self.counting, true) {
             let line = self.line(lines);
             line.advance(edge);
-            line.meter.on_backlog(line.waiting.len() as u64, line.bytes);
+            line.meter.on_backlog(line.waiting.len().into(), line.bytes);
         }
     }
 
     /// Packets and bytes that wait, or did when it was last [advanced](Self::advance).
     pub(crate) fn backlog(&self, lines: &[Line]) -> (u32, u64) {
         let line = &lines[self.line as usize];
-        (line.waiting.len() as u32, line.bytes)
+        (line.waiting.len(), line.bytes)
     }
 
     /// Its meter, with what went straight through.
     pub(crate) fn meter(&self, lines: &[Line]) -> QueueMeter {
-        lines[self.line as usize].meter.with(self.through)
+        let line = &lines[self.line as usize];
+        let mut meter = line.meter.with(self.through);
+        count_alike(&mut meter.sojourn, line.wait, line.alike);
+        meter
+    }
+}
+
+/// Counts waits of one length.
+#[inline]
+fn count_alike(waits: &mut Histogram, wait: Dur, times: u32) {
+    match times {
+        0 => {}
+        1 => waits.record(wait),
+        n => waits.record_many(wait, n.into()),
     }
 }
 

@@ -14,6 +14,17 @@ pub(crate) struct Wires {
     queues: Vec<VecDeque<InFlight>>,
 }
 
+/// Where a packet was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// In front of all others on its wire.
+    First,
+    /// Behind others.
+    Behind,
+    /// On the wire of its link, `first` there or behind others.
+    Astray { first: bool },
+}
+
 /// How far from the end of a shared wire a place is looked for.
 const SEARCH: usize = 128;
 
@@ -48,26 +59,26 @@ impl Wires {
     }
 
     /// Puts a packet of `link` on `wire`, or on its own one if it would have to go far ahead of
-    /// others; which wire has a new first packet then, if any.
+    /// others.
     #[inline]
-    pub(crate) fn push(&mut self, wire: u32, link: usize, p: InFlight) -> Option<usize> {
+    pub(crate) fn push(&mut self, wire: u32, link: usize, p: InFlight) -> Placed {
         let wire = wire as usize;
         let queue = &mut self.queues[wire];
         match queue.back() {
             None => {
                 queue.push_back(p);
-                Some(wire)
+                Placed::First
             }
             // On a wire of its own a link keeps the order by itself.
             Some(last) if wire == link || last.is_before(&p) => {
                 queue.push_back(p);
-                None
+                Placed::Behind
             }
             Some(_) => self.insert(wire, link, p),
         }
     }
 
-    fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Option<usize> {
+    fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Placed {
         let queue = &mut self.queues[wire];
         // Steps that double, then halves of the last one: most places are close to the end.
         let lowest = queue.len().saturating_sub(SEARCH);
@@ -85,11 +96,13 @@ impl Wires {
             }
             if lowest == 0 {
                 queue.push_front(p);
-                return Some(wire);
+                return Placed::First;
             }
             let own = &mut self.queues[link];
             own.push_back(p);
-            return (own.len() == 1).then_some(link);
+            return Placed::Astray {
+                first: own.len() == 1,
+            };
         };
         while at < after {
             let middle = at.midpoint(after);
@@ -100,7 +113,7 @@ impl Wires {
             }
         }
         queue.insert(at, p);
-        None
+        Placed::Behind
     }
 }
 
@@ -131,7 +144,7 @@ const _: () = assert!(size_of::<InFlight>() == 48);
 impl InFlight {
     /// Whether it arrives before `other`, at one instant in the order of deliveries.
     #[inline]
-    fn is_before(&self, other: &Self) -> bool {
+    pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.due < other.due || (self.due == other.due && self.key() <= other.key())
     }
 

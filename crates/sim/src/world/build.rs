@@ -11,6 +11,7 @@ use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::ahead::is_large;
 use super::cast::Cast;
+use super::confluence::Confluences;
 use super::failures::{Failures, failing};
 use super::inputs::{self, Inputs};
 use super::mpls::{Mpls, at_ports};
@@ -69,6 +70,7 @@ impl<S: EventSet> World<S> {
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));
         let feeders = paths.feeders(&links);
+        let nexts = paths.nexts(&feeders, &links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.wire = own;
             link.labels = labels;
@@ -88,13 +90,17 @@ impl<S: EventSet> World<S> {
         let wires = if fails || inputs.is_some() {
             own_wires
         } else {
-            share_wires(&mut links, &feeders) as u32
+            share_wires(&mut links, &feeders, &nexts) as u32
         };
         // An observer wants to see the queues as they are at an instant.
         let ahead = !observe && !fails && tap.is_none() && inputs.is_none();
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
+        let confluences = match ahead {
+            true => Confluences::new(&paths, &links, &nexts, wires as usize),
+            false => Confluences::default(),
+        };
         let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
         let names = slot_names(plan, cast.names, wires, &links);
@@ -125,6 +131,7 @@ impl<S: EventSet> World<S> {
             segments: Segments::default(),
             flows: cast.flows,
             wires: Wires::new(wires as usize),
+            confluences,
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),

@@ -3,6 +3,7 @@
 mod ahead;
 mod build;
 mod cast;
+mod confluence;
 mod connections;
 mod failures;
 mod inputs;
@@ -35,6 +36,7 @@ use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
+use confluence::Confluences;
 use failures::Failures;
 use inputs::Inputs;
 use mpls::Mpls;
@@ -82,6 +84,7 @@ pub struct World<S> {
     /// The links with flow admission.
     admitting: Vec<u32>,
     wires: Wires,
+    confluences: Confluences,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
@@ -166,7 +169,7 @@ impl<S: EventSet> World<S> {
             if slot < self.slots.wires {
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
-                self.deliver((slot - self.slots.wires) as usize);
+                self.wake_of_wire((slot - self.slots.wires) as usize);
             } else {
                 let port = (slot - self.slots.ports) as usize;
                 match self.slots.link_of_port.get(port) {

@@ -36,24 +36,43 @@ impl Paths {
         self.begins[route as usize]
     }
 
+    /// Every step of every path: the link before, none at its source, and the next, none at its end.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (Option<u32>, Option<u32>)> {
+        self.hops.iter().scan(None, |before, &hop| {
+            let to = (hop != ARRIVED && hop != ROUTED).then_some(hop);
+            Some((std::mem::replace(before, to), to))
+        })
+    }
+
+    /// Where the packets on each link go next; what a solo port takes is not on the link before it.
+    pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
+        let mut nexts = vec![Next::None; links.len()];
+        for (link, to) in self.steps() {
+            let Some(link) = link else { continue };
+            let next = match to.map(|to| (to, feeders[to as usize])) {
+                Some((_, Feeder::Link(_))) => continue,
+                Some((to, _)) if matches!(links[to as usize].port, Port::Fifo(_)) => Next::Port(to),
+                _ => Next::Elsewhere,
+            };
+            let known = &mut nexts[link as usize];
+            *known = known.and(next);
+        }
+        nexts
+    }
+
     /// Where the packets of each link come from; for ports whose departures are not computed, and
     /// where links fail, from anywhere.
     pub(super) fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
-        let mut before = None;
-        for &hop in &self.hops {
-            if hop == ARRIVED || hop == ROUTED {
-                before = None;
-                continue;
-            }
+        for (before, to) in self.steps() {
+            let Some(to) = to else { continue };
             let from = before.map_or(Feeder::Hosts, Feeder::Link);
-            let feeder = &mut feeders[hop as usize];
+            let feeder = &mut feeders[to as usize];
             *feeder = match *feeder {
                 Feeder::None => from,
                 known if known == from => known,
                 _ => Feeder::Several,
             };
-            before = Some(hop);
         }
         for (link, feeder) in links.iter().zip(&mut feeders) {
             if matches!(link.port, Port::Queued(_)) {
@@ -61,6 +80,28 @@ impl Paths {
             }
         }
         feeders
+    }
+}
+
+/// Where the packets on a wire go next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Next {
+    /// There are none: either none are sent, or all go on at once.
+    None,
+    /// All to the port of this link, which computes departures.
+    Port(u32),
+    /// To receivers, to several ports, or to one that has to be asked.
+    Elsewhere,
+}
+
+impl Next {
+    /// Where the packets of both go.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, next) | (next, Self::None) => next,
+            (a, b) if a == b => a,
+            _ => Self::Elsewhere,
+        }
     }
 }
 
@@ -79,10 +120,10 @@ pub(super) enum Feeder {
 /// Gives each link its wire; how many there are.
 ///
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
-/// long on the way: those that hosts feed, with one rate and delay, and those behind one link.
-/// Every link keeps a wire of its own number for what does not fit in there.
-pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder]) -> usize {
-    let mut groups: BTreeMap<(Feeder, Dur, u64), Vec<usize>> = BTreeMap::new();
+/// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
+/// behind one link. Every link keeps a wire of its own number for what does not fit in there.
+pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
+    let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
     for (i, l) in links.iter().enumerate() {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,
@@ -101,7 +142,7 @@ pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder]) -> usize {
             }
         };
         groups
-            .entry((from, delay, l.rate.bps()))
+            .entry((from, nexts[i], delay, l.rate.bps()))
             .or_default()
             .push(i);
     }

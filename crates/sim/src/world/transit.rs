@@ -5,7 +5,7 @@ use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
 use crate::port::{Port, size};
-use crate::wires::InFlight;
+use crate::wires::{InFlight, Placed};
 
 impl<S: EventSet> World<S> {
     /// The first packet on a wire reaches the far end of its link.
@@ -30,16 +30,6 @@ impl<S: EventSet> World<S> {
             return;
         }
         self.forward_from(Some(wire), packet);
-    }
-
-    /// Sets the wake of a wire to its first packet.
-    #[inline]
-    fn wake_wire(&mut self, wire: usize) {
-        if let Some(first) = self.wires.first(wire) {
-            let slot = self.slots.wires + wire as u32;
-            self.events
-                .schedule_for(slot, first.due, Rank::Delivery, first.tie);
-        }
     }
 
     /// A packet sets out from its source.
@@ -221,23 +211,37 @@ impl<S: EventSet> World<S> {
         }
         let next = self.hops[(packet.handle >> 32) as usize];
         if self.links.get(next as usize).is_some_and(|l| l.solo) {
-            if due < self.window.end() {
-                self.counts.hops += 1;
-                self.counts.events += 1;
-                self.facts.fact(
-                    due.as_ps() ^ self.links[link].tie,
-                    u64::from(packet.flow) << 32 | u64::from(packet.seq),
-                );
-            }
+            self.count_ahead(due, self.links[link].tie, packet);
             packet.handle += 1 << 32;
             return Some((next as usize, due));
         }
         let l = &self.links[link];
         let flight = InFlight::new(due, l.tie, packet);
-        if let Some(wire) = self.wires.push(l.wire, link, flight) {
-            self.wake_wire(wire);
+        let wire = l.wire as usize;
+        match self.wires.push(l.wire, link, flight) {
+            Placed::Behind => {}
+            Placed::First => self.wake_wire(wire),
+            Placed::Astray { first } => {
+                self.strayed(link);
+                if first {
+                    self.wake_wire(link);
+                }
+            }
         }
         None
+    }
+
+    /// A packet reaches the far end of the link with this tie at `due`, without a wake.
+    #[inline]
+    pub(super) fn count_ahead(&mut self, due: Time, tie: u64, packet: &Packet) {
+        if due < self.window.end() {
+            self.counts.hops += 1;
+            self.counts.events += 1;
+            self.facts.fact(
+                due.as_ps() ^ tie,
+                u64::from(packet.flow) << 32 | u64::from(packet.seq),
+            );
+        }
     }
 
     #[cold]

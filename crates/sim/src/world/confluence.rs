@@ -1,0 +1,275 @@
+//! Where wires meet: a port takes what comes over several wires in batches.
+//!
+//! What is sent from now on reaches the port only after the shortest delay of the links that lead
+//! to it. The packets on their wires that are due before that are all there will be, and if the port
+//! computes departures at arrival they are taken through it at once, in the order of their arrivals:
+//! one wake for a batch instead of one for each packet. It is the look-ahead of conservative
+//! parallel simulation (Chandy and Misra 1979) within one process.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::{Dur, Time};
+use spillgate_events::{EventSet, Rank};
+
+use super::World;
+use super::paths::{Next, Paths};
+use crate::link::Link;
+
+/// More wires are not searched for their next packet: each wakes for itself.
+const MOST_WIRES: usize = 16;
+
+/// No confluence.
+const NONE: u32 = u32::MAX;
+
+/// The wires that lead to one port and nowhere else.
+struct Confluence {
+    wires: Vec<u32>,
+    /// The shortest delay of their links.
+    delay: Dur,
+    /// When it wakes, in the slot of the first wire; [`Time::MAX`] for not.
+    wake: Time,
+    /// Packets that found no place on their wire and fly on that of their link. While there are
+    /// any, each wire wakes for itself.
+    strays: u32,
+}
+
+/// All confluences of a world.
+#[derive(Default)]
+pub(super) struct Confluences {
+    all: Vec<Confluence>,
+    /// The confluence of each wire, or [`NONE`]; empty if there are none at all.
+    of_wire: Vec<u32>,
+}
+
+impl Confluences {
+    /// Those of links that have their wires, of which there are `wires`.
+    pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Self {
+        let mut found = Self::default();
+        for (wires_of_port, delay) in meeting(paths, links, nexts, wires) {
+            found.of_wire.resize(wires, NONE);
+            for wire in &wires_of_port {
+                found.of_wire[*wire as usize] = found.all.len() as u32;
+            }
+            found.all.push(Confluence {
+                wires: wires_of_port,
+                delay,
+                wake: Time::MAX,
+                strays: 0,
+            });
+        }
+        found
+    }
+
+    /// The number of a wire's confluence.
+    #[inline]
+    fn of(&self, wire: usize) -> Option<usize> {
+        self.of_wire
+            .get(wire)
+            .filter(|c| **c != NONE)
+            .map(|c| *c as usize)
+    }
+}
+
+/// The wires of each confluence and the shortest delay of their links: the port computes departures,
+/// no host feeds it, and nothing on the wires goes elsewhere.
+fn meeting(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Vec<(Vec<u32>, Dur)> {
+    let mut next = vec![Next::None; wires];
+    let mut delay = vec![Dur::MAX; wires];
+    for (link, goes) in links.iter().zip(nexts) {
+        if *goes != Next::None {
+            let wire = link.wire as usize;
+            delay[wire] = delay[wire].min(link.delay);
+            next[wire] = next[wire].and(*goes);
+        }
+    }
+    let mut refused = vec![false; links.len()];
+    for (link, to) in paths.steps() {
+        let Some(to) = to else { continue };
+        let only = link.is_some_and(|link| {
+            let wire = links[link as usize].wire as usize;
+            next[wire] == Next::Port(to) && !delay[wire].is_zero()
+        });
+        refused[to as usize] |= !only;
+    }
+    let mut ports: BTreeMap<u32, (Vec<u32>, Dur)> = BTreeMap::new();
+    for ((wire, next), delay) in (0..).zip(next).zip(delay) {
+        if let Next::Port(port) = next
+            && !refused[port as usize]
+        {
+            let (members, shortest) = ports.entry(port).or_insert((Vec::new(), Dur::MAX));
+            members.push(wire);
+            *shortest = delay.min(*shortest);
+        }
+    }
+    let few = |(wires, _): &(Vec<u32>, Dur)| wires.len() <= MOST_WIRES;
+    ports.into_values().filter(few).collect()
+}
+
+impl<S: EventSet> World<S> {
+    /// The wake of a wire: its first packet arrives, or all that is certain to arrive next at the
+    /// port behind it and others.
+    #[inline]
+    pub(super) fn wake_of_wire(&mut self, wire: usize) {
+        match self.confluences.of(wire) {
+            Some(c) => self.wake_of_confluence(c, wire),
+            None => {
+                self.deliver(wire);
+                self.stray_left(wire);
+            }
+        }
+    }
+
+    /// Sets the wake of a wire to its first packet.
+    #[inline]
+    pub(super) fn wake_wire(&mut self, wire: usize) {
+        let Some(first) = self.wires.first(wire) else {
+            return;
+        };
+        let (due, tie) = (first.due, first.tie);
+        let mut slot = wire as u32;
+        if let Some(c) = self.confluences.of(wire) {
+            let c = &mut self.confluences.all[c];
+            if c.strays == 0 {
+                if c.wake <= due {
+                    return;
+                }
+                c.wake = due;
+                slot = c.wires[0];
+            }
+        }
+        self.events
+            .schedule_for(self.slots.wires + slot, due, Rank::Delivery, tie);
+    }
+
+    fn wake_of_confluence(&mut self, c: usize, wire: usize) {
+        // Deliveries are counted one by one.
+        self.counts.events -= 1;
+        let confluence = &mut self.confluences.all[c];
+        if confluence.strays > 0 {
+            if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
+                self.counts.events += 1;
+                self.deliver(wire);
+            } else {
+                self.wake_wire(wire);
+            }
+            return;
+        }
+        if confluence.wires[0] as usize == wire {
+            confluence.wake = Time::MAX;
+        }
+        self.take_batch(c);
+        self.wake_confluence(c);
+    }
+
+    /// Takes all that arrives at the port of a confluence before anything else can.
+    fn take_batch(&mut self, c: usize) {
+        let confluence = &mut self.confluences.all[c];
+        let horizon = self.now + confluence.delay;
+        let wires = std::mem::take(&mut confluence.wires);
+        if let [wire] = wires[..] {
+            let wire = wire as usize;
+            while self.wires.first(wire).is_some_and(|p| p.due < horizon) {
+                self.take_ahead(wire);
+            }
+        } else {
+            let mut heads = [Time::MAX; MOST_WIRES];
+            for (head, wire) in heads.iter_mut().zip(&wires) {
+                *head = self.head(*wire as usize);
+            }
+            let heads = &mut heads[..wires.len()];
+            loop {
+                let (mut first, mut due) = (0, heads[0]);
+                for (i, head) in heads.iter().enumerate().skip(1) {
+                    if *head < due {
+                        (first, due) = (i, *head);
+                    }
+                }
+                if due >= horizon {
+                    break;
+                }
+                let wire = |i: usize| wires[i] as usize;
+                for i in first + 1..heads.len() {
+                    if heads[i] == due && self.is_first(wire(i), wire(first)) {
+                        first = i;
+                    }
+                }
+                self.take_ahead(wire(first));
+                heads[first] = self.head(wire(first));
+            }
+        }
+        self.confluences.all[c].wires = wires;
+    }
+
+    /// When the first packet of a wire is due.
+    #[inline]
+    fn head(&self, wire: usize) -> Time {
+        self.wires.first(wire).map_or(Time::MAX, |p| p.due)
+    }
+
+    /// Whether the first packet of a wire comes before that of another.
+    #[cold]
+    fn is_first(&self, wire: usize, other: usize) -> bool {
+        match (self.wires.first(wire), self.wires.first(other)) {
+            (Some(a), Some(b)) => !b.is_before(a),
+            _ => false,
+        }
+    }
+
+    /// The first packet of a wire arrives, perhaps ahead of the clock, and goes on.
+    #[inline]
+    fn take_ahead(&mut self, wire: usize) {
+        let Some(first) = self.wires.pop(wire) else {
+            return;
+        };
+        if self.large {
+            self.look_ahead(wire);
+        }
+        let mut packet = first.packet();
+        self.count_ahead(first.due, first.tie, &packet);
+        let next = self.hops[first.hop()] as usize;
+        packet.handle += 1 << 32;
+        self.offer(next, packet, first.due);
+    }
+
+    /// Sets the wake of a confluence to the first packet of all its wires.
+    fn wake_confluence(&mut self, c: usize) {
+        let wires = &self.confluences.all[c].wires;
+        let first = wires.iter().min_by_key(|w| self.head(**w as usize));
+        if let Some(first) = first {
+            self.wake_wire(*first as usize);
+        }
+    }
+
+    /// A packet of `link` found no place on the wire that it shares: until it is through, each
+    /// wire wakes for itself.
+    #[cold]
+    pub(super) fn strayed(&mut self, link: usize) {
+        let Some(c) = self.confluences.of(self.links[link].wire as usize) else {
+            return;
+        };
+        let confluence = &mut self.confluences.all[c];
+        confluence.strays += 1;
+        if confluence.strays == 1 {
+            confluence.wake = Time::MAX;
+            for i in 0..confluence.wires.len() {
+                self.wake_wire(self.confluences.all[c].wires[i] as usize);
+            }
+        }
+    }
+
+    /// A packet left a wire that may be a link's own.
+    #[inline]
+    fn stray_left(&mut self, wire: usize) {
+        if self.confluences.all.is_empty() || wire >= self.links.len() {
+            return;
+        }
+        let Some(c) = self.confluences.of(self.links[wire].wire as usize) else {
+            return;
+        };
+        let confluence = &mut self.confluences.all[c];
+        confluence.strays -= 1;
+        if confluence.strays == 0 {
+            self.wake_confluence(c);
+        }
+    }
+}

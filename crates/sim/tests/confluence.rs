@@ -1,0 +1,144 @@
+//! A port that takes what comes over several wires in batches gives the same run as one that takes
+//! packet by packet, as it does while it is observed.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_sim::{Outcome, Stop, World, layout};
+
+/// One host: the delay of its link and what it sends.
+#[derive(Clone, Debug)]
+struct Host {
+    delay_us: u32,
+    traffic: String,
+}
+
+/// Links of hosts to one router share wires by delay; behind it is a bottleneck with a policy.
+fn scenario(hosts: &[Host], policy: &str, acks: bool) -> String {
+    let mut yaml = "schema_version: 1\ntopology:\n  nodes: [r, q, d".to_owned();
+    for i in 0..hosts.len() {
+        write!(yaml, ", h{i}").unwrap();
+    }
+    yaml.push_str(
+        "]\n  links:\n    wan: {from: r, to: q, rate: 12 Mb/s, delay: 3 ms, policy: P, duplex: true}\n    \
+         last: {from: q, to: d, rate: 1 Gb/s, delay: 1 ms, duplex: true}\n",
+    );
+    for (i, h) in hosts.iter().enumerate() {
+        let delay = h.delay_us;
+        writeln!(
+            yaml,
+            "    l{i}: {{from: h{i}, to: r, rate: 10 Mb/s, delay: {delay} us, duplex: true}}"
+        )
+        .unwrap();
+    }
+    writeln!(yaml, "policies: {{P: {policy}}}\ntraffic:").unwrap();
+    for (i, h) in hosts.iter().enumerate() {
+        let traffic = &h.traffic;
+        writeln!(
+            yaml,
+            "  - flow: {{name: f{i}, from: h{i}, to: d, {traffic}}}"
+        )
+        .unwrap();
+    }
+    if acks {
+        // What the far end sends shares the way back with acknowledgments.
+        yaml.push_str("  - flow: {name: back, from: d, to: h0, source: {poisson: {rate: 1 Mb/s, packet: imix}}}\n");
+    }
+    yaml.push_str("measurement: {warmup: 200 ms, duration: 1 s, interval: 100 ms}\nruns: {count: 1, seed: 5}\n");
+    yaml
+}
+
+fn outcome<S: EventSet>(yaml: &str, observe: bool, budget: u64) -> Outcome {
+    let plan = common::plan(yaml);
+    let mut world = World::<S>::new(&plan.variants[0].world, 5, 0, observe);
+    while world.run(budget) != Stop::Done {}
+    world.outcome()
+}
+
+fn assert_all_ways_agree(yaml: &str) {
+    let plan = common::plan(yaml);
+    let layout = layout(&plan.variants[0].world);
+    let reference = outcome::<WinnerTree>(yaml, true, u64::MAX);
+    for (other, how) in [
+        (outcome::<WinnerTree>(yaml, false, u64::MAX), "in batches"),
+        (outcome::<WinnerTree>(yaml, false, 7), "with pauses"),
+        (outcome::<Heap4>(yaml, false, u64::MAX), "from a heap"),
+    ] {
+        assert_eq!(other.digest, reference.digest, "{how}:\n{yaml}");
+        let values = layout.keys.iter().zip(&reference.values).zip(&other.values);
+        for ((key, a), b) in values {
+            let name = (layout.name(key), key.metric);
+            assert_eq!(a.to_bits(), b.to_bits(), "{how}: {name:?} {a} {b}\n{yaml}");
+        }
+    }
+}
+
+/// Sources of one period, so that packets of several wires arrive at one instant.
+#[test]
+fn arrivals_of_one_instant_keep_their_order() {
+    let host = |delay_us| Host {
+        delay_us,
+        traffic: "source: {cbr: {rate: 4 Mb/s, packet: 1000 B}}, start: 100 ms".to_owned(),
+    };
+    let hosts = [1000, 1000, 3000, 5000, 1000, 3000].map(host);
+    assert_all_ways_agree(&scenario(&hosts, "{fifo: {limit: 9 packets}}", false));
+}
+
+/// A burst of 400 packets at the link of one host: what others with the same delay send meanwhile
+/// is due long before its end, further ahead than a place on the wire is looked for.
+#[test]
+fn packets_that_go_astray_arrive_in_order() {
+    let bursty = Host {
+        delay_us: 1000,
+        traffic: "source: {on-off: {peak: 90 Mb/s, packet: 500 B, on: 20 ms, off: 150 ms}}"
+            .to_owned(),
+    };
+    let calm = |delay_us| Host {
+        delay_us,
+        traffic: "source: {poisson: {rate: 1 Mb/s, packet: 200 B}}".to_owned(),
+    };
+    let hosts = [bursty, calm(1000), calm(1000), calm(2000), calm(1000)];
+    for policy in [
+        "{fifo: {limit: 30 packets}}",
+        "{fifo: {limit: 30 packets, aqm: {red: {}}}}",
+    ] {
+        assert_all_ways_agree(&scenario(&hosts, policy, false));
+    }
+}
+
+fn host() -> impl Strategy<Value = Host> {
+    let traffic = prop_oneof![
+        Just("tcp: {}".to_owned()),
+        Just("tcp: {profile: ns2}, start_spread: 300 ms".to_owned()),
+        (1..15_u32).prop_map(|r| format!("source: {{poisson: {{rate: {r} Mb/s, packet: imix}}}}")),
+        (1..9_u32).prop_map(|r| format!("source: {{cbr: {{rate: {r} Mb/s, packet: 1000 B}}}}")),
+        (20..120_u32).prop_map(|r| format!(
+            "source: {{on-off: {{peak: {r} Mb/s, packet: 300 B, on: 20 ms, off: 100 ms}}}}"
+        )),
+    ];
+    (
+        prop_oneof![Just(0), Just(500), Just(1000), Just(7000)],
+        traffic,
+    )
+        .prop_map(|(delay_us, traffic)| Host { delay_us, traffic })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn any_hosts_agree(
+        hosts in prop::collection::vec(host(), 2..9),
+        policy in prop_oneof![
+            Just("{fifo: {limit: 20 packets}}"),
+            Just("{fifo: {limit: 60 packets, aqm: {red: {}}}}"),
+            Just("{fifo: {limit: 9 kB}}"),
+        ],
+        acks: bool,
+    ) {
+        assert_all_ways_agree(&scenario(&hosts, policy, acks));
+    }
+}
