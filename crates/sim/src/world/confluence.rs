@@ -178,26 +178,27 @@ impl<S: EventSet> World<S> {
             }
             let heads = &mut heads[..wires.len()];
             loop {
-                let (mut first, mut due) = (0, heads[0]);
-                for (i, head) in heads.iter().enumerate().skip(1) {
-                    if *head < due {
-                        (first, due) = (i, *head);
-                    }
-                }
+                let (first, due) = self.next_of(heads, &wires);
                 if due >= horizon {
                     break;
                 }
-                let wire = |i: usize| wires[i] as usize;
-                for i in first + 1..heads.len() {
-                    if heads[i] == due && self.is_first(wire(i), wire(first)) {
-                        first = i;
-                    }
-                }
-                self.take_ahead(wire(first));
-                heads[first] = self.head(wire(first));
+                self.take_ahead(wires[first] as usize);
+                heads[first] = self.head(wires[first] as usize);
             }
         }
         self.confluences.all[c].wires = wires;
+    }
+
+    /// Which wire has the next packet, and when it is due.
+    #[inline]
+    fn next_of(&self, heads: &[Time], wires: &[u32]) -> (usize, Time) {
+        let (mut first, mut due) = (0, Time::MAX);
+        for (i, &head) in heads.iter().enumerate() {
+            if head <= due && (head < due || self.is_first(wires[i], wires[first])) {
+                (first, due) = (i, head);
+            }
+        }
+        (first, due)
     }
 
     /// When the first packet of a wire is due.
@@ -208,8 +209,11 @@ impl<S: EventSet> World<S> {
 
     /// Whether the first packet of a wire comes before that of another.
     #[cold]
-    fn is_first(&self, wire: usize, other: usize) -> bool {
-        match (self.wires.first(wire), self.wires.first(other)) {
+    fn is_first(&self, wire: u32, other: u32) -> bool {
+        match (
+            self.wires.first(wire as usize),
+            self.wires.first(other as usize),
+        ) {
             (Some(a), Some(b)) => !b.is_before(a),
             _ => false,
         }
