@@ -450,8 +450,12 @@ def test_a_part_of_the_rates_takes_as_long():
     whole, fifth = Setting().settings(), Setting().settings(0.2)
     assert fifth["topology.links.L3.rate"] == "20000000 b/s"
     assert fifth["policies.FAN.fan.limit"] == "200 packets"
-    assert fifth["traffic.0.flow.source.cbr.packet"] == "20 B"
+    # Streams send a fifth of the packets as well, but never fewer than 20 a second.
+    assert fifth["traffic.0.flow.source.cbr.packet"] == "100 B"
     assert fifth["traffic.0.flow.source.cbr.rate"] == "16000 b/s"
+    tenth = Setting().settings(0.1)
+    assert tenth["traffic.0.flow.source.cbr.packet"] == "50 B"
+    assert tenth["traffic.0.flow.source.cbr.rate"] == "8000 b/s"
     changed = {k for k in whole if whole[k] != fifth[k]}
     assert not [k for k in changed if "gap" in k or "failures" in k or "mechanism" in k]
 
@@ -460,6 +464,7 @@ def test_a_part_of_the_rates_takes_as_long():
 
 TINY = Effort(
     few=2,
+    second=2,
     scale=0.02,
     small=0.02,
     least=0.02,
@@ -473,6 +478,7 @@ TINY = Effort(
     sweep_gap=0.5,
     sweep_end=30.0,
     brief=2,
+    crowd=1e9,
 )
 """Links of 2 Mb/s, and an early failure: nothing of it is a result."""
 
@@ -524,7 +530,15 @@ def test_changing_the_mechanism_changes_no_traffic(lab):
     assert len(offered[0]) >= 5
 
 
+def test_more_flows_need_more_of_the_rates():
+    """At least ten packets a second for each of them, as 200 have at a fifth."""
+    for n in FULL.flows:
+        fair = FULL.load(n) * system.RATE / n / (8 * system.PACKET)
+        assert fair >= 10.0
+
+
 def test_efforts_are_of_the_paper():
+    assert FULL.few >= 10
     assert (FULL.scale, FULL.failure, FULL.end) == (1.0, 250.0, 500.0)
     assert set(QUICK.timers) <= set(FULL.timers)
     assert set(QUICK.flows) <= set(FULL.flows)

@@ -108,3 +108,31 @@ def test_bands_and_u32_are_a_choice(cli, root):
     done = cli("export", root / CONFIG, *asked, "--scheduler", "hfsc")
     assert done.returncode == 2
     assert "write htb or ets or prio" in done.stderr
+
+
+FAN = """schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {ab: {from: a, to: b, rate: 10 Mb/s, policy: fan}}
+policies: {fan: {fan: {mechanism: efm}}}
+traffic:
+  - flow: {name: f, from: a, to: b, source: {cbr: {rate: 1 Mb/s, packet: 100 B}}}
+measurement: {warmup: 1 s, duration: 2 s}
+"""
+
+
+def test_flow_admission_has_no_counterpart_and_that_is_said(tmp_path):
+    """What stands for it is the fair queue alone; note and comment say what is missing."""
+    scenario = tmp_path / "fan.yaml"
+    scenario.write_text(FAN, encoding="utf-8")
+    ios = spillgate.export(scenario, to="ios", link="ab")
+    assert "\n fair-queue\n" in ios.text
+    missing = "IOS has no admission of flows; flow-based WFQ stands for the fair queue behind it"
+    assert ios.notes == (f"interface ab: {missing}",)
+    assert f"! not expressed: interface ab: {missing}\n" in ios.text
+    tc = spillgate.export(scenario, to="tc", link="ab", device="eth0")
+    (command,) = [line for line in tc.text.splitlines() if " add " in line]
+    assert command.startswith("tc qdisc add dev eth0 root handle 1: sfq ")
+    missing = "tc has no admission of flows; sfq stands for the fair queue behind it"
+    assert tc.notes[0] == f"policy fan: {missing}"
+    assert all(f"# not expressed: {note}\n" in tc.text for note in tc.notes)

@@ -220,6 +220,65 @@ def test_segments_are_consistent(tcp, tmp_path):
     assert dropped > 5
 
 
+FAN = """schema_version: 1
+topology:
+  nodes: [a, b]
+  links:
+    ab: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms, policy: fan}
+    ba: {from: b, to: a, rate: 10 Mb/s, delay: 1 ms}
+policies:
+  fan:
+    fan: {limit: 30 packets, mechanism: {rbaef: {active_time: 500 ms, blocked_time: 1 s}}}
+traffic:
+  - flow: {name: call, count: 4, from: a, to: b, start: 3 s, source: {cbr: {rate: 80 kb/s, packet: 100 B}}}
+  - flow:
+      name: bulk
+      count: 30
+      from: a
+      to: b
+      tcp: {profile: ns2, handshake: true, retry: {constant: 500 ms}, retries: unlimited, syn_retries: unlimited}
+measurement: {warmup: 0 s, duration: 8 s}
+runs: {count: 1, seed: 5}
+"""  # noqa: E501
+
+
+def test_what_flow_admission_did_is_told_of_each_packet(tmp_path):
+    """Refused for congestion, refused as blocked, pushed out: each with what decided it."""
+    scenario = tmp_path / "fan.yaml"
+    scenario.write_text(FAN, encoding="utf-8")
+    results = spillgate.run(scenario)
+    path = tmp_path / "x.pcapng"
+    spillgate.record(results.save(tmp_path / "out"), ["ab:drops"], path, start="0 s", stop="8 s")
+    found = Counter()
+    for _, ns, _, _, comment in Capture(path).packets:
+        said = words(comment)
+        found[said["drop"], said.get("refused")] += 1
+        if said["drop"] == "drops_pushed_out":
+            assert (said["queue_packets"], said["limit_packets"]) == ("30", "30")
+        if said["drop"] != "drops_admission":
+            assert "mechanism" not in said
+            continue
+        assert said["mechanism"] == "rbaef"
+        assert said["min_fair_rate"] == "500000"
+        assert float(said["max_priority_load"]) == 0.7
+        if said["refused"] == "fair-rate":
+            assert float(said["fair_rate"]) < 500_000
+            assert "blocked_until" not in said
+        else:
+            # To the end of a block of 1 s.
+            left = float(said["blocked_until"]) - ns / 1e9
+            assert 0.0 < left <= 1.0
+    assert set(found) >= {
+        ("drops_pushed_out", None),
+        ("drops_admission", "fair-rate"),
+        ("drops_admission", "blocked"),
+    }
+    for metric in ("drops_pushed_out", "drops_admission", "drops_tail"):
+        (row,) = results.table(scope="queue", name="ab/fan", metric=metric)
+        counted = row.mean
+        assert sum(n for (why, _), n in found.items() if why == metric) == counted
+
+
 @pytest.mark.parametrize("variant", ["fifo", "llq"])
 def test_explanations_agree_with_the_packets_on_the_wire(directory, tmp_path, variant):
     """What `explain` says was sent while a packet waited is what the file shows."""

@@ -40,12 +40,12 @@ def reproduce(lab: Lab) -> Reproduction:
 
 def run(lab: Lab, effort: Effort) -> Reproduction:
     """Runs everything with the given effort."""
-    few = min(effort.few, lab.runs)
+    few = min(effort.second, lab.runs)
     main = batches.table_one(lab, effort, system.W_CAL, "Table I", lab.runs, effort.scale)
     literal = batches.table_one(
         lab, effort, system.W_LIT, "Table I, recalled workload", few, effort.small
     )
-    longer = batches.prolonged(lab, effort)
+    longer = batches.prolonged(lab, effort, main)
     curves = batches.sweeps(lab, effort)
     ledger = sweep.run(lab, effort)
     more = beyond.table(lab, effort)
@@ -121,10 +121,11 @@ def _scaled(effort: Effort) -> str:
     whole = "" if effort.scale == 1.0 else f" Here it is run at {effort.scale:g} of the rates too."
     return (
         "Table I is run on links of 100 Mb/s. What varies it, and the second workload, is run at "
-        f"{effort.small:g} of the rates, the ledger at {effort.least:g}: links, volumes, buffers "
-        f"and the packets of streams (of at least {system.STREAM_LEAST} B) in proportion, so that "
-        "everything takes as long with fewer packets. Where only waits matter, mechanisms are run "
-        f"until {effort.aftermath:g} s after the failure." + whole
+        f"{effort.small:g} of the rates, with more elastic flows at more of them (600: "
+        f"{effort.load(600):g}), the ledger at {effort.least:g}: links, volumes, buffers and the "
+        f"rates of streams (at least {system.STREAM_LEAST_HZ} packets a second) in proportion, "
+        "so that everything takes as long with fewer packets. Where only waits matter, mechanisms "
+        f"are run until {effort.aftermath:g} s after the failure." + whole
     )
 
 

@@ -12,10 +12,12 @@ class Effort:
     """Numbers and lengths of runs.
 
     Attributes:
-        few: Runs at each point of a figure and of the ledger, at most.
+        few: Runs at each point of a figure, at most.
+        second: Runs of the second workload, at most.
         scale: Rate of FAN links over the paper's 100 Mb/s in table I; volumes, buffers and the
             streams' packets go with it, so that everything takes as long with fewer packets.
-        small: The same for figures 6 to 9, the second workload, and what is beyond the paper.
+        small: The same for figures 6 to 9, the second workload, and what is beyond the paper, with
+            up to 200 elastic flows; see `load`.
         least: The same for the ledger.
         failure: Second at which L2 fails.
         aftermath: Seconds after it for which mechanisms are run where only waits matter.
@@ -26,15 +28,18 @@ class Effort:
         sweep_start: Second after which the streams of figures 6 to 9 come.
         sweep_gap: Mean seconds between them.
         sweep_end: Second at which runs end that are about waits at R2 alone.
+        crowd: Elastic flows with which no part of the rates does any more; 1200 get 10.4 packets a
+            second each.
         brief: Runs at each point of the ledger and beyond the paper, at most.
     """
 
-    few: int = 3
+    few: int = 10
+    second: int = 3
     scale: float = 1.0
     small: float = 0.2
-    least: float = 0.1
+    least: float = 0.2
     failure: float = system.FAILURE
-    aftermath: float = 20.0
+    aftermath: float = 10.0
     end: float = system.END
     prolonged: float = 1000.0
     timers: tuple[float, ...] = system.TIMERS
@@ -43,6 +48,20 @@ class Effort:
     sweep_gap: float = 5.0
     sweep_end: float = 230.0
     brief: int = 2
+    crowd: float = 1200.0
+
+    def load(self, flows: int) -> float:
+        """The rate with so many elastic flows to each destination.
+
+        Each needs some packets a second of its fair share: below about ten it sits in timeouts
+        that last longer than `pfl_flow_timeout`, loses its protection and competes with the
+        streams.
+
+        Example:
+            >>> FULL.load(200), FULL.load(600)
+            (0.2, 0.5)
+        """
+        return max(self.small, flows / self.crowd)
 
     @property
     def sweep(self) -> system.Workload:
@@ -55,9 +74,9 @@ FULL = Effort()
 
 QUICK = Effort(
     few=2,
+    second=1,
     scale=0.2,
-    small=0.1,
-    least=0.05,
+    least=0.1,
     timers=(1.0, 5.0, 20.0),
     flows=(200, 600),
     brief=1,

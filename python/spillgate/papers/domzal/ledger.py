@@ -47,10 +47,6 @@ def _rest(label: str, rest: tuple[tuple[str, object], ...]) -> Choice:
     return Choice(label, lambda s: replace(s, rest=s.rest + rest))
 
 
-def _later(label: str, seconds: float) -> Choice:
-    return Choice(label, lambda s: replace(s, failure=(s.failure or system.FAILURE) + seconds))
-
-
 LINES = (
     Line(
         Assumption(
@@ -188,7 +184,7 @@ LINES = (
             "250 s is a multiple of 500 ms when both count from the start",
             policies=MECHANISMS,
         ),
-        (_later("0.23 s after a tick", 0.23),),
+        (_setting("up to 0.5 s after a tick, drawn in each run", spread=system.TICK),),
     ),
     Line(
         Assumption(

@@ -31,8 +31,9 @@ FLOWS = (200, 300, 400, 500, 600)
 STREAMS = 20
 STREAM_PACKET, STREAM_HZ = 100, 100
 """Bytes of a stream's packets, and how many it sends a second."""
-STREAM_LEAST = 20
-"""Bytes of the shortest packet: an IP header."""
+STREAM_LEAST, STREAM_LEAST_HZ = 20, 20
+"""The shortest packet at a part of the rates, an IP header, and the fewest a second: one in each
+interval of the priority load."""
 
 RATE = 100e6
 """b/s of the FAN links."""
@@ -86,10 +87,13 @@ class Workload:
 
     def settings(self, scale: float) -> dict[str, object]:
         """What it replaces in the scenario, with links that carry `scale` times the rate."""
-        packet = max(STREAM_LEAST, round(STREAM_PACKET * scale))
+        # As of elastic flows, there are fewer packets, not shorter ones.
+        rate = STREAM_PACKET * STREAM_HZ * scale
+        hz = max(STREAM_LEAST_HZ, round(STREAM_HZ * scale))
+        packet = max(STREAM_LEAST, round(rate / hz))
         found: dict[str, object] = {
             f"{_STREAM}.source.cbr.packet": f"{packet} B",
-            f"{_STREAM}.source.cbr.rate": f"{packet * 8 * STREAM_HZ} b/s",
+            f"{_STREAM}.source.cbr.rate": f"{packet * 8 * hz} b/s",
             f"{_STREAM}.start_gap": f"{self.stream_gap:g} s",
             f"{_STREAM}.start": f"{self.stream_start:g} s",
         }
@@ -123,6 +127,7 @@ class Setting:
         workload: Its traffic.
         timer: Seconds of the mechanism's timer.
         failure: Second at which L2 fails; none: never.
+        spread: Seconds by up to which each run has that later.
         limit: Packets that a FAN link's buffer holds.
         rest: Further values to replace, by path.
     """
@@ -132,6 +137,7 @@ class Setting:
     workload: Workload = W_CAL
     timer: float = TIMER
     failure: float | None = FAILURE
+    spread: float = 0.0
     limit: int = LIMIT
     rest: tuple[tuple[str, object], ...] = ()
 
@@ -153,13 +159,15 @@ class Setting:
             found["topology.failures"] = []
         else:
             found["topology.failures.0.at"] = f"{self.failure:g} s"
+            if self.spread:
+                found["topology.failures.0.spread"] = f"{self.spread:g} s"
             # Across the failure, for as long as a stream may be expected to wait.
             until = min(end, self.failure + HELD)
             found["measurement.gaps"] = {"from": f"{self.failure:g} s", "to": f"{until:g} s"}
         return found | dict(self.rest)
 
 
-HELD = 20.0
+HELD = 10.0
 """Seconds after the failure in which interruptions of streams are looked for."""
 
 
