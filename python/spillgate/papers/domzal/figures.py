@@ -154,7 +154,8 @@ def distributions(found: TableOne) -> Picture:
                 panel.set_xlabel("waiting time (s)")
                 panel.set_title(at, fontsize=8, pad=3)
             panels[0].set_ylabel("streams (%)")
-            panels[0].legend(loc="lower right", fontsize=7)
+            # At R4 all wait for one tick: there is room.
+            panels[1].legend(loc="center", fontsize=7)
         return figure
 
     return Picture(
@@ -206,6 +207,7 @@ def openings(found: TableOne, failure: float, scale: float) -> Picture:
                 least = 1e-6 * system.RATE * scale * system.MIN_SHARE
                 top.axhline(least, color="#444444", linewidth=0.8, linestyle="--")
                 top.set_yscale("log")
+                top.set_yticks((1, 10, 100), ("1", "10", "100"))
                 top.set_title(f"{label}, PFQ", fontsize=8, pad=3)
                 low.set_xlabel("time (s)")
             panels[0][0].set_ylabel("fair rate of L5 (Mb/s)")
@@ -242,6 +244,8 @@ def transfer_cost(by_timer: Mapping[tuple[str, str, float], Cell], reference: Ce
                     if (s, of) == ("PFQ", m)
                 }
                 _line(axes, points, color=color, marker=mark, label=m)
+            timers = sorted({t for _, _, t in by_timer})
+            axes.set_xticks(timers, [f"{t:g}" for t in timers])
             axes.set_xlabel("timer (s)")
             axes.set_ylabel("mean transfer time / basic")
             axes.legend(loc="best", fontsize=7)
