@@ -141,6 +141,7 @@ impl<S: EventSet> World<S> {
             .schedule_for(self.slots.wires + slot, due, Rank::Delivery, tie);
     }
 
+    #[inline(never)]
     fn wake_of_confluence(&mut self, c: usize, wire: usize) {
         // Deliveries are counted one by one.
         self.counts.events -= 1;
@@ -148,7 +149,7 @@ impl<S: EventSet> World<S> {
         if confluence.strays > 0 {
             if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
                 self.counts.events += 1;
-                self.deliver(wire);
+                self.deliver_alone(wire);
             } else {
                 self.wake_wire(wire);
             }
@@ -159,6 +160,12 @@ impl<S: EventSet> World<S> {
         }
         self.take_batch(c);
         self.wake_confluence(c);
+    }
+
+    /// The first packet on a wire of a confluence arrives while each wakes for itself.
+    #[cold]
+    fn deliver_alone(&mut self, wire: usize) {
+        self.deliver(wire);
     }
 
     /// Takes all that arrives at the port of a confluence before anything else can.

@@ -9,6 +9,7 @@ use crate::wires::{InFlight, Placed};
 
 impl<S: EventSet> World<S> {
     /// The first packet on a wire reaches the far end of its link.
+    #[inline(always)]
     pub(super) fn deliver(&mut self, wire: usize) {
         let Some(first) = self.wires.pop(wire) else {
             return;
