@@ -27,9 +27,9 @@ pub(crate) fn did_you_mean<'a>(
     nearest(name, candidates).map_or_else(String::new, |c| format!("; did you mean `{c}`?"))
 }
 
-/// Names for a hint, cut after twenty.
+/// Names for a hint, cut after two dozen.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 20;
+    const SHOWN: usize = 24;
     let names: Vec<_> = names.into_iter().collect();
     match names.len() {
         0 => "none".to_owned(),
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_cut() {
-        let names: Vec<String> = (0..25).map(|i| i.to_string()).collect();
-        assert!(list(names.iter().map(String::as_str)).ends_with("19 and 5 more"));
+        let names: Vec<String> = (0..30).map(|i| i.to_string()).collect();
+        assert!(list(names.iter().map(String::as_str)).ends_with("23 and 6 more"));
     }
 }
