@@ -25,6 +25,7 @@ use spillgate_core::{Limit, Packet, Rate, Rng, Size};
 
 use super::flows::{Flows, Sorting};
 use super::pgps::WfqWeights;
+use super::table::Flow;
 use crate::BuildError;
 use crate::leaf::{Bound, ring_packets};
 use crate::recipe::At;
@@ -117,6 +118,9 @@ struct Turns {
     quantum: i64,
 }
 
+// Two to a cache line.
+const _: () = assert!(std::mem::size_of::<Flow<Turns>>() <= 32);
+
 /// A running DRR.
 #[derive(Clone, Debug)]
 pub(crate) struct Drr {
@@ -155,30 +159,12 @@ impl Drr {
         if self.bound.holds(self.flows.packets, self.flows.bytes) {
             return true;
         }
-        self.make_room(slot, evicted)
-    }
-
-    #[inline(never)]
-    fn make_room(&mut self, arrived: u32, evicted: &mut dyn FnMut(Packet)) -> bool {
-        let mut kept = true;
-        while !self.bound.holds(self.flows.packets, self.flows.bytes) {
-            let Some(slot) = self.flows.longest() else {
-                break;
-            };
-            let Some(victim) = self.flows.pop(slot) else {
-                break;
-            };
-            let flow = self.flows.at_mut(slot);
-            if flow.is_empty() {
+        let forfeit = |flow: &mut Flow<Turns>, _| {
+            if flow.queue.is_empty() {
                 flow.own.deficit = 0;
             }
-            // What arrived last is the last of its queue.
-            if kept && slot == arrived && flow.is_empty() {
-                kept = false;
-            } else {
-                evicted(victim);
-            }
-        }
+        };
+        let kept = self.flows.make_room(&self.bound, 1, slot, evicted, forfeit);
         if self.flows.packets == 0 {
             self.idle();
         }
@@ -207,7 +193,7 @@ impl Drr {
             }
             turns.deficit -= i64::from(len);
             let packet = self.flows.pop(slot)?;
-            if self.flows.at(slot).is_empty() {
+            if self.flows.at(slot).queue.is_empty() {
                 self.retire(slot);
             }
             if self.flows.packets == 0 {

@@ -6,9 +6,10 @@
 use spillgate_core::rng::mix;
 use spillgate_core::{Packet, Rng};
 
-use super::longest::{Candidate, Longest};
-use super::slab::{List, Slab};
-use super::table::{Owned, Table};
+use super::longest::Longest;
+use super::slab::Slab;
+use super::table::{Flow, Table};
+use crate::leaf::Bound;
 
 /// Which queue a packet belongs to.
 #[derive(Clone, Debug)]
@@ -19,46 +20,12 @@ pub(super) enum Sorting {
     Hashed { queues: u32, salt: Option<u64> },
 }
 
-/// A queue that is remembered, with what its scheduler keeps of it.
-#[derive(Clone, Debug)]
-pub(super) struct Flow<S> {
-    id: u32,
-    /// Its bytes that wait.
-    pub(super) waiting: u32,
-    queue: List,
-    pub(super) own: S,
-}
-
-impl<S> Flow<S> {
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-
-    #[inline]
-    fn candidate(&self) -> Option<Candidate> {
-        (!self.queue.is_empty()).then_some((self.id, self.waiting))
-    }
-}
-
-impl<S> Owned for Flow<S> {
-    #[inline]
-    fn owner(&self) -> u32 {
-        self.id
-    }
-
-    #[inline]
-    fn disown(&mut self) {
-        self.id = u32::MAX;
-    }
-}
-
 /// The queues.
 #[derive(Clone, Debug)]
 pub(super) struct Flows<S> {
     sorting: Sorting,
     slab: Slab,
-    table: Table<Flow<S>>,
+    table: Table<S>,
     longest: Longest,
     pub(super) packets: u32,
     pub(super) bytes: u64,
@@ -105,19 +72,14 @@ impl<S> Flows<S> {
         let id = self.number(&packet);
         let slot = match self.table.find(id) {
             Some(slot) => slot,
-            None => self.table.insert(Flow {
-                id,
-                waiting: 0,
-                queue: List::EMPTY,
-                own: fresh(),
-            }),
+            None => self.table.insert(id, 0, fresh()),
         };
         let flow = self.table.at_mut(slot);
         flow.waiting += packet.len;
         self.packets += 1;
         self.bytes += u64::from(packet.len);
         self.slab.push(&mut flow.queue, packet, slot);
-        self.longest.grew(slot, (id, flow.waiting));
+        self.longest.grew(slot, id, flow.waiting);
         slot
     }
 
@@ -133,14 +95,41 @@ impl<S> Flows<S> {
         Some(packet)
     }
 
-    /// The queue with the most bytes; of equals the one with the lowest number.
-    pub(super) fn longest(&mut self) -> Option<u32> {
-        let table = &self.table;
-        self.longest.find(
-            self.packets,
-            || table.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
-            |slot| table.get(slot)?.candidate(),
-        )
+    /// Gives up packets until what waits is within `bound`: at a time half of the bytes of the queue
+    /// that has most, from its head, and at most `batch` packets; of equals the queue with the lowest
+    /// number. `gave` is told how many. Whether the packet that `arrived` in this slot is kept.
+    #[inline(never)]
+    pub(super) fn make_room(
+        &mut self,
+        bound: &Bound,
+        batch: u32,
+        arrived: u32,
+        evicted: &mut dyn FnMut(Packet),
+        gave: impl Fn(&mut Flow<S>, u32),
+    ) -> bool {
+        let mut kept = true;
+        while !bound.holds(self.packets, self.bytes) {
+            let Some(slot) = self.longest.find(self.packets, &self.table) else {
+                break;
+            };
+            let half = self.table.at(slot).waiting / 2;
+            let (mut packets, mut bytes) = (0, 0);
+            while let Some(victim) = self.pop(slot) {
+                packets += 1;
+                bytes += victim.len;
+                // What arrived last is the last of its queue.
+                if slot == arrived && self.table.at(slot).queue.is_empty() {
+                    kept = false;
+                } else {
+                    evicted(victim);
+                }
+                if packets >= batch || bytes >= half {
+                    break;
+                }
+            }
+            gave(self.table.at_mut(slot), packets);
+        }
+        kept
     }
 
     #[inline]

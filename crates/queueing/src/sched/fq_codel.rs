@@ -24,6 +24,7 @@ use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Rng, Size, Time, Verd
 
 use super::drr::{check_quantum, check_queues};
 use super::flows::{Flows, Sorting};
+use super::table::Flow;
 use crate::BuildError;
 use crate::aqm::{CodelSpec, CodelVars, InverseSqrt, Judge, Turn};
 use crate::evidence::Cause;
@@ -193,34 +194,11 @@ impl FqCodel {
         if self.bound.holds(self.flows.packets, self.flows.bytes) {
             return true;
         }
-        self.make_room(slot, evicted)
-    }
-
-    #[inline(never)]
-    fn make_room(&mut self, arrived: u32, evicted: &mut dyn FnMut(Packet)) -> bool {
-        let mut kept = true;
-        while !self.bound.holds(self.flows.packets, self.flows.bytes) {
-            let Some(slot) = self.flows.longest() else {
-                break;
-            };
-            // Linux's fq_codel_drop: half of its bytes, at most a batch.
-            let half = self.flows.at(slot).waiting / 2;
-            let (mut bytes, mut dropped) = (0, 0);
-            while let Some(victim) = self.flows.pop(slot) {
-                bytes += victim.len;
-                dropped += 1;
-                // What arrived last is the last of its queue.
-                if slot == arrived && self.flows.at(slot).is_empty() {
-                    kept = false;
-                } else {
-                    evicted(victim);
-                }
-                if dropped >= self.batch || bytes >= half {
-                    break;
-                }
-            }
-            self.flows.at_mut(slot).own.codel.overflowed(dropped);
-        }
+        // Linux's fq_codel_drop.
+        let overflowed = |flow: &mut Flow<State>, packets| flow.own.codel.overflowed(packets);
+        let kept = self
+            .flows
+            .make_room(&self.bound, self.batch, slot, evicted, overflowed);
         if self.flows.packets == 0 {
             self.idle();
         }

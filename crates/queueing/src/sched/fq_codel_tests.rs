@@ -88,7 +88,7 @@ fn deficits_go_round() {
             .chain(queue.old.iter().map(|s| (*s, false)));
         let mut of = lists.filter(|(s, _)| {
             queue.flows.backlog_of(&packet(flow, 0, 1)).1 == u64::from(queue.flows.at(*s).waiting)
-                && !queue.flows.at(*s).is_empty()
+                && !queue.flows.at(*s).queue.is_empty()
         });
         of.next()
             .map(|(s, new)| (queue.flows.at(s).own.deficit, new))

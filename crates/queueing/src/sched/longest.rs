@@ -1,6 +1,7 @@
 //! Which flow has the most bytes waiting, for the one that has to give.
 
 use super::heap::MinHeap;
+use super::table::{Flow, Table};
 
 /// Flows by waiting bytes, exactly; of equals the lowest flow.
 ///
@@ -11,7 +12,7 @@ use super::heap::MinHeap;
 /// building it is paid by the packets in between.
 /// Cost: O(log n) amortized per packet while the buffer overflows, else O(1).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Longest {
+pub(super) struct Longest {
     heap: MinHeap,
     /// Below so many waiting packets no order is kept; 0 while none is.
     until: u32,
@@ -23,13 +24,10 @@ fn key(bytes: u32, flow: u32) -> u64 {
     u64::from(u32::MAX - bytes) << 32 | u64::from(flow)
 }
 
-/// A slot's flow and its waiting bytes.
-pub(crate) type Candidate = (u32, u32);
-
 impl Longest {
-    /// A flow that may have to give has more bytes than before.
+    /// The flow in `slot`, which may have to give, has more bytes than before.
     #[inline]
-    pub(crate) fn grew(&mut self, slot: u32, (flow, bytes): Candidate) {
+    pub(super) fn grew(&mut self, slot: u32, flow: u32, bytes: u32) {
         if self.until > 0 {
             self.heap.grow(slot as usize + 1);
             self.heap.lower(slot, key(bytes, flow));
@@ -38,7 +36,7 @@ impl Longest {
 
     /// So many packets wait in all.
     #[inline]
-    pub(crate) fn shrunk(&mut self, packets: u32) {
+    pub(super) fn shrunk(&mut self, packets: u32) {
         if packets < self.until {
             self.reset();
         }
@@ -46,31 +44,27 @@ impl Longest {
 
     /// Nothing waits.
     #[inline]
-    pub(crate) fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         if self.until > 0 {
             self.heap.clear();
             self.until = 0;
         }
     }
 
-    /// The slot that has to give, of `packets` that wait. `all` gives every candidate there is,
-    /// `now` what the flow in a slot has, none if it is no candidate.
-    pub(crate) fn find<I: Iterator<Item = (u32, Candidate)>>(
-        &mut self,
-        packets: u32,
-        all: impl FnOnce() -> I,
-        now: impl Fn(u32) -> Option<Candidate>,
-    ) -> Option<u32> {
+    /// The slot that has to give, of `packets` that wait.
+    pub(super) fn find<S>(&mut self, packets: u32, flows: &Table<S>) -> Option<u32> {
         if self.until == 0 {
             self.until = packets / 2 + 1;
-            for (slot, candidate) in all() {
-                self.grew(slot, candidate);
+            for (slot, flow) in flows.iter() {
+                if let Some((id, bytes)) = flow.candidate() {
+                    self.grew(slot, id, bytes);
+                }
             }
         }
         while let Some((promised, slot)) = self.heap.first() {
-            match now(slot).map(|(flow, bytes)| key(bytes, flow)) {
-                Some(has) if has == promised => return Some(slot),
-                Some(has) => self.heap.set(slot, has),
+            match flows.get(slot).and_then(Flow::candidate) {
+                Some((id, bytes)) if key(bytes, id) == promised => return Some(slot),
+                Some((id, bytes)) => self.heap.set(slot, key(bytes, id)),
                 None => self.heap.remove(slot),
             }
         }

@@ -20,49 +20,26 @@ use std::collections::VecDeque;
 
 use spillgate_core::Packet;
 
-use super::longest::{Candidate, Longest};
+use super::longest::Longest;
 use super::slab::{List, Slab};
-use super::table::{Owned, Table};
+use super::table::{Flow, Table};
 use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
 use crate::leaf::{Bound, ring_packets};
 
 /// The marker's place in the round.
 const MARKER: u32 = u32::MAX;
 
-/// A flow in the active list.
+/// What the scheduler keeps of a flow in the active list.
 #[derive(Clone, Debug)]
-struct Flow {
+struct Turn {
     /// Bytes that it may send in this turn. At least minus one quantum.
     deficit: i64,
-    id: u32,
-    /// Its bytes that wait, with priority or without.
-    waiting: u32,
     /// Bytes that arrived since it became active; counts no further than it matters.
     count: u32,
-    /// Its packets without priority.
-    queue: List,
 }
 
 // Two to a cache line.
-const _: () = assert!(std::mem::size_of::<Flow>() <= 32);
-
-impl Flow {
-    fn candidate(&self) -> Option<Candidate> {
-        (!self.queue.is_empty()).then_some((self.id, self.waiting))
-    }
-}
-
-impl Owned for Flow {
-    #[inline]
-    fn owner(&self) -> u32 {
-        self.id
-    }
-
-    #[inline]
-    fn disown(&mut self) {
-        self.id = u32::MAX;
-    }
-}
+const _: () = assert!(std::mem::size_of::<Flow<Turn>>() <= 32);
 
 /// A running PDRR scheduler.
 #[derive(Clone, Debug)]
@@ -73,7 +50,7 @@ pub(crate) struct Pdrr {
     priority: List,
     slab: Slab,
     /// The active flows.
-    flows: Table<Flow>,
+    flows: Table<Turn>,
     /// Their slots and the marker, in the order of the round.
     round: VecDeque<u32>,
     /// The first flow has been given its quantum in this turn.
@@ -110,12 +87,7 @@ impl Pdrr {
 
     /// Takes the first packet out of the queue of the flow with the most bytes waiting.
     fn evict(&mut self) -> Option<Packet> {
-        let flows = &self.flows;
-        let slot = self.longest.find(
-            self.packets,
-            || flows.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
-            |slot| flows.get(slot)?.candidate(),
-        )?;
+        let slot = self.longest.find(self.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
         let (packet, _) = self.slab.pop(&mut flow.queue)?;
         flow.waiting -= packet.len;
@@ -158,14 +130,14 @@ impl Pdrr {
                 continue;
             };
             if !self.in_turn {
-                flow.deficit += i64::from(self.quantum);
+                flow.own.deficit += i64::from(self.quantum);
                 self.in_turn = true;
             }
-            if i64::from(len) > flow.deficit {
+            if i64::from(len) > flow.own.deficit {
                 self.next_turn();
                 continue;
             }
-            flow.deficit -= i64::from(len);
+            flow.own.deficit -= i64::from(len);
             flow.waiting -= len;
             self.served = true;
             let (packet, _) = self.slab.pop(&mut flow.queue)?;
@@ -192,31 +164,29 @@ impl FairScheduler for Pdrr {
         let slot = match self.flows.find(packet.flow) {
             Some(slot) => slot,
             None => {
-                let slot = self.flows.insert(Flow {
+                let fresh = Turn {
                     deficit: 0,
-                    id: packet.flow,
-                    waiting: 0,
                     count: 0,
-                    queue: List::EMPTY,
-                });
+                };
+                let slot = self.flows.insert(packet.flow, 0, fresh);
                 self.round.push_back(slot);
                 slot
             }
         };
         let flow = self.flows.at_mut(slot);
         flow.waiting += len;
-        flow.count = flow.count.saturating_add(len);
+        flow.own.count = flow.own.count.saturating_add(len);
         // After the packet is counted, unlike PFQ.
-        if flow.count <= self.quantum {
+        if flow.own.count <= self.quantum {
             self.priority_bytes += u64::from(len);
             if self.charged {
-                flow.deficit -= i64::from(len);
+                flow.own.deficit -= i64::from(len);
             }
             self.slab.push(&mut self.priority, packet, slot);
             return Some(Class::Priority);
         }
+        self.longest.grew(slot, packet.flow, flow.waiting);
         self.slab.push(&mut flow.queue, packet, slot);
-        self.longest.grew(slot, (flow.id, flow.waiting));
         Some(Class::Backlog)
     }
 
@@ -250,7 +220,7 @@ impl FairScheduler for Pdrr {
     fn is_backlogged(&self, flow: u32) -> bool {
         self.flows
             .find(flow)
-            .is_some_and(|slot| self.flows.at(slot).count > self.quantum)
+            .is_some_and(|slot| self.flows.at(slot).own.count > self.quantum)
     }
 
     #[inline]
@@ -291,7 +261,7 @@ impl FairScheduler for Pdrr {
     fn memory_bytes(&self, flows: usize) -> u64 {
         let packet = std::mem::size_of::<Packet>() as u64;
         // A place in the round, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow>() + 8 + 20 + 4) as u64;
+        let flow = (4 + std::mem::size_of::<Flow<Turn>>() + 8 + 20 + 4) as u64;
         (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow
     }
 

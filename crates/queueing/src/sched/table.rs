@@ -1,38 +1,52 @@
-//! State of the few flows that a scheduler remembers, found by the flow's number.
+//! The few flows that a scheduler remembers, found by their number.
+
+use super::slab::List;
 
 const NONE: u32 = u32::MAX;
 
-/// State that knows whose it is.
-pub(crate) trait Owned {
-    /// The flow, `u32::MAX` for none.
-    fn owner(&self) -> u32;
-    /// Makes it nobody's.
-    fn disown(&mut self);
+/// A flow that is remembered: what of it waits, and what its scheduler keeps of it.
+#[derive(Clone, Debug)]
+pub(super) struct Flow<S> {
+    pub(super) own: S,
+    /// [`NONE`] in a vacant slot.
+    id: u32,
+    /// Its bytes that wait.
+    pub(super) waiting: u32,
+    /// Its packets, those aside that go before all others.
+    pub(super) queue: List,
 }
 
-/// A table from flow numbers to slots with a state each. Looking up, adding,
+impl<S> Flow<S> {
+    /// The flow and its waiting bytes, if it has packets that can be pushed out.
+    #[inline]
+    pub(super) fn candidate(&self) -> Option<(u32, u32)> {
+        (!self.queue.is_empty()).then_some((self.id, self.waiting))
+    }
+}
+
+/// A table from flow numbers to slots with a record each. Looking up, adding,
 /// removing and clearing are O(1): what a flow's number points to counts only
-/// if the state there says that it is that flow's. A flow that is not
+/// if the record there says that it is that flow's. A flow that is not
 /// remembered costs four bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Table<T> {
+pub(super) struct Table<S> {
     /// Where to look, by flow.
     slots: Vec<u32>,
-    states: Vec<T>,
+    flows: Vec<Flow<S>>,
     vacant: Vec<u32>,
 }
 
-impl<T: Owned> Table<T> {
-    pub(crate) const fn new() -> Self {
+impl<S> Table<S> {
+    pub(super) const fn new() -> Self {
         Self {
             slots: Vec::new(),
-            states: Vec::new(),
+            flows: Vec::new(),
             vacant: Vec::new(),
         }
     }
 
     /// Allows the flows `0..n`.
-    pub(crate) fn expect_flows(&mut self, n: usize) {
+    pub(super) fn expect_flows(&mut self, n: usize) {
         if n > self.slots.len() {
             self.slots.resize(n, NONE);
         }
@@ -40,72 +54,75 @@ impl<T: Owned> Table<T> {
 
     /// The slot of a flow, if it is remembered.
     #[inline]
-    pub(crate) fn find(&self, flow: u32) -> Option<u32> {
+    pub(super) fn find(&self, flow: u32) -> Option<u32> {
         let slot = *self.slots.get(flow as usize)?;
-        let state = self.states.get(slot as usize)?;
-        (state.owner() == flow).then_some(slot)
+        let found = self.flows.get(slot as usize)?;
+        (found.id == flow).then_some(slot)
     }
 
-    /// Remembers a flow that is not; its slot.
+    /// Remembers a flow that is not, of which so many bytes wait outside of its queue; its slot.
     #[inline]
-    pub(crate) fn insert(&mut self, state: T) -> u32 {
-        let flow = state.owner();
-        self.expect_flows(flow as usize + 1);
+    pub(super) fn insert(&mut self, id: u32, waiting: u32, own: S) -> u32 {
+        self.expect_flows(id as usize + 1);
+        let flow = Flow {
+            own,
+            id,
+            waiting,
+            queue: List::EMPTY,
+        };
         let slot = match self.vacant.pop() {
             Some(slot) => {
-                self.states[slot as usize] = state;
+                self.flows[slot as usize] = flow;
                 slot
             }
             None => {
-                self.states.push(state);
-                (self.states.len() - 1) as u32
+                self.flows.push(flow);
+                (self.flows.len() - 1) as u32
             }
         };
-        self.slots[flow as usize] = slot;
+        self.slots[id as usize] = slot;
         slot
     }
 
     /// Forgets the flow in `slot`.
     #[inline]
-    pub(crate) fn remove(&mut self, slot: u32) {
-        self.states[slot as usize].disown();
+    pub(super) fn remove(&mut self, slot: u32) {
+        self.flows[slot as usize].id = NONE;
         self.vacant.push(slot);
     }
 
     /// Forgets all flows.
     #[inline]
-    pub(crate) fn clear(&mut self) {
-        self.states.clear();
+    pub(super) fn clear(&mut self) {
+        self.flows.clear();
         self.vacant.clear();
     }
 
     /// What is remembered in `slot`, if anything is.
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> Option<&T> {
-        self.states.get(slot as usize).filter(|s| s.owner() != NONE)
+    pub(super) fn get(&self, slot: u32) -> Option<&Flow<S>> {
+        self.flows.get(slot as usize).filter(|f| f.id != NONE)
     }
 
     #[inline]
-    pub(crate) fn at(&self, slot: u32) -> &T {
-        &self.states[slot as usize]
+    pub(super) fn at(&self, slot: u32) -> &Flow<S> {
+        &self.flows[slot as usize]
     }
 
     #[inline]
-    pub(crate) fn at_mut(&mut self, slot: u32) -> &mut T {
-        &mut self.states[slot as usize]
+    pub(super) fn at_mut(&mut self, slot: u32) -> &mut Flow<S> {
+        &mut self.flows[slot as usize]
     }
 
     /// How many flows are remembered.
     #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.states.len() - self.vacant.len()
+    pub(super) fn len(&self) -> usize {
+        self.flows.len() - self.vacant.len()
     }
 
     /// The flows that are remembered with their slots.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        (0_u32..)
-            .zip(&self.states)
-            .filter(|(_, s)| s.owner() != NONE)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Flow<S>)> {
+        (0_u32..).zip(&self.flows).filter(|(_, f)| f.id != NONE)
     }
 }
 
@@ -114,17 +131,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-
-    struct State(u32, usize);
-
-    impl Owned for State {
-        fn owner(&self) -> u32 {
-            self.0
-        }
-        fn disown(&mut self) {
-            self.0 = NONE;
-        }
-    }
 
     proptest! {
         #[test]
@@ -136,14 +142,14 @@ mod tests {
                     None => { table.clear(); map.clear(); }
                     Some(flow) => match table.find(flow) {
                         Some(slot) => { table.remove(slot); map.remove(&flow); }
-                        None => { table.insert(State(flow, i)); map.insert(flow, i); }
+                        None => { table.insert(flow, 0, i); map.insert(flow, i); }
                     },
                 }
                 for flow in 0..12 {
-                    prop_assert_eq!(table.find(flow).map(|s| table.at(s).1), map.get(&flow).copied());
+                    prop_assert_eq!(table.find(flow).map(|s| table.at(s).own), map.get(&flow).copied());
                 }
                 prop_assert_eq!(table.len(), map.len());
-                prop_assert_eq!(table.iter().map(|(_, s)| s.0).collect::<std::collections::BTreeSet<_>>(), map.keys().copied().collect());
+                prop_assert_eq!(table.iter().map(|(_, f)| f.id).collect::<std::collections::BTreeSet<_>>(), map.keys().copied().collect());
             }
         }
     }

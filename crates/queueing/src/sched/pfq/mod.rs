@@ -29,9 +29,9 @@ mod ring;
 
 use spillgate_core::Packet;
 
-use super::longest::{Candidate, Longest};
+use super::longest::Longest;
 use super::slab::{List, Slab};
-use super::table::{Owned, Table};
+use super::table::{Flow, Table};
 use crate::fan::scheduler::{Class, FairQueueParams, FairScheduler};
 use crate::leaf::{Bound, ring_packets};
 pub(crate) use order::{Heap, Order};
@@ -47,46 +47,25 @@ pub(crate) fn span(mtu: u32, len: u32) -> u64 {
     u64::from(mtu) + u64::from(len)
 }
 
-/// A flow in the active flow list.
+/// What the scheduler keeps of a flow in the active flow list.
 #[derive(Clone, Debug)]
-struct Flow {
+struct Tags {
     /// Finish tag of its last packet.
     finish: u64,
-    id: u32,
-    /// Its bytes that wait, with priority or without.
-    backlog: u32,
-    /// Those of them without.
+    /// Its bytes that wait without priority.
     queued: u32,
     /// Bytes that got priority since it was listed.
     given: u32,
-    /// Its packets without priority.
-    queue: List,
 }
 
 // Two to a cache line.
-const _: () = assert!(std::mem::size_of::<Flow>() <= 32);
+const _: () = assert!(std::mem::size_of::<Flow<Tags>>() <= 32);
 
-impl Flow {
+impl Tags {
     /// Start tag of the first packet in its queue.
     #[inline]
-    fn head_tag(&self) -> u64 {
+    fn head(&self) -> u64 {
         self.finish - u64::from(self.queued)
-    }
-
-    fn candidate(&self) -> Option<Candidate> {
-        (!self.queue.is_empty()).then_some((self.id, self.backlog))
-    }
-}
-
-impl Owned for Flow {
-    #[inline]
-    fn owner(&self) -> u32 {
-        self.id
-    }
-
-    #[inline]
-    fn disown(&mut self) {
-        self.id = u32::MAX;
     }
 }
 
@@ -101,7 +80,7 @@ pub(crate) struct Pfq<O> {
     priority: List,
     slab: Slab,
     /// The active flow list.
-    flows: Table<Flow>,
+    flows: Table<Tags>,
     /// Flows with packets of their own queue, by the first one's start tag.
     heads: O,
     /// Flows without waiting packets, by finish tag: where v reaches it they are forgotten.
@@ -139,13 +118,13 @@ impl<O: Order> Pfq<O> {
         let span = span(self.mtu, len);
         let mut heads = P::new(span);
         while let Some(slot) = self.heads.first(self.v) {
-            let tag = self.flows.at(slot).head_tag();
+            let tag = self.flows.at(slot).own.head();
             self.heads.remove(slot, tag);
             heads.insert(slot, tag);
         }
         let mut resting = P::new(span);
         while let Some(slot) = self.resting.first(self.v) {
-            let tag = self.flows.at(slot).finish;
+            let tag = self.flows.at(slot).own.finish;
             self.resting.remove(slot, tag);
             resting.insert(slot, tag);
         }
@@ -175,7 +154,7 @@ impl<O: Order> Pfq<O> {
     /// Finish tag of a flow, if it is listed.
     #[cfg(test)]
     pub(crate) fn finish_tag(&self, flow: u32) -> Option<u64> {
-        Some(self.flows.at(self.flows.find(flow)?).finish)
+        Some(self.flows.at(self.flows.find(flow)?).own.finish)
     }
 
     /// Counts a packet that waits no longer.
@@ -188,23 +167,18 @@ impl<O: Order> Pfq<O> {
     /// Takes the first packet out of the queue of the longest backlog. The next one inherits its
     /// tag: otherwise what was dropped would count as service.
     fn evict(&mut self) -> Option<Packet> {
-        let flows = &self.flows;
-        let slot = self.longest.find(
-            self.packets,
-            || flows.iter().filter_map(|(s, f)| Some((s, f.candidate()?))),
-            |slot| flows.get(slot)?.candidate(),
-        )?;
+        let slot = self.longest.find(self.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
-        let tag = flow.head_tag();
+        let tag = flow.own.head();
         let (packet, _) = self.slab.pop(&mut flow.queue)?;
-        flow.finish -= u64::from(packet.len);
-        flow.backlog -= packet.len;
-        flow.queued -= packet.len;
+        flow.own.finish -= u64::from(packet.len);
+        flow.waiting -= packet.len;
+        flow.own.queued -= packet.len;
         if flow.queue.is_empty() {
             self.heads.remove(slot, tag);
-            if flow.backlog == 0 {
+            if flow.waiting == 0 {
                 // Forgotten when v changes, even if it is at the flow's tag already.
-                self.resting.insert(slot, flow.finish);
+                self.resting.insert(slot, flow.own.finish);
             }
         }
         self.left(&packet);
@@ -215,7 +189,7 @@ impl<O: Order> Pfq<O> {
     #[inline]
     fn advance(&mut self, v: u64) {
         while let Some(slot) = self.resting.first(self.v) {
-            let finish = self.flows.at(slot).finish;
+            let finish = self.flows.at(slot).own.finish;
             if finish > v {
                 break;
             }
@@ -234,14 +208,12 @@ impl<O: Order> Pfq<O> {
         let Some(slot) = self.flows.find(packet.flow) else {
             self.priority_bytes += u64::from(len);
             let slot = if self.flows.len() < self.afl_max {
-                self.flows.insert(Flow {
+                let fresh = Tags {
                     finish: self.v + u64::from(len),
-                    id: packet.flow,
-                    backlog: len,
                     queued: 0,
                     given: len,
-                    queue: List::EMPTY,
-                })
+                };
+                self.flows.insert(packet.flow, len, fresh)
             } else {
                 self.unlisted += 1;
                 UNLISTED
@@ -250,15 +222,15 @@ impl<O: Order> Pfq<O> {
             return Class::Priority;
         };
         let flow = self.flows.at_mut(slot);
-        if flow.backlog == 0 {
-            self.resting.remove(slot, flow.finish);
+        if flow.waiting == 0 {
+            self.resting.remove(slot, flow.own.finish);
         }
-        flow.backlog += len;
-        let start = flow.finish.max(self.v);
-        flow.finish = start + u64::from(len);
+        flow.waiting += len;
+        let start = flow.own.finish.max(self.v);
+        flow.own.finish = start + u64::from(len);
         // Before the packet is counted: a flow gets up to one MTU and a packet.
-        if flow.given < self.mtu {
-            flow.given += len;
+        if flow.own.given < self.mtu {
+            flow.own.given += len;
             self.priority_bytes += u64::from(len);
             self.slab.push(&mut self.priority, packet, slot);
             return Class::Priority;
@@ -266,9 +238,9 @@ impl<O: Order> Pfq<O> {
         if flow.queue.is_empty() {
             self.heads.insert(slot, start);
         }
-        flow.queued += len;
+        flow.own.queued += len;
+        self.longest.grew(slot, packet.flow, flow.waiting);
         self.slab.push(&mut flow.queue, packet, slot);
-        self.longest.grew(slot, (flow.id, flow.backlog));
         Class::Backlog
     }
 }
@@ -281,13 +253,13 @@ impl<O: Order> Pfq<O> {
         let mut listed = 0;
         for (_, flow) in self.flows.iter() {
             let lens = self.slab.iter(&flow.queue).map(|(p, _)| u64::from(p.len));
-            assert_eq!(u64::from(flow.queued), lens.sum::<u64>());
-            assert!(flow.backlog >= flow.queued);
+            assert_eq!(u64::from(flow.own.queued), lens.sum::<u64>());
+            assert!(flow.waiting >= flow.own.queued);
             if !flow.queue.is_empty() {
-                assert!(flow.head_tag() >= self.v, "a tag in the past");
-                assert!(flow.head_tag() < self.v + span, "a tag far ahead");
+                assert!(flow.own.head() >= self.v, "a tag in the past");
+                assert!(flow.own.head() < self.v + span, "a tag far ahead");
             }
-            listed += u64::from(flow.backlog);
+            listed += u64::from(flow.waiting);
         }
         let unlisted = self.slab.iter(&self.priority);
         let unlisted = unlisted.filter(|(_, note)| *note == UNLISTED);
@@ -327,24 +299,24 @@ impl<O: Order> FairScheduler for Pfq<O> {
             Some(first) => first,
             None => {
                 let slot = self.heads.first(self.v)?;
-                let tag = self.flows.at(slot).head_tag();
+                let tag = self.flows.at(slot).own.head();
                 if tag != self.v {
                     self.advance(tag);
                 }
                 self.heads.remove(slot, tag);
                 let flow = self.flows.at_mut(slot);
                 let first = self.slab.pop(&mut flow.queue)?;
-                flow.queued -= first.0.len;
+                flow.own.queued -= first.0.len;
                 if !flow.queue.is_empty() {
-                    self.heads.insert(slot, flow.head_tag());
+                    self.heads.insert(slot, flow.own.head());
                 }
                 first
             }
         };
         let flow = self.flows.at_mut(slot);
-        flow.backlog -= packet.len;
-        if flow.backlog == 0 {
-            self.resting.insert(slot, flow.finish);
+        flow.waiting -= packet.len;
+        if flow.waiting == 0 {
+            self.resting.insert(slot, flow.own.finish);
         }
         self.left(&packet);
         self.longest.shrunk(self.packets);
@@ -363,7 +335,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
     fn is_backlogged(&self, flow: u32) -> bool {
         self.flows
             .find(flow)
-            .is_some_and(|slot| self.flows.at(slot).given >= self.mtu)
+            .is_some_and(|slot| self.flows.at(slot).own.given >= self.mtu)
     }
 
     #[inline]
@@ -403,7 +375,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
     fn memory_bytes(&self, flows: usize) -> u64 {
         let packet = std::mem::size_of::<Packet>() as u64;
         // A place in each order, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow>() + 2 * O::SLOT + 20 + 4) as u64;
+        let flow = (4 + std::mem::size_of::<Flow<Tags>>() + 2 * O::SLOT + 20 + 4) as u64;
         let rings = self.heads.memory_bytes() + self.resting.memory_bytes();
         (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow + rings
     }
@@ -415,13 +387,13 @@ impl<O: Order> FairScheduler for Pfq<O> {
         }
         while let Some(slot) = self.heads.first(self.v) {
             let flow = self.flows.at_mut(slot);
-            self.heads.remove(slot, flow.head_tag());
+            self.heads.remove(slot, flow.own.head());
             while let Some((packet, _)) = self.slab.pop(&mut flow.queue) {
                 self.packets -= 1;
                 self.bytes -= u64::from(packet.len);
                 lost(packet);
             }
-            flow.queued = 0;
+            flow.own.queued = 0;
         }
         self.idle();
     }
