@@ -21,7 +21,7 @@ def test_a_policy_becomes_commands_for_linux(cli, root):
     assert any(voice in line for line in lines)
     assert any(line.endswith("flower ip_tos 0xb8/0xfc classid 1:2") for line in lines)
     (note,) = done.stderr.splitlines()
-    assert note.startswith("not expressed: policy CBWFQ-LLQ, class VOICE: priority above 15 Mb/s")
+    assert note.startswith("not expressed: policy CBWFQ-LLQ, class VOICE: priority above its rate")
     assert f"# {note}" in lines
 
 
@@ -114,7 +114,7 @@ FAN = """schema_version: 1
 topology:
   nodes: [a, b]
   links: {ab: {from: a, to: b, rate: 10 Mb/s, policy: fan}}
-policies: {fan: {fan: {mechanism: efm}}}
+policies: {fan: {fan: {mechanism: efm, limit: 300 packets}}}
 traffic:
   - flow: {name: f, from: a, to: b, source: {cbr: {rate: 1 Mb/s, packet: 100 B}}}
 measurement: {warmup: 1 s, duration: 2 s}
@@ -126,13 +126,17 @@ def test_flow_admission_has_no_counterpart_and_that_is_said(tmp_path):
     scenario = tmp_path / "fan.yaml"
     scenario.write_text(FAN, encoding="utf-8")
     ios = spillgate.export(scenario, to="ios", link="ab")
-    assert "\n fair-queue\n" in ios.text
-    missing = "IOS has no admission of flows; flow-based WFQ stands for the fair queue behind it"
-    assert ios.notes == (f"interface ab: {missing}",)
-    assert f"! not expressed: interface ab: {missing}\n" in ios.text
+    assert "\n fair-queue 300 256\n hold-queue 300 out\n" in ios.text
+    missing = "IOS has no admission of flows and no protected flow list"
+    assert ios.notes[0].startswith(f"interface ab: {missing}")
+    assert all(f"! not expressed: {note}\n" in ios.text for note in ios.notes)
     tc = spillgate.export(scenario, to="tc", link="ab", device="eth0")
-    (command,) = [line for line in tc.text.splitlines() if " add " in line]
-    assert command.startswith("tc qdisc add dev eth0 root handle 1: sfq ")
-    missing = "tc has no admission of flows; sfq stands for the fair queue behind it"
-    assert tc.notes[0] == f"policy fan: {missing}"
+    queue = [line for line in tc.text.splitlines() if " add " in line][-1]
+    assert queue == (
+        "tc qdisc add dev eth0 parent 1:1 handle 10: "
+        "sfq limit 300 quantum 1500 depth 127 flows 1024 divisor 1024 headdrop"
+    )
+    missing = "tc has no admission of flows and no protected flow list"
+    assert tc.notes[0].startswith(f"policy fan: {missing}")
+    assert "mechanism efm (pfl_flushing_timer 5 s)" in tc.notes[0]
     assert all(f"# not expressed: {note}\n" in tc.text for note in tc.notes)

@@ -22,6 +22,8 @@
 
 mod codes;
 mod ios;
+mod limits;
+mod settings;
 mod source;
 mod tc;
 

@@ -24,6 +24,11 @@ fn export(imported: &Imported, platform: Platform) -> Exported {
     ios(&Source::of_configuration(imported, platform, None, &|_| None).unwrap())
 }
 
+/// Whether a note is about what routers take a protocol for.
+fn of_a_protocol(note: &str) -> bool {
+    note.contains("asks NBAR") || note.contains("IOS XR has no") || note.contains("ip rtp")
+}
+
 /// The policies for what arrives.
 fn arriving(imported: &Imported) -> Vec<(&str, &str)> {
     let interfaces = imported.interfaces.iter();
@@ -71,9 +76,14 @@ fn every_configuration_comes_back_as_it_was() {
             let exported = export(&imported, platform);
             let again = import(&exported.text, platform);
             // What was lost in reading is lost, and nothing else.
+            let lost = exported.notes.iter().filter(|n| !of_a_protocol(&n.reason));
+            let was = imported
+                .unmodelled
+                .iter()
+                .filter(|u| !u.text.contains("ip rtp"));
             assert_eq!(
-                exported.notes.len(),
-                imported.unmodelled.len(),
+                lost.count(),
+                was.count(),
                 "{name} as {platform:?}
 {}",
                 exported.text
@@ -95,7 +105,11 @@ fn every_configuration_comes_back_as_it_was() {
             );
             assert_eq!(tagged(&again), tagged(&imported), "{name} as {platform:?}");
             tags += tagged(&imported).len();
-            assert_eq!(again.unmodelled, [], "{name} as {platform:?}");
+            let lost = again
+                .unmodelled
+                .iter()
+                .filter(|u| !u.text.contains("ip rtp"));
+            assert_eq!(lost.count(), 0, "{name} as {platform:?}");
         }
     }
     assert!(tags > 0, "no interface has tags");
@@ -160,7 +174,8 @@ proptest! {
     #[test]
     fn trees_come_back_as_they_were(policies in policies(), packets in packets()) {
         let written = ios(&source(policies.clone()));
-        prop_assert_eq!(&written.notes, &[], "{}", written.text);
+        let lost = written.notes.iter().filter(|n| !of_a_protocol(&n.reason));
+        prop_assert_eq!(lost.count(), 0, "{}", written.text);
         // The sums of percentages are nobody's concern here: ten per class at most, a few classes.
         let read = import(&written.text, Platform::Ios);
         // `match ip rtp` is remarked upon wherever it stands.
@@ -261,6 +276,66 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
         note.reason.contains("encapsulation dot1Q"),
         "{}",
         note.reason
+    );
+}
+
+/// Media are matched by their ports, other ranges by access lists, which know odd ports, too.
+#[test]
+fn protocols_are_those_of_the_policy() {
+    let written = |condition: &str, platform| {
+        let json = format!(
+            r#"{{"p": {{"class-based": {{"classes": [{{"name": "v", "match": {condition}, "set_dscp": "ef"}}]}}}}}}"#
+        );
+        let source = Source {
+            platform,
+            ..source(serde_json::from_str(&json).unwrap())
+        };
+        let written = ios(&source);
+        let reasons: Vec<String> = written.notes.iter().map(|n| n.reason.clone()).collect();
+        (written.text, reasons.join("\n"))
+    };
+    let udp = |ports: &str| format!(r#"{{"protocol": "udp", "dport": "{ports}"}}"#);
+    for (ports, line) in [
+        ("16384-32767", " match ip rtp 16384 16383\n"),
+        ("16384-16584", " match ip rtp 16384 200\n"),
+    ] {
+        let (text, notes) = written(&udp(ports), Platform::Ios);
+        assert!(text.contains(line), "{text}");
+        assert!(!text.contains("match protocol"), "{text}");
+        assert!(
+            notes.contains("takes the even ports of the range only"),
+            "{notes}"
+        );
+        let (_, notes) = written(&udp(ports), Platform::IosXr);
+        let said = format!("permit udp any any range {}", ports.replace('-', " "));
+        assert!(notes.contains(&said), "{notes}");
+    }
+    // A router would find no packet for the odd port 5001, and half of the others.
+    for (ports, entry) in [
+        ("5001", " permit udp any any eq 5001\n"),
+        ("16385-32767", " permit udp any any range 16385 32767\n"),
+        ("2000-4000", " permit udp any any range 2000 4000\n"),
+    ] {
+        let (text, notes) = written(&udp(ports), Platform::Ios);
+        assert!(
+            text.contains(entry) && text.contains(" match access-group name "),
+            "{text}"
+        );
+        assert_eq!(notes, "", "{ports}");
+    }
+    let both = r#"{"protocol": "tcp", "any": [{"dport": 22}, {"sport": 22}]}"#;
+    for (condition, line, said) in [
+        (both, " match protocol ssh\n", "asks NBAR"),
+        (r#"{"protocol": "gre"}"#, " match protocol gre\n", ""),
+    ] {
+        let (text, notes) = written(condition, Platform::Ios);
+        assert!(text.contains(line), "{text}");
+        assert_eq!(notes.contains("asks NBAR"), !said.is_empty(), "{notes}");
+    }
+    let (_, notes) = written(both, Platform::IosXr);
+    assert!(
+        notes.contains("IOS XR has no `match protocol ssh`"),
+        "{notes}"
     );
 }
 

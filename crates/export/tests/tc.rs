@@ -161,7 +161,7 @@ fn priorities_and_shares_become_bands() {
         notes,
         [
             "policy main: ets does not limit the rate: the device itself must send at 100 Mb/s",
-            "policy main, class video: priority above 10 Mb/s is not policed: ets serves it before all others",
+            "policy main, class video: priority above its rate of 10 Mb/s (burst 250000 B) is not policed: ets serves it before all others",
         ]
     );
     // Shares are beyond prio.
@@ -268,7 +268,7 @@ fn meaning_is_that_of_the_policy() {
             10_000_000,
             20_000_000,
             7,
-            "sfq limit 1000 depth 64 divisor 64"
+            "sfq limit 1000 depth 64 flows 64 divisor 64"
         )
     );
     let (_, rate, ceil, _, red) = leaf(4);
@@ -335,8 +335,10 @@ fn meaning_is_that_of_the_policy() {
     );
 }
 
-/// The modern queues, at the port and in classes.
+/// The queues by flow and the modern ones, at the port and in classes.
 const MODERN: &str = r#"{
+    "wfq": {"wfq": {"limit": "30 packets", "hold_queue": "60 kB", "weights": "precedence"}},
+    "fan": {"fan": {"limit": "200 packets", "scheduler": {"pdrr": {"quantum": "3000 B"}}, "mechanism": "efm", "pfl_max": 500}},
     "codel": {"fifo": {"limit": "1000 packets", "aqm": {"codel": {"ce_threshold": "1 ms"}}}},
     "fq": {"fq-codel": {"guard": "flow", "limit": "3 MB"}},
     "drr": {"drr": {"quantum": "300 B", "queues": 100}},
@@ -351,8 +353,39 @@ fn modern_queues_are_those_of_linux() {
     let root = |policy: &str| {
         let written = exported(&policies, policy, mbps(20));
         let notes: Vec<String> = written.notes.iter().map(ToString::to_string).collect();
-        (read(&written.text, "wan").root, notes.join("\n"))
+        let script = read(&written.text, "wan");
+        // `htb` keeps to the rate, or the queue would be bounded by the device's line only.
+        let whole = (script.classes[0].rate, script.classes[0].ceil);
+        assert_eq!((script.default, whole), (1, (20_000_000, 20_000_000)));
+        let [(1, queue)] = &script.leaves[..] else {
+            panic!("{}", written.text);
+        };
+        (queue.clone(), notes.join("\n"))
     };
+    let (wfq, notes) = root("wfq");
+    assert_eq!(wfq, "sfq limit 40 depth 30 flows 1024 divisor 1024");
+    for said in [
+        "equal weights, not by precedence",
+        "the limit of 60000 B becomes 40 packets of 1514 B",
+        "hashed into 1024 queues",
+    ] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
+    let (fan, notes) = root("fan");
+    assert_eq!(
+        fan,
+        "sfq limit 200 quantum 3000 depth 127 flows 1024 divisor 1024 headdrop"
+    );
+    for said in [
+        "tc has no admission of flows and no protected flow list",
+        "(`min_fair_rate` 5 %)",
+        "(`max_priority_load` 70 %)",
+        "left out with it: mechanism efm (pfl_flushing_timer 5 s), pfl_max 500",
+        "without priority for `mtu` 1500 B each",
+        "scheduler pdrr (mode charged, quantum 3000 B)",
+    ] {
+        assert!(notes.contains(said), "{said}\n{notes}");
+    }
     let (codel, notes) = root("codel");
     assert_eq!(
         codel,
@@ -367,7 +400,10 @@ fn modern_queues_are_those_of_linux() {
     );
     assert!(notes.contains("becomes 1982 packets") && notes.contains("all flows"));
     let (drr, notes) = root("drr");
-    assert_eq!(drr, "sfq limit 1000 quantum 300 depth 127 divisor 128");
+    assert_eq!(
+        drr,
+        "sfq limit 1000 quantum 300 depth 127 flows 128 divisor 128 headdrop"
+    );
     assert!(notes.contains("stands for DRR"), "{notes}");
     let written = exported(&policies, "classes", mbps(20));
     let script = read(&written.text, "wan");
@@ -376,7 +412,7 @@ fn modern_queues_are_those_of_linux() {
         queues,
         [
             "codel limit 64 target 5000us interval 100000us ecn",
-            "sfq limit 1000 quantum 1514 depth 127 divisor 1024",
+            "sfq limit 1000 quantum 1514 depth 127 flows 1024 divisor 1024 headdrop",
             "fq_codel limit 10240 flows 1024 quantum 1514 target 8000us interval 100000us memory_limit 33554432b drop_batch 64 noecn"
         ]
     );
@@ -433,6 +469,13 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
     for policy in policies.keys() {
         let one = source(policies.clone(), policy, mbps(20));
         all.push((PathBuf::from(policy), tc(&one, &on("lo")).unwrap()));
+        let bands = TcOptions {
+            scheduler: Scheduler::Ets,
+            ..on("lo")
+        };
+        // Without classes the queue is the device's own.
+        let written = tc(&one, &bands);
+        all.extend(written.ok().map(|w| (PathBuf::from(policy), w)));
     }
     assert!(all.len() > 40);
     for kind in ["ets", "prio"] {
@@ -547,9 +590,20 @@ fn what_cannot_be_exported_is_said() {
     let policies: BTreeMap<String, DisciplineSpec> =
         serde_json::from_str(r#"{"p": {"fifo": {}}}"#).unwrap();
     let mut s = source(policies, "p", mbps(1));
-    assert_eq!(
-        read(&tc(&s, &TcOptions::default()).unwrap().text, "wan").root,
-        "pfifo limit 40"
+    let queue = |written: &Exported| read(&written.text, "wan").leaves[0].1.clone();
+    let written = tc(&s, &TcOptions::default()).unwrap();
+    assert_eq!(queue(&written), "pfifo limit 40");
+    let ets = TcOptions {
+        scheduler: Scheduler::Ets,
+        ..TcOptions::default()
+    };
+    let written = tc(&s, &ets).unwrap();
+    assert_eq!(read(&written.text, "wan").root, "pfifo limit 40");
+    let said = "the device itself must send at 1 Mb/s";
+    assert!(
+        written.notes[0].reason.contains(said),
+        "{:?}",
+        written.notes
     );
     assert!(
         tc(&s, &on("a b"))

@@ -10,9 +10,11 @@ use spillgate_queueing::spec::{
 };
 use spillgate_scenario::Platform;
 
+use super::flows;
 use super::matching::ClassMaps;
 use super::numbers::{kbps, ms, quoted, time, whole_percent};
 use crate::Notes;
+use crate::settings::changed;
 
 /// What `queue-limit` is where it is not written, on platforms before IOS XE.
 const DEFAULT_LIMIT: Limit = Limit::Packets(64);
@@ -69,21 +71,23 @@ impl Writer<'_> {
         for (precedence, limit) in &c.queue_limit_precedence {
             self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
-        for (queue, name) in [(c.drr.is_some(), "DRR"), (c.fq_codel.is_some(), "FQ-CoDel")] {
-            if queue {
-                self.note(format!("IOS has no {name}: fair-queue stands for it"));
-                self.fair_queue(&FairQueueSpec::default(), None);
-            }
+        let place = self.place.clone();
+        let drr = c.drr.as_ref();
+        let drr = drr.map(|d| flows::drr(d, self.rate, &place, self.notes));
+        let fq_codel = c.fq_codel.as_ref();
+        let fq_codel = fq_codel.map(|f| flows::fq_codel(f, self.rate, &place, self.notes));
+        if let Some(fair) = drr.or(fq_codel) {
+            let limit = Limit::Packets(fair.hold_queue);
+            self.queue_limit(limit);
+            self.fair_queue(&fair, Some(limit));
         }
         if let Some(f) = &c.fair_queue {
             self.fair_queue(f, c.queue_limit);
         }
         match &c.aqm {
             Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, &self.place, self.notes),
-            Some(AqmSpec::Red(r)) => self.red(r),
-            Some(AqmSpec::Codel(_)) => {
-                self.note("IOS has no CoDel: the queue drops at its limit only".to_owned());
-            }
+            Some(AqmSpec::Red(r)) => red(self.out, "  ", r, &self.place, self.notes),
+            Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, &self.place, self.notes),
             None => {}
         }
         if let Some(d) = c.set_dscp {
@@ -325,43 +329,57 @@ impl Writer<'_> {
                 false => "the platform gives the flows of a fair queue weights by precedence, not equal ones",
             });
         }
-        if f.cdt_policy != defaults.cdt_policy {
-            self.note("what happens at the congestive discard threshold is the router's");
-        }
+        threshold_policy(f, &self.place, self.notes);
     }
+}
 
-    /// RED as WRED with the same profile for every precedence.
-    fn red(&mut self, r: &RedSpec) {
-        let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u16;
-        let min = packets(r.min_th);
-        let profile = WredProfile {
-            min,
-            max: packets(r.max_th).max(min),
-            denominator: (1.0 / r.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
-        };
-        // The constant n whose 2^-n is nearest to the weight, by ratio.
-        let mut n = 1_u8;
-        let mut weight = 0.5;
-        while n < 16 && r.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
-            n += 1;
-            weight /= 2.0;
-        }
-        let spec = WredSpec {
-            by: WredBy::Precedence,
-            exponential_weighting_constant: n,
-            precedence: (0..8).map(|p| (p, profile)).collect(),
-            ecn: r.ecn,
-            ..WredSpec::default()
-        };
-        self.note(format!(
-            "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are whole packets, drops are not spread, and from the maximum on every packet is dropped{}",
+/// What happens at the threshold of a fair queue is not configured.
+pub(super) fn threshold_policy(f: &FairQueueSpec, place: &str, notes: &mut Notes) {
+    if f.cdt_policy != FairQueueSpec::default().cdt_policy {
+        notes.add(
+            place,
+            "what happens at the congestive discard threshold is the router's (`cdt_policy`)",
+        );
+    }
+}
+
+/// RED as WRED with the same profile for every precedence.
+pub(super) fn red(out: &mut String, indent: &str, r: &RedSpec, place: &str, notes: &mut Notes) {
+    let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u16;
+    let min = packets(r.min_th);
+    let profile = WredProfile {
+        min,
+        max: packets(r.max_th).max(min),
+        denominator: (1.0 / r.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
+    };
+    // The constant n whose 2^-n is nearest to the weight, by ratio.
+    let mut n = 1_u8;
+    let mut weight = 0.5;
+    while n < 16 && r.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
+        n += 1;
+        weight /= 2.0;
+    }
+    let spec = WredSpec {
+        by: WredBy::Precedence,
+        exponential_weighting_constant: n,
+        precedence: (0..8).map(|p| (p, profile)).collect(),
+        ecn: r.ecn,
+        mean_packet: r.mean_packet,
+        ..WredSpec::default()
+    };
+    let rest = changed(r, &["ecn", "gentle", "mean_packet"]);
+    let rest = match rest.is_empty() {
+        true => rest,
+        false => format!("; it is of RED with {rest}"),
+    };
+    notes.add(place, format!(
+            "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are whole packets, drops are not spread, and from the maximum on every packet is dropped{}{rest}",
             profile.min,
             profile.max,
             profile.denominator,
-            if r.gentle { ", not gently" } else { "" }
+            if r.gentle { ", not gradually (`gentle`)" } else { "" }
         ));
-        wred(self.out, "  ", &spec, &self.place, self.notes);
-    }
+    wred(out, indent, &spec, place, notes);
 }
 
 /// The `random-detect` lines.
@@ -399,7 +417,10 @@ pub(super) fn wred(out: &mut String, indent: &str, w: &WredSpec, place: &str, no
     if w.mean_packet != defaults.mean_packet {
         notes.add(
             place,
-            "the mean packet of WRED's idle decay is the router's",
+            format!(
+                "the mean packet of WRED's idle decay is the router's, not {} (`mean_packet`)",
+                w.mean_packet
+            ),
         );
     }
 }

@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use spillgate_import::protocol_name;
-use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, PortRange, Protocol};
+use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany};
+use spillgate_scenario::Platform;
 
 use super::acl::acl_lines;
 use super::numbers::quoted;
+use super::protocols::take_protocol;
 use crate::Notes;
 
 /// Values that one `match dscp` and one `match precedence` line take (Cisco IOS command reference).
@@ -26,6 +27,7 @@ pub(super) const MAX_ENTRIES: usize = 1000;
 
 /// The class-maps and access lists written so far.
 pub(super) struct ClassMaps {
+    platform: Platform,
     /// Names that classes have or may yet have.
     taken: BTreeSet<String>,
     /// What classes of each name match; one name may stand for several conditions in different policies.
@@ -36,8 +38,9 @@ pub(super) struct ClassMaps {
 }
 
 impl ClassMaps {
-    pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+    pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>, platform: Platform) -> Self {
         Self {
+            platform,
             taken: names.map(str::to_owned).collect(),
             classes: BTreeMap::new(),
             lists: Vec::new(),
@@ -218,8 +221,9 @@ impl ClassMaps {
     fn parts(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) -> Vec<String> {
         let mut rest = m.clone();
         let mut lines = Vec::new();
-        if let Some(p) = take_protocol(&mut rest) {
-            lines.push(p);
+        if let Some(line) = take_protocol(&mut rest, self.platform) {
+            lines.push(line.text);
+            line.note.into_iter().for_each(|n| notes.add(place, n));
         }
         let flow = MatchSpec {
             src: rest.src.take(),
@@ -296,8 +300,10 @@ impl ClassMaps {
             return "protocol ip".to_owned();
         }
         let mut rest = m.clone();
-        if let Some(p) = take_protocol(&mut rest).filter(|_| rest == MatchSpec::default()) {
-            return p;
+        let line = take_protocol(&mut rest, self.platform);
+        if let Some(line) = line.filter(|_| rest == MatchSpec::default()) {
+            line.note.into_iter().for_each(|n| notes.add(place, n));
+            return line.text;
         }
         let mut rest = m.clone();
         let taken: Vec<(bool, String)> = [
@@ -406,36 +412,4 @@ pub(super) fn words<T: ToString>(field: &str, values: &[T]) -> String {
 
 fn in_lines<T: ToString>(field: &str, values: &[T], each: usize) -> Vec<String> {
     values.chunks(each).map(|v| words(field, v)).collect()
-}
-
-/// Takes what one `match protocol` or `match ip rtp` line says out of a condition.
-fn take_protocol(m: &mut MatchSpec) -> Option<String> {
-    let flow = |any| MatchSpec {
-        protocol: m.protocol.clone(),
-        sport: m.sport.clone(),
-        dport: m.dport.clone(),
-        any,
-        ..MatchSpec::default()
-    };
-    if let Some(name) = protocol_name(&flow(m.any.clone())) {
-        (m.protocol, m.sport, m.dport, m.any) = (None, None, None, None);
-        return Some(format!("protocol {name}"));
-    }
-    let without = flow(None);
-    let line = match protocol_name(&without) {
-        Some(name) => format!("protocol {name}"),
-        None => rtp(&without)?,
-    };
-    (m.protocol, m.sport, m.dport) = (None, None, None);
-    Some(line)
-}
-
-/// `ip rtp FIRST COUNT`, for UDP destination ports FIRST to FIRST + COUNT.
-fn rtp(m: &MatchSpec) -> Option<String> {
-    let [PortRange { first, last }] = m.dport.as_ref()?.0[..] else {
-        return None;
-    };
-    let udp = m.protocol == Some(OneOrMany(vec![Protocol(17)])) && m.sport.is_none();
-    let taken = first >= 2000 && last - first <= 16383;
-    (udp && taken).then(|| format!("ip rtp {first} {}", last - first))
 }

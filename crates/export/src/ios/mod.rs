@@ -6,12 +6,15 @@
 
 mod acl;
 mod class;
+mod flows;
 mod matching;
 mod numbers;
+mod protocols;
 
 use std::fmt::Write as _;
 
-use spillgate_core::Rate;
+use spillgate_core::{Limit, Rate};
+use spillgate_import::interface_bandwidth;
 use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::spec::{
     ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
@@ -34,7 +37,7 @@ pub fn ios(source: &Source) -> Exported {
         DisciplineSpec::ClassBased(c) => &c.classes[..],
         _ => &[],
     });
-    let mut maps = ClassMaps::new(names.map(|c| c.name.as_str()));
+    let mut maps = ClassMaps::new(names.map(|c| c.name.as_str()), source.platform);
     let mut policies = String::new();
     for name in inner_first(&source.policies) {
         if let Some(DisciplineSpec::ClassBased(spec)) = source.policies.get(name) {
@@ -137,8 +140,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     let _ = writeln!(out, "interface {}", quoted(&port.name, &place, notes));
     tag(out, port.tag, &port.name, &place, notes);
     if let Some(rate) = port.rate {
-        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
-        let _ = writeln!(out, " bandwidth {kbps}");
+        bandwidth(out, rate, &port.name, source, notes);
     }
     if port.labels {
         out.push_str(" mpls ip\n");
@@ -160,32 +162,39 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
                 quoted(&port.policy, &place, notes)
             );
         }
-        Some(DisciplineSpec::Fifo(fifo)) => fifo_queue(out, fifo, &place, notes),
+        Some(DisciplineSpec::Fifo(fifo)) => fifo_queue(out, fifo, port.rate, &place, notes),
         Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, &place, notes),
-        Some(spec @ (DisciplineSpec::Drr(_) | DisciplineSpec::FqCodel(_))) => {
-            notes.add(
-                &place,
-                format!("IOS has no {}: fair-queue stands for it", spec.kind()),
-            );
-            fair_queue(out, &FairQueueSpec::default(), &place, notes);
+        Some(DisciplineSpec::Drr(d)) => {
+            let fair = flows::drr(d, port.rate, &place, notes);
+            fair_queue(out, &fair, &place, notes);
         }
-        Some(DisciplineSpec::Wfq(_)) => {
-            notes.add(
-                &place,
-                "WFQ by flow as PGPS is not a queue of IOS; flow-based WFQ stands for it",
-            );
-            out.push_str(" fair-queue\n");
+        Some(DisciplineSpec::FqCodel(f)) => {
+            let fair = flows::fq_codel(f, port.rate, &place, notes);
+            fair_queue(out, &fair, &place, notes);
         }
-        Some(DisciplineSpec::Fan(_)) => {
-            notes.add(
-                &place,
-                "IOS has no admission of flows; flow-based WFQ stands for the fair queue behind it",
-            );
-            out.push_str(" fair-queue\n");
+        Some(DisciplineSpec::Wfq(w)) => {
+            let fair = flows::wfq(w, port.rate, &place, notes);
+            fair_queue(out, &fair, &place, notes);
+        }
+        Some(DisciplineSpec::Fan(f)) => {
+            let fair = flows::fan(f, port.rate, &place, notes);
+            fair_queue(out, &fair, &place, notes);
         }
         None => {}
     }
     out.push_str("!\n");
+}
+
+/// What percentages on an interface are of.
+fn bandwidth(out: &mut String, rate: Rate, name: &str, source: &Source, notes: &mut Notes) {
+    let place = format!("interface {name}");
+    if source.platform != Platform::IosXr {
+        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
+        let _ = writeln!(out, " bandwidth {kbps}");
+    } else if interface_bandwidth(name) != Some(rate) {
+        let what = format!("percentages are of the line's rate on IOS XR: it must be {rate}");
+        notes.add(&place, what);
+    }
 }
 
 /// The line that makes the frames of an interface carry a tag.
@@ -231,8 +240,7 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
         tag(out, input.tag, name, &place, notes);
     }
     if let Some(rate) = input.rate.filter(|_| alone) {
-        let kbps = numbers::kbps(rate, &place, "bandwidth", notes);
-        let _ = writeln!(out, " bandwidth {kbps}");
+        bandwidth(out, rate, name, source, notes);
     }
     let policy = quoted(&input.policy, &place, notes);
     let _ = writeln!(out, " service-policy input {policy}\n!");
@@ -248,24 +256,22 @@ fn reserved(spec: &ClassBasedSpec, rate: Rate) -> f64 {
 }
 
 /// A FIFO of an interface.
-fn fifo_queue(out: &mut String, fifo: &FifoSpec, place: &str, notes: &mut Notes) {
+fn fifo_queue(
+    out: &mut String,
+    fifo: &FifoSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) {
     out.push_str(" no fair-queue\n");
-    if let Some(AqmSpec::Wred(wred)) = &fifo.aqm {
-        class::wred(out, " ", wred, place, notes);
-    } else if fifo.aqm.is_some() {
-        notes.add(
-            place,
-            "RED is WRED with profiles by precedence or DSCP on IOS: it is left out",
-        );
+    match &fifo.aqm {
+        Some(AqmSpec::Wred(wred)) => class::wred(out, " ", wred, place, notes),
+        Some(AqmSpec::Red(red)) => class::red(out, " ", red, place, notes),
+        Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, place, notes),
+        None => {}
     }
-    match fifo.limit {
-        spillgate_core::Limit::Packets(n @ 1..=240_000) => {
-            let _ = writeln!(out, " hold-queue {n} out");
-        }
-        other => notes.add(
-            place,
-            format!("hold-queue counts packets up to 240000, not {other}"),
-        ),
+    if let Some(packets) = flows::hold_queue(fifo.limit, rate, place, notes) {
+        let _ = writeln!(out, " hold-queue {packets} out");
     }
 }
 
@@ -274,12 +280,19 @@ fn fair_queue(out: &mut String, fair: &FairQueueSpec, place: &str, notes: &mut N
     let defaults = FairQueueSpec::default();
     let _ = writeln!(out, " fair-queue {} {}", fair.threshold, fair.queues);
     if fair.hold_queue != defaults.hold_queue {
-        let _ = writeln!(out, " hold-queue {} out", fair.hold_queue);
-    }
-    if fair.cdt_policy != defaults.cdt_policy {
-        notes.add(
-            place,
-            "what happens at the congestive discard threshold is the router's",
+        let limit = Limit::Packets(fair.hold_queue);
+        let packets = flows::hold_queue(limit, None, place, notes);
+        let _ = writeln!(
+            out,
+            " hold-queue {} out",
+            packets.unwrap_or(fair.hold_queue)
         );
     }
+    if fair.weights != defaults.weights {
+        notes.add(
+            place,
+            "an interface's fair queue weighs flows by precedence (`weights`), not equally",
+        );
+    }
+    class::threshold_policy(fair, place, notes);
 }

@@ -63,25 +63,44 @@ impl Actions {
         place: &str,
         notes: &mut Notes,
     ) -> Vec<Step> {
-        let exp = |a: PoliceAction| {
-            matches!(
-                a,
-                PoliceAction::SetExp(_) | PoliceAction::SetExpImposition(_)
-            )
-        };
         let acts = class.police.iter().flat_map(|p| {
             let violate = p.violate.iter().flat_map(PoliceActions::iter);
             p.conform.iter().chain(p.exceed.iter()).chain(violate)
         });
-        let all: Vec<PoliceAction> = acts.collect();
-        if class.set_exp.or(class.set_exp_imposition).is_some() || all.iter().copied().any(exp) {
-            notes.add(place, "packets have no labels here: EXP bits are not set");
+        let (mut labels, mut frames) = (Vec::new(), Vec::new());
+        for (key, value) in [
+            ("set_exp", class.set_exp),
+            ("set_exp_imposition", class.set_exp_imposition),
+        ] {
+            labels.extend(value.map(|v| format!("{key} {v}")));
         }
-        let mark =
-            |a: PoliceAction| matches!(a, PoliceAction::SetCos(_) | PoliceAction::SetQosGroup(_));
-        let marks = class.set_cos.is_some() || class.set_qos_group.is_some();
-        if marks || all.into_iter().any(mark) {
-            notes.add(place, "CoS and QoS groups are not set");
+        for (key, value) in [
+            ("set_cos", class.set_cos.map(u16::from)),
+            ("set_qos_group", class.set_qos_group),
+        ] {
+            frames.extend(value.map(|v| format!("{key} {v}")));
+        }
+        for act in acts {
+            match act {
+                PoliceAction::SetExp(e) => labels.push(format!("set-exp {e}")),
+                PoliceAction::SetExpImposition(e) => {
+                    labels.push(format!("set-exp-imposition {e}"));
+                }
+                PoliceAction::SetCos(c) => frames.push(format!("set-cos {c}")),
+                PoliceAction::SetQosGroup(g) => frames.push(format!("set-qos-group {g}")),
+                PoliceAction::Transmit | PoliceAction::Drop | PoliceAction::SetDscp(_) => {}
+            }
+        }
+        if !labels.is_empty() {
+            let left = labels.join(", ");
+            notes.add(
+                place,
+                format!("packets have no labels here: EXP bits are not set ({left})"),
+            );
+        }
+        if !frames.is_empty() {
+            let left = frames.join(", ");
+            notes.add(place, format!("CoS and QoS groups are not set ({left})"));
         }
         let mut steps: Vec<Step> = class.set_dscp.map(Step::Mark).into_iter().collect();
         if let (Some(p), Some(first)) = (&class.police, division.police) {
@@ -103,9 +122,14 @@ impl Actions {
         notes: &mut Notes,
     ) {
         if p.conform_color.is_some() {
+            let and = if p.exceed_color.is_some() {
+                " and `exceed_color`"
+            } else {
+                ""
+            };
             notes.add(
                 place,
-                "police of tc knows no colors: the policer is color-blind",
+                format!("police of tc knows no colors: the policer is color-blind, without `conform_color`{and}"),
             );
         }
         let violate = p.violate.as_ref().unwrap_or(&p.exceed);
@@ -114,11 +138,13 @@ impl Actions {
                 // Behind a policer of the peak rate all that is left conforms or exceeds (RFC 2698).
                 steps.push(Step::Drop(self.policer(peak, "drop/pipe")));
             }
-            Some(_) if p.peak_rate.is_some() && violate == &p.exceed && p.exceed.drops() => {
-                notes.add(place, "what exceeds the peak rate is dropped with what exceeds the committed rate: the peak rate is left out");
+            Some((rate, burst))
+                if p.peak_rate.is_some() && violate == &p.exceed && p.exceed.drops() =>
+            {
+                notes.add(place, format!("what exceeds the peak rate is dropped with what exceeds the committed rate: the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
             }
-            Some(_) if p.peak_rate.is_some() => {
-                notes.add(place, "police of tc has two outcomes: what violates meets the exceed action, and the peak rate is left out");
+            Some((rate, burst)) if p.peak_rate.is_some() => {
+                notes.add(place, format!("police of tc has two outcomes: what violates meets the exceed action, and the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
             }
             Some(_) if violate == &p.exceed => {}
             Some((rate, excess)) if marks(&p.exceed) == marks(&p.conform) && !p.exceed.drops() => {
@@ -128,8 +154,8 @@ impl Actions {
                 self.two_colors(&p.conform, violate, both, steps);
                 return;
             }
-            Some(_) => {
-                notes.add(place, "police of tc has one bucket and two outcomes: what exceeds meets the violate action, and the excess burst is left out");
+            Some((_, excess)) => {
+                notes.add(place, format!("police of tc has one bucket and two outcomes: what exceeds meets the violate action, and the excess burst (`excess_burst`) of {excess} B is left out"));
                 self.two_colors(&p.conform, violate, first, steps);
                 return;
             }

@@ -86,9 +86,7 @@ impl Script<'_> {
             self.notes.add(&pair[1].place, reason);
         }
         let kind = self.scheduler.name();
-        let reason =
-            format!("{kind} does not limit the rate: the device itself must send at {rate}");
-        self.notes.add(&format!("policy {name}"), reason);
+        self.unlimited(kind, rate, &format!("policy {name}"));
         let default = bands.iter().rposition(|b| b.level.is_none());
         self.default = minor(default.unwrap_or(bands.len() - 1));
         self.root(&command(self.scheduler, &bands, strict, self.default));
@@ -154,9 +152,10 @@ impl Script<'_> {
 
     /// The queue of a band.
     fn band(&mut self, band: &Band<'_>, minor: u16, division: &spillgate_queueing::Division) {
-        if let Some((admitted, _)) = division.priority.filter(|_| !actions::polices(band.class)) {
+        if let Some((admitted, burst)) = division.priority.filter(|_| !actions::polices(band.class))
+        {
             let reason = format!(
-                "priority above {admitted} is not policed: {} serves it before all others",
+                "priority above its rate of {admitted} (burst {burst} B) is not policed: {} serves it before all others",
                 self.scheduler.name()
             );
             self.notes.add(&band.place, reason);
@@ -167,6 +166,7 @@ impl Script<'_> {
             None => u64::MAX,
         };
         let qdisc = queue::leaf(band.class, band.share, dscps, &band.place, &mut self.notes);
+        self.lines.push(super::comment(&band.place));
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
             self.device

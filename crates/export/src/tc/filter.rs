@@ -34,6 +34,7 @@ impl Script<'_> {
             cubes
         };
         let actions = actions::text(steps, place, &mut self.notes);
+        self.filter_lines.push(super::comment(place));
         for cube in cubes {
             let written = match self.filters {
                 Filters::Flower => self.flower(cube, place),

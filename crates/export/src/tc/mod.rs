@@ -13,6 +13,7 @@ mod actions;
 mod bands;
 mod cubes;
 mod filter;
+mod flows;
 mod options;
 mod queue;
 
@@ -20,9 +21,7 @@ use std::fmt::Write as _;
 
 use spillgate_core::Rate;
 use spillgate_queueing::Division;
-use spillgate_queueing::spec::{
-    ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec,
-};
+use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use crate::{Exported, Note, Notes, Port, Source, codes, place};
@@ -122,6 +121,11 @@ fn is_device(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.chars().all(fine) && !name.starts_with(['-', '.'])
 }
 
+/// A line for people, on which nothing is a command.
+fn comment(text: &str) -> String {
+    format!("# {}", text.replace(char::is_control, " "))
+}
+
 /// Where the packets of a class go.
 #[derive(Clone, Copy, Debug)]
 enum Target {
@@ -181,15 +185,16 @@ impl<'s> Script<'s> {
         let rate = port
             .rate
             .map_or_else(|| "unknown rate".to_owned(), |r| r.to_string());
-        let shown = |s: &str| s.replace(char::is_control, " ");
         Ok(Self {
             source,
             scheduler: options.scheduler,
             filters: options.filters,
             head: format!(
-                "# Written by Spillgate: {} at {rate}, policy {}.\n",
-                shown(&port.name),
-                shown(&port.policy)
+                "{}\n",
+                comment(&format!(
+                    "Written by Spillgate: {} at {rate}, policy {}.",
+                    port.name, port.policy
+                ))
             ),
             lines: vec![format!("tc qdisc del dev {name} root 2>/dev/null || true")],
             device: name,
@@ -218,59 +223,68 @@ impl<'s> Script<'s> {
                 .hint("write `bandwidth` on the interface, or give --rate")
                 .into());
         };
-        match self.source.policies.get(&port.policy) {
-            None => {}
-            Some(DisciplineSpec::Fifo(f)) => {
-                let qdisc = match &f.aqm {
-                    None => queue::fifo(f.limit, rate),
-                    Some(aqm) => {
-                        queue::managed(aqm, f.limit, rate, u64::MAX, &place, &mut self.notes)
-                    }
-                };
-                self.root(&qdisc);
-            }
-            Some(DisciplineSpec::Drr(d)) => {
-                let qdisc = queue::drr(d, rate, &place, &mut self.notes);
-                self.root(&qdisc);
-            }
-            Some(DisciplineSpec::FqCodel(f)) => {
-                let qdisc = queue::fq_codel(f, rate, &place, &mut self.notes);
-                self.root(&qdisc);
-            }
-            Some(DisciplineSpec::FlowWfq(f)) => {
-                let qdisc = queue::sfq(f, None, &place, &mut self.notes);
-                self.root(&qdisc);
-            }
-            Some(spec @ (DisciplineSpec::Wfq(_) | DisciplineSpec::Fan(_))) => {
-                if matches!(spec, DisciplineSpec::Fan(_)) {
-                    let missing =
-                        "tc has no admission of flows; sfq stands for the fair queue behind it";
-                    self.notes.add(&place, missing);
+        let notes = &mut self.notes;
+        let queue = match self.source.policies.get(&port.policy) {
+            None => return Ok(()),
+            Some(DisciplineSpec::ClassBased(spec)) => {
+                match self.scheduler {
+                    Scheduler::Htb => self.class_based(&port.policy, spec, rate),
+                    Scheduler::Ets | Scheduler::Prio => self.bands(&port.policy, spec, rate)?,
                 }
-                let fair = FairQueueSpec {
-                    queues: 1024,
-                    threshold: 127,
-                    ..FairQueueSpec::default()
-                };
-                let qdisc = queue::sfq(&fair, None, &place, &mut self.notes);
-                self.root(&qdisc);
+                return Ok(());
             }
-            Some(DisciplineSpec::ClassBased(spec)) => match self.scheduler {
-                Scheduler::Htb => self.class_based(&port.policy, spec, rate),
-                Scheduler::Ets | Scheduler::Prio => self.bands(&port.policy, spec, rate)?,
+            Some(DisciplineSpec::Fifo(f)) => match &f.aqm {
+                None => queue::fifo(f.limit, rate),
+                Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &place, notes),
             },
-        }
+            Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, &place, notes),
+            Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, rate, &place, notes),
+            Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &place, notes),
+            Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &place, notes),
+            Some(DisciplineSpec::Fan(f)) => flows::fan(f, rate, &place, notes),
+        };
+        self.queue(&queue, rate, &place);
         Ok(())
+    }
+
+    /// A policy without classes: its queue at the rate.
+    fn queue(&mut self, queue: &str, rate: Rate, place: &str) {
+        if self.scheduler != Scheduler::Htb {
+            self.unlimited("a policy without classes and htb", rate, place);
+            self.root(queue);
+            return;
+        }
+        // Or the queue would be the device's, which only its line bounds.
+        self.root("htb default 1");
+        self.top(rate);
+        let line = format!(
+            "tc qdisc add dev {} parent 1:1 handle 10: {queue}",
+            self.device
+        );
+        self.lines.push(line);
+    }
+
+    /// Says that nothing keeps to the rate.
+    fn unlimited(&mut self, what: &str, rate: Rate, place: &str) {
+        let reason =
+            format!("{what} does not limit the rate: the device itself must send at {rate}");
+        self.notes.add(place, reason);
+    }
+
+    /// The class of `htb` that has the whole rate; its number.
+    fn top(&mut self, rate: Rate) -> u16 {
+        let minor = self.next_minor();
+        let bits = rate.bps();
+        self.lines.push(format!(
+            "tc class add dev {} parent 1: classid 1:{minor:x} htb rate {bits}bit ceil {bits}bit quantum {LEAST_TURN}",
+            self.device
+        ));
+        minor
     }
 
     fn class_based(&mut self, name: &str, spec: &ClassBasedSpec, rate: Rate) {
         let at = self.lines.len();
-        let top = self.next_minor();
-        let bits = rate.bps();
-        self.lines.push(format!(
-            "tc class add dev {} parent 1: classid 1:{top:x} htb rate {bits}bit ceil {bits}bit quantum {LEAST_TURN}",
-            self.device
-        ));
+        let top = self.top(rate);
         let node = self.node(name, spec, rate, rate, top, 0, &[name.to_owned()]);
         self.default = self.default_of(node);
         let root = format!(
@@ -358,10 +372,10 @@ impl<'s> Script<'s> {
                 p.level.clamp(1, LOWEST) - 1
             }
         };
-        if class.priority.as_ref().is_some_and(|p| p.rate.is_some()) && !actions::polices(class) {
+        if let Some((admitted, burst)) = division.priority.filter(|_| !actions::polices(class)) {
             self.notes.add(
                 place,
-                format!("priority above {guaranteed} is not policed: htb lets it wait for what other classes leave"),
+                format!("priority above its rate of {admitted} (burst {burst} B) is not policed: htb lets it wait for what other classes leave"),
             );
         }
         if depth > 0 && class.priority.is_some() {
@@ -376,6 +390,7 @@ impl<'s> Script<'s> {
         if let Some((_, burst)) = division.shape {
             let _ = write!(line, " cburst {burst}b");
         }
+        self.lines.push(comment(place));
         self.lines.push(line);
         let inner = class.policy.as_ref().and_then(|name| {
             match self.source.policies.get(name) {

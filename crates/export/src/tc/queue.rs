@@ -6,9 +6,12 @@ use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::aqm::{
     AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec,
 };
-use spillgate_queueing::spec::{ClassSpec, DrrSpec, FairQueueSpec, FqCodelSpec, Guard};
+use spillgate_queueing::spec::ClassSpec;
 
+use super::flows;
 use crate::Notes;
+use crate::limits::in_packets;
+use crate::settings::{changed, shown};
 
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
@@ -26,37 +29,42 @@ pub(super) fn leaf(
         Some(p) => Some(p.limit),
         None => class.queue_limit,
     };
-    if !class.queue_limit_dscp.is_empty() || !class.queue_limit_precedence.is_empty() {
-        notes.add(
-            place,
-            "limits of the queue by DSCP are left out: no queueing discipline has them without random drops",
-        );
+    for (by, limits) in [
+        ("DSCP", shown(&class.queue_limit_dscp)),
+        ("precedence", shown(&class.queue_limit_precedence)),
+    ] {
+        if !limits.is_empty() {
+            notes.add(
+                place,
+                format!("limits of the queue by {by} {limits} are left out: no queueing discipline has them without random drops"),
+            );
+        }
     }
     if let Some(fair) = &class.fair_queue {
-        if class.aqm.is_some() {
-            notes.add(
-                place,
-                "random early detection in front of a fair queue is left out",
-            );
-        }
-        return sfq(fair, limit, place, notes);
+        no_aqm(class, place, notes);
+        return flows::fair(fair, limit, rate, place, notes);
     }
     if let Some(d) = &class.drr {
-        if class.aqm.is_some() {
-            notes.add(
-                place,
-                "random early detection in front of a fair queue is left out",
-            );
-        }
-        return drr(d, rate, place, notes);
+        no_aqm(class, place, notes);
+        return flows::drr(d, rate, place, notes);
     }
     if let Some(f) = &class.fq_codel {
-        return fq_codel(f, rate, place, notes);
+        return flows::fq_codel(f, rate, place, notes);
     }
     let limit = limit.unwrap_or(Limit::Packets(64));
     match &class.aqm {
         None => fifo(limit, rate),
         Some(aqm) => managed(aqm, limit, rate, dscps, place, notes),
+    }
+}
+
+/// Says that nothing drops early in front of a fair queue.
+fn no_aqm(class: &ClassSpec, place: &str, notes: &mut Notes) {
+    if let Some(aqm) = &class.aqm {
+        notes.add(
+            place,
+            format!("{} in front of a fair queue is left out", aqm.kind()),
+        );
     }
 }
 
@@ -69,76 +77,6 @@ pub(super) fn fifo(limit: Limit, rate: Rate) -> String {
     }
 }
 
-/// `sfq`, the fair queue without AQM. Its depth is at most 127 packets.
-pub(super) fn sfq(
-    fair: &FairQueueSpec,
-    limit: Option<Limit>,
-    place: &str,
-    notes: &mut Notes,
-) -> String {
-    const DEPTH: u16 = 127;
-    notes.add(
-        place,
-        "sfq stands for the fair queue: all flows weigh the same, and the longest gives when it is full",
-    );
-    if fair.threshold > DEPTH {
-        notes.add(
-            place,
-            format!(
-                "a flow of sfq holds {DEPTH} packets at most, not {}",
-                fair.threshold
-            ),
-        );
-    }
-    let packets = match limit {
-        Some(Limit::Packets(n)) => n.min(fair.hold_queue),
-        Some(other) => {
-            notes.add(
-                place,
-                format!("sfq counts packets: the limit of {other} is left out"),
-            );
-            fair.hold_queue
-        }
-        None => fair.hold_queue,
-    };
-    format!(
-        "sfq limit {packets} depth {} divisor {}",
-        fair.threshold.min(DEPTH),
-        fair.queues
-    )
-}
-
-/// `fq_codel`.
-pub(super) fn fq_codel(f: &FqCodelSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
-    let packets = in_packets(f.limit, rate, "fq_codel", place, notes);
-    if f.guard == Guard::Flow {
-        notes.add(
-            place,
-            "CoDel of fq_codel looks at the backlog of all flows, not of the packet's own",
-        );
-    }
-    let delays = delays(&f.codel(), place, notes);
-    let ecn = if f.ecn { "ecn" } else { "noecn" };
-    format!(
-        "fq_codel limit {packets} flows {} quantum {}{delays} memory_limit {}b drop_batch {} {ecn}",
-        f.flows, f.quantum.0, f.memory_limit.0, f.drop_batch
-    )
-}
-
-/// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
-pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
-    notes.add(
-        place,
-        "sfq stands for DRR by flow (the classes of Linux's drr would each need a filter): all flows weigh the same, a flow holds 127 packets at most",
-    );
-    let packets = in_packets(d.limit, rate, "sfq", place, notes);
-    let queues = d.queues.unwrap_or(1024).next_power_of_two();
-    format!(
-        "sfq limit {packets} quantum {} depth 127 divisor {queues}",
-        d.quantum.0
-    )
-}
-
 /// `red` or `codel`.
 pub(super) fn managed(
     aqm: &AqmSpec,
@@ -148,73 +86,94 @@ pub(super) fn managed(
     place: &str,
     notes: &mut Notes,
 ) -> String {
-    let red_of = |r, notes: &mut Notes| red(r, limit, rate, place, notes);
     match aqm {
         AqmSpec::Red(r) => {
             if r.gentle {
                 notes.add(
                     place,
-                    "red is not gentle: above the maximum it drops every packet",
+                    "red is not `gentle`: above the maximum it drops every packet",
                 );
             }
-            if r.size_scaling != SizeScaling::None {
-                notes.add(place, "red does not scale probabilities by length");
+            if r.wait {
+                notes.add(
+                    place,
+                    "red spreads the gaps between drops over 1 to 1/p packets, not over 1/p to 2/p (`wait`)",
+                );
             }
-            red_of(r, notes)
+            let unit = match r.size_scaling {
+                SizeScaling::None => None,
+                SizeScaling::Paper => Some(("max_packet", r.max_packet)),
+                SizeScaling::Ns => Some(("mean_packet", r.mean_packet)),
+            };
+            if let Some((key, size)) = unit {
+                notes.add(
+                    place,
+                    format!(
+                        "red does not scale probabilities by length (`size_scaling: {}`, `{key}` {size})",
+                        shown(&r.size_scaling)
+                    ),
+                );
+            }
+            red(r, limit, rate, place, notes)
         }
-        AqmSpec::Wred(w) => red_of(&one_profile(w, dscps, place, notes), notes),
+        AqmSpec::Wred(w) => {
+            notes.add(
+                place,
+                "red spreads its drops over 1 to 1/p packets, which makes them up to twice as many as those of WRED",
+            );
+            let one = one_profile(w, dscps, place, notes);
+            red(&one, limit, rate, place, notes)
+        }
         AqmSpec::Codel(c) => codel(c, limit, rate, place, notes),
     }
 }
 
 /// `codel`.
 fn codel(c: &CodelSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
-    let packets = in_packets(limit, rate, "codel", place, notes);
+    let packets = in_packets(limit, Some(rate), "codel", place, notes).unwrap_or(1000);
     let ecn = if c.ecn { " ecn" } else { " noecn" };
     let delays = delays(c, place, notes);
     format!("codel limit {packets}{delays}{ecn}")
 }
 
 /// The words of `codel` and `fq_codel` for what packets may wait.
-fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
+pub(super) fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
     if c.inverse_sqrt == InverseSqrt::Exact {
-        notes.add(place, "Linux computes the square root of CoDel in 16 bits: drops come closer after one another at first");
+        notes.add(place, "Linux computes the square root of CoDel in 16 bits (`inverse_sqrt: newton16`): drops come closer after one another at first");
     }
     if c.max_packet != CodelSpec::default().max_packet {
         notes.add(
             place,
-            "below the device's largest packet nothing is dropped, whatever `max_packet` is",
+            format!(
+                "CoDel drops nothing while no more than the device's largest packet waits, whatever `max_packet` is ({})",
+                c.max_packet
+            ),
         );
     }
-    let mut words = format!(
-        " target {} interval {}",
-        micros(c.target),
-        micros(c.interval)
-    );
-    if let Some(threshold) = c.ce_threshold {
-        let _ = write!(words, " ce_threshold {}", micros(threshold));
+    let mut words = String::new();
+    for (word, time) in [
+        ("target", Some(c.target)),
+        ("interval", Some(c.interval)),
+        ("ce_threshold", c.ce_threshold),
+    ] {
+        if let Some(time) = time {
+            let _ = write!(words, " {word} {}us", micros(word, time, place, notes));
+        }
     }
     words
 }
 
 /// A time for `tc`, which counts microseconds.
-fn micros(d: Dur) -> String {
-    format!("{}us", (d.as_ps() + 500_000) / 1_000_000)
-}
-
-/// A limit for a discipline that counts packets: bytes make packets of 1514 B.
-fn in_packets(limit: Limit, rate: Rate, kind: &str, place: &str, notes: &mut Notes) -> u64 {
-    let bytes = match limit {
-        Limit::Packets(n) => return n.into(),
-        Limit::Bytes(n) => n,
-        Limit::Time(d) => rate.bytes_in(d),
-    };
-    let packets = bytes.div_ceil(1514).max(1);
-    notes.add(
-        place,
-        format!("{kind} counts packets: the limit of {limit} becomes {packets} packets"),
-    );
-    packets
+fn micros(word: &str, time: Dur, place: &str, notes: &mut Notes) -> u64 {
+    const ONE: u64 = 1_000_000;
+    let whole = ((time.as_ps() + ONE / 2) / ONE).max(1);
+    if whole * ONE != time.as_ps() {
+        notes.add(
+            place,
+            format!("`{word}` is in whole us: {time} is written as {whole} us"),
+        );
+    }
+    whole
 }
 
 /// `red`.
@@ -222,11 +181,36 @@ fn red(r: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) ->
     let bytes = |packets: f64| (packets * f64::from(PACKET_BYTES) + 0.5) as u64;
     let min = bytes(r.min_th).max(u64::from(PACKET_BYTES));
     let max = bytes(r.max_th).max(min + 1);
-    let hard = match limit {
-        Limit::Packets(n) => u64::from(n) * u64::from(PACKET_BYTES),
-        Limit::Bytes(n) => n,
-        Limit::Time(d) => rate.bytes_in(d),
+    let (hard, counted) = match limit {
+        Limit::Packets(n) => (u64::from(n) * u64::from(PACKET_BYTES), ", of the limit"),
+        Limit::Bytes(n) => (n, ""),
+        Limit::Time(d) => (rate.bytes_in(d), ""),
     };
+    let decay = match r.mean_packet.0 == u64::from(PACKET_BYTES) {
+        true => String::new(),
+        false => format!(", not {} (`mean_packet`)", r.mean_packet),
+    };
+    notes.add(
+        place,
+        format!(
+            "red counts bytes: a packet of the thresholds{counted} and of an idle queue's decay is taken as {PACKET_BYTES} B{decay}"
+        ),
+    );
+    if bytes(r.min_th) != min {
+        notes.add(
+            place,
+            format!("the least threshold of red is a packet, not {}", r.min_th),
+        );
+    }
+    if hard <= max {
+        notes.add(
+            place,
+            format!(
+                "the limit of red must be above its maximum: {limit} becomes {} B",
+                max + 1
+            ),
+        );
+    }
     let wlog = weight_log(r.weight);
     let burst = burst_of(wlog, min);
     if (r.weight - 1.0 / f64::from(1_u32 << wlog)).abs() > r.weight * 1e-9 {
@@ -262,10 +246,15 @@ fn one_profile(w: &WredSpec, dscps: u64, place: &str, notes: &mut Notes) -> RedS
         .copied()
         .unwrap_or_else(|| w.profile(spillgate_core::Dscp::DEFAULT));
     if found.len() > 1 {
+        let told = ["ecn", "exponential_weighting_constant", "mean_packet"];
+        let written = match changed(w, &told) {
+            none if none.is_empty() => none,
+            profiles => format!(" with {profiles}"),
+        };
         notes.add(
             place,
             format!(
-                "red has one drop profile: {} {} {} of the lowest DSCP stands for {} of WRED",
+                "red has one drop profile: {} {} {} of the lowest DSCP stands for {} of WRED{written}",
                 first.min,
                 first.max,
                 first.denominator,
@@ -280,6 +269,7 @@ fn one_profile(w: &WredSpec, dscps: u64, place: &str, notes: &mut Notes) -> RedS
         weight: 1.0 / f64::from(1_u32 << w.exponential_weighting_constant.min(31)),
         gentle: false,
         ecn: w.ecn,
+        mean_packet: w.mean_packet,
         ..RedSpec::default()
     }
 }

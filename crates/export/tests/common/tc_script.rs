@@ -234,14 +234,19 @@ impl<'t> Words<'t> {
             }
             "sfq" => {
                 self.expect("limit");
-                self.number::<u32>();
+                assert!(self.number::<u32>() > 1, "{}", self.1);
                 if self.take("quantum") {
                     assert!(self.number::<u32>() >= 64);
                 }
                 self.expect("depth");
                 assert!((1..=127).contains(&self.number::<u32>()));
+                self.expect("flows");
+                let flows = self.number::<u32>();
                 self.expect("divisor");
-                assert!(self.number::<u32>().is_power_of_two());
+                // Linux takes no more than 65536 and a power of two.
+                assert_eq!(self.number::<u32>(), flows);
+                assert!(flows.is_power_of_two() && flows <= 65_536, "{}", self.1);
+                self.take("headdrop");
             }
             "red" => {
                 self.expect("limit");

@@ -1,0 +1,186 @@
+//! Queues by flow that IOS does not have, as its flow-based WFQ.
+
+use spillgate_core::{Limit, Rate};
+use spillgate_queueing::aqm::CodelSpec;
+use spillgate_queueing::spec::{
+    DrrSpec, FairQueueSpec, FanSpec, FlowWeights, FqCodelSpec, WfqSpec, WfqWeights,
+};
+
+use crate::Notes;
+use crate::limits::in_packets;
+use crate::settings::{changed, no_admission, shown};
+
+/// Packets that one conversation may hold at most: no threshold.
+const MOST: u32 = 4096;
+/// Packets that `hold-queue` takes.
+pub(super) const HOLD_QUEUE: std::ops::RangeInclusive<u32> = 1..=240_000;
+
+/// Packets for `hold-queue`, if that can say the limit.
+pub(super) fn hold_queue(
+    limit: Limit,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> Option<u32> {
+    let packets = in_packets(limit, rate, "hold-queue", place, notes)?;
+    let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+    if !HOLD_QUEUE.contains(&packets) {
+        let (least, most) = HOLD_QUEUE.into_inner();
+        notes.add(
+            place,
+            format!("hold-queue takes {least} to {most} packets, not {packets}"),
+        );
+    }
+    Some(packets.clamp(*HOLD_QUEUE.start(), *HOLD_QUEUE.end()))
+}
+
+/// Conversations for flows, and a note on how they are sorted into them.
+fn conversations(flows: Option<u32>, place: &str, notes: &mut Notes) -> u16 {
+    let all = FairQueueSpec::default().queues;
+    let Some(flows) = flows else {
+        notes.add(
+            place,
+            format!("flows are hashed into {all} conversations, where each had a queue of its own"),
+        );
+        return all;
+    };
+    let near = flows.clamp(16, 4096).next_power_of_two() as u16;
+    if u32::from(near) != flows {
+        notes.add(
+            place,
+            format!("flows are hashed into {near} conversations, not into {flows} queues"),
+        );
+    }
+    near
+}
+
+/// A fair queue of this limit in which no flow has a threshold of its own.
+fn unthreatened(limit: Option<u32>) -> FairQueueSpec {
+    let defaults = FairQueueSpec::default();
+    let hold_queue = limit.unwrap_or(defaults.hold_queue);
+    FairQueueSpec {
+        threshold: hold_queue.min(MOST) as u16,
+        hold_queue,
+        ..defaults
+    }
+}
+
+fn weights(weights: WfqWeights) -> FlowWeights {
+    match weights {
+        WfqWeights::Equal => FlowWeights::Equal,
+        WfqWeights::Precedence => FlowWeights::Precedence,
+    }
+}
+
+/// What is left out, behind a semicolon.
+fn without(settings: &str) -> String {
+    match settings.is_empty() {
+        true => String::new(),
+        false => format!("; left out: {settings}"),
+    }
+}
+
+/// For WFQ as PGPS.
+pub(super) fn wfq(
+    w: &WfqSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> FairQueueSpec {
+    notes.add(
+        place,
+        "WFQ by flow as PGPS is not a queue of IOS: flow-based WFQ stands for it, in which a flow at its limit gives the packet of all that would leave last, not what arrives",
+    );
+    let flow = in_packets(w.limit, rate, "fair-queue", place, notes);
+    let threshold = flow.map_or(64, |n| n.min(MOST.into()) as u16);
+    if flow.is_some_and(|n| n > MOST.into()) {
+        notes.add(
+            place,
+            format!(
+                "a conversation holds {MOST} packets at most, not {}",
+                w.limit
+            ),
+        );
+    }
+    FairQueueSpec {
+        queues: conversations(None, place, notes),
+        threshold,
+        weights: weights(w.weights),
+        ..unthreatened(hold_queue(w.hold_queue, rate, place, notes))
+    }
+}
+
+/// For DRR.
+pub(super) fn drr(
+    d: &DrrSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> FairQueueSpec {
+    let rest = changed(d, &["limit", "queues", "weights"]);
+    notes.add(
+        place,
+        format!("IOS has no DRR: fair-queue stands for it{}", without(&rest)),
+    );
+    FairQueueSpec {
+        queues: conversations(d.queues, place, notes),
+        weights: weights(d.weights),
+        ..unthreatened(hold_queue(d.limit, rate, place, notes))
+    }
+}
+
+/// For FQ-CoDel.
+pub(super) fn fq_codel(
+    f: &FqCodelSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> FairQueueSpec {
+    let rest = changed(f, &["limit", "flows"]);
+    notes.add(
+        place,
+        format!(
+            "IOS has no FQ-CoDel: fair-queue stands for it, which drops at its limit only and knows no new flows{}",
+            without(&rest)
+        ),
+    );
+    FairQueueSpec {
+        queues: conversations(Some(f.flows), place, notes),
+        weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+    }
+}
+
+/// For the fair queue of a cross-protect router.
+pub(super) fn fan(
+    f: &FanSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> FairQueueSpec {
+    notes.add(place, format!("IOS has {}", no_admission(f)));
+    notes.add(
+        place,
+        format!(
+            "flow-based WFQ stands for the fair queue behind the admission, scheduler {}: flows below the fair rate have no priority for `mtu` {} each",
+            shown(&f.scheduler),
+            f.mtu
+        ),
+    );
+    FairQueueSpec {
+        queues: conversations(None, place, notes),
+        weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+    }
+}
+
+/// CoDel is left out.
+pub(super) fn no_codel(c: &CodelSpec, place: &str, notes: &mut Notes) {
+    notes.add(
+        place,
+        format!(
+            "IOS has no CoDel: the queue drops at its limit only{}",
+            without(&changed(c, &[]))
+        ),
+    );
+}

@@ -1,0 +1,207 @@
+//! Queues by flow as queueing disciplines of Linux: `sfq` and `fq_codel`.
+
+use spillgate_core::{Limit, Rate};
+use spillgate_queueing::spec::{
+    CdtPolicy, DrrSpec, FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec, Guard,
+    WfqSpec, WfqWeights,
+};
+
+use super::queue::delays;
+use crate::Notes;
+use crate::limits::in_packets;
+use crate::settings::{no_admission, shown};
+
+/// Packets that a flow of `sfq` holds at most (`SFQ_MAX_DEPTH` of Linux).
+const DEPTH: u64 = 127;
+/// Queues into which flows are hashed where each of them had its own: the default of `sfq`.
+const QUEUES: u32 = 1024;
+/// The least limit of `sfq`: `tc` refuses less.
+const LEAST: u64 = 2;
+/// The most bytes that `memory_limit` can be.
+const MEMORY: u64 = u32::MAX as u64;
+
+/// `sfq`, with all that it can be told.
+struct Sfq {
+    /// Packets in all.
+    limit: u64,
+    /// Bytes of a turn; none: a packet of the device.
+    quantum: Option<u64>,
+    /// Packets that a flow may hold.
+    depth: u64,
+    /// A power of two.
+    queues: u32,
+    /// What is pushed out is the first packet of the longest flow, not its last.
+    from_head: bool,
+}
+
+impl Sfq {
+    fn text(&self, place: &str, notes: &mut Notes) -> String {
+        if self.limit < LEAST {
+            notes.add(
+                place,
+                format!("sfq holds {LEAST} packets at least, not {}", self.limit),
+            );
+        }
+        if self.depth > DEPTH {
+            notes.add(
+                place,
+                format!(
+                    "a flow of sfq holds {DEPTH} packets at most, not {}",
+                    self.depth
+                ),
+            );
+        }
+        let quantum = self
+            .quantum
+            .map_or_else(String::new, |q| format!(" quantum {q}"));
+        // As many flows as queues: by default no more than 127 would wait at once.
+        let from_head = if self.from_head { " headdrop" } else { "" };
+        format!(
+            "sfq limit {}{quantum} depth {} flows {} divisor {}{from_head}",
+            self.limit.max(LEAST),
+            self.depth.min(DEPTH),
+            self.queues,
+            self.queues
+        )
+    }
+}
+
+fn by_precedence(weights: WfqWeights) -> &'static str {
+    match weights {
+        WfqWeights::Equal => "",
+        WfqWeights::Precedence => ", not by precedence",
+    }
+}
+
+/// `sfq` for Cisco's flow-based WFQ, which the limit of its class may bound, too.
+pub(super) fn fair(
+    fair: &FairQueueSpec,
+    limit: Option<Limit>,
+    rate: Rate,
+    place: &str,
+    notes: &mut Notes,
+) -> String {
+    let weights = match fair.weights {
+        FlowWeights::Equal => "",
+        FlowWeights::Precedence => ", not by precedence",
+    };
+    let policy = match fair.cdt_policy {
+        CdtPolicy::WorstSn => "the packet of all that would leave last (`worst-sn`)",
+        CdtPolicy::BlockQuarter => "all until it holds a quarter of that (`block-quarter`)",
+    };
+    notes.add(
+        place,
+        format!(
+            "sfq stands for the fair queue: flows take turns with equal weights{weights}, a flow that holds its depth loses what arrives, not {policy}, and the longest gives when it is full"
+        ),
+    );
+    let bound = limit.and_then(|l| in_packets(l, Some(rate), "sfq", place, notes));
+    let sfq = Sfq {
+        limit: bound.map_or(u64::MAX, |b| b).min(fair.hold_queue.into()),
+        quantum: None,
+        depth: fair.threshold.into(),
+        queues: fair.queues.into(),
+        from_head: false,
+    };
+    sfq.text(place, notes)
+}
+
+/// `sfq` for weighted fair queueing as PGPS.
+pub(super) fn wfq(w: &WfqSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let weights = by_precedence(w.weights);
+    notes.add(
+        place,
+        format!(
+            "sfq stands for WFQ as PGPS: flows take turns of a packet with equal weights{weights}, they are hashed into {QUEUES} queues, and the longest gives when it is full, not what arrives"
+        ),
+    );
+    let mut packets = |limit| in_packets(limit, Some(rate), "sfq", place, notes);
+    let (depth, limit) = (packets(w.limit), packets(w.hold_queue));
+    let sfq = Sfq {
+        limit: limit.unwrap_or(1000),
+        quantum: None,
+        depth: depth.unwrap_or(DEPTH),
+        queues: QUEUES,
+        from_head: false,
+    };
+    sfq.text(place, notes)
+}
+
+/// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
+pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let queues = d.queues.unwrap_or(QUEUES).next_power_of_two();
+    let hashed = match d.queues {
+        None => format!(", and flows are hashed into {queues} queues"),
+        Some(n) if n != queues => format!(", and of {n} queues there are {queues}"),
+        Some(_) => String::new(),
+    };
+    notes.add(
+        place,
+        format!(
+            "sfq stands for DRR by flow (the classes of Linux's drr would each need a filter): flows have equal weights{}, a flow holds {DEPTH} packets at most, the longest in packets, not in bytes, gives when it is full{hashed}",
+            by_precedence(d.weights)
+        ),
+    );
+    let sfq = Sfq {
+        limit: in_packets(d.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
+        quantum: Some(d.quantum.0),
+        depth: DEPTH,
+        queues,
+        from_head: true,
+    };
+    sfq.text(place, notes)
+}
+
+/// `sfq` for the fair queue of a cross-protect router.
+pub(super) fn fan(f: &FanSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    notes.add(place, format!("tc has {}", no_admission(f)));
+    notes.add(
+        place,
+        format!(
+            "sfq stands for the fair queue behind the admission, scheduler {}: flows below the fair rate wait for their turn as all others, without priority for `mtu` {} each, flows are hashed into {QUEUES} queues, a flow holds {DEPTH} packets at most, and the longest in packets, not in bytes, gives when it is full",
+            shown(&f.scheduler),
+            f.mtu
+        ),
+    );
+    let quantum = match &f.scheduler {
+        FanScheduler::Pfq(_) => f.mtu,
+        FanScheduler::Pdrr(p) => p.quantum.unwrap_or(f.mtu),
+    };
+    let sfq = Sfq {
+        limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(1000),
+        quantum: Some(quantum.0),
+        depth: DEPTH,
+        queues: QUEUES,
+        from_head: true,
+    };
+    sfq.text(place, notes)
+}
+
+/// `fq_codel`.
+pub(super) fn fq_codel(f: &FqCodelSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let packets = in_packets(f.limit, Some(rate), "fq_codel", place, notes).unwrap_or(10_240);
+    if f.guard == Guard::Flow {
+        notes.add(
+            place,
+            "CoDel of fq_codel looks at the backlog of all flows, not of the packet's own",
+        );
+    }
+    if f.memory_limit.0 > MEMORY {
+        notes.add(
+            place,
+            format!(
+                "`memory_limit` is {MEMORY} B at most, not {}",
+                f.memory_limit
+            ),
+        );
+    }
+    let delays = delays(&f.codel(), place, notes);
+    let ecn = if f.ecn { "ecn" } else { "noecn" };
+    format!(
+        "fq_codel limit {packets} flows {} quantum {}{delays} memory_limit {}b drop_batch {} {ecn}",
+        f.flows,
+        f.quantum.0,
+        f.memory_limit.0.min(MEMORY),
+        f.drop_batch
+    )
+}

@@ -1,0 +1,554 @@
+//! No parameter is lost in silence: whatever one is changed to, the commands change or a note names
+//! it. Every parameter of every discipline has a row here, which the schema checks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use spillgate_core::Rate;
+use spillgate_export::{Exported, Port, Scheduler, Source, Tag, TcOptions, ios, tc};
+use spillgate_import::IosImporter;
+use spillgate_queueing::Recipe;
+use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_scenario::{Importer as _, Platform};
+
+/// A parameter, the policy `p` in which it is changed, where it stands there, and other values.
+struct Row {
+    /// `RedSpec.min_th`: the type of the schema and the key.
+    key: &'static str,
+    policies: Value,
+    at: String,
+    values: Vec<Value>,
+}
+
+/// Rows of one policy: the object at `at` of it is of the type `of`.
+fn rows(
+    of: &'static str,
+    policies: &Value,
+    at: &str,
+    changes: &[(&'static str, Value)],
+) -> Vec<Row> {
+    let row = |(key, values): &(&'static str, Value)| Row {
+        key: Box::leak(format!("{of}.{key}").into_boxed_str()),
+        policies: policies.clone(),
+        at: format!("{at}/{key}"),
+        values: values.as_array().unwrap().clone(),
+    };
+    changes.iter().map(row).collect()
+}
+
+/// A class-based policy of one class with these keys, for AF11.
+fn class(keys: Value) -> Value {
+    let mut class = json!({"name": "a", "match": {"dscp": "af11"}});
+    let keys = keys.as_object().unwrap().clone();
+    class.as_object_mut().unwrap().extend(keys);
+    let inner = json!({"class-based": {"classes": [
+        {"name": "x", "match": {"dscp": "af11"}, "bandwidth": "30 %"}, {"name": "class-default"}]}});
+    json!({"p": {"class-based": {"classes": [class, {"name": "class-default"}]}}, "inner": inner})
+}
+
+const CLASS: &str = "/p/class-based/classes/0";
+
+/// The rows of an AQM, in a FIFO of the port and in a class.
+fn aqm(kind: &str, of: &'static str, base: Value, changes: &[(&'static str, Value)]) -> Vec<Row> {
+    let fifo = json!({"p": {"fifo": {"limit": "100 packets", "aqm": {kind: base}}}});
+    let class = class(json!({"queue_limit": "100 packets", "aqm": {kind: base}}));
+    let mut all = rows(of, &fifo, &format!("/p/fifo/aqm/{kind}"), changes);
+    all.extend(rows(of, &class, &format!("{CLASS}/aqm/{kind}"), changes));
+    all
+}
+
+/// The rows of a fair queue, at the port as `kind` and in a class under `key`.
+fn queue(
+    kind: &str,
+    key: Option<&str>,
+    of: &'static str,
+    changes: &[(&'static str, Value)],
+) -> Vec<Row> {
+    let mut all = rows(
+        of,
+        &json!({"p": {kind: {}}}),
+        &format!("/p/{kind}"),
+        changes,
+    );
+    if let Some(key) = key {
+        let class = class(json!({"bandwidth": "50 %", key: {}}));
+        all.extend(rows(of, &class, &format!("{CLASS}/{key}"), changes));
+    }
+    all
+}
+
+fn table() -> Vec<Row> {
+    let mut all = rows(
+        "FifoSpec",
+        &json!({"p": {"fifo": {}}}),
+        "/p/fifo",
+        &[
+            ("limit", json!(["41 packets", "41 kB", "41 ms"])),
+            ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
+        ],
+    );
+    let red: &[(&str, Value)] = &[
+        ("min_th", json!([0.5, 5.4, 7])),
+        ("max_th", json!([15.4, 20, 99.9])),
+        ("max_p", json!([0.01, 0.11, 1])),
+        ("weight", json!([0.0021, 0.004, 1])),
+        ("gentle", json!([false])),
+        ("ecn", json!([true])),
+        ("wait", json!([true])),
+        ("size_scaling", json!(["paper", "ns"])),
+        ("mean_packet", json!(["1000 B", "501 B"])),
+    ];
+    all.extend(aqm("red", "RedSpec", json!({}), red));
+    let paper: &[(&str, Value)] = &[("max_packet", json!(["1000 B"]))];
+    all.extend(aqm(
+        "red",
+        "RedSpec",
+        json!({"size_scaling": "paper"}),
+        paper,
+    ));
+    let ns: &[(&str, Value)] = &[("mean_packet", json!(["1000 B"]))];
+    all.extend(aqm("red", "RedSpec", json!({"size_scaling": "ns"}), ns));
+    let wred: &[(&str, Value)] = &[
+        ("by", json!(["precedence"])),
+        ("exponential_weighting_constant", json!([1, 10])),
+        (
+            "dscp",
+            json!([{"af11": {"min": 30, "max": 40}}, {"af11": {"min": 32, "max": 41}}, {"af11": {"min": 32, "max": 40, "denominator": 20}}]),
+        ),
+        ("ecn", json!([true])),
+        ("mean_packet", json!(["501 B"])),
+    ];
+    all.extend(aqm("wred", "WredSpec", json!({}), wred));
+    let wred: &[(&str, Value)] = &[("precedence", json!([{"1": {"min": 30, "max": 40}}]))];
+    all.extend(aqm("wred", "WredSpec", json!({"by": "precedence"}), wred));
+    all.extend(aqm(
+        "codel",
+        "CodelSpec",
+        json!({}),
+        &[
+            ("target", json!(["6 ms", "5000.4 us"])),
+            ("interval", json!(["99 ms"])),
+            ("ecn", json!([true])),
+            ("ce_threshold", json!(["1 ms", "2 us"])),
+            ("max_packet", json!(["1500 B"])),
+            ("inverse_sqrt", json!(["newton16"])),
+        ],
+    ));
+    all.extend(queue(
+        "flow-wfq",
+        Some("fair_queue"),
+        "FairQueueSpec",
+        &[
+            ("queues", json!([16, 4096])),
+            ("threshold", json!([1, 65, 128, 4096])),
+            ("hold_queue", json!([1, 999, 5000])),
+            ("cdt_policy", json!(["block-quarter"])),
+            ("weights", json!(["equal"])),
+        ],
+    ));
+    all.extend(queue(
+        "drr",
+        Some("drr"),
+        "DrrSpec",
+        &[
+            ("quantum", json!(["300 B", "3000 B"])),
+            ("weights", json!(["precedence"])),
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("queues", json!([1, 100, 256, 65536])),
+        ],
+    ));
+    all.extend(queue(
+        "wfq",
+        None,
+        "WfqSpec",
+        &[
+            ("weights", json!(["precedence"])),
+            (
+                "limit",
+                json!(["63 packets", "200 packets", "100 kB", "5000 packets"]),
+            ),
+            ("hold_queue", json!(["999 packets", "1 MB", "20 ms"])),
+        ],
+    ));
+    all.extend(queue(
+        "fq-codel",
+        Some("fq_codel"),
+        "FqCodelSpec",
+        &[
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("memory_limit", json!(["16 MiB", "8 GiB"])),
+            ("flows", json!([1, 1000, 4096])),
+            ("quantum", json!(["300 B"])),
+            ("drop_batch", json!([1])),
+            ("target", json!(["6 ms", "5000.4 us"])),
+            ("interval", json!(["99 ms"])),
+            ("ecn", json!([false])),
+            ("ce_threshold", json!(["1 ms"])),
+            ("max_packet", json!(["1500 B"])),
+            ("guard", json!(["flow"])),
+            ("inverse_sqrt", json!(["newton16"])),
+        ],
+    ));
+    all.extend(fan());
+    all.extend(of_class());
+    all.extend(of_priority());
+    all.extend(of_police());
+    all
+}
+
+fn fan() -> Vec<Row> {
+    let mut all = queue(
+        "fan",
+        None,
+        "FanSpec",
+        &[
+            ("scheduler", json!(["pdrr"])),
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("mtu", json!(["1600 B"])),
+            ("min_fair_rate", json!(["6 %", "1 Mb/s"])),
+            ("max_priority_load", json!(["71 %", "1 Mb/s"])),
+            ("pfl_flow_timeout", json!(["21 s"])),
+            ("pfl_max", json!([100])),
+            ("p_add", json!([0.5])),
+            ("mechanism", json!(["efm", "raef", "rbaef"])),
+            ("elastic", json!(["instant"])),
+            ("accept_trigger", json!([true])),
+            ("fair_rate", json!([{"interval": "1 s"}])),
+            ("priority_load", json!([{"interval": "1 s"}])),
+            ("tick_phase", json!(["1 ms"])),
+            ("admissions_per_tick", json!([3])),
+            ("protected_list", json!(["shared"])),
+        ],
+    );
+    let mut inside = |of, key: &str, kind: &str, changes: &[(&'static str, Value)]| {
+        let (spec, at) = match kind {
+            "" => (json!({key: {}}), format!("/p/fan/{key}")),
+            kind => (json!({key: {kind: {}}}), format!("/p/fan/{key}/{kind}")),
+        };
+        all.extend(rows(of, &json!({"p": {"fan": spec}}), &at, changes));
+    };
+    inside("PfqSpec", "scheduler", "pfq", &[("afl_max", json!([9]))]);
+    let pdrr = [("mode", json!(["literal"])), ("quantum", json!(["3000 B"]))];
+    inside("PdrrSpec", "scheduler", "pdrr", &pdrr);
+    inside(
+        "EfmSpec",
+        "mechanism",
+        "efm",
+        &[("pfl_flushing_timer", json!(["4 s"]))],
+    );
+    inside(
+        "RaefSpec",
+        "mechanism",
+        "raef",
+        &[("active_time", json!(["4 s"]))],
+    );
+    let rbaef = [
+        ("active_time", json!(["4 s"])),
+        ("blocked_time", json!(["4 s"])),
+    ];
+    inside("RbaefSpec", "mechanism", "rbaef", &rbaef);
+    let measured = [("interval", json!(["400 ms"])), ("smoothing", json!([0.5]))];
+    inside("FairRateSpec", "fair_rate", "", &measured);
+    inside("PriorityLoadSpec", "priority_load", "", &measured);
+    all
+}
+
+fn of_class() -> Vec<Row> {
+    let queued = class(json!({"bandwidth": "20 %"}));
+    let mut all = rows(
+        "ClassSpec",
+        &queued,
+        CLASS,
+        &[
+            ("bandwidth", json!(["30 %", "7 Mb/s", "20.5 %"])),
+            ("shape", json!([{"rate": "10 Mb/s"}])),
+            ("police", json!([{"rate": "10 Mb/s"}])),
+            ("queue_limit", json!(["63 packets", "63 kB", "63 ms"])),
+            ("queue_limit_dscp", json!([{"af11": "20 packets"}])),
+            ("queue_limit_precedence", json!([{"1": "20 packets"}])),
+            ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
+            ("fair_queue", json!([{}])),
+            ("drr", json!([{}])),
+            ("fq_codel", json!([{}])),
+            ("set_dscp", json!(["cs1"])),
+            ("set_exp", json!([3])),
+            ("set_exp_imposition", json!([3])),
+            ("set_cos", json!([3])),
+            ("set_qos_group", json!([3])),
+            ("policy", json!(["inner"])),
+        ],
+    );
+    let sharing: &[(&str, Value)] = &[
+        ("bandwidth_remaining", json!(["20 %"])),
+        ("bandwidth_remaining_ratio", json!([7])),
+        ("priority", json!([{}, {"rate": "10 %"}])),
+    ];
+    all.extend(rows("ClassSpec", &class(json!({})), CLASS, sharing));
+    // A limit beside a fair queue, and RED in front of one.
+    let fair = class(json!({"bandwidth": "20 %", "fair_queue": {}}));
+    let beside: &[(&str, Value)] = &[
+        ("queue_limit", json!(["63 packets", "63 kB", "5 ms"])),
+        ("aqm", json!([{"red": {}}, {"wred": {}}])),
+    ];
+    all.extend(rows("ClassSpec", &fair, CLASS, beside));
+    let shaped = class(json!({"shape": {"rate": "10 Mb/s"}}));
+    let shape: &[(&str, Value)] = &[
+        ("rate", json!(["11 Mb/s", "12 %"])),
+        ("burst", json!(["30 kB", "30 ms"])),
+    ];
+    all.extend(rows("ShapeSpec", &shaped, &format!("{CLASS}/shape"), shape));
+    all
+}
+
+fn of_priority() -> Vec<Row> {
+    let at = format!("{CLASS}/priority");
+    let mut all = rows(
+        "PrioritySpec",
+        &class(json!({"priority": {}})),
+        &at,
+        &[
+            ("rate", json!(["10 %", "3 Mb/s"])),
+            ("limit", json!(["63 packets", "63 kB", "63 ms"])),
+        ],
+    );
+    // A level is before or behind another.
+    let mut two = class(json!({"priority": {}}));
+    let other = json!({"name": "b", "match": {"dscp": "ef"}, "priority": {"level": 2}});
+    let classes = two.pointer_mut("/p/class-based/classes").unwrap();
+    classes.as_array_mut().unwrap().insert(1, other);
+    all.extend(rows(
+        "PrioritySpec",
+        &two,
+        &at,
+        &[("level", json!([3, 7, 8]))],
+    ));
+    let policed: &[(&str, Value)] = &[
+        ("burst", json!(["30 kB", "20 B"])),
+        ("police", json!(["always"])),
+    ];
+    let priority = class(json!({"priority": {"rate": "10 %"}}));
+    all.extend(rows("PrioritySpec", &priority, &at, policed));
+    let always = class(json!({"priority": {"rate": "10 %", "police": "always"}}));
+    all.extend(rows("PrioritySpec", &always, &at, &policed[..1]));
+    all
+}
+
+fn of_police() -> Vec<Row> {
+    let at = format!("{CLASS}/police");
+    let marks = json!([
+        "drop", {"set-dscp": "cs1"}, {"set-exp": 2}, {"set-exp-imposition": 2}, {"set-cos": 2},
+        {"set-qos-group": 2}]);
+    let mut all = rows(
+        "PoliceSpec",
+        &class(json!({"police": {"rate": "10 Mb/s"}})),
+        &at,
+        &[
+            ("rate", json!(["11 Mb/s", "12 %"])),
+            ("burst", json!(["30 kB", "30 ms"])),
+            ("peak_rate", json!(["20 Mb/s"])),
+            ("conform", marks.clone()),
+            ("exceed", json!(["transmit", {"set-dscp": "cs1"}])),
+            ("violate", json!([{"set-dscp": "cs1"}])),
+            ("conform_color", json!([{"dscp": "af11"}])),
+        ],
+    );
+    // Two rates, one rate of three colors, colors.
+    for (base, changes) in [
+        (
+            json!({"rate": "10 Mb/s", "peak_rate": "20 Mb/s"}),
+            vec![
+                ("excess_burst", json!(["30 kB"])),
+                ("peak_rate", json!(["30 Mb/s"])),
+            ],
+        ),
+        (
+            json!({"rate": "10 Mb/s", "peak_rate": "20 Mb/s", "exceed": {"set-dscp": "cs1"}, "violate": "drop"}),
+            vec![
+                ("excess_burst", json!(["30 kB"])),
+                ("peak_rate", json!(["30 Mb/s"])),
+                ("violate", json!(["transmit", {"set-dscp": "cs2"}])),
+            ],
+        ),
+        (
+            json!({"rate": "10 Mb/s", "exceed": {"set-dscp": "cs1"}, "violate": "drop"}),
+            vec![
+                ("excess_burst", json!(["30 kB"])),
+                ("violate", json!([{"set-dscp": "cs2"}])),
+            ],
+        ),
+        (
+            json!({"rate": "10 Mb/s", "exceed": "transmit", "violate": "drop"}),
+            vec![("excess_burst", json!(["30 kB"]))],
+        ),
+        (
+            json!({"rate": "10 Mb/s", "violate": "drop", "conform_color": {"dscp": "af11"}}),
+            vec![("exceed_color", json!([{"dscp": "af12"}]))],
+        ),
+    ] {
+        all.extend(rows(
+            "PoliceSpec",
+            &class(json!({"police": base})),
+            &at,
+            &changes,
+        ));
+    }
+    all
+}
+
+/// Every parameter of the schema is in the table, but for what other tests compare packet by packet.
+#[test]
+fn every_parameter_has_a_row() {
+    let schema = schemars::schema_for!(DisciplineSpec);
+    let mut expected = BTreeSet::new();
+    for (name, def) in schema.get("$defs").unwrap().as_object().unwrap() {
+        let elsewhere = ["MatchSpec", "AclEntry", "ClassBasedSpec", "WredProfile"];
+        let properties = def.get("properties").and_then(Value::as_object);
+        for key in properties.into_iter().flat_map(serde_json::Map::keys) {
+            let label = ["ClassSpec.name", "ClassSpec.match"];
+            let full = format!("{name}.{key}");
+            if !elsewhere.contains(&name.as_str()) && !label.contains(&full.as_str()) {
+                expected.insert(full);
+            }
+        }
+    }
+    let found: BTreeSet<String> = table().iter().map(|r| r.key.to_owned()).collect();
+    assert_eq!(found, expected);
+    assert!(expected.len() > 100, "{}", expected.len());
+}
+
+type Policies = BTreeMap<String, DisciplineSpec>;
+
+/// The policies, if they can be built: a row that nobody can run shows nothing.
+fn policies(json: &Value, what: &str) -> Policies {
+    let policies: Policies =
+        serde_json::from_value(json.clone()).unwrap_or_else(|e| panic!("{what}: {e}\n{json}"));
+    let built = Recipe::resolve("p", &policies, rate());
+    built.unwrap_or_else(|e| panic!("{what}: {e:?}"));
+    policies
+}
+
+fn rate() -> Rate {
+    Rate::from_bps(100_000_000).unwrap()
+}
+
+fn source(policies: Policies, platform: Platform) -> Source {
+    Source {
+        policies,
+        ports: vec![Port {
+            name: "GigabitEthernet0/1".to_owned(),
+            policy: "p".to_owned(),
+            rate: Some(rate()),
+            labels: false,
+            tag: Tag::None,
+        }],
+        inputs: Vec::new(),
+        platform,
+        lost: Vec::new(),
+    }
+}
+
+/// Writes policies, if the target can say them.
+type Write = Box<dyn Fn(Policies) -> Option<Exported>>;
+
+/// Every way to write policies, by name.
+fn targets() -> Vec<(String, Write)> {
+    let mut all: Vec<(String, Write)> = Vec::new();
+    for scheduler in Scheduler::ALL {
+        let write = move |policies| {
+            let options = TcOptions {
+                device: Some("eth0"),
+                scheduler,
+                ..TcOptions::default()
+            };
+            // Not every policy is one of bands.
+            tc(&source(policies, Platform::Ios), &options).ok()
+        };
+        all.push((format!("tc {}", scheduler.name()), Box::new(write)));
+    }
+    for platform in Platform::ALL {
+        let write = move |policies| Some(ios(&source(policies, platform)));
+        all.push((platform.name().to_owned(), Box::new(write)));
+    }
+    all
+}
+
+fn commands(written: &Exported) -> Vec<&str> {
+    let comment = |l: &&str| l.starts_with('#') || l.starts_with('!');
+    written.text.lines().filter(|l| !comment(l)).collect()
+}
+
+/// Whether a note that is there only after the change names the parameter or its value.
+fn named(key: &str, value: &Value, before: &Exported, after: &Exported) -> bool {
+    let key = key.rsplit('.').next().unwrap();
+    // A kind with its parameters is named by itself.
+    let value = match value {
+        Value::Object(table) => table.keys().next().cloned().unwrap_or_default(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let new = after.notes.iter().filter(|n| !before.notes.contains(n));
+    let gone = before.notes.iter().filter(|n| !after.notes.contains(n));
+    let mut texts = new.chain(gone).map(|n| n.reason.to_lowercase());
+    let words = key.replace('_', " ");
+    texts
+        .any(|t| t.contains(key) || t.contains(&words) || (!value.is_empty() && t.contains(&value)))
+}
+
+#[test]
+fn a_parameter_changes_the_commands_or_is_named() {
+    let mut silent = Vec::new();
+    let mut checked = 0;
+    for (target, write) in targets() {
+        for row in table() {
+            let before = policies(&row.policies, row.key);
+            let Some(before) = write(before) else {
+                continue;
+            };
+            for value in &row.values {
+                let mut json = row.policies.clone();
+                let (object, key) = row.at.rsplit_once('/').unwrap();
+                let object = json.pointer_mut(object).unwrap();
+                object[key] = value.clone();
+                // What excludes the rest of the class.
+                let table = object.as_object_mut().unwrap();
+                if ["drr", "fq_codel", "fair_queue"].contains(&key) {
+                    table.remove("queue_limit");
+                }
+                let what = format!("{} = {value}", row.key);
+                let Some(after) = write(policies(&json, &what)) else {
+                    continue;
+                };
+                checked += 1;
+                let same = commands(&before) == commands(&after);
+                if same && !named(row.key, value, &before, &after) {
+                    let notes: Vec<String> = after.notes.iter().map(ToString::to_string).collect();
+                    silent.push(format!("{target}: {what} ({}) {notes:#?}", row.at));
+                }
+            }
+        }
+    }
+    assert!(
+        silent.is_empty(),
+        "{} of {checked}\n{}",
+        silent.len(),
+        silent.join("\n")
+    );
+    assert!(checked > 1000, "{checked}");
+}
+
+/// What is written of any of them can be read.
+#[test]
+fn what_is_written_for_ios_is_read() {
+    for platform in Platform::ALL {
+        for row in table() {
+            let written = ios(&source(policies(&row.policies, row.key), platform));
+            let read = IosImporter.ios("exported.cfg", written.text.as_bytes(), platform);
+            let read =
+                read.unwrap_or_else(|e| panic!("{} {platform:?}: {e}\n{}", row.key, written.text));
+            let lost: Vec<_> = read.unmodelled.iter().map(|u| &u.text).collect();
+            assert!(lost.is_empty(), "{} {platform:?}: {lost:?}", row.key);
+            let port = &read.interfaces["GigabitEthernet0/1"];
+            assert!(port.output_policy.is_some(), "{}", written.text);
+        }
+    }
+}
