@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spillgate_core::Rate;
 use spillgate_core::units::parse_rate;
+use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{
     Diagnostic, Diagnostics, Imported, ImportedInterface, Platform, PortPolicies,
@@ -35,6 +35,8 @@ pub struct Port {
     pub policy: String,
     /// What percentages of the policy are of, if it is known.
     pub rate: Option<Rate>,
+    /// What its rates count beside each IP packet, if it is known.
+    pub overhead: Option<Overhead>,
     /// Whether packets with labels leave by it (`mpls ip`).
     pub labels: bool,
     /// The 802.1Q tag of its frames.
@@ -96,6 +98,7 @@ impl Source {
                 name: name.clone(),
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
+                overhead: i.counted,
                 labels: i.labels.is_some(),
                 tag: Tag::of(i),
             })
@@ -147,6 +150,7 @@ impl Source {
             name: port.to_owned(),
             policy: policy.to_owned(),
             rate,
+            overhead: None,
             labels: false,
             tag: Tag::None,
         }];
@@ -197,6 +201,7 @@ impl Source {
             name: l.link.clone(),
             policy: l.policy.clone(),
             rate: Some(l.rate),
+            overhead: Some(l.overhead),
             labels: false,
             tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
         });

@@ -438,6 +438,7 @@ fn source(policies: Policies, platform: Platform) -> Source {
             name: "GigabitEthernet0/1".to_owned(),
             policy: "p".to_owned(),
             rate: Some(rate()),
+            overhead: None,
             labels: false,
             tag: Tag::None,
         }],

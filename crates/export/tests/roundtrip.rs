@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use proptest::prelude::*;
-use spillgate_core::Rate;
+use spillgate_core::{Overhead, Rate};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec};
@@ -248,6 +248,7 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
         name: name.to_owned(),
         policy: "P".to_owned(),
         rate: None,
+        overhead: None,
         labels: false,
         tag,
     };
@@ -277,6 +278,36 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
         "{}",
         note.reason
     );
+}
+
+/// What a link counts is not what the router counts.
+#[test]
+fn other_headers_are_noted() {
+    let json = r#"{"P": {"class-based": {"classes": [{"name": "class-default", "set_cos": 3}]}}}"#;
+    let noted = |platform, interface: &str, per_packet| {
+        let port = Port {
+            name: interface.to_owned(),
+            policy: "P".to_owned(),
+            rate: None,
+            overhead: Some(Overhead { per_packet, min: 0 }),
+            labels: false,
+            tag: Tag::None,
+        };
+        let source = Source {
+            platform,
+            ports: vec![port],
+            ..source(serde_json::from_str(json).unwrap())
+        };
+        let notes = ios(&source).notes;
+        notes
+            .iter()
+            .any(|n| n.reason.contains("14 B beside each IP packet there"))
+    };
+    assert!(noted(Platform::IosXe, "GigabitEthernet0/1", 18));
+    assert!(!noted(Platform::IosXe, "GigabitEthernet0/1", 14));
+    // Of neither is known what it counts.
+    assert!(!noted(Platform::IosXe, "wan", 18));
+    assert!(!noted(Platform::Ios, "GigabitEthernet0/1", 18));
 }
 
 /// Media are matched by their ports, other ranges by access lists, which know odd ports, too.

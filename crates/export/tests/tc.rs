@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use spillgate_core::{Drops, Dscp, FlowKey, Packet, Rate, Rng, Time};
+use spillgate_core::{Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
 use spillgate_queueing::Recipe;
@@ -27,6 +27,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
             name: "wan".to_owned(),
             policy: policy.to_owned(),
             rate: Some(rate),
+            overhead: None,
             labels: false,
             tag: Tag::None,
         }],
@@ -418,6 +419,38 @@ fn modern_queues_are_those_of_linux() {
     );
 }
 
+/// Rates are of the bytes that the link counts; the kernel counts 14 B beside an IP packet.
+#[test]
+fn packets_count_as_on_the_link() {
+    for policy in ["fq", "classes"] {
+        for (per_packet, min, expected) in [
+            (None, 0, ""),
+            (Some(14), 0, ""),
+            (Some(0), 0, "stab overhead -14 "),
+            (Some(38), 84, "stab overhead 24 mpu 84 mtu 2047 tsize 2048 "),
+        ] {
+            let policies = serde_json::from_str(MODERN).unwrap();
+            let mut one = source(policies, policy, mbps(20));
+            one.ports[0].overhead = per_packet.map(|per_packet| Overhead { per_packet, min });
+            for scheduler in [Scheduler::Htb, Scheduler::Ets] {
+                let options = TcOptions {
+                    scheduler,
+                    ..on("lo")
+                };
+                let Ok(written) = tc(&one, &options) else {
+                    assert_eq!((scheduler, policy), (Scheduler::Ets, "classes"));
+                    continue;
+                };
+                let root = format!("tc qdisc add dev lo root handle 1: {expected}");
+                assert!(written.text.contains(&root), "{}", written.text);
+                let script = read(&written.text, "lo");
+                let beside = per_packet.map_or(0, |n| i32::from(n) - 14);
+                assert_eq!((script.overhead, script.min), (beside, min));
+            }
+        }
+    }
+}
+
 /// Every configuration of the repository with an attached policy, at its rates.
 fn scripts() -> Vec<(PathBuf, Exported)> {
     let mut all = Vec::new();
@@ -453,6 +486,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                     name: "lo".to_owned(),
                     policy: policy.clone(),
                     rate: Some(mbps(100)),
+                    overhead: None,
                     labels: false,
                     tag: Tag::None,
                 }],
@@ -467,8 +501,10 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
     }
     let policies: BTreeMap<String, DisciplineSpec> = serde_json::from_str(MODERN).unwrap();
     for policy in policies.keys() {
-        let one = source(policies.clone(), policy, mbps(20));
+        let mut one = source(policies.clone(), policy, mbps(20));
         all.push((PathBuf::from(policy), tc(&one, &on("lo")).unwrap()));
+        let (per_packet, min) = (18, 64);
+        one.ports[0].overhead = Some(Overhead { per_packet, min });
         let bands = TcOptions {
             scheduler: Scheduler::Ets,
             ..on("lo")

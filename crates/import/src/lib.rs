@@ -59,7 +59,7 @@ pub use ios::CODES as IOS_CODES;
 pub use ios::{
     Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
     PlatformFacts, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass,
-    WrittenInterface, WrittenLine, WrittenPolicy, interface_bandwidth, interface_name,
+    WrittenInterface, WrittenLine, WrittenPolicy, counted, interface_bandwidth, interface_name,
     platform_by_name, platforms, protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_core::{Ecn, FlowKey};
+use spillgate_core::{Dscp, Ecn, FlowKey};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::tcp::config::EcnMode;
-use spillgate_queueing::spec::{DisciplineSpec, PoliceAction};
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, PoliceAction};
 use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
 
 use crate::sets::Packets;
@@ -15,7 +15,7 @@ use crate::sets::Packets;
 pub(crate) struct Load {
     /// Class of service that results show it under.
     pub(crate) service: String,
-    /// As it was sent.
+    /// With the DSCP that policies on the way give to what conforms.
     own: Packets,
     /// With every DSCP that it may have here.
     marked: Packets,
@@ -28,7 +28,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The class that takes its packets as they were sent; the last is class-default.
+    /// The class that takes its packets, those that conform to every policer before; the last is
+    /// class-default.
     pub(crate) fn class(&self, sets: &[Option<Packets>]) -> usize {
         let takes = |s: &Option<Packets>| s.as_ref().is_some_and(|s| s.meets(&self.own));
         let default = sets.len().saturating_sub(usize::from(
@@ -67,6 +68,7 @@ pub(crate) fn on(
         return None;
     }
     let mut loads = Vec::new();
+    let mut markers = Markers::new(policies);
     for flow in &world.flows {
         let ways = [
             (Some(flow.route), flow.key, true),
@@ -79,7 +81,8 @@ pub(crate) fn on(
             let Some(at) = path.iter().position(|l| *l == link) else {
                 continue;
             };
-            let mut dscps = 1 << flow.dscp.value();
+            let mut dscp = flow.dscp;
+            let mut dscps = 1 << dscp.value();
             for before in &path[..at] {
                 let Some(l) = world.links.get(*before as usize) else {
                     continue;
@@ -88,14 +91,28 @@ pub(crate) fn on(
                 for policy in input.into_iter().chain([&l.policy]) {
                     dscps |= marks(policy, policies, 0);
                 }
+                if let Some(policy) = input {
+                    dscp = markers.after(policy, &key, dscp);
+                }
+                // Where packets have labels, classes do not see what is below them.
+                if !world.carries_labels(l) {
+                    dscp = markers.after(&l.policy, &key, dscp);
+                }
             }
-            loads.push(load(world, flow, &key, dscps, forth));
+            loads.push(load(world, flow, &key, (dscp, dscps), forth));
         }
     }
     Some(loads)
 }
 
-fn load(world: &WorldPlan, flow: &FlowPlan, key: &FlowKey, dscps: u64, forth: bool) -> Load {
+/// `dscp`: what its packets have here, and all that they may have.
+fn load(
+    world: &WorldPlan,
+    flow: &FlowPlan,
+    key: &FlowKey,
+    (dscp, dscps): (Dscp, u64),
+    forth: bool,
+) -> Load {
     let (rate, reacts, mut ecn) = match &flow.traffic {
         Traffic::Source(source) => (Some(Source::mean_rate(source)), false, false),
         Traffic::Replay(_) => (None, false, false),
@@ -114,12 +131,67 @@ fn load(world: &WorldPlan, flow: &FlowPlan, key: &FlowKey, dscps: u64, forth: bo
     ecn |= flow.ecn != Ecn::NotEct;
     Load {
         service: world.classes[usize::from(flow.class)].clone(),
-        own: Packets::of_flow(key, 1 << flow.dscp.value()),
+        own: Packets::of_flow(key, 1 << dscp.value()),
         marked: Packets::of_flow(key, dscps),
         // Acknowledgments: little, and as much as the connection's data.
         rate: if forth { rate } else { Some(0.0) },
         reacts,
         ecn,
+    }
+}
+
+/// What policies make of the DSCP of packets that conform to their policers.
+struct Markers<'p> {
+    policies: &'p BTreeMap<String, DisciplineSpec>,
+    /// The packets of each class, of policies that mark.
+    sets: BTreeMap<&'p str, Vec<Option<Packets>>>,
+}
+
+impl<'p> Markers<'p> {
+    fn new(policies: &'p BTreeMap<String, DisciplineSpec>) -> Self {
+        Self {
+            policies,
+            sets: BTreeMap::new(),
+        }
+    }
+
+    /// The DSCP behind a policy.
+    fn after(&mut self, policy: &str, key: &FlowKey, dscp: Dscp) -> Dscp {
+        if marks(policy, self.policies, 0) == 0 {
+            return dscp;
+        }
+        self.inside(policy, key, dscp, 0)
+    }
+
+    fn inside(&mut self, policy: &str, key: &FlowKey, dscp: Dscp, depth: usize) -> Dscp {
+        let policies = self.policies;
+        let Some((name, DisciplineSpec::ClassBased(spec))) =
+            policies.get_key_value(policy).filter(|_| depth < 8)
+        else {
+            return dscp;
+        };
+        let sets = self.sets.entry(name).or_insert_with(|| {
+            let set = |c: &ClassSpec| match &c.matching {
+                Some(m) => Packets::of(m),
+                None => Some(Packets::all()),
+            };
+            spec.classes.iter().map(set).collect()
+        });
+        let packets = Packets::of_flow(key, 1 << dscp.value());
+        let takes = |s: &Option<Packets>| s.as_ref().is_some_and(|s| s.meets(&packets));
+        let Some(class) = sets.iter().position(takes).map(|i| &spec.classes[i]) else {
+            return dscp;
+        };
+        let inner = match &class.policy {
+            Some(inner) => self.inside(inner, key, dscp, depth + 1),
+            None => dscp,
+        };
+        let conform = class.police.iter().flat_map(|p| p.conform.iter());
+        let conform = conform.filter_map(|a| match a {
+            PoliceAction::SetDscp(d) => Some(d),
+            _ => None,
+        });
+        conform.last().or(class.set_dscp).unwrap_or(inner)
     }
 }
 

@@ -60,6 +60,7 @@ fn findings_are_as_expected_in_every_form() {
         "mpls-edge.cfg",
         "traffic.yaml",
         "mtu.yaml",
+        "arriving.yaml",
     ] {
         let found = found(name);
         check(name, "txt", &text(&found));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use spillgate_core::Rate;
+use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::codes;
@@ -69,6 +69,8 @@ pub struct LinkPolicy {
     pub policy: String,
     /// The link's rate.
     pub rate: Rate,
+    /// What it counts beside each IP packet.
+    pub overhead: Overhead,
     /// Whether its frames carry an 802.1Q tag.
     pub dot1q: bool,
 }

@@ -14,7 +14,7 @@ mod protocols;
 use std::fmt::Write as _;
 
 use spillgate_core::{Limit, Rate};
-use spillgate_import::interface_bandwidth;
+use spillgate_import::{counted, interface_bandwidth};
 use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::spec::{
     ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
@@ -141,6 +141,22 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     tag(out, port.tag, &port.name, &place, notes);
     if let Some(rate) = port.rate {
         bandwidth(out, rate, &port.name, source, notes);
+    }
+    // Where the framing is not known, so is not what the router counts.
+    if let (Some(own), Some(there)) = (port.overhead, counted(source.platform, &port.name)) {
+        if own.per_packet != there.per_packet {
+            let what = format!(
+                "rates count {} B beside each IP packet there, and {} B on the link of the policy: of short packets the router sends {}",
+                there.per_packet,
+                own.per_packet,
+                if own.per_packet < there.per_packet {
+                    "less"
+                } else {
+                    "more"
+                }
+            );
+            notes.add(&place, what);
+        }
     }
     if port.labels {
         out.push_str(" mpls ip\n");

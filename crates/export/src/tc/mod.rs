@@ -19,7 +19,7 @@ mod queue;
 
 use std::fmt::Write as _;
 
-use spillgate_core::Rate;
+use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::Division;
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
@@ -37,6 +37,8 @@ const MAX_DEPTH: usize = 8;
 const LOWEST: u8 = 7;
 /// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
 const TURN: f64 = 60_000.0;
+/// Bytes that the kernel counts beside an IP packet: the header of Ethernet.
+const ETHERNET: i32 = 14;
 /// A packet and its Ethernet header: the least turn.
 const LEAST_TURN: u64 = 1514;
 
@@ -121,6 +123,18 @@ fn is_device(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.chars().all(fine) && !name.starts_with(['-', '.'])
 }
 
+/// What a size table must be told of a link's overhead (tc-stab(8)), and a space; nothing where packets
+/// count as the kernel counts them.
+fn sizes(overhead: Overhead) -> String {
+    let beside = i32::from(overhead.per_packet) - ETHERNET;
+    match (beside, overhead.min) {
+        (0, 0) => String::new(),
+        (n, 0) => format!("stab overhead {n} "),
+        // The table of shorter packets is exact with one slot a byte only.
+        (n, min) => format!("stab overhead {n} mpu {min} mtu 2047 tsize 2048 "),
+    }
+}
+
 /// A line for people, on which nothing is a command.
 fn comment(text: &str) -> String {
     format!("# {}", text.replace(char::is_control, " "))
@@ -157,6 +171,8 @@ struct Script<'s> {
     minor: u16,
     nodes: Vec<Vec<Entry>>,
     actions: Actions,
+    /// What makes the kernel count the bytes that the link counts, and a space behind it.
+    sizes: String,
     /// `prio` of the last filter.
     prio: u32,
     filter_lines: Vec<String>,
@@ -203,14 +219,21 @@ impl<'s> Script<'s> {
             nodes: Vec::new(),
             // Actions are shared by all devices: each port has a hundred of its own.
             actions: Actions::new(u32::try_from(index).unwrap_or(0)),
+            sizes: port.overhead.map_or_else(String::new, sizes),
             prio: 0,
             filter_lines: Vec::new(),
             default: 0,
         })
     }
 
+    /// The command of the root: all below it count what the link counts.
+    fn root_line(&self, qdisc: &str) -> String {
+        let (device, sizes) = (&self.device, &self.sizes);
+        format!("tc qdisc add dev {device} root handle 1: {sizes}{qdisc}")
+    }
+
     fn root(&mut self, qdisc: &str) {
-        let line = format!("tc qdisc add dev {} root handle 1: {qdisc}", self.device);
+        let line = self.root_line(qdisc);
         self.lines.push(line);
     }
 
@@ -287,10 +310,7 @@ impl<'s> Script<'s> {
         let top = self.top(rate);
         let node = self.node(name, spec, rate, rate, top, 0, &[name.to_owned()]);
         self.default = self.default_of(node);
-        let root = format!(
-            "tc qdisc add dev {} root handle 1: htb default {:x}",
-            self.device, self.default
-        );
+        let root = self.root_line(&format!("htb default {:x}", self.default));
         self.lines.insert(at, root);
         self.walk(node, &[Cube::ALL], &[], 0);
         self.lines.append(&mut self.actions.lines);

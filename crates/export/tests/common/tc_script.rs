@@ -80,6 +80,9 @@ pub(crate) struct Script {
     /// Queueing discipline of each leaf, by the minor number of its class.
     pub(crate) leaves: Vec<(u16, String)>,
     pub(crate) filters: Vec<Filter>,
+    /// Bytes beside what the kernel counts of each packet, and the least that one counts.
+    pub(crate) overhead: i32,
+    pub(crate) min: u16,
     /// Rate and burst of policers, and what they do.
     pub(crate) policers: BTreeMap<u32, (u64, u64, String)>,
 }
@@ -323,6 +326,14 @@ pub(crate) fn read(text: &str, device: &str) -> Script {
                 w.expect(device);
                 if w.take("root") {
                     w.expect("handle 1:");
+                    if w.take("stab") {
+                        w.expect("overhead");
+                        script.overhead = w.number();
+                        if w.take("mpu") {
+                            script.min = w.number();
+                            w.expect("mtu 2047 tsize 2048");
+                        }
+                    }
                     if w.take("htb") {
                         w.expect("default");
                         script.default = u16::from_str_radix(w.next(), 16).unwrap();

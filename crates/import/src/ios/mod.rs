@@ -44,7 +44,7 @@ pub use fault::code::CODES;
 pub use interface_words::{canonical as interface_name, default_bandwidth as interface_bandwidth};
 pub use lower::protocol_name;
 pub(crate) use platform::layer2_bytes;
-pub use platform::{platform_by_name, platforms};
+pub use platform::{counted, platform_by_name, platforms};
 pub use report::LineCounts;
 pub use understood::{
     Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,

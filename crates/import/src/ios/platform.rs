@@ -213,6 +213,12 @@ pub fn platforms() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROFILES.iter().map(|p| (p.platform.name(), p.summary))
 }
 
+/// What rates of a platform count beside each IP packet on an interface of this name; none if the
+/// platform counts what its link counts, or the framing does not follow from the name.
+pub fn counted(platform: Platform, interface: &str) -> Option<Overhead> {
+    Profile::of(platform).counted?.on(interface)
+}
+
 /// The platform of a name.
 ///
 /// # Errors

@@ -139,6 +139,7 @@ pub(crate) fn ports(
             link: link.clone(),
             policy: a.policy.clone(),
             rate: spec.rate,
+            overhead: spec.overhead,
             dot1q: spec.dot1q,
         })
     });
