@@ -24,9 +24,12 @@ fn export(imported: &Imported, platform: Platform) -> Exported {
     ios(&Source::of_configuration(imported, platform, None, &|_| None).unwrap())
 }
 
-/// Whether a note is about what routers take a protocol for.
+/// Whether a note is about what routers take a protocol for, or about their syntax.
 fn of_a_protocol(note: &str) -> bool {
-    note.contains("asks NBAR") || note.contains("IOS XR has no") || note.contains("ip rtp")
+    note.contains("asks NBAR")
+        || note.starts_with("the commands are those of IOS with")
+        || note.contains("IOS XR has no")
+        || note.contains("ip rtp")
 }
 
 /// The policies for what arrives.

@@ -33,6 +33,12 @@ const RESERVABLE: f64 = 0.75;
 /// Writes the policies as class-maps, access lists, policy-maps and interfaces.
 pub fn ios(source: &Source) -> Exported {
     let mut notes = Notes::of(source);
+    if source.platform == Platform::IosXr {
+        notes.add(
+            "platform ios-xr",
+            "the commands are those of IOS with the meaning that they have on IOS XR, which itself writes `ipv4 access-list`, `end-class-map`, `end-policy-map` and actions such as `set dscp`",
+        );
+    }
     let names = source.policies.values().flat_map(|spec| match spec {
         DisciplineSpec::ClassBased(c) => &c.classes[..],
         _ => &[],

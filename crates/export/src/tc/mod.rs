@@ -201,12 +201,20 @@ impl<'s> Script<'s> {
         let rate = port
             .rate
             .map_or_else(|| "unknown rate".to_owned(), |r| r.to_string());
+        let sizes = port.overhead.map_or_else(String::new, sizes);
+        let counted = match port.overhead {
+            Some(o) if !sizes.is_empty() => format!(
+                "# Rates count {} B beside each IP packet; the kernel has {ETHERNET} B, and stab the difference.\n",
+                o.per_packet
+            ),
+            _ => String::new(),
+        };
         Ok(Self {
             source,
             scheduler: options.scheduler,
             filters: options.filters,
             head: format!(
-                "{}\n",
+                "{}\n{counted}",
                 comment(&format!(
                     "Written by Spillgate: {} at {rate}, policy {}.",
                     port.name, port.policy
@@ -219,7 +227,7 @@ impl<'s> Script<'s> {
             nodes: Vec::new(),
             // Actions are shared by all devices: each port has a hundred of its own.
             actions: Actions::new(u32::try_from(index).unwrap_or(0)),
-            sizes: port.overhead.map_or_else(String::new, sizes),
+            sizes,
             prio: 0,
             filter_lines: Vec::new(),
             default: 0,
