@@ -5,7 +5,7 @@
 
 use spillgate_queueing::spec::PortRange;
 
-use super::args::{Args, unexpected};
+use super::args::{Args, nearest, unexpected};
 use super::ast::{Criterion, Test};
 use super::fault::{Refusal, unmodelled};
 use super::interface_words::canonical;
@@ -189,7 +189,13 @@ fn resolve(word: super::lexer::Word<'_>, what: &str) -> Result<Kind, Refusal> {
     match find(&KINDS, word.text) {
         Found::Exact(kind) | Found::Prefix(kind) => Ok(kind),
         Found::Ambiguous(names) => Err(super::args::ambiguous(word, &names)),
-        Found::None => unmodelled(format!("`match {}` is not understood; {what}", word.text)),
+        Found::None => {
+            let what = match nearest(word.text, KINDS.iter().map(|(name, _)| *name)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => what.to_owned(),
+            };
+            unmodelled(format!("`match {}` is not understood; {what}", word.text))
+        }
     }
 }
 

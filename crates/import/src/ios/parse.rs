@@ -182,7 +182,14 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         if leaves {
             return self.global(c, deeper);
         }
-        self.report.unmodelled(c.origin(), "not understood");
+        let words = policy_map::words(self.mode);
+        match nearest(c.word.text, words).filter(|_| !c.negated) {
+            Some(near) => {
+                let reason = format!("not understood; did you mean `{near}`?");
+                self.report.unmodelled(c.origin(), reason);
+            }
+            None => self.report.unmodelled(c.origin(), "not understood"),
+        }
         Kind::Queueing
     }
 

@@ -49,6 +49,17 @@ const CLASS_MAP: &Table<Verb> = &[
 
 const POLICY: &Table<Verb> = &[("class", Verb::Class), ("description", Verb::Description)];
 
+/// The commands of a mode, in full.
+pub(crate) fn words(mode: Mode<'_>) -> impl Iterator<Item = &'static str> {
+    let table = match mode {
+        Mode::ClassMap(_) => CLASS_MAP,
+        Mode::Policy(_) => POLICY,
+        Mode::Class { .. } => CLASS,
+        Mode::Global | Mode::Block(_) | Mode::Acl(_) | Mode::Interface(..) => &[],
+    };
+    table.iter().map(|(word, _)| *word)
+}
+
 const CLASS: &Table<Verb> = &[
     ("bandwidth", Verb::Bandwidth),
     ("priority", Verb::Priority),
