@@ -1,0 +1,166 @@
+//! A policy of classes as a tree of `htb` classes.
+
+use std::fmt::Write as _;
+
+use spillgate_core::Rate;
+use spillgate_queueing::Division;
+use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
+
+use super::cubes::{Cube, cubes};
+use super::{Entry, LEAST_TURN, MAX_DEPTH, Script, Target, actions, comment, queue};
+use crate::place;
+
+/// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
+const LOWEST: u8 = 7;
+/// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
+const TURN: f64 = 60_000.0;
+
+impl Script<'_> {
+    /// The class of `htb` that has the whole rate; its number.
+    pub(super) fn top(&mut self, rate: Rate) -> u16 {
+        let minor = self.next_minor();
+        let bits = rate.bps();
+        self.lines.push(format!(
+            "tc class add dev {} parent 1: classid 1:{minor:x} htb rate {bits}bit ceil {bits}bit quantum {LEAST_TURN}",
+            self.device
+        ));
+        minor
+    }
+
+    pub(super) fn class_based(&mut self, name: &str, spec: &ClassBasedSpec, rate: Rate) {
+        let at = self.lines.len();
+        let top = self.top(rate);
+        let node = self.node(name, spec, rate, rate, top, 0, &[name.to_owned()]);
+        self.default = self.default_of(node);
+        let root = self.root_line(&format!("htb default {:x}", self.default));
+        self.lines.insert(at, root);
+        self.walk(node, &[Cube::ALL], &[], 0);
+        self.lines.append(&mut self.actions.lines);
+        self.lines.append(&mut self.filter_lines);
+    }
+
+    fn next_minor(&mut self) -> u16 {
+        self.minor = self.minor.saturating_add(1);
+        self.minor
+    }
+
+    /// Makes the classes of a policy below class `parent`; its index among the nodes.
+    #[allow(clippy::too_many_arguments)]
+    fn node(
+        &mut self,
+        name: &str,
+        spec: &ClassBasedSpec,
+        rate: Rate,
+        ceil: Rate,
+        parent: u16,
+        depth: usize,
+        around: &[String],
+    ) -> usize {
+        let index = self.nodes.len();
+        self.nodes.push(Vec::new());
+        let added = ClassSpec {
+            name: "class-default".to_owned(),
+            ..ClassSpec::default()
+        };
+        let classes = spec.classes.iter().chain([&added]);
+        for (class, division) in classes.zip(spec.divide(rate)) {
+            let place = place(name, &class.name);
+            let steps = self
+                .actions
+                .steps(class, &division, &place, &mut self.notes);
+            let target = division
+                .queued
+                .then(|| self.class(class, &division, rate, ceil, parent, depth, &place, around));
+            self.nodes[index].push(Entry {
+                place,
+                matching: class.matching.clone(),
+                target,
+                steps,
+            });
+        }
+        index
+    }
+
+    /// Makes a class with its queue or the policy inside it.
+    #[allow(clippy::too_many_arguments)]
+    fn class(
+        &mut self,
+        class: &ClassSpec,
+        division: &Division,
+        rate: Rate,
+        ceil: Rate,
+        parent: u16,
+        depth: usize,
+        place: &str,
+        around: &[String],
+    ) -> Target {
+        let minor = self.next_minor();
+        let ceil = division.shape.map_or(ceil, |(shaped, _)| shaped.min(ceil));
+        let guaranteed = division.guaranteed.unwrap_or(rate).min(ceil);
+        let share = guaranteed.bps() as f64 / rate.bps() as f64;
+        let turn = ((TURN * share + 0.5) as u64).max(LEAST_TURN);
+        let prio = match &class.priority {
+            None => LOWEST,
+            Some(p) => {
+                if p.level >= LOWEST {
+                    self.notes.add(
+                        place,
+                        format!(
+                            "htb has seven levels above the others: level {} is the last",
+                            p.level
+                        ),
+                    );
+                }
+                p.level.clamp(1, LOWEST) - 1
+            }
+        };
+        if let Some((admitted, burst)) = division.priority.filter(|_| !actions::polices(class)) {
+            self.notes.add(
+                place,
+                format!("priority above its rate of {admitted} (burst {burst} B) is not policed: htb lets it wait for what other classes leave"),
+            );
+        }
+        if depth > 0 && class.priority.is_some() {
+            self.notes.add(place, "in htb a priority class is first among all classes of the device that borrow, not only in its policy");
+        }
+        let mut line = format!(
+            "tc class add dev {} parent 1:{parent:x} classid 1:{minor:x} htb rate {}bit ceil {}bit prio {prio} quantum {turn}",
+            self.device,
+            guaranteed.bps(),
+            ceil.bps()
+        );
+        if let Some((_, burst)) = division.shape {
+            let _ = write!(line, " cburst {burst}b");
+        }
+        self.lines.push(comment(place));
+        self.lines.push(line);
+        let inner = class.policy.as_ref().and_then(|name| {
+            match self.source.policies.get(name) {
+                // A policy in itself is an error of the importer's.
+                Some(DisciplineSpec::ClassBased(s))
+                    if depth < MAX_DEPTH && !around.contains(name) =>
+                {
+                    Some((name, s))
+                }
+                _ => None,
+            }
+        });
+        if let Some((name, spec)) = inner {
+            let mut around = around.to_vec();
+            around.push(name.clone());
+            let node = self.node(name, spec, division.inner, ceil, minor, depth + 1, &around);
+            return Target::Node(node);
+        }
+        let dscps = match &class.matching {
+            Some(m) => cubes(m, &[Cube::ALL])
+                .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
+            None => u64::MAX,
+        };
+        let qdisc = queue::leaf(class, guaranteed, dscps, place, &mut self.notes);
+        self.lines.push(format!(
+            "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
+            self.device
+        ));
+        Target::Leaf(minor)
+    }
+}
