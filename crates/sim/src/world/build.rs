@@ -16,6 +16,7 @@ use super::failures::{Failures, failing};
 use super::inputs::{self, Inputs};
 use super::mpls::{Mpls, at_ports};
 use super::paths::{Feeder, Paths, share_wires};
+use super::routing::Routing;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
@@ -134,6 +135,7 @@ impl<S: EventSet> World<S> {
             confluences,
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
+            routing: Routing::new(plan).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,

@@ -8,8 +8,10 @@ mod connections;
 mod failures;
 mod inputs;
 mod mpls;
+mod next_hops;
 mod paths;
 mod phases;
+mod routing;
 mod sessions;
 mod taps;
 mod traffic;
@@ -40,6 +42,7 @@ use confluence::Confluences;
 use failures::Failures;
 use inputs::Inputs;
 use mpls::Mpls;
+use routing::Routing;
 
 pub(crate) use inputs::InputMeter;
 pub(crate) use mpls::LabelMeter;
@@ -89,6 +92,7 @@ pub struct World<S> {
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
     failures: Option<Box<Failures>>,
+    routing: Option<Box<Routing>>,
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     inputs: Option<Box<Inputs>>,

@@ -1,0 +1,199 @@
+//! Ways that are looked up node by node, since links fail.
+
+use spillgate_core::rng::hash_bytes;
+use spillgate_core::{DropReason, Dropped, Dur, Packet};
+use spillgate_events::EventSet;
+use spillgate_scenario::plan::WorldPlan;
+
+use super::World;
+use super::next_hops::NextHops;
+use crate::port::Port;
+use crate::window::grace_over;
+
+/// The routes of the moment, in a world where links fail.
+pub(super) struct Routing {
+    pub(super) next_hops: NextHops,
+    /// First and last node of each path of the plan.
+    ends: Vec<(u32, u32)>,
+    /// The node at the far end of each link.
+    far: Vec<u32>,
+    /// Hashes of the nodes' names, for the digest.
+    places: Vec<u64>,
+}
+
+impl Routing {
+    /// None if nothing fails.
+    pub(super) fn new(plan: &WorldPlan) -> Option<Self> {
+        if plan.failures.is_empty() {
+            return None;
+        }
+        let end = |link: Option<&u32>, of: fn(u32, u32) -> u32| {
+            link.map_or(0, |&l| {
+                let link = &plan.links[l as usize];
+                of(link.from, link.to)
+            })
+        };
+        let ends = plan
+            .routes
+            .iter()
+            .map(|r| (end(r.first(), |from, _| from), end(r.last(), |_, to| to)))
+            .collect();
+        let name = |n: &String| hash_bytes(format!("nodes/{n}").as_bytes());
+        Some(Self {
+            next_hops: NextHops::new(plan),
+            ends,
+            far: plan.links.iter().map(|l| l.to).collect(),
+            places: plan.nodes.iter().map(name).collect(),
+        })
+    }
+
+    /// The last node of the provider on the way from one of its nodes to `dest`, without leaving
+    /// its network; none if that is the first one, or if there is no way.
+    fn last_provider(
+        &mut self,
+        from: u32,
+        dest: u32,
+        is_provider: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let mut last = from;
+        while last != dest {
+            let link = self.next_hops.get(last, dest)?;
+            let next = self.far[link as usize];
+            if !is_provider(next) {
+                break;
+            }
+            last = next;
+        }
+        (last != from).then_some(last)
+    }
+
+    /// What the wires of the longest path take.
+    fn longest_wires(&mut self, plan: &WorldPlan) -> Dur {
+        let mut longest = Dur::ZERO;
+        for path in 0..self.ends.len() {
+            let (mut node, dest) = self.ends[path];
+            let mut wires = Dur::ZERO;
+            while node != dest {
+                let Some(link) = self.next_hops.get(node, dest) else {
+                    break;
+                };
+                wires = wires + plan.links[link as usize].delay;
+                node = self.far[link as usize];
+            }
+            longest = longest.max(wires);
+        }
+        longest
+    }
+}
+
+impl<S: EventSet> World<S> {
+    /// Routing has learned of a change.
+    pub(super) fn reroute(&mut self) {
+        if let Some(mpls) = &mut self.mpls {
+            mpls.reroute();
+        }
+        if let Some(routing) = &mut self.routing {
+            let wires = routing.longest_wires(&self.plan);
+            let end = self.window.end() + grace_over(wires, &self.plan);
+            self.give_up = self.give_up.max(end);
+        }
+    }
+
+    /// A packet at the far end of `link`, or at its source, where paths are not compiled.
+    #[inline(never)]
+    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet) {
+        let Some(routing) = &mut self.routing else {
+            return;
+        };
+        let (source, mut dest) = routing.ends[(packet.handle >> 32) as usize];
+        let node = match link {
+            None => source,
+            Some(link) => {
+                if let Port::Queued(port) = &mut self.links[link].port {
+                    if let Some(wire) = &mut port.wire {
+                        wire.pop_front();
+                    }
+                }
+                routing.far[link]
+            }
+        };
+        if self.mpls.is_some() {
+            dest = self.switch_labels(node, &mut packet);
+        }
+        let Some(routing) = &mut self.routing else {
+            return;
+        };
+        if node == dest {
+            return self.receive(&packet);
+        }
+        match routing.next_hops.get(node, dest) {
+            Some(link) if !self.leaves_network(link, &packet) => {
+                self.offer(link as usize, packet, self.now);
+            }
+            _ => self.lose_unroutable(node, packet),
+        }
+    }
+
+    fn lose_unroutable(&mut self, node: u32, packet: Packet) {
+        let Some(routing) = &self.routing else {
+            return;
+        };
+        let (place, reason) = (routing.places[node as usize], DropReason::Unroutable);
+        let lost = Dropped { packet, reason };
+        if self.tap.is_some() {
+            self.tap_lost(None, false, &lost);
+        }
+        self.lose(self.now, place, &lost);
+    }
+
+    /// Where a packet at `node` is bound for: it may leave a tunnel here, and enter one.
+    fn switch_labels(&mut self, node: u32, packet: &mut Packet) -> u32 {
+        let number = (packet.handle >> 32) as u32;
+        let (Some(routing), Some(mpls), Some(plan)) =
+            (&mut self.routing, &mut self.mpls, &self.plan.mpls)
+        else {
+            return node;
+        };
+        let dest = routing.ends[number as usize].1;
+        let tunnel = mpls.tunnel(number);
+        if tunnel.is_some() && node != dest {
+            return dest;
+        }
+        let path = tunnel.map_or(number, |t| t.path);
+        let dest = routing.ends[path as usize].1;
+        packet.handle = u64::from(path) << 32 | u64::from(packet.handle as u32);
+        if node == dest || !plan.is_provider(node) {
+            return dest;
+        }
+        let chosen = match mpls.chosen(path, node) {
+            Some(chosen) => chosen,
+            None => {
+                let egress = routing.last_provider(node, dest, |n| plan.is_provider(n));
+                let (chosen, is_new) = mpls.choose(plan, path, node, egress);
+                if let (true, Some(egress)) = (is_new, egress) {
+                    routing.ends.push((node, egress));
+                    self.hops.push(super::ROUTED);
+                }
+                chosen
+            }
+        };
+        let Some(number) = chosen else {
+            return dest;
+        };
+        packet.handle = u64::from(number) << 32 | u64::from(packet.handle as u32);
+        let dest = routing.ends[number as usize].1;
+        if tunnel.is_some() {
+            self.leave_tunnel(packet);
+        }
+        dest
+    }
+
+    /// Whether a packet in a tunnel would go over a link to a node without labels.
+    fn leaves_network(&self, link: u32, packet: &Packet) -> bool {
+        let (Some(mpls), Some(plan)) = (&self.mpls, &self.plan.mpls) else {
+            return false;
+        };
+        let tunnel = mpls.tunnel((packet.handle >> 32) as u32);
+        tunnel.is_some() && !plan.is_provider(self.plan.links[link as usize].to)
+    }
+}
