@@ -4,9 +4,10 @@ mod common;
 
 use std::sync::Arc;
 
+use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::Finished;
+use spillgate_sim::{Finished, Stop, World};
 
 fn ran(yaml: &str) -> (Arc<Plan>, Vec<Finished>) {
     let plan = common::plan(yaml);
@@ -33,6 +34,37 @@ measurement: {{{measurement}}}
 runs: {{count: 1, seed: 1}}
 "
     )
+}
+
+/// Packets of 10 ms at 0 to 4 ms, nothing later: of those that wait after 15 ms three wait still, which
+/// is the peak, whether or not somebody looks before the next arrival.
+#[test]
+fn what_waits_when_the_period_begins_is_a_peak() {
+    let yaml = light(
+        "{fifo: {limit: 64 packets}}",
+        "warmup: 15 ms, duration: 1 s, interval: 10 ms",
+    )
+    .replace("rate: 12 Mb/s", "rate: 1.2 Mb/s")
+    .replace("rate: 1.2 Mb/s, packet", "rate: 12 Mb/s, packet")
+    .replace("name: f,", "name: f, stop: 5 ms,");
+    let plan = common::plan(&yaml);
+    let layout = spillgate_sim::layout(&plan.variants[0].world);
+    let is_peak = |k: &&spillgate_measure::table::Key| k.metric == Metric::BacklogPacketsMax;
+    for observe in [false, true] {
+        let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 1, 0, observe);
+        assert_eq!(world.run(u64::MAX), Stop::Done);
+        let of = world.outcome();
+        let peaks = layout
+            .keys
+            .iter()
+            .zip(&of.values)
+            .filter(|(k, _)| is_peak(k));
+        assert_eq!(
+            peaks.map(|(_, v)| *v).collect::<Vec<_>>(),
+            [3.0],
+            "{observe}"
+        );
+    }
 }
 
 /// A run that ends with nothing on its way still counts what the queue says of the period.

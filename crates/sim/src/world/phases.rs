@@ -27,11 +27,7 @@ impl<S: EventSet> World<S> {
     #[cold]
     pub(super) fn close(&mut self) {
         self.pass_edges(Time::MAX);
-        for link in &mut self.links {
-            if let Port::Fifo(fifo) = &mut link.port {
-                fifo.begin_counting(&mut self.lines, self.window.start());
-            }
-        }
+        self.begin_counting();
         self.now = self.now.max(self.window.end());
         let due = self.series.as_ref().map(|s| s.last() + self.plan.interval);
         if due.is_some_and(|at| at <= self.window.end()) {
@@ -77,8 +73,21 @@ impl<S: EventSet> World<S> {
         }
     }
 
+    /// The window has begun: also at ports to which nothing has come since.
+    fn begin_counting(&mut self) {
+        for link in &mut self.links {
+            if let Port::Fifo(fifo) = &mut link.port {
+                fifo.begin_counting(&mut self.lines, self.window.start());
+            }
+        }
+    }
+
     pub(super) fn observe(&mut self) {
         let (now, interval) = (self.now, self.plan.interval);
+        if now >= self.window.start() {
+            // To look forgets what has left since.
+            self.begin_counting();
+        }
         if let Some(series) = &mut self.series {
             series.sample(
                 now,
