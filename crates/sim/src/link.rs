@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
     pub(crate) solo: bool,
+    /// What it sends is looked at once more: labels may change, or it fails.
+    pub(crate) special: bool,
     /// Length and transmission time of the last packet: most are alike.
     last_len: u32,
     last_tx: Dur,
@@ -38,6 +40,16 @@ pub(crate) struct Link {
 
 const _: () = assert!(size_of::<Link>() == 128);
 
+/// Whether a link fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fails {
+    Never,
+    /// Before the window ends.
+    InTime,
+    /// Then or later, or before it too.
+    Late,
+}
+
 /// How the packets of a link leave its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
@@ -47,17 +59,20 @@ pub(crate) enum Service {
     Sampled,
     /// One by one: somebody wants to see them.
     OneByOne,
-    /// One by one, for the link fails.
+    /// As it is where failures are to happen within the window: computed if there is no AQM.
     Failing,
+    /// One by one, and the link fails.
+    FailingOneByOne,
 }
 
 impl Service {
-    pub(crate) fn of(fails: bool, tapped: bool, sampled: bool) -> Self {
+    pub(crate) fn of(fails: Fails, tapped: bool, sampled: bool) -> Self {
         match (fails, tapped, sampled) {
-            (true, _, _) => Self::Failing,
-            (false, true, _) => Self::OneByOne,
-            (false, false, true) => Self::Sampled,
-            (false, false, false) => Self::Computed,
+            (Fails::Never, false, false) => Self::Computed,
+            (Fails::Never, false, true) => Self::Sampled,
+            (Fails::Never, true, _) => Self::OneByOne,
+            (Fails::InTime, false, false) => Self::Failing,
+            (Fails::InTime | Fails::Late, _, _) => Self::FailingOneByOne,
         }
     }
 
@@ -66,8 +81,8 @@ impl Service {
         let fifo = discipline.decided_at_arrival()?;
         match self {
             Self::Computed => Some(fifo),
-            Self::Sampled => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
-            Self::OneByOne | Self::Failing => None,
+            Self::Sampled | Self::Failing => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
+            Self::OneByOne | Self::FailingOneByOne => None,
         }
     }
 }
@@ -86,12 +101,12 @@ impl Link {
         let discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
         let meter = QueueMeter::new(bits);
-        let fails = service == Service::Failing;
+        let fails = matches!(service, Service::Failing | Service::FailingOneByOne);
         let rng = || Rng::named(seed, run, &path, "queue");
         let port = match service.computed(&discipline) {
             Some((limit, aqm)) => {
                 let aqm = aqm.map(|aqm| (aqm, rng()));
-                Port::Fifo(FifoPort::new(limit, aqm, plan, meter, lines))
+                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, lines))
             }
             None => Port::Queued(Box::new(QueuedPort::new(
                 discipline,
@@ -107,6 +122,7 @@ impl Link {
             overhead: plan.overhead,
             labels: false,
             solo: false,
+            special: fails,
             last_len: 0,
             last_tx: plan.rate.tx_time(0),
             port,
@@ -115,6 +131,11 @@ impl Link {
             meter: LinkMeter::default(),
             path: spillgate_core::rng::hash_bytes(path.as_bytes()),
         }
+    }
+
+    /// Whether its port computes departures.
+    pub(crate) fn is_computed(&self) -> bool {
+        matches!(self.port, Port::Fifo(_))
     }
 
     /// How long the link takes to send `len` bytes.

@@ -52,6 +52,7 @@ pub(crate) struct Line {
     waiting: Waiting,
     bytes: u64,
     aqm: Option<Box<Aqm>>,
+    outage: Option<Box<Outage>>,
     /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
     /// one packet waits for another of a pair, all waits are alike.
     wait: Dur,
@@ -59,9 +60,25 @@ pub(crate) struct Line {
     meter: QueueMeter,
 }
 
+/// Failures of the link.
+struct Outage {
+    /// It has failed.
+    down: bool,
+    /// When it fails next, [`Time::MAX`] for never.
+    next: Time,
+}
+
+/// A packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// When, which may lie ahead.
+    pub(crate) at: Time,
+    pub(crate) reason: DropReason,
+}
+
 /// An AQM with the random numbers of its port.
 struct Aqm {
-    aqm: ArrivalAqm,
+    automaton: ArrivalAqm,
     rng: Rng,
 }
 
@@ -94,10 +111,17 @@ impl Line {
         (self.wait, self.alike) = (wait, 1);
     }
 
+    /// When what begins to wait for `start` is lost, if it is.
+    #[inline]
+    fn lost_waiting(&self, start: Time) -> Option<Time> {
+        let outage = self.outage.as_ref()?;
+        (outage.next < start).then_some(outage.next)
+    }
+
     #[inline]
     fn emptied(&mut self, at: Time) {
         if let Some(aqm) = &mut self.aqm {
-            aqm.aqm.emptied(at);
+            aqm.automaton.emptied(at);
         }
     }
 
@@ -110,8 +134,8 @@ impl Line {
         window: Window,
     ) -> Result<(), DropReason> {
         let mut marked = false;
-        if let Some(Aqm { aqm, rng }) = self.aqm.as_deref_mut() {
-            match aqm.arrival(now, self.waiting.len(), packet, rng) {
+        if let Some(Aqm { automaton, rng }) = self.aqm.as_deref_mut() {
+            match automaton.arrival(now, self.waiting.len(), packet, rng) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => return Err(reason),
@@ -120,7 +144,7 @@ impl Line {
         let bytes = self.bytes.saturating_add(packet.len.into());
         if self.waiting.len() >= self.max_packets || bytes > self.max_bytes {
             if let Some(aqm) = &mut self.aqm {
-                aqm.aqm.overflowed();
+                aqm.automaton.overflowed();
             }
             return Err(DropReason::Tail);
         }
@@ -134,11 +158,12 @@ impl Line {
 
 impl FifoPort {
     /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
-    /// perhaps an AQM with its random numbers; its line is the last of `lines`.
+    /// perhaps an AQM with its random numbers or a link that fails; its line is the last of `lines`.
     pub(crate) fn new(
         limit: Limit,
         aqm: Option<(ArrivalAqm, Rng)>,
         plan: &LinkPlan,
+        fails: bool,
         meter: QueueMeter,
         lines: &mut Table<Line>,
     ) -> Self {
@@ -150,6 +175,7 @@ impl FifoPort {
         };
         let longest = match (max_packets, &aqm) {
             (0, _) | (_, Some(_)) => 0,
+            _ if fails => 0,
             _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
         };
         lines.push(Line {
@@ -160,7 +186,13 @@ impl FifoPort {
             bytes: 0,
             wait: Dur::ZERO,
             alike: 0,
-            aqm: aqm.map(|(aqm, rng)| Box::new(Aqm { aqm, rng })),
+            aqm: aqm.map(|(automaton, rng)| Box::new(Aqm { automaton, rng })),
+            outage: fails.then(|| {
+                Box::new(Outage {
+                    down: false,
+                    next: Time::MAX,
+                })
+            }),
             meter,
         });
         Self {
@@ -181,8 +213,8 @@ impl FifoPort {
         self.line(lines).advance(now);
     }
 
-    /// Takes a packet that needs `tx` on the link: when its service starts, or why it is lost,
-    /// which is counted. What gets through is counted too.
+    /// Takes a packet that needs `tx` on the link: when its service starts, or when and why it is
+    /// lost, which is counted. What gets through is counted too.
     ///
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through. It may leave with a mark.
@@ -194,7 +226,7 @@ impl FifoPort {
         packet: &mut Packet,
         tx: Dur,
         window: Window,
-    ) -> Result<Time, DropReason> {
+    ) -> Result<Time, Loss> {
         if !self.counting && now >= window.start() {
             self.begin_counting(lines, window.start());
         }
@@ -216,20 +248,23 @@ impl FifoPort {
         packet: &mut Packet,
         tx: Dur,
         window: Window,
-    ) -> Result<Time, DropReason> {
+    ) -> Result<Time, Loss> {
         let line = self.line(lines);
         line.advance(now);
-        let verdict = if size(packet) > line.mtu {
+        let verdict = if line.outage.as_ref().is_some_and(|o| o.down) {
+            Err(DropReason::LinkDown)
+        } else if size(packet) > line.mtu {
             Err(DropReason::TooBig)
         } else {
             line.verdict(now, packet, window)
         };
         if let Err(reason) = verdict {
             line.meter.on_lost(window, packet, now, reason);
-            return Err(reason);
+            return Err(Loss { at: now, reason });
         }
         if self.free_at <= now {
-            // It has an AQM, or is as long as some that are too big would be: cells are filled up.
+            // It has an AQM or fails, or this is as long as some that are too big would be: cells
+            // are filled up.
             line.emptied(now);
             self.free_at = now + tx;
             if window.contains(now) {
@@ -245,8 +280,47 @@ impl FifoPort {
         if window.contains(now) {
             line.meter.on_backlog(line.waiting.len().into(), bytes);
         }
+        if let Some(at) = line.lost_waiting(start) {
+            let reason = DropReason::LinkDown;
+            line.meter.on_lost(window, packet, at, reason);
+            return Err(Loss { at, reason });
+        }
         line.served(window, packet, start);
         Ok(start)
+    }
+
+    /// The link has failed at `now`; what that does to packets has been counted before.
+    pub(crate) fn fail(&mut self, lines: &mut [Line], now: Time) {
+        let line = self.line(lines);
+        line.waiting = Waiting::default();
+        line.bytes = 0;
+        if let Some(outage) = &mut line.outage {
+            outage.down = true;
+        }
+        self.free_at = self.free_at.min(now);
+    }
+
+    /// The link is up until `next`.
+    pub(crate) fn repair(&self, lines: &mut [Line], next: Time) {
+        if let Some(outage) = &mut self.line(lines).outage {
+            **outage = Outage { down: false, next };
+        }
+    }
+
+    /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.
+    pub(crate) fn lose_on_the_wire(
+        &self,
+        lines: &mut [Line],
+        due: Time,
+        window: Window,
+    ) -> Option<Loss> {
+        let line = self.line(lines);
+        let at = line.outage.as_ref()?.next;
+        let reason = DropReason::LinkDown;
+        (at < due).then(|| {
+            line.meter.on_lost_on_the_wire(window, at, reason);
+            Loss { at, reason }
+        })
     }
 
     /// The window has begun at `edge`: what waited then counts as a peak.

@@ -58,26 +58,41 @@ impl Wires {
         std::mem::take(&mut self.queues[wire])
     }
 
-    /// Puts a packet of `link` on `wire`, or on its own one if it would have to go far ahead of
-    /// others.
+    /// Puts back what is left of what was [taken](Self::take).
+    pub(crate) fn put(&mut self, wire: usize, queue: VecDeque<InFlight>) {
+        self.queues[wire] = queue;
+    }
+
+    /// Puts a packet of `link`, with the tie of that, on `wire`, or on its own one if it would have
+    /// to go far ahead of others. It is due at the far end at `due`.
     #[inline]
-    pub(crate) fn push(&mut self, wire: u32, link: usize, p: InFlight) -> Placed {
+    pub(crate) fn push(
+        &mut self,
+        wire: u32,
+        link: usize,
+        due: Time,
+        tie: u64,
+        packet: &Packet,
+    ) -> Placed {
         let wire = wire as usize;
         let queue = &mut self.queues[wire];
+        // Each makes its own: one that others look at would be put together elsewhere and copied.
+        let flight = || InFlight::new(due, tie, packet);
         match queue.back() {
             None => {
-                queue.push_back(p);
+                queue.push_back(flight());
                 Placed::First
             }
             // On a wire of its own a link keeps the order by itself.
-            Some(last) if wire == link || last.is_before(&p) => {
-                queue.push_back(p);
+            Some(last) if wire == link || last.precedes(due, tie) => {
+                queue.push_back(flight());
                 Placed::Behind
             }
-            Some(_) => self.insert(wire, link, p),
+            Some(_) => self.insert(wire, link, flight()),
         }
     }
 
+    #[inline(never)]
     fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Placed {
         let queue = &mut self.queues[wire];
         // Steps that double, then halves of the last one: most places are close to the end.
@@ -145,11 +160,14 @@ impl InFlight {
     /// Whether it arrives before `other`, at one instant in the order of deliveries.
     #[inline]
     pub(crate) fn is_before(&self, other: &Self) -> bool {
-        self.due < other.due || (self.due == other.due && self.key() <= other.key())
+        self.precedes(other.due, other.tie)
     }
 
-    fn key(&self) -> Key {
-        Key::new(self.due, Rank::Delivery, self.tie, 0)
+    /// Whether it arrives before what is due at `due` with that tie.
+    #[inline]
+    fn precedes(&self, due: Time, tie: u64) -> bool {
+        let key = |tie| Key::new(due, Rank::Delivery, tie, 0);
+        self.due < due || (self.due == due && key(self.tie) <= key(tie))
     }
 
     #[inline]

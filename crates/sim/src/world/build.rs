@@ -65,16 +65,22 @@ impl<S: EventSet> World<S> {
         let mut lists = SharedLists::new();
         let mut links = Table::with_capacity(plan.links.len());
         let mut lines = Table::with_capacity(plan.links.len());
-        links.extend(plan.links.iter().zip(failing(plan)).map(|(l, fails)| {
-            let service = Service::of(fails, tap.is_some(), observe);
-            let build = (&keys, &mut lists);
-            Link::new(l, service, build, seed, run, queue_bits, &mut lines)
-        }));
+        links.extend(
+            plan.links
+                .iter()
+                .zip(failing(plan, window))
+                .map(|(l, fails)| {
+                    let service = Service::of(fails, tap.is_some(), observe);
+                    let build = (&keys, &mut lists);
+                    Link::new(l, service, build, seed, run, queue_bits, &mut lines)
+                }),
+        );
         let feeders = paths.feeders(&links);
         let nexts = paths.nexts(&feeders, &links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.wire = own;
             link.labels = labels;
+            link.special |= labels;
         }
         let own_wires = links.len() as u32;
         // What is lost on a link must be on its own wire, and must not have got further.
@@ -94,7 +100,9 @@ impl<S: EventSet> World<S> {
             share_wires(&mut links, &feeders, &nexts) as u32
         };
         // An observer wants to see the queues as they are at an instant.
-        let ahead = !observe && !fails && tap.is_none() && inputs.is_none();
+        let unseen = !observe && tap.is_none() && inputs.is_none();
+        let ahead = unseen && !fails;
+        let between = unseen && fails && plan.mpls.is_none();
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
@@ -136,6 +144,8 @@ impl<S: EventSet> World<S> {
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
+            between: between.then(Box::default),
+            horizon: if fails { Time::ZERO } else { Time::MAX },
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,
@@ -180,6 +190,10 @@ impl<S: EventSet> World<S> {
                 Origin::Acknowledgments(_) | Origin::Replayed => {}
             }
         }
+        for failure in &plan.failures {
+            world.repair(failure.link as usize);
+        }
+        world.find_feeders();
         world.plan_change();
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;

@@ -23,6 +23,7 @@ const NONE: u32 = u32::MAX;
 
 /// The wires that lead to one port and nowhere else.
 struct Confluence {
+    port: u32,
     wires: Vec<u32>,
     /// The shortest delay of their links.
     delay: Dur,
@@ -44,14 +45,35 @@ pub(super) struct Confluences {
 impl Confluences {
     /// Those of links that have their wires, of which there are `wires`.
     pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Self {
+        Self::of_ports(meeting(paths, links, nexts, wires), wires)
+    }
+
+    /// Those of the ports with links that lead to them and nowhere else, each on its own wire.
+    pub(super) fn of_own_wires<'a>(
+        ports: impl Iterator<Item = (u32, &'a [u32])>,
+        links: &[Link],
+    ) -> Self {
+        let shortest = |wires: &[u32]| wires.iter().map(|w| links[*w as usize].delay).min();
+        let met = ports
+            .filter_map(|(port, wires)| Some((port, (wires.to_vec(), shortest(wires)?))))
+            .filter(|(_, (_, delay))| !delay.is_zero());
+        Self::of_ports(met.collect(), links.len())
+    }
+
+    /// Of the wires that lead to each port and the shortest delay of their links.
+    fn of_ports(met: BTreeMap<u32, (Vec<u32>, Dur)>, number: usize) -> Self {
         let mut found = Self::default();
-        for (wires_of_port, delay) in meeting(paths, links, nexts, wires) {
-            found.of_wire.resize(wires, NONE);
-            for wire in &wires_of_port {
+        for (port, (wires, delay)) in met {
+            if wires.len() > MOST_WIRES {
+                continue;
+            }
+            found.of_wire.resize(number, NONE);
+            for wire in &wires {
                 found.of_wire[*wire as usize] = found.all.len() as u32;
             }
             found.all.push(Confluence {
-                wires: wires_of_port,
+                port,
+                wires,
                 delay,
                 wake: Time::MAX,
                 strays: 0,
@@ -72,7 +94,12 @@ impl Confluences {
 
 /// The wires of each confluence and the shortest delay of their links: the port computes departures,
 /// no host feeds it, and nothing on the wires goes elsewhere.
-fn meeting(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Vec<(Vec<u32>, Dur)> {
+fn meeting(
+    paths: &Paths,
+    links: &[Link],
+    nexts: &[Next],
+    wires: usize,
+) -> BTreeMap<u32, (Vec<u32>, Dur)> {
     let mut next = vec![Next::None; wires];
     let mut delay = vec![Dur::MAX; wires];
     for (link, goes) in links.iter().zip(nexts) {
@@ -101,17 +128,16 @@ fn meeting(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Vec<(
             *shortest = delay.min(*shortest);
         }
     }
-    let few = |(wires, _): &(Vec<u32>, Dur)| wires.len() <= MOST_WIRES;
-    ports.into_values().filter(few).collect()
+    ports
 }
 
 impl<S: EventSet> World<S> {
     /// The wake of a wire: its first packet arrives, or all that is certain to arrive next at the
     /// port behind it and others.
     #[inline]
-    pub(super) fn wake_of_wire(&mut self, wire: usize) {
+    pub(super) fn wire_due(&mut self, wire: usize) {
         match self.confluences.of(wire) {
-            Some(c) => self.wake_of_confluence(c, wire),
+            Some(c) => self.confluence_due(c, wire),
             None => {
                 self.deliver(wire);
                 self.stray_left(wire);
@@ -142,7 +168,7 @@ impl<S: EventSet> World<S> {
     }
 
     #[inline(never)]
-    fn wake_of_confluence(&mut self, c: usize, wire: usize) {
+    fn confluence_due(&mut self, c: usize, wire: usize) {
         // Deliveries are counted one by one.
         self.counts.events -= 1;
         let confluence = &mut self.confluences.all[c];
@@ -171,27 +197,21 @@ impl<S: EventSet> World<S> {
     /// Takes all that arrives at the port of a confluence before anything else can.
     fn take_batch(&mut self, c: usize) {
         let confluence = &mut self.confluences.all[c];
-        let horizon = self.now + confluence.delay;
+        let port = confluence.port as usize;
+        let until = (self.now + confluence.delay).min(self.horizon);
         let wires = std::mem::take(&mut confluence.wires);
-        if let [wire] = wires[..] {
-            let wire = wire as usize;
-            while self.wires.first(wire).is_some_and(|p| p.due < horizon) {
-                self.take_ahead(wire);
+        let mut heads = [Time::MAX; MOST_WIRES];
+        for (head, wire) in heads.iter_mut().zip(&wires) {
+            *head = self.head(*wire as usize);
+        }
+        let heads = &mut heads[..wires.len()];
+        loop {
+            let (first, due) = self.next_of(heads, &wires);
+            if due >= until && due > self.now {
+                break;
             }
-        } else {
-            let mut heads = [Time::MAX; MOST_WIRES];
-            for (head, wire) in heads.iter_mut().zip(&wires) {
-                *head = self.head(*wire as usize);
-            }
-            let heads = &mut heads[..wires.len()];
-            loop {
-                let (first, due) = self.next_of(heads, &wires);
-                if due >= horizon {
-                    break;
-                }
-                self.take_ahead(wires[first] as usize);
-                heads[first] = self.head(wires[first] as usize);
-            }
+            self.take_ahead(wires[first] as usize, port);
+            heads[first] = self.head(wires[first] as usize);
         }
         self.confluences.all[c].wires = wires;
     }
@@ -226,9 +246,9 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The first packet of a wire arrives, perhaps ahead of the clock, and goes on.
+    /// The first packet of a wire arrives at `port`, perhaps ahead of the clock, and goes on.
     #[inline]
-    fn take_ahead(&mut self, wire: usize) {
+    fn take_ahead(&mut self, wire: usize, port: usize) {
         let Some(first) = self.wires.pop(wire) else {
             return;
         };
@@ -237,9 +257,10 @@ impl<S: EventSet> World<S> {
         }
         let mut packet = first.packet();
         self.count_ahead(first.due, first.tie, &packet);
-        let next = self.hops[first.hop()] as usize;
-        packet.handle += 1 << 32;
-        self.offer(next, packet, first.due);
+        if self.routing.is_none() {
+            packet.handle += 1 << 32;
+        }
+        self.offer(port, packet, first.due);
     }
 
     /// Sets the wake of a confluence to the first packet of all its wires.

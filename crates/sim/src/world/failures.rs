@@ -5,8 +5,8 @@
 //! detection and convergence; then all nodes change to the new shortest paths at once.
 //!
 //! In a world with failures packets carry the number of their path in the plan instead of a place in
-//! compiled paths, and every node looks up where the destination is reached now. Nothing is worked
-//! out ahead, and the links that fail have queues that are asked packet by packet.
+//! compiled paths, and every node looks up where the destination is reached now. A FIFO that
+//! computes departures also computes what its link loses: when that fails is known from the start.
 //!
 //! Cost: O(1) per packet and node; after a change of routes once more the shortest paths to the
 //! destinations in use.
@@ -18,7 +18,9 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_scenario::plan::{FailurePlan, WorldPlan};
 
 use super::World;
+use crate::link::Fails;
 use crate::port::Port;
+use crate::window::Window;
 
 /// What happens to a link; at one instant in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,11 +51,14 @@ pub(super) struct Failures {
 }
 
 /// Which links fail, now or later.
-pub(super) fn failing(plan: &WorldPlan) -> Vec<bool> {
-    let mut fails = vec![false; plan.links.len()];
-    plan.failures
-        .iter()
-        .for_each(|f| fails[f.link as usize] = true);
+pub(super) fn failing(plan: &WorldPlan, window: Window) -> Vec<Fails> {
+    let mut fails = vec![Fails::Never; plan.links.len()];
+    for f in &plan.failures {
+        let late = f.down + f.spread >= window.end();
+        let how = if late { Fails::Late } else { Fails::InTime };
+        let known = &mut fails[f.link as usize];
+        *known = how.max(*known);
+    }
     fails
 }
 
@@ -116,6 +121,13 @@ impl Failures {
         })
     }
 
+    /// When a link fails next.
+    fn next_of(&self, link: u32) -> Time {
+        let mut coming = self.changes[self.next..].iter();
+        let next = coming.find(|c| c.link == link && c.what == What::Failed);
+        next.map_or(Time::MAX, |c| c.at)
+    }
+
     /// The next change, if it is due at `now`.
     fn due(&mut self, now: Time) -> Option<Change> {
         let change = *self.changes.get(self.next).filter(|c| c.at <= now)?;
@@ -127,11 +139,15 @@ impl Failures {
 impl<S: EventSet> World<S> {
     /// Sets the wake of the next change.
     pub(super) fn plan_change(&mut self) {
-        if let Some(f) = &self.failures {
-            if let Some(change) = f.changes.get(f.next) {
-                self.events.schedule(f.slot, change.at, Rank::Control);
-            }
+        let Some(f) = &self.failures else {
+            return;
+        };
+        let mut until = Time::MAX;
+        if let Some(change) = f.changes.get(f.next) {
+            self.events.schedule(f.slot, change.at, Rank::Control);
+            until = change.at;
         }
+        self.look_until(until);
     }
 
     /// Everything that happens to links and routes at this instant.
@@ -153,17 +169,26 @@ impl<S: EventSet> World<S> {
         }
         if learned {
             self.reroute();
+            self.find_feeders();
         }
         self.plan_change();
     }
 
-    /// A link goes down: what is in its pipe, which includes the packet in transmission, and what
-    /// waits is lost.
+    /// A link goes down.
     fn fail(&mut self, link: usize) {
+        match &mut self.links[link].port {
+            Port::Fifo(fifo) => fifo.fail(&mut self.lines, self.now),
+            Port::Queued(_) => self.fail_queued(link),
+        }
+    }
+
+    /// What is in the pipe of a link that goes down, which includes the packet in transmission, and
+    /// what waits is lost.
+    fn fail_queued(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let l = &mut self.links[link];
         let Port::Queued(port) = &mut l.port else {
-            return; // those that fail are not computed
+            return;
         };
         port.down = true;
         if port.free_at > now {
@@ -194,10 +219,14 @@ impl<S: EventSet> World<S> {
         self.drain_drops(link);
     }
 
-    /// A link is up again; its server is free and nothing waits.
-    fn repair(&mut self, link: usize) {
-        if let Port::Queued(port) = &mut self.links[link].port {
-            port.down = false;
+    /// A link is up; its server is free and nothing waits.
+    pub(super) fn repair(&mut self, link: usize) {
+        match &mut self.links[link].port {
+            Port::Fifo(fifo) => {
+                let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
+                fifo.repair(&mut self.lines, next.unwrap_or(Time::MAX));
+            }
+            Port::Queued(port) => port.down = false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One run: the state of everything, and what happens at each wake.
 
 mod ahead;
+mod between;
 mod build;
 mod cast;
 mod confluence;
@@ -38,6 +39,7 @@ use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
+use between::Between;
 use confluence::Confluences;
 use failures::Failures;
 use inputs::Inputs;
@@ -93,6 +95,10 @@ pub struct World<S> {
     hops: Vec<u32>,
     failures: Option<Box<Failures>>,
     routing: Option<Box<Routing>>,
+    /// None where links do not fail, and if somebody looks.
+    between: Option<Box<Between>>,
+    /// What takes place from then on may depend on a change of links or routes that is still to come.
+    horizon: Time,
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     inputs: Option<Box<Inputs>>,
@@ -173,7 +179,7 @@ impl<S: EventSet> World<S> {
             if slot < self.slots.wires {
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
-                self.wake_of_wire((slot - self.slots.wires) as usize);
+                self.wire_due((slot - self.slots.wires) as usize);
             } else {
                 let port = (slot - self.slots.ports) as usize;
                 match self.slots.link_of_port.get(port) {

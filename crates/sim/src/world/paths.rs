@@ -51,7 +51,7 @@ impl Paths {
             let Some(link) = link else { continue };
             let next = match to.map(|to| (to, feeders[to as usize])) {
                 Some((_, Feeder::Link(_))) => continue,
-                Some((to, _)) if matches!(links[to as usize].port, Port::Fifo(_)) => Next::Port(to),
+                Some((to, _)) if links[to as usize].is_computed() => Next::Port(to),
                 _ => Next::Elsewhere,
             };
             let known = &mut nexts[link as usize];
@@ -68,11 +68,7 @@ impl Paths {
             let Some(to) = to else { continue };
             let from = before.map_or(Feeder::Hosts, Feeder::Link);
             let feeder = &mut feeders[to as usize];
-            *feeder = match *feeder {
-                Feeder::None => from,
-                known if known == from => known,
-                _ => Feeder::Several,
-            };
+            *feeder = feeder.and(from);
         }
         for (link, feeder) in links.iter().zip(&mut feeders) {
             if matches!(link.port, Port::Queued(_)) {
@@ -115,6 +111,17 @@ pub(super) enum Feeder {
     /// All over one link.
     Link(u32),
     Several,
+}
+
+impl Feeder {
+    /// Where the packets of both come from.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, from) | (from, Self::None) => from,
+            (a, b) if a == b => a,
+            _ => Self::Several,
+        }
+    }
 }
 
 /// Gives each link its wire; how many there are.

@@ -14,9 +14,9 @@ use crate::window::grace_over;
 pub(super) struct Routing {
     pub(super) next_hops: NextHops,
     /// First and last node of each path of the plan.
-    ends: Vec<(u32, u32)>,
+    pub(super) ends: Vec<(u32, u32)>,
     /// The node at the far end of each link.
-    far: Vec<u32>,
+    pub(super) far: Vec<u32>,
     /// Hashes of the nodes' names, for the digest.
     places: Vec<u64>,
 }
@@ -65,6 +65,15 @@ impl Routing {
             last = next;
         }
         (last != from).then_some(last)
+    }
+
+    /// Where a packet at the far end of `link` goes next; nowhere if that is its destination, or if
+    /// there is no path.
+    #[inline]
+    pub(super) fn next(&mut self, link: usize, packet: &Packet) -> Option<u32> {
+        let node = self.far[link];
+        let dest = self.ends[(packet.handle >> 32) as usize].1;
+        (node != dest).then(|| self.next_hops.get(node, dest))?
     }
 
     /// What the wires of the longest path take.

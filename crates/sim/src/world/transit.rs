@@ -4,8 +4,8 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
-use crate::port::{Port, size};
-use crate::wires::{InFlight, Placed};
+use crate::port::{Loss, Port, size};
+use crate::wires::Placed;
 
 impl<S: EventSet> World<S> {
     /// The first packet on a wire reaches the far end of its link.
@@ -78,9 +78,9 @@ impl<S: EventSet> World<S> {
             packet.leaf = 0;
             let start = match fifo.offer(&mut self.lines, now, &mut packet, tx, self.window) {
                 Ok(start) => start,
-                Err(reason) => {
+                Err(Loss { at, reason }) => {
                     let place = l.path;
-                    return self.lose(now, place, &Dropped { packet, reason });
+                    return self.lose(at, place, &Dropped { packet, reason });
                 }
             };
             match self.transmit(link, &mut packet, start, start + tx) {
@@ -207,8 +207,13 @@ impl<S: EventSet> World<S> {
         let l = &mut self.links[link];
         l.meter.on_transmit(self.window, start, end, packet.len);
         let due = end + l.delay;
-        if l.labels {
-            self.meter_labels(link, packet, start);
+        if l.special {
+            if l.labels {
+                self.meter_labels(link, packet, start);
+            }
+            if self.is_cut_off(link, packet, end, due) {
+                return None;
+            }
         }
         let next = self.hops[(packet.handle >> 32) as usize];
         if self.links.get(next as usize).is_some_and(|l| l.solo) {
@@ -216,10 +221,15 @@ impl<S: EventSet> World<S> {
             packet.handle += 1 << 32;
             return Some((next as usize, due));
         }
+        if next == ROUTED {
+            if let Some(next) = self.next_ahead(link, packet, due) {
+                self.count_ahead(due, self.links[link].tie, packet);
+                return Some((next, due));
+            }
+        }
         let l = &self.links[link];
-        let flight = InFlight::new(due, l.tie, packet);
         let wire = l.wire as usize;
-        match self.wires.push(l.wire, link, flight) {
+        match self.wires.push(l.wire, link, due, l.tie, packet) {
             Placed::Behind => {}
             Placed::First => self.wake_wire(wire),
             Placed::Astray { first } => {
@@ -230,6 +240,25 @@ impl<S: EventSet> World<S> {
             }
         }
         None
+    }
+
+    /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
+    /// reached its far end at `due`: then the packet is lost.
+    #[inline(never)]
+    fn is_cut_off(&mut self, link: usize, packet: &Packet, end: Time, due: Time) -> bool {
+        let l = &mut self.links[link];
+        let Port::Fifo(fifo) = &l.port else {
+            return false;
+        };
+        let lost = fifo.lose_on_the_wire(&mut self.lines, due, self.window);
+        if let Some(Loss { at, reason }) = lost {
+            if at < end {
+                l.meter.on_cut(self.window, at, end);
+            }
+            let (place, packet) = (l.path, *packet);
+            self.lose(at, place, &Dropped { packet, reason });
+        }
+        lost.is_some()
     }
 
     /// A packet reaches the far end of the link with this tie at `due`, without a wake.
