@@ -283,6 +283,79 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
     );
 }
 
+/// Queues that IOS does not have keep their own limits in those that stand for them.
+#[test]
+fn limits_of_queues_are_those_of_the_policy() {
+    let written = |policy: &str, rate: Option<u64>| {
+        let port = Port {
+            name: "Serial0/0".to_owned(),
+            policy: "P".to_owned(),
+            rate: rate.map(|r| Rate::from_bps(r).unwrap()),
+            overhead: None,
+            labels: false,
+            tag: Tag::None,
+        };
+        let source = Source {
+            ports: vec![port],
+            ..source(serde_json::from_str(&format!(r#"{{"P": {policy}}}"#)).unwrap())
+        };
+        let written = ios(&source);
+        let reasons: Vec<String> = written.notes.iter().map(|n| n.reason.clone()).collect();
+        (written.text, reasons.join("\n"))
+    };
+    let mbps = Some(10_000_000);
+    for (policy, rate, lines, said) in [
+        // 20 ms at 10 Mb/s are 25 kB, 17 packets.
+        (
+            r#"{"fifo": {"limit": "20 ms"}}"#,
+            mbps,
+            " hold-queue 17 out\n",
+            "becomes 17 packets",
+        ),
+        (
+            r#"{"fifo": {"limit": "20 ms"}}"#,
+            None,
+            " no fair-queue\n!",
+            "it is left out",
+        ),
+        (
+            r#"{"fifo": {"limit": "1 GB"}}"#,
+            mbps,
+            " hold-queue 240000 out\n",
+            "takes 1 to 240000",
+        ),
+        (
+            r#"{"wfq": {"limit": "30 packets", "hold_queue": "90 packets"}}"#,
+            mbps,
+            " fair-queue 30 256\n hold-queue 90 out\n",
+            "by precedence (`weights`), not equally",
+        ),
+        (
+            r#"{"fan": {"limit": "200 packets", "mechanism": "raef"}}"#,
+            mbps,
+            " fair-queue 200 256\n hold-queue 200 out\n",
+            "left out with it: mechanism raef (active_time 5 s)",
+        ),
+        (
+            r#"{"drr": {"limit": "200 packets", "quantum": "500 B", "queues": 100}}"#,
+            mbps,
+            " fair-queue 200 128\n hold-queue 200 out\n",
+            "left out: quantum 500 B",
+        ),
+        (
+            r#"{"fq-codel": {"target": "9 ms"}}"#,
+            mbps,
+            " fair-queue 4096 1024\n hold-queue 10240 out\n",
+            "left out: target 9 ms",
+        ),
+    ] {
+        let (text, notes) = written(policy, rate);
+        assert!(text.contains(lines), "{policy}\n{text}");
+        assert!(notes.contains(said), "{policy}\n{notes}");
+        import(&text, Platform::Ios);
+    }
+}
+
 /// What a link counts is not what the router counts.
 #[test]
 fn other_headers_are_noted() {
