@@ -2,8 +2,9 @@
 //! the least of several repetitions. The schedulers of Flow-Aware Networking are bare;
 //! DRR and FQ-CoDel are whole disciplines, with counters and drops.
 //!
-//! `cargo bench -p spillgate-queueing --bench fair_queue [-- MAX_NS]` prints a
-//! table; with a number the exit status is 1 if any cell is above it.
+//! `cargo bench -p spillgate-queueing --bench fair_queue [-- MAX_NS ROWS]` prints a
+//! table; with a number the exit status is 1 if any cell is above it, with a part of
+//! "PFQ, buffer overflows" there are only the rows that have it in their names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -174,6 +175,8 @@ fn main() {
     // `cargo test` runs the program too, to see whether it works.
     let real = args.iter().any(|a| a == "--bench");
     let limit: Option<f64> = args.iter().find_map(|a| a.parse().ok());
+    let rows = |a: &&String| !a.starts_with('-') && a.parse::<f64>().is_err();
+    let only = args.iter().find(rows).map_or("", |a| a.as_str());
     let (pairs, repetitions) = if real { (50_000, 100) } else { (1000, 1) };
     let kinds: [(&str, u32, Make); 8] = [
         ("PFQ", MTU, |packets| {
@@ -210,6 +213,9 @@ fn main() {
     let mut worst = 0.0_f64;
     for (name, mtu, make) in kinds {
         for (what, load) in loads {
+            if !format!("{name}, {what}").contains(only) {
+                continue;
+            }
             let cells = sizes.map(|flows| {
                 let mut queue = make(load.buffer(flows));
                 let mut offers = Offers {
