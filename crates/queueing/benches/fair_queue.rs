@@ -40,10 +40,20 @@ impl Load {
     }
 }
 
-/// What is measured.
-enum Queue {
-    Bare(BareFairQueue),
-    Whole(Box<Whole>),
+/// What is measured. Not an enumeration: telling its members apart would count as well.
+trait Queue {
+    fn offer(&mut self, packet: Packet);
+    fn pop(&mut self) -> Option<Packet>;
+}
+
+impl Queue for BareFairQueue {
+    fn offer(&mut self, packet: Packet) {
+        self.offer(packet);
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        self.pop()
+    }
 }
 
 /// A discipline with all that a driver holds.
@@ -54,53 +64,41 @@ struct Whole {
     now: Time,
 }
 
-impl Queue {
-    /// A discipline without a memory limit that would matter.
-    fn whole(kind: &str, packets: u32) -> Self {
+impl Whole {
+    /// One without a memory limit that would matter.
+    fn new(kind: &str, packets: u32) -> Self {
         let limit = packets.min(1_000_000_000);
         let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"}}}}}}"#);
         let policies: BTreeMap<_, _> = serde_json::from_str(&json).expect("a policy");
         let rate = Rate::from_bps(1_000_000_000).expect("a rate");
         let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
         let flows: Arc<[FlowKey]> = Arc::from([]);
-        Self::Whole(Box::new(Whole {
+        Self {
             discipline: recipe.build(&flows),
             rng: Rng::from_key(2),
             drops: Drops::new(),
             now: Time::ZERO,
-        }))
-    }
-
-    fn offer(&mut self, mut packet: Packet) {
-        match self {
-            Self::Bare(queue) => {
-                queue.offer(packet);
-            }
-            Self::Whole(w) => {
-                // Time hardly passes: CoDel looks, but nothing has waited too long.
-                w.now += Dur::from_ps(1);
-                packet.arrived = w.now;
-                w.discipline
-                    .enqueue(w.now, packet, &mut w.rng, &mut w.drops);
-                w.drops.clear();
-            }
-        }
-    }
-
-    fn pop(&mut self) -> Option<Packet> {
-        match self {
-            Self::Bare(queue) => queue.pop(),
-            Self::Whole(w) => {
-                let packet = w.discipline.dequeue(w.now, &mut w.rng, &mut w.drops);
-                w.drops.clear();
-                packet
-            }
         }
     }
 }
 
-/// Makes a queue with a buffer of so many packets.
-type Make = fn(u32) -> Queue;
+impl Queue for Whole {
+    fn offer(&mut self, mut packet: Packet) {
+        // Time hardly passes: CoDel looks, but nothing has waited too long.
+        self.now += Dur::from_ps(1);
+        packet.arrived = self.now;
+        self.discipline
+            .enqueue(self.now, packet, &mut self.rng, &mut self.drops);
+        self.drops.clear();
+    }
+
+    fn pop(&mut self) -> Option<Packet> {
+        let (rng, drops) = (&mut self.rng, &mut self.drops);
+        let packet = self.discipline.dequeue(self.now, rng, drops);
+        self.drops.clear();
+        packet
+    }
+}
 
 /// The longest packet of most.
 const MTU: u32 = 1500;
@@ -130,7 +128,7 @@ impl Offers {
     }
 }
 
-fn fill(queue: &mut Queue, load: Load, flows: u32, offers: &mut Offers) {
+fn fill(queue: &mut impl Queue, load: Load, flows: u32, offers: &mut Offers) {
     if matches!(load, Load::Light) {
         return;
     }
@@ -143,7 +141,7 @@ fn fill(queue: &mut Queue, load: Load, flows: u32, offers: &mut Offers) {
 }
 
 /// `pairs` of an enqueue and a dequeue; nanoseconds for one.
-fn measure(queue: &mut Queue, load: Load, pairs: u32, offers: &mut Offers) -> f64 {
+fn measure(queue: &mut impl Queue, load: Load, pairs: u32, offers: &mut Offers) -> f64 {
     // The one place where a wall clock is read: this is about time itself.
     #[allow(clippy::disallowed_methods)]
     let begin = Instant::now();
@@ -170,53 +168,30 @@ fn measure(queue: &mut Queue, load: Load, pairs: u32, offers: &mut Offers) -> f6
     begin.elapsed().as_secs_f64() * 1e9 / f64::from(pairs)
 }
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test` runs the program too, to see whether it works.
-    let real = args.iter().any(|a| a == "--bench");
-    let limit: Option<f64> = args.iter().find_map(|a| a.parse().ok());
-    let rows = |a: &&String| !a.starts_with('-') && a.parse::<f64>().is_err();
-    let only = args.iter().find(rows).map_or("", |a| a.as_str());
-    let (pairs, repetitions) = if real { (50_000, 100) } else { (1000, 1) };
-    let kinds: [(&str, u32, Make); 8] = [
-        ("PFQ", MTU, |packets| {
-            Queue::Bare(BareFairQueue::pfq(packets, MTU))
-        }),
-        ("PFQ, 9216 B", JUMBO, |packets| {
-            Queue::Bare(BareFairQueue::pfq(packets, JUMBO))
-        }),
-        ("PFQ, 65,535 B", LONGEST, |packets| {
-            Queue::Bare(BareFairQueue::pfq(packets, LONGEST))
-        }),
-        ("PFQ, heap", MTU, |packets| {
-            Queue::Bare(BareFairQueue::pfq_heap(packets, MTU))
-        }),
-        ("PDRR, charged", MTU, |packets| {
-            Queue::Bare(BareFairQueue::pdrr(packets, MTU, true))
-        }),
-        ("PDRR, literal", MTU, |packets| {
-            Queue::Bare(BareFairQueue::pdrr(packets, MTU, false))
-        }),
-        ("DRR, whole", MTU, |packets| Queue::whole("drr", packets)),
-        ("FQ-CoDel, whole", MTU, |packets| {
-            Queue::whole("fq-codel", packets)
-        }),
-    ];
-    let loads = [
-        ("all backlogged", Load::Backlogged),
-        ("buffer overflows", Load::Overflowing),
-        ("light load", Load::Light),
-    ];
-    let sizes = [10, 1000, 10_000];
-    println!("| scheduler | load | 10 flows, ns | 1,000 flows, ns | 10,000 flows, ns |");
-    println!("|---|---|---|---|---|");
-    let mut worst = 0.0_f64;
-    for (name, mtu, make) in kinds {
-        for (what, load) in loads {
-            if !format!("{name}, {what}").contains(only) {
+/// The rows to print.
+struct Table {
+    pairs: u32,
+    repetitions: u32,
+    /// What the rows have in their names.
+    only: String,
+    /// The largest value of all.
+    worst: f64,
+}
+
+impl Table {
+    /// Measures queues that `make` makes with a buffer of so many packets up to `mtu`, and prints
+    /// their rows; the largest value.
+    fn rows<Q: Queue>(&self, name: &str, mtu: u32, make: impl Fn(u32) -> Q) -> f64 {
+        let mut worst = 0.0_f64;
+        for (what, load) in [
+            ("all backlogged", Load::Backlogged),
+            ("buffer overflows", Load::Overflowing),
+            ("light load", Load::Light),
+        ] {
+            if !format!("{name}, {what}").contains(&self.only) {
                 continue;
             }
-            let cells = sizes.map(|flows| {
+            let cells = [10, 1000, 10_000].map(|flows| {
                 let mut queue = make(load.buffer(flows));
                 let mut offers = Offers {
                     rng: Rng::from_key(1),
@@ -225,18 +200,48 @@ fn main() {
                     mtu,
                 };
                 fill(&mut queue, load, flows, &mut offers);
-                (0..repetitions)
-                    .map(|_| measure(&mut queue, load, pairs, &mut offers))
+                (0..self.repetitions)
+                    .map(|_| measure(&mut queue, load, self.pairs, &mut offers))
                     .fold(f64::INFINITY, f64::min)
             });
-            // The heap is there to be compared with.
-            if name != "PFQ, heap" {
-                worst = cells.into_iter().fold(worst, f64::max);
-            }
+            worst = cells.into_iter().fold(worst, f64::max);
             let cells = cells.map(|ns| format!("{ns:.0}")).join(" | ");
             println!("| {name} | {what} | {cells} |");
         }
+        worst
     }
+
+    /// The same with a limit on what they may take.
+    fn limited<Q: Queue>(&mut self, name: &str, mtu: u32, make: impl Fn(u32) -> Q) {
+        self.worst = self.worst.max(self.rows(name, mtu, make));
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    // `cargo test` runs the program too, to see whether it works.
+    let real = args.iter().any(|a| a == "--bench");
+    let limit: Option<f64> = args.iter().find_map(|a| a.parse().ok());
+    let rows = |a: &&String| !a.starts_with('-') && a.parse::<f64>().is_err();
+    let (pairs, repetitions) = if real { (50_000, 100) } else { (1000, 1) };
+    let mut table = Table {
+        pairs,
+        repetitions,
+        only: args.iter().find(rows).cloned().unwrap_or_default(),
+        worst: 0.0,
+    };
+    println!("| scheduler | load | 10 flows, ns | 1,000 flows, ns | 10,000 flows, ns |");
+    println!("|---|---|---|---|---|");
+    table.limited("PFQ", MTU, |n| BareFairQueue::pfq(n, MTU));
+    table.limited("PFQ, 9216 B", JUMBO, |n| BareFairQueue::pfq(n, JUMBO));
+    table.limited("PFQ, 65,535 B", LONGEST, |n| BareFairQueue::pfq(n, LONGEST));
+    // To be compared with.
+    table.rows("PFQ, heap", MTU, |n| BareFairQueue::pfq_heap(n, MTU));
+    table.limited("PDRR, charged", MTU, |n| BareFairQueue::pdrr(n, MTU, true));
+    table.limited("PDRR, literal", MTU, |n| BareFairQueue::pdrr(n, MTU, false));
+    table.limited("DRR, whole", MTU, |n| Whole::new("drr", n));
+    table.limited("FQ-CoDel, whole", MTU, |n| Whole::new("fq-codel", n));
+    let worst = table.worst;
     if real && limit.is_some_and(|limit| worst > limit) {
         eprintln!("{worst:.0} ns are above the limit");
         std::process::exit(1);
