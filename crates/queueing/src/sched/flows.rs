@@ -87,12 +87,13 @@ impl<S> Flows<S> {
     #[inline]
     pub(super) fn pop(&mut self, slot: u32) -> Option<Packet> {
         let flow = self.table.at_mut(slot);
-        let (packet, _) = self.slab.pop(&mut flow.queue)?;
+        let at = self.slab.unlink(&mut flow.queue)?;
+        let packet = self.slab.packet(at);
         flow.waiting -= packet.len;
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         self.longest.shrunk(self.packets);
-        Some(packet)
+        Some(*packet)
     }
 
     /// Gives up packets until what waits is within `bound`: at a time half of the bytes of the queue
@@ -207,6 +208,6 @@ impl<S> Flows<S> {
         // Beside its state a place in the round, in the table, in the heap of backlogs and in the
         // list of vacant slots.
         let queue = (std::mem::size_of::<Flow<S>>() + 4 + 4 + 20 + 4) as u64;
-        (std::mem::size_of::<Packet>() as u64 + 4) * packets + queues * queue
+        Slab::PACKET as u64 * packets + queues * queue
     }
 }

@@ -89,11 +89,12 @@ impl Pdrr {
     fn evict(&mut self) -> Option<Packet> {
         let slot = self.longest.find(self.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
-        let (packet, _) = self.slab.pop(&mut flow.queue)?;
+        let at = self.slab.unlink(&mut flow.queue)?;
+        let packet = self.slab.packet(at);
         flow.waiting -= packet.len;
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
-        Some(packet)
+        Some(*packet)
     }
 
     /// Moves the first of the round to its end.
@@ -112,8 +113,8 @@ impl Pdrr {
         self.in_turn = false;
     }
 
-    /// The next packet without priority; one must wait.
-    fn serve(&mut self) -> Option<Packet> {
+    /// Where the next packet without priority is; one must wait.
+    fn serve(&mut self) -> Option<u32> {
         loop {
             let slot = *self.round.front()?;
             if slot == MARKER {
@@ -140,11 +141,11 @@ impl Pdrr {
             flow.own.deficit -= i64::from(len);
             flow.waiting -= len;
             self.served = true;
-            let (packet, _) = self.slab.pop(&mut flow.queue)?;
+            let at = self.slab.unlink(&mut flow.queue)?;
             if flow.queue.is_empty() {
                 self.retire(slot);
             }
-            return Some(packet);
+            return Some(at);
         }
     }
 }
@@ -192,18 +193,20 @@ impl FairScheduler for Pdrr {
 
     #[inline]
     fn pop(&mut self) -> Option<Packet> {
-        let packet = match self.slab.pop(&mut self.priority) {
-            Some((packet, slot)) => {
-                self.flows.at_mut(slot).waiting -= packet.len;
-                packet
+        let at = match self.slab.unlink(&mut self.priority) {
+            Some(at) => {
+                let slot = self.slab.note(at);
+                self.flows.at_mut(slot).waiting -= self.slab.packet(at).len;
+                at
             }
             None if self.packets == 0 => return None,
             None => self.serve()?,
         };
+        let packet = self.slab.packet(at);
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         self.longest.shrunk(self.packets);
-        Some(packet)
+        Some(*packet)
     }
 
     #[inline]
@@ -259,10 +262,9 @@ impl FairScheduler for Pdrr {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        let packet = std::mem::size_of::<Packet>() as u64;
         // A place in the round, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow<Turn>>() + 8 + 20 + 4) as u64;
-        (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow
+        Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow
     }
 
     fn flush(&mut self, lost: &mut impl FnMut(Packet)) {

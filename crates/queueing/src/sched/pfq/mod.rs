@@ -291,12 +291,8 @@ impl<O: Order> FairScheduler for Pfq<O> {
 
     #[inline]
     fn pop(&mut self) -> Option<Packet> {
-        let (packet, slot) = match self.slab.pop(&mut self.priority) {
-            Some((packet, UNLISTED)) => {
-                self.left(&packet);
-                return Some(packet);
-            }
-            Some(first) => first,
+        let (at, slot) = match self.slab.unlink(&mut self.priority) {
+            Some(at) => (at, self.slab.note(at)),
             None => {
                 let slot = self.heads.first(self.v)?;
                 let tag = self.flows.at(slot).own.head();
@@ -305,22 +301,26 @@ impl<O: Order> FairScheduler for Pfq<O> {
                 }
                 self.heads.remove(slot, tag);
                 let flow = self.flows.at_mut(slot);
-                let first = self.slab.pop(&mut flow.queue)?;
-                flow.own.queued -= first.0.len;
+                let at = self.slab.unlink(&mut flow.queue)?;
+                flow.own.queued -= self.slab.packet(at).len;
                 if !flow.queue.is_empty() {
                     self.heads.insert(slot, flow.own.head());
                 }
-                first
+                (at, slot)
             }
         };
-        let flow = self.flows.at_mut(slot);
-        flow.waiting -= packet.len;
-        if flow.waiting == 0 {
-            self.resting.insert(slot, flow.own.finish);
+        let packet = self.slab.packet(at);
+        self.packets -= 1;
+        self.bytes -= u64::from(packet.len);
+        if slot != UNLISTED {
+            let flow = self.flows.at_mut(slot);
+            flow.waiting -= packet.len;
+            if flow.waiting == 0 {
+                self.resting.insert(slot, flow.own.finish);
+            }
         }
-        self.left(&packet);
         self.longest.shrunk(self.packets);
-        Some(packet)
+        Some(*packet)
     }
 
     #[inline]
@@ -373,11 +373,10 @@ impl<O: Order> FairScheduler for Pfq<O> {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        let packet = std::mem::size_of::<Packet>() as u64;
         // A place in each order, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow<Tags>>() + 2 * O::SLOT + 20 + 4) as u64;
         let rings = self.heads.memory_bytes() + self.resting.memory_bytes();
-        (packet + 4) * ring_packets(&self.bound) + flows as u64 * flow + rings
+        Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow + rings
     }
 
     fn flush(&mut self, lost: &mut impl FnMut(Packet)) {
