@@ -23,6 +23,8 @@ pub(crate) struct Link {
     pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
     pub(crate) solo: bool,
+    /// What is at its far end answers at once, and nothing else gets there.
+    pub(crate) answers: bool,
     /// What it sends is looked at once more: labels may change, or it fails.
     pub(crate) special: bool,
     /// Length and transmission time of the last packet: most are alike.
@@ -122,6 +124,7 @@ impl Link {
             overhead: plan.overhead,
             labels: false,
             solo: false,
+            answers: false,
             special: fails,
             last_len: 0,
             last_tx: plan.rate.tx_time(0),

@@ -10,6 +10,7 @@ use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::ahead::is_large;
+use super::answers::answered_at_once;
 use super::cast::Cast;
 use super::confluence::Confluences;
 use super::failures::{Failures, failing};
@@ -94,15 +95,24 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
+        // An observer wants to see the queues as they are at an instant.
+        let unseen = !observe && tap.is_none() && inputs.is_none();
+        let ahead = unseen && !fails;
+        let between = unseen && fails && plan.mpls.is_none();
+        let large = is_large(cast.flows.len(), links.len());
+        // A large world loads what receivers need before packets arrive.
+        if ahead && !large {
+            let sent = (&cast.flows[..], &cast.tcp[..]);
+            let answered = answered_at_once(plan, &paths, sent, (&links, &feeders));
+            for (link, answers) in links.iter_mut().zip(answered) {
+                link.answers = answers;
+            }
+        }
         let wires = if fails || inputs.is_some() {
             own_wires
         } else {
             share_wires(&mut links, &feeders, &nexts) as u32
         };
-        // An observer wants to see the queues as they are at an instant.
-        let unseen = !observe && tap.is_none() && inputs.is_none();
-        let ahead = unseen && !fails;
-        let between = unseen && fails && plan.mpls.is_none();
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
@@ -120,7 +130,7 @@ impl<S: EventSet> World<S> {
         let mut meters = Table::with_capacity(plan.flows.len());
         meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
-            large: is_large(cast.flows.len(), links.len()),
+            large,
             events: S::new(names, busy_from),
             now: Time::ZERO,
             meters,

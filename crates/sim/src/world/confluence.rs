@@ -141,6 +141,7 @@ impl<S: EventSet> World<S> {
             None => {
                 self.deliver(wire);
                 self.stray_left(wire);
+                self.receive_rest(wire);
             }
         }
     }

@@ -27,23 +27,23 @@ impl<S: EventSet> World<S> {
         let connection = &mut self.tcp[c];
         self.flows[connection.acknowledgments as usize].wake = Time::MAX;
         connection.receiver.handle_timeout(self.now);
-        self.pump_acknowledgments(c);
+        self.pump_acknowledgments(self.now, c);
     }
 
-    /// A segment has reached the receiver of connection `c`.
+    /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
-    pub(super) fn data_arrived(&mut self, c: usize, packet: &Packet) {
+    pub(super) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.arrived(c, packet);
         let connection = &mut self.tcp[c];
         connection
             .receiver
-            .handle_segment(self.now, &segment, packet.ecn);
+            .handle_segment(now, &segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
-        self.pump_acknowledgments(c);
+        self.pump_acknowledgments(now, c);
         if complete {
             self.awaited_arrived(c);
         }
-        self.if_left(c);
+        self.if_left(now, c);
     }
 
     /// A segment has reached the sender of connection `c`.
@@ -56,7 +56,7 @@ impl<S: EventSet> World<S> {
             self.pump_data(c);
             self.if_over(c);
         }
-        self.if_left(c);
+        self.if_left(self.now, c);
     }
 
     /// Takes the segment of a packet that is no longer on the way.
@@ -69,10 +69,7 @@ impl<S: EventSet> World<S> {
     /// A segment of connection `c` is lost at `at`, which may lie ahead.
     pub(super) fn segment_lost(&mut self, at: Time, c: usize, packet: &Packet) {
         self.arrived(c, packet);
-        if let Some(s) = self.sessions.get_mut(self.tcp[c].session as usize) {
-            s.quiet_from = s.quiet_from.max(at);
-            self.if_left(c);
-        }
+        self.if_left(at, c);
     }
 
     /// Ends a connection whose sender has nothing more to do.
@@ -83,27 +80,34 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Frees the place of a session whose last segment has just left the network.
+    /// Frees the place of a session whose last segment leaves the network at `at`, from then on.
     #[inline]
-    fn if_left(&mut self, c: usize) {
+    fn if_left(&mut self, at: Time, c: usize) {
         let connection = &self.tcp[c];
+        let session = connection.session as usize;
+        if at > self.now {
+            if let Some(s) = self.sessions.get_mut(session) {
+                s.quiet_from = s.quiet_from.max(at);
+            }
+        }
         if connection.on_the_way == 0 && connection.session != NO_SESSION && !connection.alive {
-            self.if_vacant(connection.session as usize);
+            self.if_vacant(session);
         }
     }
 
     /// Sends what the sender of connection `c` may send now, and sets its wake.
     pub(super) fn pump_data(&mut self, c: usize) {
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
-            self.send(self.tcp[c].data, c, segment);
+            self.send(self.now, self.tcp[c].data, c, segment);
         }
         self.wake_sender(c);
     }
 
-    /// Sends the acknowledgments of connection `c` that are due, and sets its receiver's wake.
-    fn pump_acknowledgments(&mut self, c: usize) {
-        while let Some(segment) = self.tcp[c].receiver.poll_transmit(self.now) {
-            self.send(self.tcp[c].acknowledgments, c, segment);
+    /// Sends the acknowledgments of connection `c` that are due at `now`, and sets its receiver's
+    /// wake.
+    fn pump_acknowledgments(&mut self, now: Time, c: usize) {
+        while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
+            self.send(now, self.tcp[c].acknowledgments, c, segment);
         }
         let at = self.tcp[c].receiver.poll_timeout();
         self.wake_by(self.tcp[c].acknowledgments, at);
@@ -134,14 +138,14 @@ impl<S: EventSet> World<S> {
 
     /// Puts a segment of connection `c` on its way.
     #[inline]
-    fn send(&mut self, flow: u32, c: usize, segment: Segment) {
+    fn send(&mut self, now: Time, flow: u32, c: usize, segment: Segment) {
         let connection = &mut self.tcp[c];
         connection.on_the_way += 1;
         let len = segment.wire_len(connection.sender.config());
         let ecn = segment.ect;
         let number = self.segments.put(segment);
-        let mut packet = self.packet(flow as usize, len, number);
+        let mut packet = self.packet(now, flow as usize, len, number);
         packet.ecn = ecn;
-        self.forward(packet);
+        self.forward(packet, now);
     }
 }

@@ -1,6 +1,7 @@
 //! One run: the state of everything, and what happens at each wake.
 
 mod ahead;
+mod answers;
 mod between;
 mod build;
 mod cast;

@@ -128,10 +128,11 @@ impl Feeder {
 ///
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
 /// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
-/// behind one link. Every link keeps a wire of its own number for what does not fit in there.
+/// behind one link. Every link keeps a wire of its own number for what does not fit in there; those
+/// whose packets are mostly received before they arrive have no other.
 pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
-    for (i, l) in links.iter().enumerate() {
+    for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.answers) {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,
             Feeder::Hosts => (Feeder::Hosts, l.delay),

@@ -133,7 +133,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         if node == dest {
-            return self.receive(&packet);
+            return self.receive(self.now, &packet);
         }
         match routing.next_hops.get(node, dest) {
             Some(link) if !self.leaves_network(link, &packet) => {

@@ -22,9 +22,9 @@ impl<S: EventSet> World<S> {
         match self.flows[flow].origin {
             Origin::Open(source) => {
                 let len = self.sources[source as usize].next_len;
-                let packet = self.packet(flow, len, 0);
+                let packet = self.packet(self.now, flow, len, 0);
                 self.plan_emission(flow, source as usize);
-                self.forward(packet);
+                self.forward(packet, self.now);
             }
             Origin::Workload(w) => self.session_begins(w as usize),
             Origin::Data(c) => self.sender_due(c as usize),
@@ -50,17 +50,17 @@ impl<S: EventSet> World<S> {
     fn replay_due(&mut self, r: usize) {
         let (flow, next) = self.replays[r].due();
         self.flows[flow].ecn = next.ecn;
-        let packet = self.packet(flow, next.len, 0);
+        let packet = self.packet(self.now, flow, next.len, 0);
         self.plan_replay(r);
-        self.forward(packet);
+        self.forward(packet, self.now);
     }
 
-    /// A new packet of `flow`, counted as sent; `number` is that of its segment.
+    /// A new packet of `flow`, counted as sent at `now`; `number` is that of its segment.
     #[inline]
-    pub(super) fn packet(&mut self, flow: usize, len: u16, number: u32) -> Packet {
+    pub(super) fn packet(&mut self, now: Time, flow: usize, len: u16, number: u32) -> Packet {
         let f = &mut self.flows[flow];
         let mut packet = Packet::new(flow as u32, f.seq, len);
-        packet.sent = self.now;
+        packet.sent = now;
         packet.hash = f.hash;
         packet.dscp = f.dscp;
         packet.ecn = f.ecn;
@@ -68,7 +68,7 @@ impl<S: EventSet> World<S> {
         f.seq = f.seq.wrapping_add(1);
         self.counts.emitted += 1;
         if let Some(meter) = self.meters.get_mut(f.meter as usize) {
-            if self.window.contains(self.now) {
+            if self.window.contains(now) {
                 meter.on_sent(len);
                 self.outstanding += 1;
             }
@@ -76,9 +76,10 @@ impl<S: EventSet> World<S> {
         packet
     }
 
-    /// A packet has reached its destination.
+    /// A packet has reached its destination at `now`, which lies ahead where nothing else can get
+    /// there before.
     #[inline]
-    pub(super) fn receive(&mut self, packet: &Packet) {
+    pub(super) fn receive(&mut self, now: Time, packet: &Packet) {
         if self.tap.is_some() {
             self.tap_received(packet);
         }
@@ -87,17 +88,17 @@ impl<S: EventSet> World<S> {
             *bytes += u64::from(packet.l3_len);
         }
         if let Some(gaps) = &mut self.gaps {
-            gaps.on_arrival(f.meter, self.now);
+            gaps.on_arrival(f.meter, now);
         }
         if let Some(meter) = self.meters.get_mut(f.meter as usize) {
             if self.window.contains(packet.sent) {
-                meter.on_received(packet, self.now);
+                meter.on_received(packet, now);
                 self.outstanding -= 1;
             }
         }
         match f.origin {
             Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
-            Origin::Data(c) => self.data_arrived(c as usize, packet),
+            Origin::Data(c) => self.data_arrived(now, c as usize, packet),
             Origin::Acknowledgments(c) => self.acknowledgment_arrived(c as usize, packet),
         }
     }

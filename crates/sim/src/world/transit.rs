@@ -30,27 +30,27 @@ impl<S: EventSet> World<S> {
         if self.inputs.is_some() && !self.enter(wire, &mut packet) {
             return;
         }
-        self.forward_from(Some(wire), packet);
+        self.forward_from(Some(wire), packet, self.now);
     }
 
-    /// A packet sets out from its source.
+    /// A packet sets out from its source at `now`.
     #[inline]
-    pub(super) fn forward(&mut self, packet: Packet) {
+    pub(super) fn forward(&mut self, packet: Packet, now: Time) {
         if self.tap.is_some() {
             self.tap_sent(&packet);
         }
-        self.forward_from(None, packet);
+        self.forward_from(None, packet, now);
     }
 
     /// A packet is at a node, the far end of a link or its source: it is received there or goes on.
     #[inline]
-    fn forward_from(&mut self, link: Option<usize>, mut packet: Packet) {
+    fn forward_from(&mut self, link: Option<usize>, mut packet: Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
-            ARRIVED => self.receive(&packet),
+            ARRIVED => self.receive(now, &packet),
             ROUTED => self.forward_by_routes(link, packet),
             link => {
                 packet.handle += 1 << 32;
-                self.offer(link as usize, packet, self.now);
+                self.offer(link as usize, packet, now);
             }
         }
     }
@@ -221,7 +221,11 @@ impl<S: EventSet> World<S> {
             packet.handle += 1 << 32;
             return Some((next as usize, due));
         }
-        if next == ROUTED {
+        if next == ARRIVED {
+            if self.links[link].answers && self.receive_ahead(link, packet, due) {
+                return None;
+            }
+        } else if next == ROUTED {
             if let Some(next) = self.next_ahead(link, packet, due) {
                 self.count_ahead(due, self.links[link].tie, packet);
                 return Some((next, due));
