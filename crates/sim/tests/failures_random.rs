@@ -291,6 +291,36 @@ fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
     Ok(reference)
 }
 
+/// A host whose answers share a link with what comes later: packets of another way to it, and packets
+/// that pass it.
+#[test]
+fn answers_keep_their_order_with_others() {
+    let two_ways = "
+    up: {from: a, to: d, rate: 10 Mb/s, delay: 20 ms}
+    short: {from: b, to: d, rate: 3 Mb/s, delay: 100 us}
+    back: {from: d, to: a, rate: 300 kb/s, delay: 1 ms}
+    across: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms}";
+    let passed_by = "
+    down: {from: b, to: d, rate: 10 Mb/s, delay: 20 ms}
+    on: {from: d, to: b, rate: 300 kb/s, delay: 1 ms}
+    side: {from: a, to: d, rate: 10 Mb/s, delay: 1 ms}";
+    let tcp = |name, from| {
+        format!("  - flow: {{name: {name}, from: {from}, to: d, tcp: {{profile: ns2}}}}\n")
+    };
+    let passing =
+        "  - flow: {name: q, from: a, to: b, source: {poisson: {rate: 100 kb/s, packet: 200 B}}}\n";
+    for (links, flows) in [
+        (two_ways, tcp("p", "a") + &tcp("q", "b")),
+        (passed_by, tcp("p", "b") + passing),
+    ] {
+        let plan = common::plan(&format!(
+            "schema_version: 1\ntopology:\n  nodes: [a, b, d]\n  links:{links}\ntraffic:\n{flows}\
+             measurement: {{warmup: 0 s, duration: 5 s, interval: 50 ms}}\nruns: {{count: 1, seed: 3}}\n"
+        ));
+        same_however_driven(&plan).expect("the same");
+    }
+}
+
 /// Failures that never happen within the run change nothing: looking up where to go, and queues that
 /// are asked packet by packet since the failures come too late, give the run of compiled paths and
 /// computed departures.
