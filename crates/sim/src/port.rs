@@ -66,6 +66,8 @@ struct Outage {
     down: bool,
     /// When it fails next, [`Time::MAX`] for never.
     next: Time,
+    /// [`FifoPort::longest`] while it is up.
+    longest: u32,
 }
 
 /// A packet is lost.
@@ -175,8 +177,15 @@ impl FifoPort {
         };
         let longest = match (max_packets, &aqm) {
             (0, _) | (_, Some(_)) => 0,
-            _ if fails => 0,
             _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
+        };
+        let longest = longest.min(shorter_on_the_wire(plan));
+        let outage = || {
+            Box::new(Outage {
+                down: false,
+                next: Time::MAX,
+                longest,
+            })
         };
         lines.push(Line {
             mtu,
@@ -187,18 +196,13 @@ impl FifoPort {
             wait: Dur::ZERO,
             alike: 0,
             aqm: aqm.map(|(automaton, rng)| Box::new(Aqm { automaton, rng })),
-            outage: fails.then(|| {
-                Box::new(Outage {
-                    down: false,
-                    next: Time::MAX,
-                })
-            }),
+            outage: fails.then(outage),
             meter,
         });
         Self {
             free_at: Time::ZERO,
             through: Through::default(),
-            longest: longest.min(shorter_on_the_wire(plan)),
+            longest,
             counting: false,
             line: lines.len() as u32 - 1,
         }
@@ -263,8 +267,7 @@ impl FifoPort {
             return Err(Loss { at: now, reason });
         }
         if self.free_at <= now {
-            // It has an AQM or fails, or this is as long as some that are too big would be: cells
-            // are filled up.
+            // It has an AQM, or is as long as some that are too big would be: cells are filled up.
             line.emptied(now);
             self.free_at = now + tx;
             if window.contains(now) {
@@ -297,13 +300,16 @@ impl FifoPort {
         if let Some(outage) = &mut line.outage {
             outage.down = true;
         }
+        self.longest = 0;
         self.free_at = self.free_at.min(now);
     }
 
     /// The link is up until `next`.
-    pub(crate) fn repair(&self, lines: &mut [Line], next: Time) {
+    pub(crate) fn repair(&mut self, lines: &mut [Line], next: Time) {
         if let Some(outage) = &mut self.line(lines).outage {
-            **outage = Outage { down: false, next };
+            outage.down = false;
+            outage.next = next;
+            self.longest = outage.longest;
         }
     }
 

@@ -35,6 +35,8 @@ enum Then {
     Wait,
     /// It can be offered to this port, as all that are on the link.
     Port(u32),
+    /// Nothing; all go on to this port.
+    WaitFor(u32),
     /// That depends on where it goes.
     Look,
 }
@@ -151,7 +153,11 @@ impl<S: EventSet> World<S> {
             .filter(|(to, from)| from.len() > 1 && from.iter().all(|l| leads(l, *to)));
         let confluences = Confluences::of_own_wires(meet, &self.links);
         let mut found = Vec::new();
-        between.then = vec![Then::Wait; self.links.len()];
+        let wait = feeding.nexts.iter().map(|next| match next {
+            Next::Port(to) => Then::WaitFor(*to),
+            _ => Then::Wait,
+        });
+        between.then = wait.collect();
         let depths = depths(&feeders);
         for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
             let from = feeder.zip(depth);
@@ -210,6 +216,15 @@ impl<S: EventSet> World<S> {
         self.wake_wire(link);
     }
 
+    /// The port to which all go that are at the far end of `link`, if they do and that is known.
+    #[inline]
+    pub(super) fn only_port(&self, link: usize) -> Option<usize> {
+        match self.between.as_ref()?.then[link] {
+            Then::Port(to) | Then::WaitFor(to) => Some(to as usize),
+            Then::Wait | Then::Look => None,
+        }
+    }
+
     /// The port to which a packet that is due at the far end of `link` may be offered now.
     #[inline(never)]
     pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet, due: Time) -> Option<usize> {
@@ -217,7 +232,7 @@ impl<S: EventSet> World<S> {
             return None;
         }
         let next = match self.between.as_ref()?.then[link] {
-            Then::Wait => return None,
+            Then::Wait | Then::WaitFor(_) => return None,
             Then::Port(next) => return Some(next as usize),
             Then::Look => self.routing.as_mut()?.next(link, packet)?,
         };

@@ -111,21 +111,21 @@ impl<S: EventSet> World<S> {
     /// A packet at the far end of `link`, or at its source, where paths are not compiled.
     #[inline(never)]
     pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet) {
+        if let Some(link) = link {
+            if let Port::Queued(port) = &mut self.links[link].port {
+                if let Some(wire) = &mut port.wire {
+                    wire.pop_front();
+                }
+            }
+            if let Some(port) = self.only_port(link) {
+                return self.offer(port, packet, self.now);
+            }
+        }
         let Some(routing) = &mut self.routing else {
             return;
         };
         let (source, mut dest) = routing.ends[(packet.handle >> 32) as usize];
-        let node = match link {
-            None => source,
-            Some(link) => {
-                if let Port::Queued(port) = &mut self.links[link].port {
-                    if let Some(wire) = &mut port.wire {
-                        wire.pop_front();
-                    }
-                }
-                routing.far[link]
-            }
-        };
+        let node = link.map_or(source, |link| routing.far[link]);
         if self.mpls.is_some() {
             dest = self.switch_labels(node, &mut packet);
         }
