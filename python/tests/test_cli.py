@@ -194,7 +194,7 @@ def test_chosen_figures_are_drawn_and_checked_first(cli, first, tmp_path):
 
 def test_an_interrupted_run_keeps_what_is_finished(cli, first, tmp_path, manifest):
     # Minutes of work on one thread of any machine.
-    long = ("--runs", "1000", "--jobs", "1", "--set", "measurement.duration=200 s")
+    long = ("--runs", "1000", "--jobs", "1", "--set", "measurement.duration=1000 s")
     process = cli.start("run", first, *long, "--out", "out", "--no-figures")
     # Progress lines come every five seconds: by the first, runs have finished.
     assert "runs" in process.stderr.readline()
