@@ -48,7 +48,7 @@ pub(crate) enum Fails {
     Never,
     /// Before the window ends.
     InTime,
-    /// Then or later, or before it too.
+    /// When the window has ended or later, perhaps before that, too.
     Late,
 }
 

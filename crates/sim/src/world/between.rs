@@ -51,6 +51,23 @@ struct Feeding {
     nexts: Vec<Next>,
 }
 
+impl Feeding {
+    /// The links that feed each port which computes departures and which no host feeds; none for
+    /// others, and if one of the links keeps account of what is in its pipe, since it fails and is
+    /// not computed.
+    fn computed(&self, links: &[Link]) -> Vec<&[u32]> {
+        let accounts =
+            |l: &u32| matches!(&links[*l as usize].port, Port::Queued(p) if p.wire.is_some());
+        let fed = |(to, from): (usize, &'_ Vec<u32>)| {
+            links[to].is_computed() && !self.hosts[to] && !from.iter().any(accounts)
+        };
+        let ports = self.links.iter().enumerate();
+        ports
+            .map(|port| if fed(port) { &port.1[..] } else { &[] })
+            .collect()
+    }
+}
+
 impl Between {
     fn feeding(&mut self, routing: &mut Routing, links: &[Link]) -> Feeding {
         let Routing {
@@ -129,19 +146,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         let feeding = between.feeding(routing, &self.links);
-        // What fails and is not computed keeps account of what is in its pipe.
-        let accounts =
-            |l: &u32| matches!(&self.links[*l as usize].port, Port::Queued(p) if p.wire.is_some());
-        let fed = |to: usize| -> &[u32] {
-            let from = &feeding.links[to];
-            let computed = self.links[to].is_computed() && !feeding.hosts[to];
-            if computed && !from.iter().any(accounts) {
-                from
-            } else {
-                &[]
-            }
-        };
-        let fed: Vec<_> = (0..self.links.len()).map(fed).collect();
+        let fed = feeding.computed(&self.links);
         let only = |from: &&[u32]| match from {
             [from] => Some(*from),
             _ => None,

@@ -79,6 +79,17 @@ impl Paths {
     }
 }
 
+/// What holds for two parts together: what holds for each, unless it is `none`, or else `mixed`.
+fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
+    if a == none || a == b {
+        b
+    } else if b == none {
+        a
+    } else {
+        mixed
+    }
+}
+
 /// Where the packets on a wire go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Next {
@@ -93,11 +104,7 @@ pub(super) enum Next {
 impl Next {
     /// Where the packets of both go.
     pub(super) fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::None, next) | (next, Self::None) => next,
-            (a, b) if a == b => a,
-            _ => Self::Elsewhere,
-        }
+        both(self, other, Self::None, Self::Elsewhere)
     }
 }
 
@@ -116,11 +123,7 @@ pub(super) enum Feeder {
 impl Feeder {
     /// Where the packets of both come from.
     pub(super) fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::None, from) | (from, Self::None) => from,
-            (a, b) if a == b => a,
-            _ => Self::Several,
-        }
+        both(self, other, Self::None, Self::Several)
     }
 }
 
