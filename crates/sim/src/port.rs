@@ -329,12 +329,13 @@ impl FifoPort {
         })
     }
 
-    /// The window has begun at `edge`: what waited then counts as a peak.
+    /// The window has begun at `edge`: what waited until then counts as a peak, also what leaves at
+    /// that instant.
     #[cold]
     pub(crate) fn begin_counting(&mut self, lines: &mut [Line], edge: Time) {
         if !std::mem::replace(&mut self.counting, true) {
             let line = self.line(lines);
-            line.advance(edge);
+            line.advance(Time::from_ps(edge.as_ps().saturating_sub(1)));
             line.meter.on_backlog(line.waiting.len().into(), line.bytes);
         }
     }

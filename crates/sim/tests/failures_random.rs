@@ -40,7 +40,7 @@ const POLICIES: [&str; 10] = [
 
 const FIFOS: usize = 3;
 
-const TRAFFIC: [&str; 9] = [
+const TRAFFIC: [&str; 11] = [
     "source: {cbr: {rate: 3 Mb/s, packet: 1500 B, phase: 0 s}}",
     "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
     "source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
@@ -50,6 +50,8 @@ const TRAFFIC: [&str; 9] = [
     "dscp: ef, arrivals: {fixed: {gap: 100 ms, count: 15}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}",
     "arrivals: {poisson: {gap: 20 ms}}, session: {transfer: {size: {fixed: 9 kB}}}, tcp: {profile: ns2}, active: 6",
     "arrivals: {fixed: {gap: 30 ms}}, session: {transfer: {size: {fixed: 600 B}}}, tcp: {profile: ns2, max_window: 500 kB}, active: 3",
+    "arrivals: {fixed: {gap: 20 ms}}, session: {transfer: {size: {fixed: 3 kB}}}, tcp: {profile: ns2, handshake: true, initial_window: 1, min_rto: 100 ms, retry: {constant: 70 ms}}, active: 12",
+    "dscp: ef, arrivals: {poisson: {gap: 60 ms}}, session: {transfer: {size: {pareto: {mean: 8 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: ns2, handshake: true, syn_retries: 1, retries: 2}, active: 5",
 ];
 
 #[derive(Clone, Debug)]
@@ -252,7 +254,7 @@ proptest! {
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
     }
 
-    /// Receivers without timers answer when packets are sent to them, but for what arrives after an
+    /// Receivers answer when packets are sent to them, but for what arrives after an
     /// edge of the measured period.
     #[test]
     fn to_answer_ahead_changes_nothing(net in net(TRAFFIC.len(), POLICIES.len()), warmup in 0_u32..1500) {

@@ -37,33 +37,35 @@ runs: {{count: 1, seed: 1}}
 }
 
 /// Packets of 10 ms at 0 to 4 ms, nothing later: of those that wait after 15 ms three wait still, which
-/// is the peak, whether or not somebody looks before the next arrival.
+/// is the peak, whether or not somebody looks before the next arrival; as of those until 20 ms, when
+/// the first of them leaves.
 #[test]
 fn what_waits_when_the_period_begins_is_a_peak() {
-    let yaml = light(
-        "{fifo: {limit: 64 packets}}",
-        "warmup: 15 ms, duration: 1 s, interval: 10 ms",
-    )
-    .replace("rate: 12 Mb/s", "rate: 1.2 Mb/s")
-    .replace("rate: 1.2 Mb/s, packet", "rate: 12 Mb/s, packet")
-    .replace("name: f,", "name: f, stop: 5 ms,");
-    let plan = common::plan(&yaml);
-    let layout = spillgate_sim::layout(&plan.variants[0].world);
-    let is_peak = |k: &&spillgate_measure::table::Key| k.metric == Metric::BacklogPacketsMax;
-    for observe in [false, true] {
-        let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 1, 0, observe);
-        assert_eq!(world.run(u64::MAX), Stop::Done);
-        let of = world.outcome();
-        let peaks = layout
-            .keys
-            .iter()
-            .zip(&of.values)
-            .filter(|(k, _)| is_peak(k));
-        assert_eq!(
-            peaks.map(|(_, v)| *v).collect::<Vec<_>>(),
-            [3.0],
-            "{observe}"
-        );
+    for warmup in [15, 20] {
+        let measurement = format!("warmup: {warmup} ms, duration: 1 s, interval: 10 ms");
+        let yaml = light("{fifo: {limit: 64 packets}}", &measurement)
+            .replace("rate: 12 Mb/s", "rate: 1.2 Mb/s")
+            .replace("rate: 1.2 Mb/s, packet", "rate: 12 Mb/s, packet")
+            .replace("name: f,", "name: f, stop: 5 ms,");
+        let plan = common::plan(&yaml);
+        let world = &plan.variants[0].world;
+        let tap = Box::new(common::Blind);
+        for mut run in [
+            World::<WinnerTree>::new(world, 1, 0, false),
+            World::new(world, 1, 0, true),
+            World::tapped(world, 1, 0, false, tap),
+        ] {
+            assert_eq!(run.run(u64::MAX), Stop::Done);
+            let of = run.outcome();
+            let layout = spillgate_sim::layout(world);
+            let peaks = layout.keys.iter().zip(&of.values);
+            let peaks = peaks.filter(|(k, _)| k.metric == Metric::BacklogPacketsMax);
+            assert_eq!(
+                peaks.map(|(_, v)| *v).collect::<Vec<_>>(),
+                [3.0],
+                "{warmup} ms"
+            );
+        }
     }
 }
 

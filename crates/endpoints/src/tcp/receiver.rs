@@ -260,6 +260,12 @@ impl Receiver {
         }
     }
 
+    /// When the receiver sends SYN-ACK again; [`Time::MAX`] if it is answered, or has not been sent.
+    #[inline]
+    pub fn syn_timeout(&self) -> Time {
+        self.syn_at
+    }
+
     /// When the receiver wants to be called.
     pub fn poll_timeout(&self) -> Option<Time> {
         Some(self.ack_at.min(self.syn_at)).filter(|&t| t < Time::MAX)

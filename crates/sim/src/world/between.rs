@@ -18,8 +18,9 @@ use crate::link::Link;
 use crate::port::Port;
 
 /// What is known of the time up to the next change.
-#[derive(Default)]
 pub(super) struct Between {
+    /// The links to and from each host that answers at once.
+    answering: Vec<(u32, u32)>,
     /// Links, with the destinations of packets that are on them or may yet come.
     flights: BTreeSet<(u32, u32)>,
     /// The links that alone feed a port, behind those that are fed over them.
@@ -69,6 +70,16 @@ impl Feeding {
 }
 
 impl Between {
+    /// With the links to and from each host that answers at once.
+    pub(super) fn new(answering: Vec<(u32, u32)>) -> Self {
+        Self {
+            answering,
+            flights: BTreeSet::new(),
+            only_feeders: Vec::new(),
+            then: Vec::new(),
+        }
+    }
+
     fn feeding(&mut self, routing: &mut Routing, links: &[Link]) -> Feeding {
         let Routing {
             next_hops,
@@ -115,7 +126,8 @@ impl Between {
     }
 }
 
-/// Of ports with one feeder, how many there are in a row before each; none where they make a ring.
+/// How many ports there are in a row before each, as these feed each other; none where they make a
+/// ring.
 fn depths(feeders: &[Option<u32>]) -> Vec<Option<usize>> {
     let mut depths = vec![None; feeders.len()];
     let mut seen = vec![false; feeders.len()];
@@ -163,7 +175,12 @@ impl<S: EventSet> World<S> {
             _ => Then::Wait,
         });
         between.then = wait.collect();
-        let depths = depths(&feeders);
+        // What is sent on to a host goes on from there.
+        let mut rows = feeders.clone();
+        for &(to, from) in &between.answering {
+            rows[from as usize] = Some(to);
+        }
+        let depths = depths(&rows);
         for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
             let from = feeder.zip(depth);
             self.links[to as usize].solo = from.is_some();

@@ -10,7 +10,8 @@ use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::ahead::is_large;
-use super::answers::answered_at_once;
+use super::answers::{SynTimers, answered_at_once, answering_leaves};
+use super::between::Between;
 use super::cast::Cast;
 use super::confluence::Confluences;
 use super::failures::{Failures, failing};
@@ -66,16 +67,12 @@ impl<S: EventSet> World<S> {
         let mut lists = SharedLists::new();
         let mut links = Table::with_capacity(plan.links.len());
         let mut lines = Table::with_capacity(plan.links.len());
-        links.extend(
-            plan.links
-                .iter()
-                .zip(failing(plan, window))
-                .map(|(l, fails)| {
-                    let service = Service::of(fails, tap.is_some(), observe);
-                    let build = (&keys, &mut lists);
-                    Link::new(l, service, build, seed, run, queue_bits, &mut lines)
-                }),
-        );
+        let failing = failing(plan, window);
+        links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
+            let service = Service::of(*fails, tap.is_some(), observe);
+            let build = (&keys, &mut lists);
+            Link::new(l, service, build, seed, run, queue_bits, &mut lines)
+        }));
         let feeders = paths.feeders(&links);
         let nexts = paths.nexts(&feeders, &links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
@@ -101,11 +98,17 @@ impl<S: EventSet> World<S> {
         let between = unseen && fails && plan.mpls.is_none();
         let large = is_large(cast.flows.len(), links.len());
         // A large world loads what receivers need before packets arrive.
+        let sent = (&cast.flows[..], &cast.tcp[..]);
+        let mut leaves = Vec::new();
         if ahead && !large {
-            let sent = (&cast.flows[..], &cast.tcp[..]);
             let answered = answered_at_once(plan, &paths, sent, (&links, &feeders));
             for (link, answers) in links.iter_mut().zip(answered) {
                 link.answers = answers;
+            }
+        } else if between && !large {
+            leaves = answering_leaves(plan, sent, &links, &failing);
+            for (to, _) in &leaves {
+                links[*to as usize].answers = true;
             }
         }
         let wires = if fails || inputs.is_some() {
@@ -154,8 +157,9 @@ impl<S: EventSet> World<S> {
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
-            between: between.then(Box::default),
+            between: between.then(|| Box::new(Between::new(leaves))),
             horizon: if fails { Time::ZERO } else { Time::MAX },
+            syn_timers: SynTimers::default(),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,

@@ -26,8 +26,11 @@ impl<S: EventSet> World<S> {
     pub(super) fn receiver_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.acknowledgments as usize].wake = Time::MAX;
+        let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_timeout(self.now);
         self.pump_acknowledgments(self.now, c);
+        self.note_syn_timer(c, syn_at);
+        self.if_left(self.now, c);
     }
 
     /// A segment reaches the receiver of connection `c` at `now`.
@@ -35,11 +38,13 @@ impl<S: EventSet> World<S> {
     pub(super) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.arrived(c, packet);
         let connection = &mut self.tcp[c];
+        let syn_at = connection.receiver.syn_timeout();
         connection
             .receiver
             .handle_segment(now, &segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
         self.pump_acknowledgments(now, c);
+        self.note_syn_timer(c, syn_at);
         if complete {
             self.awaited_arrived(c);
         }

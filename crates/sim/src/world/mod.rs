@@ -40,6 +40,7 @@ use crate::tcp::{Connection, Segments};
 use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
+use answers::SynTimers;
 use between::Between;
 use confluence::Confluences;
 use failures::Failures;
@@ -100,6 +101,7 @@ pub struct World<S> {
     between: Option<Box<Between>>,
     /// What takes place from then on may depend on a change of links or routes that is still to come.
     horizon: Time,
+    syn_timers: SynTimers,
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     inputs: Option<Box<Inputs>>,

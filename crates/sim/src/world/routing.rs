@@ -1,7 +1,7 @@
 //! Ways that are looked up node by node, since links fail.
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{DropReason, Dropped, Dur, Packet};
+use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
 use spillgate_events::EventSet;
 use spillgate_scenario::plan::WorldPlan;
 
@@ -108,9 +108,9 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet at the far end of `link`, or at its source, where paths are not compiled.
+    /// A packet at the far end of `link`, or at its source, at `now`, where paths are not compiled.
     #[inline(never)]
-    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet) {
+    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet, now: Time) {
         if let Some(link) = link {
             if let Port::Queued(port) = &mut self.links[link].port {
                 if let Some(wire) = &mut port.wire {
@@ -118,7 +118,7 @@ impl<S: EventSet> World<S> {
                 }
             }
             if let Some(port) = self.only_port(link) {
-                return self.offer(port, packet, self.now);
+                return self.offer(port, packet, now);
             }
         }
         let Some(routing) = &mut self.routing else {
@@ -133,17 +133,17 @@ impl<S: EventSet> World<S> {
             return;
         };
         if node == dest {
-            return self.receive(self.now, &packet);
+            return self.receive(now, &packet);
         }
         match routing.next_hops.get(node, dest) {
             Some(link) if !self.leaves_network(link, &packet) => {
-                self.offer(link as usize, packet, self.now);
+                self.offer(link as usize, packet, now);
             }
-            _ => self.lose_unroutable(node, packet),
+            _ => self.lose_unroutable(now, node, packet),
         }
     }
 
-    fn lose_unroutable(&mut self, node: u32, packet: Packet) {
+    fn lose_unroutable(&mut self, now: Time, node: u32, packet: Packet) {
         let Some(routing) = &self.routing else {
             return;
         };
@@ -152,7 +152,7 @@ impl<S: EventSet> World<S> {
         if self.tap.is_some() {
             self.tap_lost(None, false, &lost);
         }
-        self.lose(self.now, place, &lost);
+        self.lose(now, place, &lost);
     }
 
     /// Where a packet at `node` is bound for: it may leave a tunnel here, and enter one.

@@ -190,12 +190,19 @@ impl<S: EventSet> World<S> {
         self.if_vacant(place);
     }
 
-    /// Frees the place of a session that is over once nothing of it is on the way.
+    /// Frees the place of a session that is over once nothing of it is on the way, nor will be.
     #[cold]
     pub(super) fn if_vacant(&mut self, place: usize) {
         let s = &mut self.sessions[place];
         let halves = [Some(s.forward), s.back];
-        let talks = |c: u32| self.tcp[c as usize].on_the_way > 0;
+        let (workload, quiet_from) = (s.workload as usize, s.quiet_from);
+        let tcp = &self.tcp;
+        let talks = |c: u32| {
+            let connection = &tcp[c as usize];
+            // Its last segment may be lost ahead of the clock.
+            let timer = connection.receiver.poll_timeout();
+            connection.on_the_way > 0 || timer.is_some_and(|at| at < quiet_from)
+        };
         if s.stage != Stage::Over || halves.into_iter().flatten().any(talks) {
             return;
         }
@@ -203,10 +210,11 @@ impl<S: EventSet> World<S> {
         for c in halves.into_iter().flatten() {
             let connection = &mut self.tcp[c as usize];
             self.transfers[connection.transfers as usize].on_closed(connection.counts());
+            let syn_at = connection.receiver.syn_timeout();
             connection.vacate();
+            self.note_syn_timer(c as usize, syn_at);
         }
-        self.workloads[s.workload as usize]
-            .leaving
-            .push((s.quiet_from, place as u32));
+        let leaving = (quiet_from, place as u32);
+        self.workloads[workload].leaving.push(leaving);
     }
 }

@@ -47,7 +47,7 @@ impl<S: EventSet> World<S> {
     fn forward_from(&mut self, link: Option<usize>, mut packet: Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
             ARRIVED => self.receive(now, &packet),
-            ROUTED => self.forward_by_routes(link, packet),
+            ROUTED => self.forward_by_routes(link, packet, now),
             link => {
                 packet.handle += 1 << 32;
                 self.offer(link as usize, packet, now);
@@ -221,8 +221,8 @@ impl<S: EventSet> World<S> {
             packet.handle += 1 << 32;
             return Some((next as usize, due));
         }
-        if next == ARRIVED {
-            if self.links[link].answers && self.receive_ahead(link, packet, due) {
+        if self.links[link].answers {
+            if self.receive_ahead(link, packet, due) {
                 return None;
             }
         } else if next == ROUTED {
