@@ -101,6 +101,11 @@ impl EventSet for Heap4 {
         }
     }
 
+    /// The first of all wakes.
+    fn seldom_before(&self) -> Time {
+        self.heap.first().map_or(Time::MAX, |key| key.time())
+    }
+
     fn next(&mut self) -> Option<(Time, u32)> {
         if let Some(slot) = self.current.take() {
             self.cancel(slot);

@@ -43,6 +43,9 @@ pub trait EventSet {
     /// Removes the wake of `slot`, if it has one.
     fn cancel(&mut self, slot: u32);
 
+    /// No slot below `busy_from` wakes before that; it may be earlier than the first that does.
+    fn seldom_before(&self) -> Time;
+
     /// Takes the earliest wake: when and whose; none if all slots are idle.
     fn next(&mut self) -> Option<(Time, u32)>;
 }

@@ -108,6 +108,11 @@ impl EventSet for WinnerTree {
     }
 
     #[inline]
+    fn seldom_before(&self) -> Time {
+        self.quiet.winner().time()
+    }
+
+    #[inline]
     fn next(&mut self) -> Option<(Time, u32)> {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);

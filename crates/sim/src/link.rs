@@ -36,11 +36,27 @@ pub(crate) struct Link {
     /// Hash that places its deliveries among those of the same instant.
     pub(crate) tie: u64,
     pub(crate) meter: LinkMeter,
-    /// Hash of the link's name, for the digest.
-    pub(crate) path: u64,
+    /// What can be done with a packet before it is at the far end, where links fail.
+    pub(crate) then: Then,
 }
 
 const _: () = assert!(size_of::<Link>() == 128);
+
+/// What can be done with a packet on a link before it is at the far end, as long as the routes are
+/// these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Nothing.
+    Wait,
+    /// It can be offered to this port, as all that are on the link.
+    Port(u32),
+    /// Nothing; all go on to this port.
+    WaitFor(u32),
+    /// Nothing; the way of all ends there.
+    End,
+    /// That depends on where it goes.
+    Look,
+}
 
 /// Whether a link fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +148,7 @@ impl Link {
             wire: 0,
             tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
             meter: LinkMeter::default(),
-            path: spillgate_core::rng::hash_bytes(path.as_bytes()),
+            then: Then::Wait,
         }
     }
 

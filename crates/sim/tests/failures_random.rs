@@ -59,7 +59,7 @@ struct Net {
     nodes: usize,
     links: Vec<Link>,
     flows: Vec<(usize, usize, usize)>,
-    /// Flows end at hosts of their own behind the nodes.
+    /// Flows end at hosts of their own behind the nodes, and every other begins at one.
     hosts: bool,
     reroute_ms: u32,
 }
@@ -111,16 +111,19 @@ impl Net {
         let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
         (0..n).for_each(|i| write!(out, "n{i},").unwrap());
         let hosts = if self.hosts { self.flows.len() } else { 0 };
-        (0..hosts).for_each(|i| write!(out, "h{i},").unwrap());
+        (0..hosts).for_each(|i| write!(out, "h{i}, s{i},").unwrap());
         out += "]\n  links:\n";
         for (i, (from, to, _)) in self.flows.iter().enumerate().take(hosts) {
-            let to = other(from % n, to % n, n);
-            let (rate, delay) = ([10, 100][i % 2], [0, 300, 5000][i % 3]);
-            writeln!(
-                out,
-                "    h{i}: {{from: n{to}, to: h{i}, rate: {rate} Mb/s, delay: {delay} us, duplex: true}}"
-            )
-            .unwrap();
+            let (from, to) = (from % n, other(from % n, to % n, n));
+            let mut link = |name: char, node, rate, delay: u32| {
+                writeln!(
+                    out,
+                    "    {name}{i}: {{from: n{node}, to: {name}{i}, rate: {rate} Mb/s, delay: {delay} us, duplex: true}}"
+                )
+                .unwrap();
+            };
+            link('h', to, [10, 100][i % 2], [0, 300, 5000][i % 3]);
+            link('s', from, 100, [300, 5000][i / 2 % 2]);
         }
         let mut failures = String::new();
         for (i, l) in self.links.iter().enumerate() {
@@ -148,6 +151,18 @@ impl Net {
                 writeln!(failures, "    - {{link: l{i}, at: {at} ms{repair}}}").unwrap();
             }
         }
+        // The links of hosts, too, in some.
+        let soon = |l: &Link| l.down_up.first().is_some_and(|at| *at < 30);
+        if self.links.iter().any(soon) && self.reroute_ms % 4 == 0 {
+            let times = [('h', 300, 600), ('s', 450, 500)];
+            for (i, (name, at, up)) in (0..hosts.min(2)).zip(times) {
+                writeln!(
+                    failures,
+                    "    - {{link: {name}{i}, at: {at} ms, repair: {up} ms}}"
+                )
+                .unwrap();
+            }
+        }
         if !failures.is_empty() {
             write!(out, "  failures:\n{failures}").unwrap();
         }
@@ -162,10 +177,14 @@ impl Net {
         }
         out += "traffic:\n";
         for (i, (from, to, kind)) in self.flows.iter().enumerate() {
-            let from = from % n;
+            let (begin, end) = (from % n, other(from % n, to % n, n));
+            let from = match self.hosts && i % 2 == 1 {
+                true => format!("s{i}"),
+                false => format!("n{begin}"),
+            };
             let to = match self.hosts {
                 true => format!("h{i}"),
-                false => format!("n{}", other(from, to % n, n)),
+                false => format!("n{end}"),
             };
             // The rest of the run is for what waits: some seconds at most.
             let stop = if [3, 4].contains(kind) {
@@ -177,7 +196,7 @@ impl Net {
             let what = TRAFFIC[*kind];
             writeln!(
                 out,
-                "  - {entry}: {{name: f{i}, from: n{from}, to: {to}, {stop}{what}}}"
+                "  - {entry}: {{name: f{i}, from: {from}, to: {to}, {stop}{what}}}"
             )
             .unwrap();
         }
@@ -293,8 +312,9 @@ fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
     Ok(reference)
 }
 
-/// A host whose answers share a link with what comes later: packets of another way to it, and packets
-/// that pass it.
+/// Hosts whose answers share a link with what comes later: packets of another way to it, and packets
+/// that pass it; and nodes that others pass on their way, over a link with other packets, or where links
+/// fail.
 #[test]
 fn answers_keep_their_order_with_others() {
     let two_ways = "
@@ -306,17 +326,35 @@ fn answers_keep_their_order_with_others() {
     down: {from: b, to: d, rate: 10 Mb/s, delay: 20 ms}
     on: {from: d, to: b, rate: 300 kb/s, delay: 1 ms}
     side: {from: a, to: d, rate: 10 Mb/s, delay: 1 ms}";
+    let passed_aside = "
+    down: {from: b, to: d, rate: 10 Mb/s, delay: 20 ms}
+    on: {from: d, to: b, rate: 300 kb/s, delay: 1 ms}
+    third: {from: a, to: d, rate: 10 Mb/s, delay: 1 ms}
+    aside: {from: d, to: e, rate: 3 Mb/s, delay: 1 ms}";
+    let one_way = "
+    down: {from: b, to: d, rate: 10 Mb/s, delay: 20 ms}
+    on: {from: d, to: e, rate: 300 kb/s, delay: 1 ms}
+    spare: {from: a, to: b, rate: 300 kb/s, delay: 1 ms}
+  failures: [{link: spare, at: 2 s}]";
     let tcp = |name, from| {
         format!("  - flow: {{name: {name}, from: {from}, to: d, tcp: {{profile: ns2}}}}\n")
     };
     let passing =
         "  - flow: {name: q, from: a, to: b, source: {poisson: {rate: 100 kb/s, packet: 200 B}}}\n";
+    let poisson = |name, from, to| {
+        format!(
+            "  - flow: {{name: {name}, from: {from}, to: {to}, source: {{poisson: {{rate: 1 Mb/s, packet: 900 B}}}}}}\n"
+        )
+    };
+    let aside = poisson("q", "b", "e") + &poisson("r", "a", "e");
     for (links, flows) in [
         (two_ways, tcp("p", "a") + &tcp("q", "b")),
         (passed_by, tcp("p", "b") + passing),
+        (passed_aside, tcp("p", "b") + &aside),
+        (one_way, poisson("p", "b", "d") + &poisson("q", "b", "e")),
     ] {
         let plan = common::plan(&format!(
-            "schema_version: 1\ntopology:\n  nodes: [a, b, d]\n  links:{links}\ntraffic:\n{flows}\
+            "schema_version: 1\ntopology:\n  nodes: [a, b, d, e]\n  links:{links}\ntraffic:\n{flows}\
              measurement: {{warmup: 0 s, duration: 5 s, interval: 50 ms}}\nruns: {{count: 1, seed: 3}}\n"
         ));
         same_however_driven(&plan).expect("the same");

@@ -10,14 +10,11 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{Packet, Table, Time};
+use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;
-use spillgate_scenario::plan::WorldPlan;
 
 use super::World;
-use super::paths::{Feeder, Paths};
 use crate::flow::{Flow, Origin};
-use crate::link::{Fails, Link};
 use crate::tcp::Connection;
 
 /// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
@@ -45,85 +42,22 @@ impl SynTimers {
     }
 }
 
-/// The nodes at which nothing begins but answers that are not delayed, over links of which `fits` is
-/// true; `first` is that of a flow.
-fn answering(
-    plan: &WorldPlan,
-    (flows, tcp): (&[Flow], &[Connection]),
-    first: impl Fn(&Flow) -> Option<u32>,
-    fits: impl Fn(usize) -> bool,
+/// The nodes whose receivers answer at once, and which do nothing else.
+pub(super) fn answering(
+    nodes: usize,
+    flows: &[Flow],
+    tcp: &[Connection],
+    from: &[Option<u32>],
 ) -> Vec<bool> {
-    let mut at_once = vec![true; plan.nodes.len()];
-    for flow in flows {
-        let Some(link) = first(flow) else { continue };
-        let answers = match flow.origin {
+    let mut at_once = vec![true; nodes];
+    for (flow, from) in flows.iter().zip(from) {
+        let Some(from) = from else { continue };
+        at_once[*from as usize] &= match flow.origin {
             Origin::Acknowledgments(c) => tcp[c as usize].sender.config().delayed_ack.is_none(),
             _ => false,
         };
-        at_once[plan.links[link as usize].from as usize] &= answers && fits(link as usize);
     }
     at_once
-}
-
-/// Where links fail, hosts which answer at once: the link to each and the link from there. There are
-/// no others, and both never fail.
-pub(super) fn answering_leaves(
-    plan: &WorldPlan,
-    sent: (&[Flow], &[Connection]),
-    links: &Table<Link>,
-    fails: &[Fails],
-) -> Vec<(u32, u32)> {
-    let mut to = vec![Feeder::None; plan.nodes.len()];
-    let mut from = to.clone();
-    for (number, link) in (0..).zip(&plan.links) {
-        let (near, far) = (link.from as usize, link.to as usize);
-        from[near] = from[near].and(Feeder::Link(number));
-        to[far] = to[far].and(Feeder::Link(number));
-    }
-    let first = |flow: &Flow| plan.routes[flow.begin as usize].first().copied();
-    let at_once = answering(plan, sent, first, |l| links[l].is_computed());
-    let leaf = |node: usize| match (to[node], from[node]) {
-        (Feeder::Link(to), Feeder::Link(from)) => Some((to, from)),
-        _ => None,
-    };
-    // Over a node with one neighbor no way leads on.
-    let fits = |(to, from): &(u32, u32)| {
-        let (to, from) = (*to as usize, *from as usize);
-        plan.links[to].from == plan.links[from].to
-            && [to, from].iter().all(|l| fails[*l] == Fails::Never)
-    };
-    let nodes = (0..plan.nodes.len()).filter(|node| at_once[*node]);
-    nodes.filter_map(leaf).filter(fits).collect()
-}
-
-/// The links that alone lead to hosts which answer at once, and nowhere else.
-pub(super) fn answered_at_once(
-    plan: &WorldPlan,
-    paths: &Paths,
-    sent: (&[Flow], &[Connection]),
-    (links, feeders): (&Table<Link>, &[Feeder]),
-) -> Vec<bool> {
-    let first = |flow: &Flow| {
-        let hop = paths.hops[flow.begin as usize];
-        ((hop as usize) < plan.links.len()).then_some(hop)
-    };
-    let alone = |l: usize| links[l].is_computed() && feeders[l] == Feeder::Hosts;
-    let at_once = answering(plan, sent, first, alone);
-    let mut over = vec![Feeder::None; plan.nodes.len()];
-    let mut ends = vec![true; plan.links.len()];
-    for (link, to) in paths.steps() {
-        let Some(link) = link else { continue };
-        let node = plan.links[link as usize].to as usize;
-        match to {
-            Some(_) => ends[link as usize] = false,
-            None => over[node] = over[node].and(Feeder::Link(link)),
-        }
-    }
-    let is_answered = |(link, ends): (usize, bool)| {
-        let node = plan.links[link].to as usize;
-        ends && at_once[node] && over[node] == Feeder::Link(link as u32)
-    };
-    ends.into_iter().enumerate().map(is_answered).collect()
 }
 
 impl<S: EventSet> World<S> {

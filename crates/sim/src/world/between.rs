@@ -14,32 +14,19 @@ use super::World;
 use super::confluence::Confluences;
 use super::paths::Next;
 use super::routing::Routing;
-use crate::link::Link;
+use crate::link::{Link, Then};
 use crate::port::Port;
 
 /// What is known of the time up to the next change.
 pub(super) struct Between {
     /// The links to and from each host that answers at once.
-    answering: Vec<(u32, u32)>,
+    answering: Vec<(u32, Option<u32>)>,
     /// Links, with the destinations of packets that are on them or may yet come.
     flights: BTreeSet<(u32, u32)>,
     /// The links that alone feed a port, behind those that are fed over them.
     only_feeders: Vec<u32>,
-    /// What can be done with a packet on each link.
-    then: Vec<Then>,
-}
-
-/// What can be done with a packet on a link before it is at the far end.
-#[derive(Clone, Copy)]
-enum Then {
-    /// Nothing.
-    Wait,
-    /// It can be offered to this port, as all that are on the link.
-    Port(u32),
-    /// Nothing; all go on to this port.
-    WaitFor(u32),
-    /// That depends on where it goes.
-    Look,
+    /// The first link of each path.
+    firsts: Vec<Option<u32>>,
 }
 
 /// Who feeds whom by the routes of now, packets included that are on their way by earlier ones.
@@ -50,6 +37,8 @@ struct Feeding {
     hosts: Vec<bool>,
     /// Where the packets on each link go.
     nexts: Vec<Next>,
+    /// Whether the way of some does not end behind each link.
+    leads_on: Vec<bool>,
 }
 
 impl Feeding {
@@ -71,12 +60,12 @@ impl Feeding {
 
 impl Between {
     /// With the links to and from each host that answers at once.
-    pub(super) fn new(answering: Vec<(u32, u32)>) -> Self {
+    pub(super) fn new(answering: Vec<(u32, Option<u32>)>) -> Self {
         Self {
             answering,
             flights: BTreeSet::new(),
             only_feeders: Vec::new(),
-            then: Vec::new(),
+            firsts: Vec::new(),
         }
     }
 
@@ -106,6 +95,7 @@ impl Between {
             links: vec![Vec::new(); links.len()],
             hosts: vec![false; links.len()],
             nexts: vec![Next::None; links.len()],
+            leads_on: vec![false; links.len()],
         };
         for &(node, dest) in ends.iter().filter(|(node, dest)| node != dest) {
             if let Some(to) = next_hops.get(node, dest) {
@@ -117,6 +107,7 @@ impl Between {
             let to = (node != dest).then(|| next_hops.get(node, dest)).flatten();
             let next = &mut found.nexts[link as usize];
             *next = next.and(to.map_or(Next::Elsewhere, Next::Port));
+            found.leads_on[link as usize] |= node != dest;
             if let Some(to) = to {
                 found.links[to as usize].push(link);
             }
@@ -170,15 +161,21 @@ impl<S: EventSet> World<S> {
             .filter(|(to, from)| from.len() > 1 && from.iter().all(|l| leads(l, *to)));
         let confluences = Confluences::of_own_wires(meet, &self.links);
         let mut found = Vec::new();
-        let wait = feeding.nexts.iter().map(|next| match next {
-            Next::Port(to) => Then::WaitFor(*to),
-            _ => Then::Wait,
-        });
-        between.then = wait.collect();
+        for (link, next) in feeding.nexts.iter().enumerate() {
+            self.links[link].then = match next {
+                Next::Port(to) => Then::WaitFor(*to),
+                Next::Elsewhere if !feeding.leads_on[link] => Then::End,
+                _ => Then::Wait,
+            };
+        }
+        let first = |(node, dest): &(u32, u32)| routing.next_hops.get(*node, *dest);
+        between.firsts = routing.ends.iter().map(first).collect();
         // What is sent on to a host goes on from there.
         let mut rows = feeders.clone();
         for &(to, from) in &between.answering {
-            rows[from as usize] = Some(to);
+            if let Some(from) = from {
+                rows[from as usize] = Some(to);
+            }
         }
         let depths = depths(&rows);
         for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
@@ -186,7 +183,7 @@ impl<S: EventSet> World<S> {
             self.links[to as usize].solo = from.is_some();
             if let Some((from, depth)) = from {
                 found.push((depth, from));
-                between.then[from as usize] = match leads(&from, to) {
+                self.links[from as usize].then = match leads(&from, to) {
                     true => Then::Port(to),
                     false => Then::Look,
                 };
@@ -226,7 +223,8 @@ impl<S: EventSet> World<S> {
         let mut stay = VecDeque::new();
         for head in self.wires.take(link) {
             let packet = head.packet();
-            match self.next_ahead(link, &packet, head.due) {
+            let next = (head.due < self.horizon).then(|| self.next_ahead(link, &packet));
+            match next.flatten() {
                 Some(next) => {
                     self.count_ahead(head.due, head.tie, &packet);
                     self.offer(next, packet, head.due);
@@ -238,27 +236,25 @@ impl<S: EventSet> World<S> {
         self.wake_wire(link);
     }
 
-    /// The port to which all go that are at the far end of `link`, if they do and that is known.
+    /// The first port on the way of a packet that sets out, if that is known.
     #[inline]
-    pub(super) fn only_port(&self, link: usize) -> Option<usize> {
-        match self.between.as_ref()?.then[link] {
-            Then::Port(to) | Then::WaitFor(to) => Some(to as usize),
-            Then::Wait | Then::Look => None,
-        }
+    pub(super) fn first_port(&self, packet: &Packet) -> Option<usize> {
+        let first = self.between.as_ref()?.firsts[(packet.handle >> 32) as usize];
+        first.map(|link| link as usize)
     }
 
-    /// The port to which a packet that is due at the far end of `link` may be offered now.
-    #[inline(never)]
-    pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet, due: Time) -> Option<usize> {
-        if self.horizon <= due {
-            return None;
+    /// The port to which a packet that gets to the far end of `link` before the next change may be
+    /// offered now.
+    #[inline(always)]
+    pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet) -> Option<usize> {
+        match self.links[link].then {
+            Then::Wait | Then::WaitFor(_) | Then::End => None,
+            Then::Port(next) => Some(next as usize),
+            Then::Look => {
+                let next = self.routing.as_mut()?.next(link, packet)? as usize;
+                self.links[next].solo.then_some(next)
+            }
         }
-        let next = match self.between.as_ref()?.then[link] {
-            Then::Wait | Then::WaitFor(_) => return None,
-            Then::Port(next) => return Some(next as usize),
-            Then::Look => self.routing.as_mut()?.next(link, packet)?,
-        };
-        self.links[next as usize].solo.then_some(next as usize)
     }
 }
 

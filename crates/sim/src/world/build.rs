@@ -10,11 +10,12 @@ use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::ahead::is_large;
-use super::answers::{SynTimers, answered_at_once, answering_leaves};
+use super::answers::{SynTimers, answering};
 use super::between::Between;
 use super::cast::Cast;
 use super::confluence::Confluences;
 use super::failures::{Failures, failing};
+use super::hosts::{self, Host};
 use super::inputs::{self, Inputs};
 use super::mpls::{Mpls, at_ports};
 use super::paths::{Feeder, Paths, share_wires};
@@ -97,20 +98,21 @@ impl<S: EventSet> World<S> {
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();
         let large = is_large(cast.flows.len(), links.len());
+        let hosts = match (ahead, between) {
+            (true, _) => hosts::hosts(plan, &paths, &links, &feeders),
+            (_, true) => hosts::leaves(plan, &links, &failing),
+            _ => Vec::new(),
+        };
+        let from = hosts::origins(plan, &cast.flows, &paths);
+        let at_once = answering(plan.nodes.len(), &cast.flows, &cast.tcp, &from);
         // A large world loads what receivers need before packets arrive.
-        let sent = (&cast.flows[..], &cast.tcp[..]);
-        let mut leaves = Vec::new();
-        if ahead && !large {
-            let answered = answered_at_once(plan, &paths, sent, (&links, &feeders));
-            for (link, answers) in links.iter_mut().zip(answered) {
-                link.answers = answers;
-            }
-        } else if between && !large {
-            leaves = answering_leaves(plan, sent, &links, &failing);
-            for (to, _) in &leaves {
-                links[*to as usize].answers = true;
-            }
+        let answers = |h: &&Host| !large && at_once[h.node as usize];
+        let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
+        let rows: Vec<_> = rows.collect();
+        for (to, _) in &rows {
+            links[*to as usize].answers = true;
         }
+        let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
         let wires = if fails || inputs.is_some() {
             own_wires
         } else {
@@ -122,6 +124,16 @@ impl<S: EventSet> World<S> {
         let confluences = match ahead {
             true => Confluences::new(&paths, &links, &nexts, wires as usize),
             false => Confluences::default(),
+        };
+        let to_hosts = match unseen {
+            true => {
+                let sent = (&cast.flows[..], &from[..]);
+                let ends = (&cast.tcp[..], &cast.sessions[..]);
+                let carries = |l: usize| !links[l].answers && (fails || carries[l]);
+                let found = (&hosts[..], &links);
+                hosts::batches(plan, found, sent, ends, carries, wires as usize)
+            }
+            false => Vec::new(),
         };
         let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
@@ -154,10 +166,11 @@ impl<S: EventSet> World<S> {
             flows: cast.flows,
             wires: Wires::new(wires as usize),
             confluences,
+            to_hosts,
             hops: paths.hops,
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
-            between: between.then(|| Box::new(Between::new(leaves))),
+            between: between.then(|| Box::new(Between::new(rows))),
             horizon: if fails { Time::ZERO } else { Time::MAX },
             syn_timers: SynTimers::default(),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
@@ -185,6 +198,7 @@ impl<S: EventSet> World<S> {
                 .map(|(i, _)| i)
                 .collect(),
             series: observe.then(|| SeriesRecorder::new(plan)),
+            places: plan.links.iter().map(|l| link_hash(&l.name, "")).collect(),
             links,
             lines,
             tap,
@@ -231,15 +245,17 @@ fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
     (0..).zip(links).filter(is_queued).map(|(i, _)| i)
 }
 
+/// The hashed name of a link or of a part of it.
+fn link_hash(name: &str, part: &str) -> u64 {
+    hash_bytes(format!("links/{name}{part}").as_bytes())
+}
+
 /// The hashed name of every slot of the event set, those of the flows first.
 fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link]) -> Vec<u64> {
-    let link = |i: usize, part: &str| {
-        hash_bytes(format!("links/{}/{part}", plan.links[i].name).as_bytes())
-    };
     names.reserve_exact(wires as usize + queued(links).count() + 2);
     // Wires wake for the links whose packets are on them.
     names.extend((0..wires).map(|_| 0));
-    names.extend(queued(links).map(|i| link(i as usize, "port")));
+    names.extend(queued(links).map(|i| link_hash(&plan.links[i as usize].name, "/port")));
     if !plan.failures.is_empty() {
         names.push(hash_bytes(b"failures"));
     }

@@ -138,6 +138,7 @@ impl<S: EventSet> World<S> {
     pub(super) fn wire_due(&mut self, wire: usize) {
         match self.confluences.of(wire) {
             Some(c) => self.confluence_due(c, wire),
+            None if self.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
             None => {
                 self.deliver(wire);
                 self.stray_left(wire);

@@ -198,7 +198,7 @@ impl<S: EventSet> World<S> {
         port.wake = Time::MAX;
         self.events.cancel(port.slot);
         self.events.cancel(self.slots.wires + link as u32);
-        let place = l.path;
+        let place = self.places[link];
         let pipe = self.wires.take(link);
         let leaves = port.wire.replace(VecDeque::new()).unwrap_or_default();
         for leaf in &leaves {

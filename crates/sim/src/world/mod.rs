@@ -8,6 +8,7 @@ mod cast;
 mod confluence;
 mod connections;
 mod failures;
+mod hosts;
 mod inputs;
 mod mpls;
 mod next_hops;
@@ -68,6 +69,7 @@ pub enum Stop {
 /// one thread and owns everything it needs.
 pub struct World<S> {
     events: S,
+    /// That of the wake that is handled, or of one of the packets that it takes along.
     now: Time,
     flows: Table<Flow>,
     sources: Vec<OpenLoop>,
@@ -86,12 +88,16 @@ pub struct World<S> {
     received: Vec<u64>,
     gaps: Option<Box<Gaps>>,
     links: Table<Link>,
+    /// Hashes of the links' names, for the digest.
+    places: Vec<u64>,
     /// The packets that wait at computed ports.
     lines: Table<Line>,
     /// The links with flow admission.
     admitting: Vec<u32>,
     wires: Wires,
     confluences: Confluences,
+    /// Whether each wire leads to hosts that take packets in batches; empty if somebody looks.
+    to_hosts: Vec<bool>,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,

@@ -7,6 +7,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::World;
 use super::next_hops::NextHops;
+use crate::link::Then;
 use crate::port::Port;
 use crate::window::grace_over;
 
@@ -117,9 +118,15 @@ impl<S: EventSet> World<S> {
                     wire.pop_front();
                 }
             }
-            if let Some(port) = self.only_port(link) {
-                return self.offer(port, packet, now);
+            match self.links[link].then {
+                Then::Port(port) | Then::WaitFor(port) => {
+                    return self.offer(port as usize, packet, now);
+                }
+                Then::End => return self.receive(now, &packet),
+                Then::Wait | Then::Look => {}
             }
+        } else if let Some(port) = self.first_port(&packet) {
+            return self.offer(port, packet, now);
         }
         let Some(routing) = &mut self.routing else {
             return;

@@ -4,8 +4,9 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
+use crate::link::Then;
 use crate::port::{Loss, Port, size};
-use crate::wires::Placed;
+use crate::wires::{InFlight, Placed};
 
 impl<S: EventSet> World<S> {
     /// The first packet on a wire reaches the far end of its link.
@@ -15,6 +16,12 @@ impl<S: EventSet> World<S> {
             return;
         };
         self.wake_wire(wire);
+        self.arrive(wire, first);
+    }
+
+    /// What was the first packet on a wire is at the far end of its link.
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, wire: usize, first: InFlight) {
         if self.large {
             self.look_ahead(wire);
         }
@@ -79,7 +86,7 @@ impl<S: EventSet> World<S> {
             let start = match fifo.offer(&mut self.lines, now, &mut packet, tx, self.window) {
                 Ok(start) => start,
                 Err(Loss { at, reason }) => {
-                    let place = l.path;
+                    let place = self.places[link];
                     return self.lose(at, place, &Dropped { packet, reason });
                 }
             };
@@ -215,6 +222,13 @@ impl<S: EventSet> World<S> {
                 return None;
             }
         }
+        let l = &self.links[link];
+        if let Then::Port(next) = l.then {
+            if due < self.horizon {
+                self.count_ahead(due, l.tie, packet);
+                return Some((next as usize, due));
+            }
+        }
         let next = self.hops[(packet.handle >> 32) as usize];
         if self.links.get(next as usize).is_some_and(|l| l.solo) {
             self.count_ahead(due, self.links[link].tie, packet);
@@ -225,8 +239,8 @@ impl<S: EventSet> World<S> {
             if self.receive_ahead(link, packet, due) {
                 return None;
             }
-        } else if next == ROUTED {
-            if let Some(next) = self.next_ahead(link, packet, due) {
+        } else if next == ROUTED && due < self.horizon {
+            if let Some(next) = self.next_ahead(link, packet) {
                 self.count_ahead(due, self.links[link].tie, packet);
                 return Some((next, due));
             }
@@ -259,7 +273,7 @@ impl<S: EventSet> World<S> {
             if at < end {
                 l.meter.on_cut(self.window, at, end);
             }
-            let (place, packet) = (l.path, *packet);
+            let (place, packet) = (self.places[link], *packet);
             self.lose(at, place, &Dropped { packet, reason });
         }
         lost.is_some()
@@ -291,7 +305,7 @@ impl<S: EventSet> World<S> {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];
                 queue.on_lost(self.window, &lost.packet, now, lost.reason);
             }
-            let place = l.path;
+            let place = self.places[link];
             self.lose(now, place, lost);
         }
         self.drops = drops;
