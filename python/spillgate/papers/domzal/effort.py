@@ -34,7 +34,7 @@ class Effort:
     """
 
     few: int = 10
-    second: int = 3
+    second: int = 10
     scale: float = 1.0
     small: float = 0.2
     least: float = 0.2
