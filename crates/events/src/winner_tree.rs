@@ -49,6 +49,21 @@ impl Tree {
         }
     }
 
+    /// Sets the key of the winner of all: all of its matches are played again.
+    #[inline]
+    fn set_winner(&mut self, leaf: usize, key: Key) {
+        let mut player = self.leaves + leaf;
+        let mut winner = key;
+        while player > 1 {
+            let players = &mut self.matches[player / 2];
+            let other = players[1 - player % 2];
+            players[player % 2] = winner;
+            winner = winner.first(other);
+            player /= 2;
+        }
+        self.matches[0][1] = winner;
+    }
+
     #[inline]
     fn winner(&self) -> Key {
         self.matches[0][1]
@@ -75,6 +90,18 @@ impl WinnerTree {
             None => self.quiet.set(slot as usize, key),
         }
     }
+
+    /// The same of the slot that has just been woken, if nothing else has been set since: most wakes
+    /// set their own slot again.
+    #[inline]
+    fn replace(&mut self, slot: u32, key: Key) {
+        match slot.checked_sub(self.busy_from) {
+            Some(leaf) if self.busy.winner().slot() == slot => {
+                self.busy.set_winner(leaf as usize, key);
+            }
+            _ => self.set(slot, key),
+        }
+    }
 }
 
 impl EventSet for WinnerTree {
@@ -96,10 +123,12 @@ impl EventSet for WinnerTree {
 
     #[inline]
     fn schedule_for(&mut self, slot: u32, at: Time, rank: Rank, path: u64) {
+        let key = Key::new(at, rank, path, slot);
         if self.current == Some(slot) {
             self.current = None;
+            return self.replace(slot, key);
         }
-        self.set(slot, Key::new(at, rank, path, slot));
+        self.set(slot, key);
     }
 
     #[inline]
