@@ -18,8 +18,58 @@ use crate::link::Link;
 /// More wires are not searched for their next packet: each wakes for itself.
 const MOST_WIRES: usize = 16;
 
+/// The longest time that a batch may take, as fits into a [`Head`].
+const LONGEST_BATCH: Dur = Dur::from_ps(1 << 59);
+
 /// No confluence.
 const NONE: u32 = u32::MAX;
+
+/// When the first packet of a wire is due, since the begin of a batch, and the wire's number in its
+/// confluence: one word, so that the first of many is found without a branch that nobody can guess.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Head(u64);
+
+impl Head {
+    /// None that belongs to the batch.
+    const NONE: Self = Self(u64::MAX);
+
+    /// That of wire `i`, due at `due`, of a batch from `from` to `until`.
+    #[inline]
+    fn new(due: Time, i: usize, from: Time, until: Time) -> Self {
+        match due < until {
+            true => Self(due.since(from).as_ps() * MOST_WIRES as u64 + i as u64),
+            false => Self::NONE,
+        }
+    }
+
+    /// The two that are due first.
+    #[inline]
+    fn first_two(heads: &[Self]) -> (Self, Self) {
+        let (mut first, mut second) = (Self::NONE, Self::NONE);
+        for &head in heads {
+            second = second.min(first.max(head));
+            first = first.min(head);
+        }
+        (first, second)
+    }
+
+    #[inline]
+    fn wire(self) -> usize {
+        self.0 as usize % MOST_WIRES
+    }
+
+    /// Whether both are due at one instant.
+    #[inline]
+    fn is_at(self, other: Self) -> bool {
+        self.0 / MOST_WIRES as u64 == other.0 / MOST_WIRES as u64
+    }
+
+    /// Whether it is due before another.
+    #[inline]
+    fn is_before(self, other: Self) -> bool {
+        self.0 / (MOST_WIRES as u64) < other.0 / MOST_WIRES as u64
+    }
+}
 
 /// The wires that lead to one port and nowhere else.
 struct Confluence {
@@ -200,34 +250,45 @@ impl<S: EventSet> World<S> {
     fn take_batch(&mut self, c: usize) {
         let confluence = &mut self.confluences.all[c];
         let port = confluence.port as usize;
-        let until = (self.now + confluence.delay).min(self.horizon);
+        let from = self.now;
+        let until = from + confluence.delay.min(LONGEST_BATCH);
+        // What is due now arrives in any case.
+        let until = until.min(self.horizon).max(from + Dur::from_ps(1));
         let wires = std::mem::take(&mut confluence.wires);
-        let mut heads = [Time::MAX; MOST_WIRES];
-        for (head, wire) in heads.iter_mut().zip(&wires) {
-            *head = self.head(*wire as usize);
-        }
+        let mut heads = [Head::NONE; MOST_WIRES];
         let heads = &mut heads[..wires.len()];
+        for i in 0..wires.len() {
+            heads[i] = Head::new(self.head(wires[i] as usize), i, from, until);
+        }
         loop {
-            let (first, due) = self.next_of(heads, &wires);
-            if due >= until && due > self.now {
+            let (first, second) = Head::first_two(heads);
+            if first == Head::NONE {
                 break;
             }
-            self.take_ahead(wires[first] as usize, port);
-            heads[first] = self.head(wires[first] as usize);
+            let i = match first.is_at(second) {
+                true => self.first_of(heads, &wires, first),
+                false => first.wire(),
+            };
+            loop {
+                self.take_ahead(wires[i] as usize, port);
+                heads[i] = Head::new(self.head(wires[i] as usize), i, from, until);
+                if !heads[i].is_before(second) {
+                    break;
+                }
+            }
         }
         self.confluences.all[c].wires = wires;
     }
 
-    /// Which wire has the next packet, and when it is due.
-    #[inline]
-    fn next_of(&self, heads: &[Time], wires: &[u32]) -> (usize, Time) {
-        let (mut first, mut due) = (0, Time::MAX);
-        for (i, &head) in heads.iter().enumerate() {
-            if head <= due && (head < due || self.is_first(wires[i], wires[first])) {
-                (first, due) = (i, head);
-            }
-        }
-        (first, due)
+    /// Which of the wires whose next packets are due at one instant, that of `at`, comes first.
+    #[cold]
+    fn first_of(&self, heads: &[Head], wires: &[u32], at: Head) -> usize {
+        let at_once = (0..wires.len()).filter(|i| heads[*i].is_at(at));
+        let first = at_once.reduce(|first, i| match self.is_first(wires[i], wires[first]) {
+            true => i,
+            false => first,
+        });
+        first.unwrap_or_else(|| at.wire())
     }
 
     /// When the first packet of a wire is due.
@@ -237,7 +298,6 @@ impl<S: EventSet> World<S> {
     }
 
     /// Whether the first packet of a wire comes before that of another.
-    #[cold]
     fn is_first(&self, wire: u32, other: u32) -> bool {
         match (
             self.wires.first(wire as usize),
