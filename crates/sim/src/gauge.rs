@@ -26,7 +26,10 @@ pub(crate) struct QueueMeter {
 const _: () = assert!(size_of::<QueueMeter>() <= 160);
 
 /// Packets that arrived at an empty queue and a free server in the window.
+///
+/// Packed so that it leaves room for the rest of a port.
 #[derive(Clone, Copy, Default)]
+#[repr(C, packed(4))]
 pub(crate) struct Through {
     packets: u64,
     bytes: u64,
@@ -34,10 +37,11 @@ pub(crate) struct Through {
 }
 
 impl Through {
+    /// Counts so many packets of `len` bytes.
     #[inline]
-    pub(crate) fn count(&mut self, len: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(len);
+    pub(crate) fn count(&mut self, packets: u32, len: u32) {
+        self.packets += u64::from(packets);
+        self.bytes += u64::from(packets) * u64::from(len);
         self.longest = self.longest.max(len);
     }
 }
@@ -131,8 +135,6 @@ impl QueueMeter {
 pub(crate) struct LinkMeter {
     /// Time in the window during which the link transmitted.
     pub(crate) busy: Dur,
-    /// Bytes whose transmission began in the window.
-    pub(crate) carried_bytes: u64,
     /// Bytes whose transmission began or has been planned, since the start of the run.
     pub(crate) total_bytes: u64,
 }
@@ -142,9 +144,6 @@ impl LinkMeter {
     pub(crate) fn on_transmit(&mut self, window: Window, start: Time, end: Time, len: u32) {
         self.busy = self.busy.saturating_add(window.overlap(start, end));
         self.total_bytes += u64::from(len);
-        if window.contains(start) {
-            self.carried_bytes += u64::from(len);
-        }
     }
 
     /// The transmission that was to end at `end` was cut off at `now`.

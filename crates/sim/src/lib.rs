@@ -19,6 +19,7 @@ mod port;
 mod recorder;
 mod replay;
 mod session;
+mod straight;
 pub mod tap;
 mod tcp;
 mod transfers;

@@ -1,24 +1,30 @@
 //! A link with the port that feeds it.
 
 use std::borrow::Cow;
+use std::mem::offset_of;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, FlowKey, Limit, Overhead, Rate, Rng, Table, Time};
+use spillgate_core::{Dur, FlowKey, Limit, Overhead, Packet, Rate, Rng, Table, Time};
 use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{FifoPort, Line, Port, QueuedPort};
+use crate::straight::Straight;
 use crate::window::Window;
 
 /// A link: its port, what is measured of it, and where its packets fly.
-///
-/// With its port's part for packets that need not wait it fills two cache lines.
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(crate) struct Link {
-    pub(crate) rate: Rate,
+    // What goes straight through touches no more than this cache line.
+    pub(crate) straight: Straight,
     pub(crate) delay: Dur,
-    pub(crate) overhead: Overhead,
+    /// Hash that places its deliveries among those of the same instant.
+    pub(crate) tie: u64,
+    /// What can be done with a packet before it is at the far end.
+    pub(crate) then: Then,
+    /// Where its packets are while they are on the wire.
+    pub(crate) wire: u32,
     /// Labels may change at its port.
     pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
@@ -27,20 +33,14 @@ pub(crate) struct Link {
     pub(crate) answers: bool,
     /// What it sends is looked at once more: labels may change, or it fails.
     pub(crate) special: bool,
-    /// Length and transmission time of the last packet: most are alike.
-    last_len: u32,
-    last_tx: Dur,
+    // The rest has a second one.
     pub(crate) port: Port,
-    /// Where its packets are while they are on the wire.
-    pub(crate) wire: u32,
-    /// Hash that places its deliveries among those of the same instant.
-    pub(crate) tie: u64,
+    pub(crate) rate: Rate,
     pub(crate) meter: LinkMeter,
-    /// What can be done with a packet before it is at the far end, where links fail.
-    pub(crate) then: Then,
+    pub(crate) overhead: Overhead,
 }
 
-const _: () = assert!(size_of::<Link>() == 128);
+const _: () = assert!(size_of::<Link>() == 128 && offset_of!(Link, port) == 64);
 
 /// What can be done with a packet on a link before it is at the far end, as long as the routes are
 /// these.
@@ -54,6 +54,8 @@ pub(crate) enum Then {
     WaitFor(u32),
     /// Nothing; the way of all ends there.
     End,
+    /// It can be received: the way of all ends there, at a host that answers at once.
+    Receive,
     /// That depends on where it goes.
     Look,
 }
@@ -135,6 +137,7 @@ impl Link {
             ))),
         };
         Self {
+            straight: Straight::CLOSED,
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,
@@ -142,8 +145,6 @@ impl Link {
             solo: false,
             answers: false,
             special: fails,
-            last_len: 0,
-            last_tx: plan.rate.tx_time(0),
             port,
             wire: 0,
             tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
@@ -157,13 +158,125 @@ impl Link {
         matches!(self.port, Port::Fifo(_))
     }
 
-    /// How long the link takes to send `len` bytes.
+    /// Bytes of a packet on the wire.
     #[inline]
-    pub(crate) fn tx_time(&mut self, len: u32) -> Dur {
-        if len != self.last_len {
-            (self.last_len, self.last_tx) = (len, self.rate.tx_time(len));
+    pub(crate) fn wire_len(&self, packet: &Packet) -> u32 {
+        match self.labels {
+            false => self.overhead.wire_len(packet.l3_len),
+            true => {
+                let labels = packet.labels.bytes();
+                self.overhead.labelled_len(packet.l3_len, labels)
+            }
         }
-        self.last_tx
+    }
+
+    /// How long the link takes to send a packet that has its length on the wire; from now on others
+    /// that are as long may go straight through.
+    #[inline]
+    pub(crate) fn tx_time(&mut self, packet: &Packet, window: Window) -> Dur {
+        if self.labels {
+            return self.rate.tx_time(packet.len);
+        }
+        match self.straight.tx_time(packet.l3_len) {
+            Some(tx) => tx,
+            None => self.tune(packet.l3_len, window),
+        }
+    }
+
+    /// Has packets of this length go straight through.
+    #[inline(never)]
+    fn tune(&mut self, l3_len: u16, window: Window) -> Dur {
+        self.count_passed();
+        let tx = self.rate.tx_time(self.overhead.wire_len(l3_len));
+        self.straight.tune(l3_len, tx);
+        self.open(window);
+        tx
+    }
+
+    /// Counts what went straight through.
+    fn count_passed(&mut self) {
+        let (packets, len, busy) = self.passed();
+        if packets == 0 {
+            return;
+        }
+        self.meter.total_bytes += u64::from(packets) * u64::from(len);
+        if let Port::Fifo(fifo) = &mut self.port
+            && fifo.count_through(packets, len)
+        {
+            self.meter.busy = self.meter.busy + busy;
+        }
+        self.straight.counted();
+    }
+
+    /// What went straight through and is not counted yet: packets, the bytes of each on the wire, and
+    /// the time that the link took to send them.
+    fn passed(&self) -> (u32, u32, Dur) {
+        let (packets, l3_len, tx) = self.straight.passed();
+        let len = self.overhead.wire_len(l3_len);
+        (packets, len, tx * u64::from(packets))
+    }
+
+    /// Lets packets go straight through as long as that is all there is to it.
+    fn open(&mut self, window: Window) {
+        let (_, l3_len, _) = self.straight.passed();
+        let until = match &self.port {
+            Port::Fifo(fifo) if !self.labels => {
+                fifo.open_until(self.overhead.wire_len(l3_len), window)
+            }
+            _ => Time::ZERO,
+        };
+        self.straight.open_until(until);
+    }
+
+    /// The window has begun, if `now` lies in it or behind it.
+    #[inline]
+    pub(crate) fn begin_counting(&mut self, now: Time, lines: &mut [Line], window: Window) {
+        if let Port::Fifo(fifo) = &self.port
+            && fifo.begins(now, window)
+        {
+            self.count_from_now(lines, window);
+        }
+    }
+
+    #[cold]
+    fn count_from_now(&mut self, lines: &mut [Line], window: Window) {
+        self.count_passed();
+        if let Port::Fifo(fifo) = &mut self.port {
+            fifo.begin_counting(lines, window);
+        }
+        self.open(window);
+    }
+
+    /// The transmission that was to end at `end` is cut off at `now`.
+    pub(crate) fn cut_off(&mut self, now: Time, end: Time, window: Window) {
+        self.count_passed();
+        self.meter.on_cut(window, now, end);
+    }
+
+    /// A link with a computed port has failed at `now`.
+    pub(crate) fn fail(&mut self, now: Time, lines: &mut [Line], window: Window) {
+        if let Port::Fifo(fifo) = &mut self.port {
+            fifo.fail(lines);
+            self.straight.free_at = self.straight.free_at.min(now);
+            self.open(window);
+        }
+    }
+
+    /// A link is up until `next`; its server is free and nothing waits.
+    pub(crate) fn repair(&mut self, next: Time, lines: &mut [Line], window: Window) {
+        match &mut self.port {
+            Port::Fifo(fifo) => fifo.repair(lines, next),
+            Port::Queued(port) => port.down = false,
+        }
+        self.open(window);
+    }
+
+    /// Time in the window during which it transmitted.
+    pub(crate) fn busy(&self) -> Dur {
+        match &self.port {
+            Port::Fifo(fifo) if fifo.is_counting() => self.meter.busy + self.passed().2,
+            _ => self.meter.busy,
+        }
     }
 
     /// Bytes whose transmission has begun, since the start of the run; a computed port must
@@ -173,7 +286,8 @@ impl Link {
             Port::Fifo(fifo) => fifo.backlog(lines).1,
             Port::Queued(_) => 0,
         };
-        self.meter.total_bytes - planned
+        let (packets, len, _) = self.passed();
+        self.meter.total_bytes + u64::from(packets) * u64::from(len) - planned
     }
 
     /// The meters of the queues at the end of the run, what still waits included.
@@ -194,7 +308,11 @@ impl Link {
                 queues.into()
             }
             Port::Queued(port) => Cow::Borrowed(&port.queues),
-            Port::Fifo(fifo) => vec![fifo.meter(lines)].into(),
+            Port::Fifo(fifo) => {
+                let (packets, len, _) = self.passed();
+                let packets = if fifo.is_counting() { packets } else { 0 };
+                vec![fifo.meter(lines, packets, len)].into()
+            }
         }
     }
 }

@@ -251,11 +251,13 @@ impl Outcome {
             group(&of(&|f| f.dscp == dscp), false);
         }
         for (link, link_plan) in links.iter().zip(&plan.links) {
-            for queue in link.queues_at(lines, window, now).iter() {
+            let queues = link.queues_at(lines, window, now);
+            for queue in queues.iter() {
                 queue_values(&mut values, queue, window);
             }
-            values.push(link.meter.carried_bytes as f64 * 8.0 / period.as_secs_f64());
-            values.push(link.meter.busy.as_secs_f64() / period.as_secs_f64());
+            let carried: u64 = queues.iter().map(|q| q.carried_bytes).sum();
+            values.push(carried as f64 * 8.0 / period.as_secs_f64());
+            values.push(link.busy().as_secs_f64() / period.as_secs_f64());
             if plan.carries_labels(link_plan) {
                 if let Some(meter) = labels.next() {
                     let rates = std::iter::once(meter.label_bytes).chain(meter.bytes);

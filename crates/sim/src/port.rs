@@ -25,10 +25,9 @@ pub(crate) enum Port {
 /// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
 ///
-/// What a packet touches that need not wait lies here, the rest elsewhere: in a large network
-/// most ports are like that, and none of them is in the cache.
+/// What goes straight through touches nothing here ([`Straight`](crate::straight::Straight)), what
+/// waits lies elsewhere: in a large network none of that is in the cache.
 pub(crate) struct FifoPort {
-    free_at: Time,
     /// Packets that needed not wait, within the window.
     through: Through,
     /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
@@ -200,7 +199,6 @@ impl FifoPort {
             meter,
         });
         Self {
-            free_at: Time::ZERO,
             through: Through::default(),
             longest,
             counting: false,
@@ -217,6 +215,35 @@ impl FifoPort {
         self.line(lines).advance(now);
     }
 
+    /// Until when packets of `len` bytes on the wire that need not wait have nothing to do with the
+    /// queue: an edge of the window, or no time at all.
+    pub(crate) fn open_until(&self, len: u32, window: Window) -> Time {
+        match (len <= self.longest, self.counting) {
+            (false, _) => Time::ZERO,
+            (true, false) => window.start(),
+            (true, true) => window.end(),
+        }
+    }
+
+    /// Packets of `len` bytes went through without waiting, within the window: whether it has begun.
+    pub(crate) fn count_through(&mut self, packets: u32, len: u32) -> bool {
+        if self.counting {
+            self.through.count(packets, len);
+        }
+        self.counting
+    }
+
+    /// Whether the window has begun.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.counting
+    }
+
+    /// Whether the window has begun for what comes at `now`, and nobody has said so.
+    #[inline]
+    pub(crate) fn begins(&self, now: Time, window: Window) -> bool {
+        !self.counting && now >= window.start()
+    }
+
     /// Takes a packet that needs `tx` on the link: when its service starts, or when and why it is
     /// lost, which is counted. What gets through is counted too.
     ///
@@ -225,28 +252,7 @@ impl FifoPort {
     #[inline]
     pub(crate) fn offer(
         &mut self,
-        lines: &mut [Line],
-        now: Time,
-        packet: &mut Packet,
-        tx: Dur,
-        window: Window,
-    ) -> Result<Time, Loss> {
-        if !self.counting && now >= window.start() {
-            self.begin_counting(lines, window.start());
-        }
-        // All that has waited starts before the server is free.
-        if self.free_at <= now && packet.len <= self.longest {
-            self.free_at = now + tx;
-            if window.contains(now) {
-                self.through.count(packet.len);
-            }
-            return Ok(now);
-        }
-        self.wait(lines, now, packet, tx, window)
-    }
-
-    fn wait(
-        &mut self,
+        free_at: &mut Time,
         lines: &mut [Line],
         now: Time,
         packet: &mut Packet,
@@ -266,20 +272,21 @@ impl FifoPort {
             line.meter.on_lost(window, packet, now, reason);
             return Err(Loss { at: now, reason });
         }
-        if self.free_at <= now {
-            // It has an AQM, or is as long as some that are too big would be: cells are filled up.
+        if *free_at <= now {
+            // An edge of the window is near, or it has an AQM, or it is as long as some that are too
+            // big would be: cells are filled up.
             line.emptied(now);
-            self.free_at = now + tx;
+            *free_at = now + tx;
             if window.contains(now) {
-                self.through.count(packet.len);
+                self.through.count(1, packet.len);
             }
             return Ok(now);
         }
-        let start = self.free_at;
+        let start = *free_at;
         line.waiting.push(start, packet.len);
         line.bytes += u64::from(packet.len);
         let bytes = line.bytes;
-        self.free_at = start + tx;
+        *free_at = start + tx;
         if window.contains(now) {
             line.meter.on_backlog(line.waiting.len().into(), bytes);
         }
@@ -292,8 +299,8 @@ impl FifoPort {
         Ok(start)
     }
 
-    /// The link has failed at `now`; what that does to packets has been counted before.
-    pub(crate) fn fail(&mut self, lines: &mut [Line], now: Time) {
+    /// The link has failed; what that does to packets has been counted before.
+    pub(crate) fn fail(&mut self, lines: &mut [Line]) {
         let line = self.line(lines);
         line.waiting = Waiting::default();
         line.bytes = 0;
@@ -301,7 +308,6 @@ impl FifoPort {
             outage.down = true;
         }
         self.longest = 0;
-        self.free_at = self.free_at.min(now);
     }
 
     /// The link is up until `next`.
@@ -329,15 +335,13 @@ impl FifoPort {
         })
     }
 
-    /// The window has begun at `edge`: what waited until then counts as a peak, also what leaves at
-    /// that instant.
-    #[cold]
-    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], edge: Time) {
-        if !std::mem::replace(&mut self.counting, true) {
-            let line = self.line(lines);
-            line.advance(Time::from_ps(edge.as_ps().saturating_sub(1)));
-            line.meter.on_backlog(line.waiting.len().into(), line.bytes);
-        }
+    /// The window has begun: what waited until then counts as a peak, also what leaves at that
+    /// instant.
+    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], window: Window) {
+        self.counting = true;
+        let line = self.line(lines);
+        line.advance(Time::from_ps(window.start().as_ps().saturating_sub(1)));
+        line.meter.on_backlog(line.waiting.len().into(), line.bytes);
     }
 
     /// Packets and bytes that wait, or did when it was last [advanced](Self::advance).
@@ -346,10 +350,15 @@ impl FifoPort {
         (line.waiting.len(), line.bytes)
     }
 
-    /// Its meter, with what went straight through.
-    pub(crate) fn meter(&self, lines: &[Line]) -> QueueMeter {
+    /// Its meter, with what went straight through, so many packets of `len` bytes included that it
+    /// has not counted.
+    pub(crate) fn meter(&self, lines: &[Line], packets: u32, len: u32) -> QueueMeter {
         let line = &lines[self.line as usize];
-        let mut meter = line.meter.with(self.through);
+        let mut through = self.through;
+        if packets > 0 {
+            through.count(packets, len);
+        }
+        let mut meter = line.meter.with(through);
         count_alike(&mut meter.sojourn, line.wait, line.alike);
         meter
     }

@@ -268,10 +268,10 @@ impl Segments {
         &self.all[number as usize].0
     }
 
-    /// Takes a segment out.
+    /// Takes a segment out; it is there until another is kept.
     #[inline]
-    pub(crate) fn take(&mut self, number: u32) -> Segment {
+    pub(crate) fn take(&mut self, number: u32) -> &Segment {
         self.free.push(number);
-        self.all[number as usize].0
+        &self.all[number as usize].0
     }
 }

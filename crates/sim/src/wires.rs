@@ -65,16 +65,15 @@ impl Wires {
 
     /// Puts a packet of `link`, with the tie of that, on `wire`, or on its own one if it would have
     /// to go far ahead of others. It is due at the far end at `due`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(
         &mut self,
-        wire: u32,
+        wire: usize,
         link: usize,
         due: Time,
         tie: u64,
         packet: &Packet,
     ) -> Placed {
-        let wire = wire as usize;
         let queue = &mut self.queues[wire];
         // Each makes its own: one that others look at would be put together elsewhere and copied.
         let flight = || InFlight::new(due, tie, packet);

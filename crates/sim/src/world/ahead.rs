@@ -61,18 +61,19 @@ impl<S: EventSet> World<S> {
         }
         if let Some((c, data)) = at(LINK).and_then(|p| self.connection_at_end(p)) {
             let answer = &self.flows[self.tcp[c].answer(data) as usize];
-            fetch(&self.links, self.hops[answer.begin as usize] as usize);
+            self.load_link(self.hops[answer.begin as usize] as usize);
         }
     }
 
     /// The links that a packet takes next, or what counts and answers it.
     #[inline]
     fn load_state(&self, p: &InFlight) {
-        if let Some(link) = self.links.get(self.hops[p.hop()] as usize) {
-            prefetch(link);
+        let link = self.hops[p.hop()] as usize;
+        if link < self.links.len() {
+            self.load_link(link);
             // The one behind it may be worked out at once.
             if let Some(&after) = self.hops.get(p.hop() + 1) {
-                fetch(&self.links, after as usize);
+                self.load_link(after as usize);
             }
             return;
         }
@@ -82,6 +83,14 @@ impl<S: EventSet> World<S> {
             Origin::Data(c) => self.tcp[c as usize].prefetch_receiver(),
             Origin::Acknowledgments(c) => self.tcp[c as usize].prefetch_sender(),
             Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
+        }
+    }
+
+    /// What goes straight through touches of a link.
+    #[inline]
+    fn load_link(&self, link: usize) {
+        if let Some(link) = self.links.get(link) {
+            prefetch(&link.straight);
         }
     }
 

@@ -164,6 +164,7 @@ impl<S: EventSet> World<S> {
         for (link, next) in feeding.nexts.iter().enumerate() {
             self.links[link].then = match next {
                 Next::Port(to) => Then::WaitFor(*to),
+                _ if self.links[link].answers => Then::Receive,
                 Next::Elsewhere if !feeding.leads_on[link] => Then::End,
                 _ => Then::Wait,
             };
@@ -222,12 +223,12 @@ impl<S: EventSet> World<S> {
         self.events.cancel(self.slots.wires + link as u32);
         let mut stay = VecDeque::new();
         for head in self.wires.take(link) {
-            let packet = head.packet();
+            let mut packet = head.packet();
             let next = (head.due < self.horizon).then(|| self.next_ahead(link, &packet));
             match next.flatten() {
                 Some(next) => {
                     self.count_ahead(head.due, head.tie, &packet);
-                    self.offer(next, packet, head.due);
+                    self.offer(next, &mut packet, head.due);
                 }
                 None => stay.push_back(head),
             }
@@ -241,20 +242,6 @@ impl<S: EventSet> World<S> {
     pub(super) fn first_port(&self, packet: &Packet) -> Option<usize> {
         let first = self.between.as_ref()?.firsts[(packet.handle >> 32) as usize];
         first.map(|link| link as usize)
-    }
-
-    /// The port to which a packet that gets to the far end of `link` before the next change may be
-    /// offered now.
-    #[inline(always)]
-    pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet) -> Option<usize> {
-        match self.links[link].then {
-            Then::Wait | Then::WaitFor(_) | Then::End => None,
-            Then::Port(next) => Some(next as usize),
-            Then::Look => {
-                let next = self.routing.as_mut()?.next(link, packet)? as usize;
-                self.links[next].solo.then_some(next)
-            }
-        }
     }
 }
 

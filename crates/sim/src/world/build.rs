@@ -121,6 +121,9 @@ impl<S: EventSet> World<S> {
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
+        for (link, then) in paths.aheads(&links).into_iter().enumerate() {
+            links[link].then = then;
+        }
         let confluences = match ahead {
             true => Confluences::new(&paths, &links, &nexts, wires as usize),
             false => Confluences::default(),
@@ -168,6 +171,7 @@ impl<S: EventSet> World<S> {
             confluences,
             to_hosts,
             hops: paths.hops,
+            step: if fails { 0 } else { 1 << 32 },
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
             between: between.then(|| Box::new(Between::new(rows))),

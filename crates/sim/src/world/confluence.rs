@@ -319,10 +319,8 @@ impl<S: EventSet> World<S> {
         }
         let mut packet = first.packet();
         self.count_ahead(first.due, first.tie, &packet);
-        if self.routing.is_none() {
-            packet.handle += 1 << 32;
-        }
-        self.offer(port, packet, first.due);
+        packet.handle += self.step;
+        self.offer(port, &mut packet, first.due);
     }
 
     /// Sets the wake of a confluence to the first packet of all its wires.

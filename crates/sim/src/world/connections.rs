@@ -36,12 +36,11 @@ impl<S: EventSet> World<S> {
     /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
     pub(super) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        let segment = self.arrived(c, packet);
+        let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
+        connection.on_the_way -= 1;
         let syn_at = connection.receiver.syn_timeout();
-        connection
-            .receiver
-            .handle_segment(now, &segment, packet.ecn);
+        connection.receiver.handle_segment(now, segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
         self.pump_acknowledgments(now, c);
         self.note_syn_timer(c, syn_at);
@@ -54,26 +53,21 @@ impl<S: EventSet> World<S> {
     /// A segment has reached the sender of connection `c`.
     #[inline]
     pub(super) fn acknowledgment_arrived(&mut self, c: usize, packet: &Packet) {
-        let segment = self.arrived(c, packet);
+        let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
+        connection.on_the_way -= 1;
         if connection.alive {
-            connection.on_acknowledgment(self.now, &segment, packet.ecn);
+            connection.on_acknowledgment(self.now, segment, packet.ecn);
             self.pump_data(c);
             self.if_over(c);
         }
         self.if_left(self.now, c);
     }
 
-    /// Takes the segment of a packet that is no longer on the way.
-    #[inline]
-    fn arrived(&mut self, c: usize, packet: &Packet) -> Segment {
-        self.tcp[c].on_the_way -= 1;
-        self.segments.take(packet.handle as u32)
-    }
-
     /// A segment of connection `c` is lost at `at`, which may lie ahead.
     pub(super) fn segment_lost(&mut self, at: Time, c: usize, packet: &Packet) {
-        self.arrived(c, packet);
+        self.segments.take(packet.handle as u32);
+        self.tcp[c].on_the_way -= 1;
         self.if_left(at, c);
     }
 
@@ -151,6 +145,6 @@ impl<S: EventSet> World<S> {
         let number = self.segments.put(segment);
         let mut packet = self.packet(now, flow as usize, len, number);
         packet.ecn = ecn;
-        self.forward(packet, now);
+        self.forward(&mut packet, now);
     }
 }

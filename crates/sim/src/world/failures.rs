@@ -176,9 +176,10 @@ impl<S: EventSet> World<S> {
 
     /// A link goes down.
     fn fail(&mut self, link: usize) {
-        match &mut self.links[link].port {
-            Port::Fifo(fifo) => fifo.fail(&mut self.lines, self.now),
-            Port::Queued(_) => self.fail_queued(link),
+        let l = &mut self.links[link];
+        match l.is_computed() {
+            true => l.fail(self.now, &mut self.lines, self.window),
+            false => self.fail_queued(link),
         }
     }
 
@@ -221,12 +222,8 @@ impl<S: EventSet> World<S> {
 
     /// A link is up; its server is free and nothing waits.
     pub(super) fn repair(&mut self, link: usize) {
-        match &mut self.links[link].port {
-            Port::Fifo(fifo) => {
-                let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
-                fifo.repair(&mut self.lines, next.unwrap_or(Time::MAX));
-            }
-            Port::Queued(port) => port.down = false,
-        }
+        let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
+        let next = next.unwrap_or(Time::MAX);
+        self.links[link].repair(next, &mut self.lines, self.window);
     }
 }

@@ -101,6 +101,8 @@ pub struct World<S> {
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].
     hops: Vec<u32>,
+    /// What a packet's handle grows by with each hop: one place in its path, none where links fail.
+    step: u64,
     failures: Option<Box<Failures>>,
     routing: Option<Box<Routing>>,
     /// None where links do not fail, and if somebody looks.

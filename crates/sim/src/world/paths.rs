@@ -6,7 +6,7 @@ use spillgate_core::Dur;
 use spillgate_scenario::plan::WorldPlan;
 
 use super::{ARRIVED, ROUTED};
-use crate::link::Link;
+use crate::link::{Link, Then};
 use crate::port::Port;
 
 /// The paths of the plan, one after the other; where links fail, one word for each.
@@ -58,6 +58,29 @@ impl Paths {
             *known = known.and(next);
         }
         nexts
+    }
+
+    /// What can be done with the packets on each link before they are at its far end, where links do
+    /// not fail.
+    pub(super) fn aheads(&self, links: &[Link]) -> Vec<Then> {
+        let mut found = vec![None; links.len()];
+        for (link, to) in self.steps() {
+            let Some(link) = link else { continue };
+            let then = match to {
+                Some(to) if links[to as usize].solo => Then::Port(to),
+                _ => Then::Wait,
+            };
+            let known = found[link as usize].get_or_insert(then);
+            if *known != then {
+                *known = Then::Look;
+            }
+        }
+        let then = |(found, link): (Option<Then>, &Link)| match found {
+            _ if link.answers => Then::Receive,
+            None => Then::Wait,
+            Some(then) => then,
+        };
+        found.into_iter().zip(links).map(then).collect()
     }
 
     /// Where the packets of each link come from; for ports whose departures are not computed, and

@@ -76,9 +76,7 @@ impl<S: EventSet> World<S> {
     /// The window has begun: also at ports to which nothing has come since.
     fn begin_counting(&mut self) {
         for link in &mut self.links {
-            if let Port::Fifo(fifo) = &mut link.port {
-                fifo.begin_counting(&mut self.lines, self.window.start());
-            }
+            link.begin_counting(Time::MAX, &mut self.lines, self.window);
         }
     }
 

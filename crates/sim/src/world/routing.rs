@@ -111,7 +111,12 @@ impl<S: EventSet> World<S> {
 
     /// A packet at the far end of `link`, or at its source, at `now`, where paths are not compiled.
     #[inline(never)]
-    pub(super) fn forward_by_routes(&mut self, link: Option<usize>, mut packet: Packet, now: Time) {
+    pub(super) fn forward_by_routes(
+        &mut self,
+        link: Option<usize>,
+        packet: &mut Packet,
+        now: Time,
+    ) {
         if let Some(link) = link {
             if let Port::Queued(port) = &mut self.links[link].port {
                 if let Some(wire) = &mut port.wire {
@@ -122,10 +127,10 @@ impl<S: EventSet> World<S> {
                 Then::Port(port) | Then::WaitFor(port) => {
                     return self.offer(port as usize, packet, now);
                 }
-                Then::End => return self.receive(now, &packet),
+                Then::End | Then::Receive => return self.receive(now, packet),
                 Then::Wait | Then::Look => {}
             }
-        } else if let Some(port) = self.first_port(&packet) {
+        } else if let Some(port) = self.first_port(packet) {
             return self.offer(port, packet, now);
         }
         let Some(routing) = &mut self.routing else {
@@ -134,19 +139,19 @@ impl<S: EventSet> World<S> {
         let (source, mut dest) = routing.ends[(packet.handle >> 32) as usize];
         let node = link.map_or(source, |link| routing.far[link]);
         if self.mpls.is_some() {
-            dest = self.switch_labels(node, &mut packet);
+            dest = self.switch_labels(node, packet);
         }
         let Some(routing) = &mut self.routing else {
             return;
         };
         if node == dest {
-            return self.receive(now, &packet);
+            return self.receive(now, packet);
         }
         match routing.next_hops.get(node, dest) {
-            Some(link) if !self.leaves_network(link, &packet) => {
+            Some(link) if !self.leaves_network(link, packet) => {
                 self.offer(link as usize, packet, now);
             }
-            _ => self.lose_unroutable(now, node, packet),
+            _ => self.lose_unroutable(now, node, *packet),
         }
     }
 

@@ -22,9 +22,9 @@ impl<S: EventSet> World<S> {
         match self.flows[flow].origin {
             Origin::Open(source) => {
                 let len = self.sources[source as usize].next_len;
-                let packet = self.packet(self.now, flow, len, 0);
+                let mut packet = self.packet(self.now, flow, len, 0);
                 self.plan_emission(flow, source as usize);
-                self.forward(packet, self.now);
+                self.forward(&mut packet, self.now);
             }
             Origin::Workload(w) => self.session_begins(w as usize),
             Origin::Data(c) => self.sender_due(c as usize),
@@ -50,9 +50,9 @@ impl<S: EventSet> World<S> {
     fn replay_due(&mut self, r: usize) {
         let (flow, next) = self.replays[r].due();
         self.flows[flow].ecn = next.ecn;
-        let packet = self.packet(self.now, flow, next.len, 0);
+        let mut packet = self.packet(self.now, flow, next.len, 0);
         self.plan_replay(r);
-        self.forward(packet, self.now);
+        self.forward(&mut packet, self.now);
     }
 
     /// A new packet of `flow`, counted as sent at `now`; `number` is that of its segment.

@@ -37,23 +37,23 @@ impl<S: EventSet> World<S> {
         if self.inputs.is_some() && !self.enter(wire, &mut packet) {
             return;
         }
-        self.forward_from(Some(wire), packet, self.now);
+        self.forward_from(Some(wire), &mut packet, self.now);
     }
 
     /// A packet sets out from its source at `now`.
     #[inline]
-    pub(super) fn forward(&mut self, packet: Packet, now: Time) {
+    pub(super) fn forward(&mut self, packet: &mut Packet, now: Time) {
         if self.tap.is_some() {
-            self.tap_sent(&packet);
+            self.tap_sent(packet);
         }
         self.forward_from(None, packet, now);
     }
 
     /// A packet is at a node, the far end of a link or its source: it is received there or goes on.
     #[inline]
-    fn forward_from(&mut self, link: Option<usize>, mut packet: Packet, now: Time) {
+    fn forward_from(&mut self, link: Option<usize>, packet: &mut Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
-            ARRIVED => self.receive(now, &packet),
+            ARRIVED => self.receive(now, packet),
             ROUTED => self.forward_by_routes(link, packet, now),
             link => {
                 packet.handle += 1 << 32;
@@ -64,35 +64,55 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
     /// one link only.
-    pub(super) fn offer(&mut self, mut link: usize, mut packet: Packet, mut now: Time) {
+    pub(super) fn offer(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
         loop {
-            if self.links[link].labels {
-                self.relabel(link, &mut packet);
-            }
-            let l = &mut self.links[link];
-            packet.len = match l.labels {
-                false => l.overhead.wire_len(packet.l3_len),
-                true => {
-                    let labels = packet.labels.bytes();
-                    l.overhead.labelled_len(packet.l3_len, labels)
-                }
+            let straight = &mut self.links[link].straight;
+            let (start, end) = match straight.pass(now, packet.l3_len) {
+                Some(end) => (now, end),
+                None => match self.queue(link, packet, now) {
+                    Some(sent) => sent,
+                    None => return,
+                },
             };
-            packet.arrived = now;
-            let tx = l.tx_time(packet.len);
-            let Port::Fifo(fifo) = &mut l.port else {
-                return self.enqueue(link, packet);
-            };
-            packet.leaf = 0;
-            let start = match fifo.offer(&mut self.lines, now, &mut packet, tx, self.window) {
-                Ok(start) => start,
-                Err(Loss { at, reason }) => {
-                    let place = self.places[link];
-                    return self.lose(at, place, &Dropped { packet, reason });
-                }
-            };
-            match self.transmit(link, &mut packet, start, start + tx) {
+            match self.send_off(link, packet, start, end) {
                 Some((next, due)) => (link, now) = (next, due),
                 None => return,
+            }
+        }
+    }
+
+    /// A packet arrives at the port of `link` and does not go straight through: from when to when it
+    /// is sent, if it is known and not lost.
+    #[inline(never)]
+    fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
+        if self.links[link].labels {
+            self.relabel(link, packet);
+        }
+        let l = &mut self.links[link];
+        (packet.len, packet.arrived) = (l.wire_len(packet), now);
+        if !l.is_computed() {
+            self.enqueue(link, *packet);
+            return None;
+        }
+        l.begin_counting(now, &mut self.lines, self.window);
+        let tx = l.tx_time(packet, self.window);
+        if let Some(end) = l.straight.pass(now, packet.l3_len) {
+            return Some((now, end));
+        }
+        let Port::Fifo(fifo) = &mut l.port else {
+            return None;
+        };
+        let free_at = &mut l.straight.free_at;
+        match fifo.offer(free_at, &mut self.lines, now, packet, tx, self.window) {
+            Ok(start) => {
+                let end = start + tx;
+                l.meter.on_transmit(self.window, start, end, packet.len);
+                Some((start, end))
+            }
+            Err(Loss { at, reason }) => {
+                let (place, packet) = (self.places[link], *packet);
+                self.lose(at, place, &Dropped { packet, reason });
+                None
             }
         }
     }
@@ -154,7 +174,11 @@ impl<S: EventSet> World<S> {
         }
         let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
         if let Some(mut packet) = served {
-            let end = now + l.rate.tx_time(packet.len);
+            let end = now + l.tx_time(&packet, window);
+            l.meter.on_transmit(window, now, end, packet.len);
+            let Port::Queued(port) = &mut l.port else {
+                return;
+            };
             port.free_at = end;
             if let Some(wire) = &mut port.wire {
                 wire.push_back(packet.leaf);
@@ -167,8 +191,8 @@ impl<S: EventSet> World<S> {
                 }
                 self.tap_served(link, &packet);
             }
-            if let Some((next, due)) = self.transmit(link, &mut packet, now, end) {
-                self.offer(next, packet, due);
+            if let Some((next, due)) = self.send_off(link, &mut packet, now, end) {
+                self.offer(next, &mut packet, due);
             }
         }
         if !self.drops.is_empty() {
@@ -201,18 +225,17 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet occupies the link from `start` to `end` and then the wire. If the next port is
-    /// fed by this link alone: which it is, and when the packet gets there.
-    #[inline]
-    fn transmit(
+    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to the
+    /// next port before it is there: which it is, and when the packet gets there.
+    #[inline(always)]
+    fn send_off(
         &mut self,
         link: usize,
         packet: &mut Packet,
         start: Time,
         end: Time,
     ) -> Option<(usize, Time)> {
-        let l = &mut self.links[link];
-        l.meter.on_transmit(self.window, start, end, packet.len);
+        let l = &self.links[link];
         let due = end + l.delay;
         if l.special {
             if l.labels {
@@ -223,31 +246,18 @@ impl<S: EventSet> World<S> {
             }
         }
         let l = &self.links[link];
-        if let Then::Port(next) = l.then {
-            if due < self.horizon {
-                self.count_ahead(due, l.tie, packet);
-                return Some((next as usize, due));
-            }
-        }
-        let next = self.hops[(packet.handle >> 32) as usize];
-        if self.links.get(next as usize).is_some_and(|l| l.solo) {
-            self.count_ahead(due, self.links[link].tie, packet);
-            packet.handle += 1 << 32;
-            return Some((next as usize, due));
-        }
-        if self.links[link].answers {
-            if self.receive_ahead(link, packet, due) {
-                return None;
-            }
-        } else if next == ROUTED && due < self.horizon {
+        let (tie, wire, then) = (l.tie, l.wire as usize, l.then);
+        if due < self.horizon {
             if let Some(next) = self.next_ahead(link, packet) {
-                self.count_ahead(due, self.links[link].tie, packet);
+                self.count_ahead(due, tie, packet);
+                packet.handle += self.step;
                 return Some((next, due));
             }
         }
-        let l = &self.links[link];
-        let wire = l.wire as usize;
-        match self.wires.push(l.wire, link, due, l.tie, packet) {
+        if then == Then::Receive && self.receive_ahead(link, packet, due) {
+            return None;
+        }
+        match self.wires.push(wire, link, due, tie, packet) {
             Placed::Behind => {}
             Placed::First => self.wake_wire(wire),
             Placed::Astray { first } => {
@@ -258,6 +268,25 @@ impl<S: EventSet> World<S> {
             }
         }
         None
+    }
+
+    /// The port to which a packet that gets to the far end of `link` before the next change may be
+    /// offered now.
+    #[inline(always)]
+    pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet) -> Option<usize> {
+        // One after the other: a table of jumps would be guessed wrong more often.
+        let then = self.links[link].then;
+        if let Then::Port(next) = then {
+            return Some(next as usize);
+        }
+        if then != Then::Look {
+            return None;
+        }
+        let next = match &mut self.routing {
+            Some(routing) => routing.next(link, packet)?,
+            None => self.hops[(packet.handle >> 32) as usize],
+        } as usize;
+        self.links.get(next).filter(|l| l.solo).map(|_| next)
     }
 
     /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
@@ -271,7 +300,7 @@ impl<S: EventSet> World<S> {
         let lost = fifo.lose_on_the_wire(&mut self.lines, due, self.window);
         if let Some(Loss { at, reason }) = lost {
             if at < end {
-                l.meter.on_cut(self.window, at, end);
+                l.cut_off(at, end, self.window);
             }
             let (place, packet) = (self.places[link], *packet);
             self.lose(at, place, &Dropped { packet, reason });

@@ -1,0 +1,73 @@
+//! The way straight through a port that computes departures.
+
+use spillgate_core::{Dur, Time};
+
+/// What a packet needs that is as long as the one before and need not wait: nearly all of them, where
+/// links are fast. It lies in the first cache line of its link, and what it counts is counted once
+/// for all that are alike.
+#[derive(Clone, Copy)]
+pub(crate) struct Straight {
+    /// When the server is free.
+    pub(crate) free_at: Time,
+    /// What is sent before that goes straight through; [`Time::ZERO`] if nothing does.
+    until: Time,
+    /// How long the link takes to send a packet of this length.
+    tx: Dur,
+    /// Packets that went through since the link has counted them.
+    passed: u32,
+    /// The length that the packets have in common, that of IP, in bytes.
+    l3_len: u16,
+}
+
+impl Straight {
+    /// That of a free server; nothing goes through.
+    pub(crate) const CLOSED: Self = Self {
+        free_at: Time::ZERO,
+        until: Time::ZERO,
+        tx: Dur::ZERO,
+        passed: 0,
+        l3_len: 0,
+    };
+
+    /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission ends.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
+        let end = now + self.tx;
+        // All that has waited starts before the server is free.
+        if l3_len != self.l3_len || self.free_at > now || end >= self.until {
+            return None;
+        }
+        self.passed = self.passed.checked_add(1)?;
+        self.free_at = end;
+        Some(end)
+    }
+
+    /// From now on packets of this length are sent in `tx` each; those before have been counted.
+    pub(crate) fn tune(&mut self, l3_len: u16, tx: Dur) {
+        debug_assert_eq!(self.passed, 0, "packets that nobody has counted");
+        (self.l3_len, self.tx) = (l3_len, tx);
+    }
+
+    /// Packets go straight through if they are sent before that.
+    pub(crate) fn open_until(&mut self, until: Time) {
+        self.until = until;
+    }
+
+    /// How many packets have passed that are not counted yet, the length of their IP packets, and how
+    /// long the link took to send each.
+    pub(crate) fn passed(&self) -> (u32, u16, Dur) {
+        (self.passed, self.l3_len, self.tx)
+    }
+
+    /// What has passed is counted.
+    pub(crate) fn counted(&mut self) {
+        self.passed = 0;
+    }
+
+    /// How long the link takes to send a packet of this length, if it is that of the last one and there
+    /// is nothing to be counted first.
+    #[inline]
+    pub(crate) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
+        (l3_len == self.l3_len && self.passed < u32::MAX).then_some(self.tx)
+    }
+}

@@ -1,0 +1,107 @@
+//! What goes straight through a port that computes departures is counted as if the port had been asked
+//! for each packet, as it is while somebody looks.
+
+mod common;
+
+use spillgate_events::WinnerTree;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_sim::{Outcome, Stop, World, layout};
+
+/// 12 Mb/s: 1 ms for 1500 B.
+fn scenario(link: &str, flows: &[&str], measurement: &str) -> String {
+    let flows: Vec<_> = (0..)
+        .zip(flows)
+        .map(|(i, f)| format!("  - flow: {{name: f{i}, from: a, to: b, {f}}}\n"))
+        .collect();
+    format!(
+        "schema_version: 1\ntopology:\n  nodes: [a, b]\n  links:\n    \
+         l: {{from: a, to: b, rate: 12 Mb/s, {link}}}\npolicies: {{P: {{fifo: {{limit: 64 packets}}}}}}\n\
+         traffic:\n{}measurement: {{{measurement}}}\nruns: {{count: 1, seed: 5}}\n",
+        flows.concat()
+    )
+}
+
+fn ended(mut world: World<WinnerTree>) -> Outcome {
+    assert_eq!(world.run(u64::MAX), Stop::Done);
+    world.outcome()
+}
+
+/// The values of a run, which are the same whoever looks.
+#[track_caller]
+fn run(yaml: &str) -> impl Fn(Metric) -> f64 + use<> {
+    let plan = common::plan(yaml);
+    let world = &plan.variants[0].world;
+    let computed = ended(World::new(world, 5, 0, false));
+    let tap = Box::new(common::Blind);
+    let others = [
+        ended(World::new(world, 5, 0, true)),
+        ended(World::tapped(world, 5, 0, false, tap)),
+    ];
+    let layout = layout(world);
+    for other in &others {
+        assert_eq!(computed.digest, other.digest);
+        for ((key, a), b) in layout.keys.iter().zip(&computed.values).zip(&other.values) {
+            let name = (layout.name(key), key.metric);
+            assert_eq!(a.to_bits(), b.to_bits(), "{name:?} {a} {b}\n{yaml}");
+        }
+    }
+    move |metric| {
+        let mut found = layout.keys.iter().zip(&computed.values);
+        let at_link = |k: Scope| matches!(k, Scope::Link | Scope::Queue);
+        let found = found.find(|(k, _)| at_link(k.scope) && k.metric == metric);
+        *found.expect("a value").1
+    }
+}
+
+const EVEN: &str = "source: {cbr: {rate: 6 Mb/s, packet: 1500 B, phase: 0 s}}";
+
+/// A transmission of 1 ms in each 2 ms: of those that begin or end outside the measured period the part
+/// within it is busy time.
+#[test]
+fn edges_of_the_period_cut_transmissions() {
+    for (warmup, duration) in [
+        ("10 ms", "10 ms"),
+        ("11 ms", "10 ms"),
+        ("10.5 ms", "10 ms"),
+        ("0 s", "10 ms"),
+    ] {
+        let times = format!("warmup: {warmup}, duration: {duration}, interval: 1 ms");
+        let value = run(&scenario("policy: P", &[EVEN], &times));
+        assert_eq!(value(Metric::Utilization), 0.5, "{warmup} {duration}");
+        assert_eq!(value(Metric::BacklogBytesMax), 1500.0);
+    }
+}
+
+/// 40 B, 500 B and 1000 B in turn and at once; what is too big never gets there, and is no peak.
+#[test]
+fn lengths_in_turn_are_counted_each() {
+    let cbr = |len: u32, phase: &str| {
+        format!("source: {{cbr: {{rate: {len} kb/s, packet: {len} B, phase: {phase}}}}}")
+    };
+    let flows = [
+        cbr(40, "0 s"),
+        cbr(500, "0 s"),
+        cbr(1000, "4 ms"),
+        cbr(1400, "6 ms"),
+    ];
+    let flows: Vec<_> = flows.iter().map(String::as_str).collect();
+    let times = "warmup: 101 ms, duration: 1 s, interval: 100 ms";
+    let value = run(&scenario("mtu: 1000 B, policy: P", &flows, times));
+    assert!(value(Metric::DropsTooBig) > 0.0);
+    let value = run(&scenario(
+        "mtu: 1000 B, policy: P",
+        &[flows[0], flows[3]],
+        times,
+    ));
+    assert_eq!(value(Metric::BacklogBytesMax), 40.0);
+}
+
+/// The link fails 0.25 ms after it has begun to send its eleventh packet.
+#[test]
+fn a_failure_cuts_a_transmission_off() {
+    let link = "policy: P}\n  failures: [{link: l, at: 20.25 ms, repair: 30.5 ms}]\n  routing: {convergence: 1 s";
+    let times = "warmup: 0 s, duration: 40 ms, interval: 10 ms";
+    let value = run(&scenario(link, &[EVEN], times));
+    // The packets that come at 32, 34, 36 and 38 ms besides.
+    assert_eq!(value(Metric::Utilization), (10.25 + 4.0) / 40.0);
+}
