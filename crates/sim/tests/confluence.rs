@@ -53,16 +53,27 @@ fn scenario(hosts: &[Host], policy: &str, acks: bool) -> String {
 
 fn outcome<S: EventSet>(yaml: &str, observe: bool, budget: u64) -> Outcome {
     let plan = common::plan(yaml);
-    let mut world = World::<S>::new(&plan.variants[0].world, 5, 0, observe);
+    ended(
+        World::<S>::new(&plan.variants[0].world, 5, 0, observe),
+        budget,
+    )
+}
+
+fn ended<S: EventSet>(mut world: World<S>, budget: u64) -> Outcome {
     while world.run(budget) != Stop::Done {}
     world.outcome()
 }
 
+#[track_caller]
 fn assert_all_ways_agree(yaml: &str) {
     let plan = common::plan(yaml);
     let layout = layout(&plan.variants[0].world);
-    let reference = outcome::<WinnerTree>(yaml, true, u64::MAX);
+    // A tap asks every port for every packet.
+    let tap = Box::new(common::Blind);
+    let tapped = World::tapped(&plan.variants[0].world, 5, 0, false, tap);
+    let reference = ended::<WinnerTree>(tapped, u64::MAX);
     for (other, how) in [
+        (outcome::<WinnerTree>(yaml, true, u64::MAX), "observed"),
         (outcome::<WinnerTree>(yaml, false, u64::MAX), "in batches"),
         (outcome::<WinnerTree>(yaml, false, 7), "with pauses"),
         (outcome::<Heap4>(yaml, false, u64::MAX), "from a heap"),
@@ -124,6 +135,47 @@ fn host() -> impl Strategy<Value = Host> {
         traffic,
     )
         .prop_map(|(delay_us, traffic)| Host { delay_us, traffic })
+}
+
+/// The way back of a connection leads over the port where ways meet, so that what is taken there sends
+/// something to it: onto a wire of its own, onto the wire that it came over, far ahead of others, and
+/// where a link fails.
+#[test]
+fn answers_that_come_back_to_where_ways_meet() {
+    let ring = |ack: &str, more: &str, flows: &str| {
+        format!(
+            "schema_version: 1\ntopology:\n  nodes: [s, t, x, y, h, z]\n  links:\n    \
+             sx: {{from: s, to: x, rate: 100 Mb/s, delay: 1 ms}}\n    \
+             tx: {{from: t, to: x, rate: 100 Mb/s, delay: 1 ms}}\n    \
+             xy: {{from: x, to: y, rate: 10 Mb/s, delay: 2 ms, policy: P}}\n    \
+             yh: {{from: y, to: h, rate: 100 Mb/s, delay: 1 ms}}\n    \
+             hx: {{from: h, to: x, {ack}}}\n    \
+             ys: {{from: y, to: s, rate: 100 Mb/s, delay: 1 ms}}\n    \
+             yt: {{from: y, to: t, rate: 100 Mb/s, delay: 1 ms}}\n    \
+             zx: {{from: z, to: x, rate: 100 Mb/s, delay: 4 ms}}\n{more}\
+             policies: {{P: {{fifo: {{limit: 12 packets}}}}}}\ntraffic:\n  \
+             - flow: {{name: f, from: s, to: h, {flows}}}\n  \
+             - flow: {{name: g, from: t, to: h, start: 100 ms, tcp: {{profile: ns2, cc: {{newreno: {{}}}}}}}}\n  \
+             - flow: {{name: b, from: z, to: t, source: {{on-off: {{peak: 90 Mb/s, packet: 500 B, on: 20 ms, off: 150 ms}}}}}}\n\
+             measurement: {{warmup: 200 ms, duration: 1 s, interval: 100 ms}}\nruns: {{count: 1, seed: 5}}\n"
+        )
+    };
+    let failing = "  failures: [{link: ys, at: 600 ms, repair: 900 ms}]\n";
+    for ack in [
+        "rate: 100 Mb/s, delay: 3 ms",
+        "rate: 100 Mb/s, delay: 1 ms",
+        "rate: 1 Mb/s, delay: 4 ms",
+    ] {
+        for flows in [
+            "tcp: {profile: ns2}",
+            "tcp: {profile: ns2, handshake: true, initial_window: 1}",
+            "bytes: 20 kB, tcp: {profile: linux}",
+        ] {
+            for more in ["", failing] {
+                assert_all_ways_agree(&ring(ack, more, flows));
+            }
+        }
+    }
 }
 
 proptest! {

@@ -61,6 +61,8 @@ struct Net {
     flows: Vec<(usize, usize, usize)>,
     /// Flows end at hosts of their own behind the nodes, and every other begins at one.
     hosts: bool,
+    /// Links between nodes lead one way, so that answers come another.
+    one_way: bool,
     reroute_ms: u32,
 }
 
@@ -88,13 +90,15 @@ fn net(kinds: usize, policies: usize) -> impl Strategy<Value = Net> {
         prop::collection::vec(link, 6..12),
         prop::collection::vec((0_usize..6, 0_usize..6, 0..kinds), 1..7),
         any::<bool>(),
+        prop::bool::weighted(0.3),
         prop_oneof![Just(0_u32), Just(50), 1_u32..400],
     )
-        .prop_map(|(nodes, links, flows, hosts, reroute_ms)| Net {
+        .prop_map(|(nodes, links, flows, hosts, one_way, reroute_ms)| Net {
             nodes,
             links,
             flows,
             hosts,
+            one_way,
             reroute_ms,
         })
 }
@@ -137,8 +141,8 @@ impl Net {
             }
             writeln!(
                 out,
-                "    l{i}: {{from: n{from}, to: n{to}, rate: {} Mb/s, delay: {} us, policy: P{}, duplex: true}}",
-                l.rate_mbps, l.delay_us, l.policy
+                "    l{i}: {{from: n{from}, to: n{to}, rate: {} Mb/s, delay: {} us, policy: P{}, duplex: {}}}",
+                l.rate_mbps, l.delay_us, l.policy, !self.one_way
             )
             .unwrap();
             for times in l.down_up.chunks(2) {

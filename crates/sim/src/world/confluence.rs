@@ -248,13 +248,16 @@ impl<S: EventSet> World<S> {
 
     /// Takes all that arrives at the port of a confluence before anything else can.
     fn take_batch(&mut self, c: usize) {
-        let confluence = &mut self.confluences.all[c];
+        let confluence = &self.confluences.all[c];
         let port = confluence.port as usize;
+        // What is taken may send something that comes onto these wires, and sets their wakes.
+        let mut wires = [0; MOST_WIRES];
+        let wires = &mut wires[..confluence.wires.len()];
+        wires.copy_from_slice(&confluence.wires);
         let from = self.now;
         let until = from + confluence.delay.min(LONGEST_BATCH);
         // What is due now arrives in any case.
         let until = until.min(self.horizon).max(from + Dur::from_ps(1));
-        let wires = std::mem::take(&mut confluence.wires);
         let mut heads = [Head::NONE; MOST_WIRES];
         let heads = &mut heads[..wires.len()];
         for i in 0..wires.len() {
@@ -266,7 +269,7 @@ impl<S: EventSet> World<S> {
                 break;
             }
             let i = match first.is_at(second) {
-                true => self.first_of(heads, &wires, first),
+                true => self.first_of(heads, wires, first),
                 false => first.wire(),
             };
             loop {
@@ -277,7 +280,6 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
-        self.confluences.all[c].wires = wires;
     }
 
     /// Which of the wires whose next packets are due at one instant, that of `at`, comes first.
@@ -362,6 +364,32 @@ impl<S: EventSet> World<S> {
         confluence.strays -= 1;
         if confluence.strays == 0 {
             self.wake_confluence(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_two_are_those_of_a_sorted_list(dues in prop::collection::vec(0_u64..40, 1..=MOST_WIRES)) {
+            let at = |ps| Time::from_ps(1000 + ps);
+            let head = |(i, due): (usize, &u64)| Head::new(at(*due), i, at(0), at(30));
+            let heads: Vec<_> = dues.iter().enumerate().map(head).collect();
+            let mut sorted: Vec<_> = (0..).zip(&dues).filter(|(_, due)| **due < 30).collect();
+            sorted.sort_by_key(|(i, due)| (*due, *i));
+            let (first, second) = Head::first_two(&heads);
+            prop_assert_eq!(first == Head::NONE, sorted.is_empty());
+            prop_assert_eq!(second == Head::NONE, sorted.len() < 2);
+            if let [(i, due), rest @ ..] = &sorted[..] {
+                prop_assert_eq!(first.wire(), *i);
+                let next = rest.first();
+                prop_assert_eq!(first.is_at(second), next.is_some_and(|n| n.1 == *due));
+                prop_assert_eq!(first.is_before(second), next.is_none_or(|n| n.1 > *due));
+            }
         }
     }
 }
