@@ -49,7 +49,8 @@ impl Tree {
         }
     }
 
-    /// Sets the key of the winner of all: all of its matches are played again.
+    /// Sets a key without looking whether that changes anything: of the winner of all it does, in all
+    /// matches.
     #[inline]
     fn set_winner(&mut self, leaf: usize, key: Key) {
         let mut player = self.leaves + leaf;
@@ -91,8 +92,8 @@ impl WinnerTree {
         }
     }
 
-    /// The same of the slot that has just been woken, if nothing else has been set since: most wakes
-    /// set their own slot again.
+    /// Sets the slot that has just been woken, as most wakes do. If it is a busy one it mostly leads
+    /// these still.
     #[inline]
     fn replace(&mut self, slot: u32, key: Key) {
         match slot.checked_sub(self.busy_from) {

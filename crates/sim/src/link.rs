@@ -137,7 +137,7 @@ impl Link {
             ))),
         };
         Self {
-            straight: Straight::CLOSED,
+            straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0))),
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,

@@ -273,8 +273,8 @@ impl FifoPort {
             return Err(Loss { at: now, reason });
         }
         if *free_at <= now {
-            // An edge of the window is near, or it has an AQM, or it is as long as some that are too
-            // big would be: cells are filled up.
+            // An edge of the window is near or all are past, or it has an AQM, or it is as long as some
+            // that are too big would be: cells are filled up.
             line.emptied(now);
             *free_at = now + tx;
             if window.contains(now) {

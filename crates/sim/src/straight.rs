@@ -20,14 +20,16 @@ pub(crate) struct Straight {
 }
 
 impl Straight {
-    /// That of a free server; nothing goes through.
-    pub(crate) const CLOSED: Self = Self {
-        free_at: Time::ZERO,
-        until: Time::ZERO,
-        tx: Dur::ZERO,
-        passed: 0,
-        l3_len: 0,
-    };
+    /// That of a free server, which needs `tx` for a packet without a byte; nothing goes through.
+    pub(crate) fn closed(tx: Dur) -> Self {
+        Self {
+            free_at: Time::ZERO,
+            until: Time::ZERO,
+            tx,
+            passed: 0,
+            l3_len: 0,
+        }
+    }
 
     /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission ends.
     #[inline(always)]
@@ -69,5 +71,39 @@ impl Straight {
     #[inline]
     pub(crate) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
         (l3_len == self.l3_len && self.passed < u32::MAX).then_some(self.tx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_passes_what_is_alike_and_need_not_wait() {
+        let at = Time::from_ps;
+        let mut straight = Straight::closed(Dur::from_ps(1));
+        assert_eq!(straight.pass(at(0), 0), None, "it is closed");
+        straight.tune(100, Dur::from_ps(10));
+        straight.open_until(at(50));
+        assert_eq!(straight.pass(at(5), 100), Some(at(15)));
+        assert_eq!(straight.pass(at(14), 100), None, "it must wait");
+        assert_eq!(straight.pass(at(15), 101), None, "it is longer");
+        assert_eq!(straight.pass(at(15), 100), Some(at(25)));
+        assert_eq!(straight.pass(at(40), 100), None, "it is sent until 50");
+        assert_eq!(straight.passed(), (2, 100, Dur::from_ps(10)));
+    }
+
+    #[test]
+    fn it_has_itself_counted_before_it_overflows() {
+        let mut straight = Straight::closed(Dur::ZERO);
+        straight.tune(100, Dur::from_ps(10));
+        straight.open_until(Time::MAX);
+        straight.passed = u32::MAX;
+        assert_eq!(straight.pass(Time::ZERO, 100), None);
+        assert_eq!(straight.free_at, Time::ZERO);
+        assert_eq!(straight.tx_time(100), None);
+        straight.counted();
+        assert_eq!(straight.tx_time(100), Some(Dur::from_ps(10)));
+        assert!(straight.pass(Time::ZERO, 100).is_some());
     }
 }

@@ -1,5 +1,5 @@
 //! What goes straight through a port that computes departures is counted as if the port had been asked
-//! for each packet, as it is while somebody looks.
+//! for each packet, as it is where a tap wants to see them.
 
 mod common;
 

@@ -96,6 +96,7 @@ impl<S: EventSet> World<S> {
         }
         l.begin_counting(now, &mut self.lines, self.window);
         let tx = l.tx_time(packet, self.window);
+        // It may be the first of its length, or of the measured period.
         if let Some(end) = l.straight.pass(now, packet.l3_len) {
             return Some((now, end));
         }
