@@ -1,5 +1,4 @@
-//! Receivers that answer at once: what they do is worked out when a packet is sent on the link to
-//! them.
+//! Hosts that answer at once: what they do is worked out when a packet is sent on the link to them.
 //!
 //! A receiver that does not delay acknowledgments does nothing but to count what arrives and to answer
 //! it, and perhaps to send SYN-ACK again after a second. Where all that reaches a host comes over one
@@ -7,6 +6,10 @@
 //! when it is sent on that link, at the time of its arrival, and the acknowledgment sets out then. What
 //! arrives later than a SYN-ACK is due waits for its wake, and so does what is sent behind it; the same
 //! after an edge of the measured period, at which things are counted, and after a change of routes.
+//!
+//! A host with one sender and nothing else that sends is like that until the sender's next timer: an
+//! acknowledgment is heeded when it is sent on the link to the host, and what it lets go sets out then.
+//! It must not overtake what the sender is just sending, which may lead to it in no time.
 
 use std::collections::VecDeque;
 
@@ -15,7 +18,7 @@ use spillgate_events::EventSet;
 
 use super::World;
 use crate::flow::{Flow, Origin};
-use crate::tcp::Connection;
+use crate::tcp::{Connection, NO_SESSION};
 
 /// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
 /// mostly comes last, and the first ones are answered first.
@@ -42,22 +45,45 @@ impl SynTimers {
     }
 }
 
-/// The nodes whose receivers answer at once, and which do nothing else.
+/// What the flows that set out from a node are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    Nothing,
+    /// Receivers that do not delay acknowledgments.
+    Answers,
+    /// One sender, of no session.
+    Data,
+    Others,
+}
+
+/// The nodes whose receivers answer at once, or with one sender, and which do nothing else. Senders
+/// do not where links fail.
 pub(super) fn answering(
     nodes: usize,
     flows: &[Flow],
     tcp: &[Connection],
     from: &[Option<u32>],
+    fails: bool,
 ) -> Vec<bool> {
-    let mut at_once = vec![true; nodes];
+    let mut sends = vec![Sends::Nothing; nodes];
     for (flow, from) in flows.iter().zip(from) {
         let Some(from) = from else { continue };
-        at_once[*from as usize] &= match flow.origin {
-            Origin::Acknowledgments(c) => tcp[c as usize].sender.config().delayed_ack.is_none(),
-            _ => false,
+        let sends = &mut sends[*from as usize];
+        *sends = match (flow.origin, *sends) {
+            (Origin::Acknowledgments(c), Sends::Nothing | Sends::Answers)
+                if tcp[c as usize].sender.config().delayed_ack.is_none() =>
+            {
+                Sends::Answers
+            }
+            (Origin::Data(c), Sends::Nothing)
+                if tcp[c as usize].session == NO_SESSION && !fails =>
+            {
+                Sends::Data
+            }
+            _ => Sends::Others,
         };
     }
-    at_once
+    sends.into_iter().map(|s| s != Sends::Others).collect()
 }
 
 impl<S: EventSet> World<S> {
@@ -79,13 +105,41 @@ impl<S: EventSet> World<S> {
         }
     }
 
+    /// Whether what is `due` at a host that answers at once can be received ahead: nothing that it
+    /// does or that is counted comes before.
+    #[inline]
+    fn can_answer(&self, flow: u32, due: Time) -> bool {
+        due < self.answer_until()
+            && match self.flows[flow as usize].origin {
+                Origin::Acknowledgments(c) => self.can_heed(c as usize, due),
+                _ => true,
+            }
+    }
+
+    /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
+    #[inline]
+    fn can_heed(&self, c: usize, due: Time) -> bool {
+        let connection = &self.tcp[c];
+        // Its wake may come before its timers, which move on.
+        let before = |wake: Time| due < wake;
+        !self.pumps
+            && (before(self.flows[connection.data as usize].wake)
+                || connection.sender_wake().is_none_or(before))
+    }
+
+    /// Receives a packet that is due at a host that answers at once, ahead of the clock.
+    #[inline]
+    fn answer(&mut self, due: Time, tie: u64, packet: &Packet) {
+        self.count_ahead(due, tie, packet);
+        self.receive(due, packet);
+    }
+
     /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
     #[inline(never)]
     pub(super) fn receive_ahead(&mut self, link: usize, packet: &Packet, due: Time) -> bool {
-        let can = due < self.answer_until() && self.wires.first(link).is_none();
+        let can = self.can_answer(packet.flow, due) && self.wires.first(link).is_none();
         if can {
-            self.count_ahead(due, self.links[link].tie, packet);
-            self.receive(due, packet);
+            self.answer(due, self.links[link].tie, packet);
         }
         can
     }
@@ -103,14 +157,12 @@ impl<S: EventSet> World<S> {
         while self
             .wires
             .first(wire)
-            .is_some_and(|p| p.due < self.answer_until())
+            .is_some_and(|p| self.can_answer(p.flow, p.due))
         {
             let Some(first) = self.wires.pop(wire) else {
                 return;
             };
-            let packet = first.packet();
-            self.count_ahead(first.due, first.tie, &packet);
-            self.receive(first.due, &packet);
+            self.answer(first.due, first.tie, &first.packet());
         }
         if self.wires.first(wire).is_none() {
             self.events.cancel(self.slots.wires + wire as u32);

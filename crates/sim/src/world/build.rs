@@ -104,7 +104,7 @@ impl<S: EventSet> World<S> {
             _ => Vec::new(),
         };
         let from = hosts::origins(plan, &cast.flows, &paths);
-        let at_once = answering(plan.nodes.len(), &cast.flows, &cast.tcp, &from);
+        let at_once = answering(plan.nodes.len(), &cast.flows, &cast.tcp, &from, fails);
         // A large world loads what receivers need before packets arrive.
         let answers = |h: &&Host| !large && at_once[h.node as usize];
         let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
@@ -177,6 +177,7 @@ impl<S: EventSet> World<S> {
             between: between.then(|| Box::new(Between::new(rows))),
             horizon: if fails { Time::ZERO } else { Time::MAX },
             syn_timers: SynTimers::default(),
+            pumps: false,
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,

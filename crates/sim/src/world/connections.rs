@@ -12,10 +12,17 @@ impl<S: EventSet> World<S> {
     pub(super) fn sender_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.data as usize].wake = Time::MAX;
+        let now = self.now;
         if !connection.alive {
+            self.counts.events -= 1;
             return;
         }
-        if connection.on_sender_wake(self.now) {
+        if connection.sender_wake().is_none_or(|at| at > now) {
+            // Its timers have moved on, perhaps by acknowledgments that arrive later.
+            self.counts.events -= 1;
+            return self.wake_sender(c);
+        }
+        if connection.on_sender_wake(now) {
             self.session_due(c);
         }
         self.pump_data(c);
@@ -50,18 +57,21 @@ impl<S: EventSet> World<S> {
         self.if_left(now, c);
     }
 
-    /// A segment has reached the sender of connection `c`.
+    /// A segment reaches the sender of connection `c` at `now`, which may lie ahead: the clock goes
+    /// there meanwhile.
     #[inline]
-    pub(super) fn acknowledgment_arrived(&mut self, c: usize, packet: &Packet) {
+    pub(super) fn acknowledgment_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
+        let clock = std::mem::replace(&mut self.now, now);
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
         connection.on_the_way -= 1;
         if connection.alive {
-            connection.on_acknowledgment(self.now, segment, packet.ecn);
+            connection.on_acknowledgment(now, segment, packet.ecn);
             self.pump_data(c);
             self.if_over(c);
         }
-        self.if_left(self.now, c);
+        self.if_left(now, c);
+        self.now = clock;
     }
 
     /// A segment of connection `c` is lost at `at`, which may lie ahead.
@@ -96,9 +106,11 @@ impl<S: EventSet> World<S> {
 
     /// Sends what the sender of connection `c` may send now, and sets its wake.
     pub(super) fn pump_data(&mut self, c: usize) {
+        let pumps = std::mem::replace(&mut self.pumps, true);
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
             self.send(self.now, self.tcp[c].data, c, segment);
         }
+        self.pumps = pumps;
         self.wake_sender(c);
     }
 

@@ -110,6 +110,8 @@ pub struct World<S> {
     /// What takes place from then on may depend on a change of links or routes that is still to come.
     horizon: Time,
     syn_timers: SynTimers,
+    /// A sender is sending.
+    pumps: bool,
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     inputs: Option<Box<Inputs>>,
@@ -147,7 +149,8 @@ struct Edges {
 /// What a run has done so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Wakes, the observer's not counted, and deliveries that were worked out ahead.
+    /// Wakes, those of the observer and of senders that have nothing to do not counted, and
+    /// deliveries that were worked out ahead.
     events: u64,
     /// Packets that were sent.
     emitted: u64,
@@ -207,7 +210,8 @@ impl<S: EventSet> World<S> {
         (self.now.as_ps() as f64 / self.window.end().as_ps() as f64).min(1.0)
     }
 
-    /// Events so far: wakes, the observer's not counted, and deliveries without a wake of their own.
+    /// Events so far: wakes at which something is to be done, the observer's not counted, and
+    /// deliveries without a wake of their own.
     pub fn events(&self) -> u64 {
         self.counts.events
     }

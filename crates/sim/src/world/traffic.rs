@@ -99,7 +99,7 @@ impl<S: EventSet> World<S> {
         match f.origin {
             Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
             Origin::Data(c) => self.data_arrived(now, c as usize, packet),
-            Origin::Acknowledgments(c) => self.acknowledgment_arrived(c as usize, packet),
+            Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
         }
     }
 
