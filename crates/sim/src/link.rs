@@ -18,21 +18,7 @@ use crate::window::Window;
 pub(crate) struct Link {
     // What goes straight through touches no more than this cache line.
     pub(crate) straight: Straight,
-    pub(crate) delay: Dur,
-    /// Hash that places its deliveries among those of the same instant.
-    pub(crate) tie: u64,
-    /// What can be done with a packet before it is at the far end.
-    pub(crate) then: Then,
-    /// Where its packets are while they are on the wire.
-    pub(crate) wire: u32,
-    /// Labels may change at its port.
-    pub(crate) labels: bool,
-    /// All packets come over one other link, and departures are computed.
-    pub(crate) solo: bool,
-    /// What is at its far end answers at once, and nothing else gets there.
-    pub(crate) answers: bool,
-    /// What it sends is looked at once more: labels may change, or it fails.
-    pub(crate) special: bool,
+    pub(crate) onward: Onward,
     // The rest has a second one.
     pub(crate) port: Port,
     pub(crate) rate: Rate,
@@ -41,6 +27,26 @@ pub(crate) struct Link {
 }
 
 const _: () = assert!(size_of::<Link>() == 128 && offset_of!(Link, port) == 64);
+
+/// What is known of a port and of the way from there on, as long as the routes are these.
+#[derive(Clone, Copy)]
+pub(crate) struct Onward {
+    pub(crate) delay: Dur,
+    /// Hash that places the link's deliveries among those of the same instant.
+    pub(crate) tie: u64,
+    /// What can be done with a packet before it is at the far end.
+    pub(crate) then: Then,
+    /// Where its packets are while they are on the wire.
+    pub(crate) wire: u32,
+    /// What it sends is looked at once more: labels may change, or it fails.
+    pub(crate) special: bool,
+    /// Labels may change at its port.
+    pub(crate) labels: bool,
+    /// All packets come over one other link, and departures are computed.
+    pub(crate) solo: bool,
+    /// What is at its far end answers at once, and nothing else gets there.
+    pub(crate) answers: bool,
+}
 
 /// What can be done with a packet on a link before it is at the far end, as long as the routes are
 /// these.
@@ -139,17 +145,19 @@ impl Link {
         Self {
             straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0))),
             rate: plan.rate,
-            delay: plan.delay,
             overhead: plan.overhead,
-            labels: false,
-            solo: false,
-            answers: false,
-            special: fails,
             port,
-            wire: 0,
-            tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
+            onward: Onward {
+                delay: plan.delay,
+                tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
+                then: Then::Wait,
+                wire: 0,
+                special: fails,
+                labels: false,
+                solo: false,
+                answers: false,
+            },
             meter: LinkMeter::default(),
-            then: Then::Wait,
         }
     }
 
@@ -161,7 +169,7 @@ impl Link {
     /// Bytes of a packet on the wire.
     #[inline]
     pub(crate) fn wire_len(&self, packet: &Packet) -> u32 {
-        match self.labels {
+        match self.onward.labels {
             false => self.overhead.wire_len(packet.l3_len),
             true => {
                 let labels = packet.labels.bytes();
@@ -174,7 +182,7 @@ impl Link {
     /// that are as long may go straight through.
     #[inline]
     pub(crate) fn tx_time(&mut self, packet: &Packet, window: Window) -> Dur {
-        if self.labels {
+        if self.onward.labels {
             return self.rate.tx_time(packet.len);
         }
         match self.straight.tx_time(packet.l3_len) {
@@ -220,7 +228,7 @@ impl Link {
     fn open(&mut self, window: Window) {
         let (_, l3_len, _) = self.straight.passed();
         let until = match &self.port {
-            Port::Fifo(fifo) if !self.labels => {
+            Port::Fifo(fifo) if !self.onward.labels => {
                 fifo.open_until(self.overhead.wire_len(l3_len), window)
             }
             _ => Time::ZERO,

@@ -174,6 +174,12 @@ impl Connection {
         (at < Time::MAX).then_some(at)
     }
 
+    /// Whether neither the sender nor its application wants to be woken before `at` or then.
+    #[inline(never)]
+    pub(crate) fn is_idle_until(&self, at: Time) -> bool {
+        self.sender_wake().is_none_or(|wake| at < wake)
+    }
+
     /// Whether the sender has nothing more to do: everything arrived, or it gave up.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {

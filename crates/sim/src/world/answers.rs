@@ -27,7 +27,6 @@ pub(super) struct SynTimers(VecDeque<(Time, u32)>);
 
 impl SynTimers {
     /// The first of all; [`Time::MAX`] if there is none.
-    #[inline]
     fn first(&self) -> Time {
         self.0.front().map_or(Time::MAX, |(at, _)| *at)
     }
@@ -87,13 +86,10 @@ pub(super) fn answering(
 }
 
 impl<S: EventSet> World<S> {
-    /// What arrives before that can be received ahead.
-    #[inline]
-    fn answer_until(&self) -> Time {
-        self.edges
-            .next
-            .min(self.horizon)
-            .min(self.syn_timers.first())
+    /// Works out anew until when what arrives can be received ahead.
+    pub(super) fn find_answer_until(&mut self) {
+        let syn_timer = self.syn_timers.first();
+        self.answer_until = self.edges.next.min(self.horizon).min(syn_timer);
     }
 
     /// The timer of a receiver may have moved from `before`.
@@ -102,29 +98,29 @@ impl<S: EventSet> World<S> {
         let at = self.tcp[c].receiver.syn_timeout();
         if at != before {
             self.syn_timers.moved(c as u32, before, at);
+            self.find_answer_until();
         }
     }
 
     /// Whether what is `due` at a host that answers at once can be received ahead: nothing that it
     /// does or that is counted comes before.
-    #[inline]
+    #[inline(always)]
     fn can_answer(&self, flow: u32, due: Time) -> bool {
-        due < self.answer_until()
-            && match self.flows[flow as usize].origin {
-                Origin::Acknowledgments(c) => self.can_heed(c as usize, due),
-                _ => true,
-            }
+        if due >= self.answer_until {
+            return false;
+        }
+        match self.flows[flow as usize].origin {
+            Origin::Acknowledgments(c) => !self.pumps && self.can_heed(c as usize, due),
+            _ => true,
+        }
     }
 
     /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
-    #[inline]
+    #[inline(always)]
     fn can_heed(&self, c: usize, due: Time) -> bool {
         let connection = &self.tcp[c];
-        // Its wake may come before its timers, which move on.
-        let before = |wake: Time| due < wake;
-        !self.pumps
-            && (before(self.flows[connection.data as usize].wake)
-                || connection.sender_wake().is_none_or(before))
+        // It may be woken before its timers, which move on.
+        due < self.flows[connection.data as usize].wake || connection.is_idle_until(due)
     }
 
     /// Receives a packet that is due at a host that answers at once, ahead of the clock.
@@ -136,10 +132,16 @@ impl<S: EventSet> World<S> {
 
     /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
     #[inline(never)]
-    pub(super) fn receive_ahead(&mut self, link: usize, packet: &Packet, due: Time) -> bool {
+    pub(super) fn receive_ahead(
+        &mut self,
+        link: usize,
+        tie: u64,
+        packet: &Packet,
+        due: Time,
+    ) -> bool {
         let can = self.can_answer(packet.flow, due) && self.wires.first(link).is_none();
         if can {
-            self.answer(due, self.links[link].tie, packet);
+            self.answer(due, tie, packet);
         }
         can
     }
@@ -147,7 +149,7 @@ impl<S: EventSet> World<S> {
     /// A packet has arrived that could not be received before: those behind it perhaps can.
     #[inline]
     pub(super) fn receive_rest(&mut self, wire: usize) {
-        if self.links.get(wire).is_some_and(|l| l.answers) {
+        if self.links.get(wire).is_some_and(|l| l.onward.answers) {
             self.receive_waiting(wire);
         }
     }

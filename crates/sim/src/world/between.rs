@@ -162,9 +162,9 @@ impl<S: EventSet> World<S> {
         let confluences = Confluences::of_own_wires(meet, &self.links);
         let mut found = Vec::new();
         for (link, next) in feeding.nexts.iter().enumerate() {
-            self.links[link].then = match next {
+            self.links[link].onward.then = match next {
                 Next::Port(to) => Then::WaitFor(*to),
-                _ if self.links[link].answers => Then::Receive,
+                _ if self.links[link].onward.answers => Then::Receive,
                 Next::Elsewhere if !feeding.leads_on[link] => Then::End,
                 _ => Then::Wait,
             };
@@ -181,10 +181,10 @@ impl<S: EventSet> World<S> {
         let depths = depths(&rows);
         for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
             let from = feeder.zip(depth);
-            self.links[to as usize].solo = from.is_some();
+            self.links[to as usize].onward.solo = from.is_some();
             if let Some((from, depth)) = from {
                 found.push((depth, from));
-                self.links[from as usize].then = match leads(&from, to) {
+                self.links[from as usize].onward.then = match leads(&from, to) {
                     true => Then::Port(to),
                     false => Then::Look,
                 };
@@ -205,8 +205,9 @@ impl<S: EventSet> World<S> {
         let Some(between) = &mut self.between else {
             return;
         };
-        self.horizon = until;
         let feeders = std::mem::take(&mut between.only_feeders);
+        self.horizon = until;
+        self.find_answer_until();
         for &link in &feeders {
             self.send_on(link as usize);
         }
@@ -224,7 +225,8 @@ impl<S: EventSet> World<S> {
         let mut stay = VecDeque::new();
         for head in self.wires.take(link) {
             let mut packet = head.packet();
-            let next = (head.due < self.horizon).then(|| self.next_ahead(link, &packet));
+            let then = self.links[link].onward.then;
+            let next = (head.due < self.horizon).then(|| self.next_ahead(link, then, &packet));
             match next.flatten() {
                 Some(next) => {
                     self.count_ahead(head.due, head.tie, &packet);

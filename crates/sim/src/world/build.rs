@@ -77,9 +77,9 @@ impl<S: EventSet> World<S> {
         let feeders = paths.feeders(&links);
         let nexts = paths.nexts(&feeders, &links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
-            link.wire = own;
-            link.labels = labels;
-            link.special |= labels;
+            link.onward.wire = own;
+            link.onward.labels = labels;
+            link.onward.special |= labels;
         }
         let own_wires = links.len() as u32;
         // What is lost on a link must be on its own wire, and must not have got further.
@@ -110,7 +110,7 @@ impl<S: EventSet> World<S> {
         let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
         let rows: Vec<_> = rows.collect();
         for (to, _) in &rows {
-            links[*to as usize].answers = true;
+            links[*to as usize].onward.answers = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
         let wires = if fails || inputs.is_some() {
@@ -119,10 +119,10 @@ impl<S: EventSet> World<S> {
             share_wires(&mut links, &feeders, &nexts) as u32
         };
         for (link, feeder) in links.iter_mut().zip(feeders) {
-            link.solo = ahead && matches!(feeder, Feeder::Link(_));
+            link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
         for (link, then) in paths.aheads(&links).into_iter().enumerate() {
-            links[link].then = then;
+            links[link].onward.then = then;
         }
         let confluences = match ahead {
             true => Confluences::new(&paths, &links, &nexts, wires as usize),
@@ -132,7 +132,7 @@ impl<S: EventSet> World<S> {
             true => {
                 let sent = (&cast.flows[..], &from[..]);
                 let ends = (&cast.tcp[..], &cast.sessions[..]);
-                let carries = |l: usize| !links[l].answers && (fails || carries[l]);
+                let carries = |l: usize| !links[l].onward.answers && (fails || carries[l]);
                 let found = (&hosts[..], &links);
                 hosts::batches(plan, found, sent, ends, carries, wires as usize)
             }
@@ -176,6 +176,7 @@ impl<S: EventSet> World<S> {
             routing: Routing::new(plan).map(Box::new),
             between: between.then(|| Box::new(Between::new(rows))),
             horizon: if fails { Time::ZERO } else { Time::MAX },
+            answer_until: Time::ZERO,
             syn_timers: SynTimers::default(),
             pumps: false,
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
@@ -226,6 +227,7 @@ impl<S: EventSet> World<S> {
         for failure in &plan.failures {
             world.repair(failure.link as usize);
         }
+        world.find_answer_until();
         world.find_feeders();
         world.plan_change();
         if world.series.is_some() {

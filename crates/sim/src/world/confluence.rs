@@ -103,7 +103,7 @@ impl Confluences {
         ports: impl Iterator<Item = (u32, &'a [u32])>,
         links: &[Link],
     ) -> Self {
-        let shortest = |wires: &[u32]| wires.iter().map(|w| links[*w as usize].delay).min();
+        let shortest = |wires: &[u32]| wires.iter().map(|w| links[*w as usize].onward.delay).min();
         let met = ports
             .filter_map(|(port, wires)| Some((port, (wires.to_vec(), shortest(wires)?))))
             .filter(|(_, (_, delay))| !delay.is_zero());
@@ -154,8 +154,8 @@ fn meeting(
     let mut delay = vec![Dur::MAX; wires];
     for (link, goes) in links.iter().zip(nexts) {
         if *goes != Next::None {
-            let wire = link.wire as usize;
-            delay[wire] = delay[wire].min(link.delay);
+            let wire = link.onward.wire as usize;
+            delay[wire] = delay[wire].min(link.onward.delay);
             next[wire] = next[wire].and(*goes);
         }
     }
@@ -163,7 +163,7 @@ fn meeting(
     for (link, to) in paths.steps() {
         let Some(to) = to else { continue };
         let only = link.is_some_and(|link| {
-            let wire = links[link as usize].wire as usize;
+            let wire = links[link as usize].onward.wire as usize;
             next[wire] == Next::Port(to) && !delay[wire].is_zero()
         });
         refused[to as usize] |= !only;
@@ -338,7 +338,7 @@ impl<S: EventSet> World<S> {
     /// wire wakes for itself.
     #[cold]
     pub(super) fn strayed(&mut self, link: usize) {
-        let Some(c) = self.confluences.of(self.links[link].wire as usize) else {
+        let Some(c) = self.confluences.of(self.links[link].onward.wire as usize) else {
             return;
         };
         let confluence = &mut self.confluences.all[c];
@@ -357,7 +357,7 @@ impl<S: EventSet> World<S> {
         if self.confluences.all.is_empty() || wire >= self.links.len() {
             return;
         }
-        let Some(c) = self.confluences.of(self.links[wire].wire as usize) else {
+        let Some(c) = self.confluences.of(self.links[wire].onward.wire as usize) else {
             return;
         };
         let confluence = &mut self.confluences.all[c];

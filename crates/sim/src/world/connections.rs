@@ -17,7 +17,7 @@ impl<S: EventSet> World<S> {
             self.counts.events -= 1;
             return;
         }
-        if connection.sender_wake().is_none_or(|at| at > now) {
+        if connection.is_idle_until(now) {
             // Its timers have moved on, perhaps by acknowledgments that arrive later.
             self.counts.events -= 1;
             return self.wake_sender(c);

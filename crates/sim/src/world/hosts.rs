@@ -132,7 +132,7 @@ pub(super) fn batches(
     wires: usize,
 ) -> Vec<bool> {
     let talk = in_dialogues(plan.nodes.len(), sent, ends);
-    let wire = |link: u32| links[link as usize].wire;
+    let wire = |link: u32| links[link as usize].onward.wire;
     let mut leads = vec![false; links.len()];
     // The wire to each node; what nothing gets to sends by its timers alone.
     let mut to = vec![Feeder::None; plan.nodes.len()];

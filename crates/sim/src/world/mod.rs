@@ -109,6 +109,8 @@ pub struct World<S> {
     between: Option<Box<Between>>,
     /// What takes place from then on may depend on a change of links or routes that is still to come.
     horizon: Time,
+    /// What arrives before that at hosts that answer at once can be received ahead.
+    answer_until: Time,
     syn_timers: SynTimers,
     /// A sender is sending.
     pumps: bool,

@@ -67,7 +67,7 @@ impl Paths {
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
             let then = match to {
-                Some(to) if links[to as usize].solo => Then::Port(to),
+                Some(to) if links[to as usize].onward.solo => Then::Port(to),
                 _ => Then::Wait,
             };
             let known = found[link as usize].get_or_insert(then);
@@ -76,7 +76,7 @@ impl Paths {
             }
         }
         let then = |(found, link): (Option<Then>, &Link)| match found {
-            _ if link.answers => Then::Receive,
+            _ if link.onward.answers => Then::Receive,
             None => Then::Wait,
             Some(then) => then,
         };
@@ -158,20 +158,20 @@ impl Feeder {
 /// whose packets are mostly received before they arrive have no other.
 pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
-    for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.answers) {
+    for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.onward.answers) {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,
-            Feeder::Hosts => (Feeder::Hosts, l.delay),
+            Feeder::Hosts => (Feeder::Hosts, l.onward.delay),
             Feeder::Several => (Feeder::Link(i as u32), Dur::ZERO),
             Feeder::Link(mut root) => {
-                let mut delay = l.delay;
+                let mut delay = l.onward.delay;
                 // Links do not feed themselves: paths have no loops.
                 while let Feeder::Link(before) = feeders[root as usize] {
-                    delay = delay + links[root as usize].delay;
+                    delay = delay + links[root as usize].onward.delay;
                     root = before;
                 }
                 // Longer than that of the link `root` itself, by a picosecond at least.
-                let delay = delay + links[root as usize].delay + Dur::from_ps(1);
+                let delay = delay + links[root as usize].onward.delay + Dur::from_ps(1);
                 (Feeder::Link(root), delay)
             }
         };
@@ -183,7 +183,7 @@ pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]
     let mut wires = links.len();
     for members in groups.into_values() {
         for i in members {
-            links[i].wire = wires as u32;
+            links[i].onward.wire = wires as u32;
         }
         wires += 1;
     }

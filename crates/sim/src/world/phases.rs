@@ -40,6 +40,7 @@ impl<S: EventSet> World<S> {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
+        self.find_answer_until();
         // In place: of many flows, an array of counts would be the largest that a run takes.
         for transfers in &mut self.transfers {
             transfers.on_edge(begins);

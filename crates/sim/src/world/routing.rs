@@ -123,7 +123,7 @@ impl<S: EventSet> World<S> {
                     wire.pop_front();
                 }
             }
-            match self.links[link].then {
+            match self.links[link].onward.then {
                 Then::Port(port) | Then::WaitFor(port) => {
                     return self.offer(port as usize, packet, now);
                 }

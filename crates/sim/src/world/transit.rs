@@ -4,7 +4,7 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
-use crate::link::Then;
+use crate::link::{Onward, Then};
 use crate::port::{Loss, Port, size};
 use crate::wires::{InFlight, Placed};
 
@@ -66,15 +66,16 @@ impl<S: EventSet> World<S> {
     /// one link only.
     pub(super) fn offer(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
         loop {
-            let straight = &mut self.links[link].straight;
-            let (start, end) = match straight.pass(now, packet.l3_len) {
+            let l = &mut self.links[link];
+            let (passed, onward) = (l.straight.pass(now, packet.l3_len), l.onward);
+            let (start, end) = match passed {
                 Some(end) => (now, end),
                 None => match self.queue(link, packet, now) {
                     Some(sent) => sent,
                     None => return,
                 },
             };
-            match self.send_off(link, packet, start, end) {
+            match self.send_off(link, onward, packet, start, end) {
                 Some((next, due)) => (link, now) = (next, due),
                 None => return,
             }
@@ -85,7 +86,7 @@ impl<S: EventSet> World<S> {
     /// is sent, if it is known and not lost.
     #[inline(never)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        if self.links[link].labels {
+        if self.links[link].onward.labels {
             self.relabel(link, packet);
         }
         let l = &mut self.links[link];
@@ -192,7 +193,8 @@ impl<S: EventSet> World<S> {
                 }
                 self.tap_served(link, &packet);
             }
-            if let Some((next, due)) = self.send_off(link, &mut packet, now, end) {
+            let onward = self.links[link].onward;
+            if let Some((next, due)) = self.send_off(link, onward, &mut packet, now, end) {
                 self.offer(next, &mut packet, due);
             }
         }
@@ -232,35 +234,31 @@ impl<S: EventSet> World<S> {
     fn send_off(
         &mut self,
         link: usize,
+        onward: Onward,
         packet: &mut Packet,
         start: Time,
         end: Time,
     ) -> Option<(usize, Time)> {
-        let l = &self.links[link];
-        let due = end + l.delay;
-        if l.special {
-            if l.labels {
-                self.meter_labels(link, packet, start);
-            }
-            if self.is_cut_off(link, packet, end, due) {
-                return None;
-            }
+        let due = end + onward.delay;
+        if onward.special && self.is_special(link, packet, start, end, due) {
+            return None;
         }
-        let l = &self.links[link];
-        let (tie, wire, then) = (l.tie, l.wire as usize, l.then);
         if due < self.horizon {
-            if let Some(next) = self.next_ahead(link, packet) {
-                self.count_ahead(due, tie, packet);
+            if let Some(next) = self.next_ahead(link, onward.then, packet) {
+                self.count_ahead(due, onward.tie, packet);
                 packet.handle += self.step;
                 return Some((next, due));
             }
         }
-        if then == Then::Receive && self.receive_ahead(link, packet, due) {
+        if onward.then == Then::Receive && self.receive_ahead(link, onward.tie, packet, due) {
             return None;
         }
-        match self.wires.push(wire, link, due, tie, packet) {
+        match self
+            .wires
+            .push(onward.wire as usize, link, due, onward.tie, packet)
+        {
             Placed::Behind => {}
-            Placed::First => self.wake_wire(wire),
+            Placed::First => self.wake_wire(onward.wire as usize),
             Placed::Astray { first } => {
                 self.strayed(link);
                 if first {
@@ -274,9 +272,8 @@ impl<S: EventSet> World<S> {
     /// The port to which a packet that gets to the far end of `link` before the next change may be
     /// offered now.
     #[inline(always)]
-    pub(super) fn next_ahead(&mut self, link: usize, packet: &Packet) -> Option<usize> {
+    pub(super) fn next_ahead(&mut self, link: usize, then: Then, packet: &Packet) -> Option<usize> {
         // One after the other: a table of jumps would be guessed wrong more often.
-        let then = self.links[link].then;
         if let Then::Port(next) = then {
             return Some(next as usize);
         }
@@ -287,12 +284,28 @@ impl<S: EventSet> World<S> {
             Some(routing) => routing.next(link, packet)?,
             None => self.hops[(packet.handle >> 32) as usize],
         } as usize;
-        self.links.get(next).filter(|l| l.solo).map(|_| next)
+        self.links.get(next).filter(|l| l.onward.solo).map(|_| next)
+    }
+
+    /// Looks once more at what a link sends on which labels may change or which fails: whether it is
+    /// lost on the way.
+    #[inline(never)]
+    fn is_special(
+        &mut self,
+        link: usize,
+        packet: &Packet,
+        start: Time,
+        end: Time,
+        due: Time,
+    ) -> bool {
+        if self.links[link].onward.labels {
+            self.meter_labels(link, packet, start);
+        }
+        self.is_cut_off(link, packet, end, due)
     }
 
     /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
     /// reached its far end at `due`: then the packet is lost.
-    #[inline(never)]
     fn is_cut_off(&mut self, link: usize, packet: &Packet, end: Time, due: Time) -> bool {
         let l = &mut self.links[link];
         let Port::Fifo(fifo) = &l.port else {
