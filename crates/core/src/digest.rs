@@ -55,7 +55,6 @@ impl Digest {
 pub struct Facts {
     a: u64,
     b: u64,
-    n: u64,
 }
 
 impl Facts {
@@ -69,13 +68,13 @@ impl Facts {
         self.b = self.b.wrapping_add(
             (h ^ place.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (h >> 29),
         );
-        self.n = self.n.wrapping_add(1);
     }
 
-    /// The fingerprint of all facts so far as 32 hexadecimal digits.
-    pub fn hex(&self) -> String {
+    /// The fingerprint of all facts so far as 32 hexadecimal digits; who tells them knows their
+    /// `number`.
+    pub fn hex(&self, number: u64) -> String {
         let mut all = Digest::default();
-        [self.a, self.b, self.n].iter().for_each(|w| all.word(*w));
+        [self.a, self.b, number].iter().for_each(|w| all.word(*w));
         all.hex()
     }
 }
@@ -101,7 +100,7 @@ mod tests {
         let of = |facts: &[(u64, u64)]| {
             let mut d = Facts::default();
             facts.iter().for_each(|f| d.fact(f.0, f.1));
-            d.hex()
+            d.hex(facts.len() as u64)
         };
         assert_eq!(of(&[(1, 2), (3, 4)]), of(&[(3, 4), (1, 2)]));
         // Exchanged, changed, repeated and missing facts show.

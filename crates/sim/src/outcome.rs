@@ -1,7 +1,7 @@
 //! What a run leaves behind: one value for every key of the layout, the delay
 //! distribution of each class, and time series.
 
-use spillgate_core::{DropReason, Dscp, Dur, Facts, Time};
+use spillgate_core::{DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, jain};
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
@@ -309,12 +309,12 @@ impl Outcome {
 
     pub(crate) fn with_run(
         mut self,
-        facts: Facts,
+        digest: String,
         events: u64,
         packets: u64,
         series: Option<&SeriesRecorder>,
     ) -> Self {
-        self.digest = facts.hex();
+        self.digest = digest;
         self.events = events;
         self.packets = packets;
         self.series = series.map(SeriesRecorder::curves).unwrap_or_default();

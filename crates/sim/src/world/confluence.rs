@@ -221,12 +221,9 @@ impl<S: EventSet> World<S> {
 
     #[inline(never)]
     fn confluence_due(&mut self, c: usize, wire: usize) {
-        // Deliveries are counted one by one.
-        self.counts.events -= 1;
         let confluence = &mut self.confluences.all[c];
         if confluence.strays > 0 {
             if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
-                self.counts.events += 1;
                 self.deliver_alone(wire);
             } else {
                 self.wake_wire(wire);

@@ -14,12 +14,12 @@ impl<S: EventSet> World<S> {
         self.flows[connection.data as usize].wake = Time::MAX;
         let now = self.now;
         if !connection.alive {
-            self.counts.events -= 1;
+            self.counts.wakes -= 1;
             return;
         }
         if connection.is_idle_until(now) {
             // Its timers have moved on, perhaps by acknowledgments that arrive later.
-            self.counts.events -= 1;
+            self.counts.wakes -= 1;
             return self.wake_sender(c);
         }
         if connection.on_sender_wake(now) {

@@ -179,7 +179,6 @@ impl<S: EventSet> World<S> {
             if more.is_none() {
                 break;
             }
-            self.counts.events += 1;
         }
         self.now = clock;
         // A packet that got onto the wire while it was empty has set the wake.

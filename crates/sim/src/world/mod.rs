@@ -151,13 +151,26 @@ struct Edges {
 /// What a run has done so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Wakes, those of the observer and of senders that have nothing to do not counted, and
-    /// deliveries that were worked out ahead.
-    events: u64,
+    /// Wakes but for deliveries, those of the observer and of senders that have nothing to do.
+    wakes: u64,
     /// Packets that were sent.
     emitted: u64,
-    /// Deliveries at the far end of a link.
+    /// Deliveries at the far end of a link before the end of the window.
     hops: u64,
+    /// Losses before the end of the window.
+    losses: u64,
+}
+
+impl Counts {
+    /// What has happened.
+    fn events(&self) -> u64 {
+        self.wakes + self.hops
+    }
+
+    /// The facts that the fingerprint is of.
+    fn facts(&self) -> u64 {
+        self.hops + self.losses
+    }
 }
 
 /// Whose wake a slot of the event set is: flows come first, but for those behind the last that is
@@ -191,12 +204,13 @@ impl<S: EventSet> World<S> {
                 self.pass_edges(at);
             }
             self.now = at;
-            self.counts.events += 1;
             if slot < self.slots.wires {
+                self.counts.wakes += 1;
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
                 self.wire_due((slot - self.slots.wires) as usize);
             } else {
+                self.counts.wakes += 1;
                 let port = (slot - self.slots.ports) as usize;
                 match self.slots.link_of_port.get(port) {
                     Some(link) => self.serve(*link as usize),
@@ -212,10 +226,10 @@ impl<S: EventSet> World<S> {
         (self.now.as_ps() as f64 / self.window.end().as_ps() as f64).min(1.0)
     }
 
-    /// Events so far: wakes at which something is to be done, the observer's not counted, and
-    /// deliveries without a wake of their own.
+    /// Events so far: deliveries at the far end of a link before the end of the measured period, and
+    /// wakes of sources, senders, receivers and ports that have something to do.
     pub fn events(&self) -> u64 {
-        self.counts.events
+        self.counts.events()
     }
 
     /// Packets that sources have emitted so far.
@@ -230,7 +244,7 @@ impl<S: EventSet> World<S> {
 
     /// Fingerprint of the event stream so far.
     pub fn digest(&self) -> String {
-        self.facts.hex()
+        self.facts.hex(self.counts.facts())
     }
 
     /// What kept a capture from being replayed, if anything did: the outcome is worth nothing then.
@@ -296,8 +310,8 @@ impl<S: EventSet> World<S> {
             self.gaps.as_deref(),
         )
         .with_run(
-            self.facts,
-            self.counts.events,
+            self.digest(),
+            self.counts.events(),
             self.counts.emitted,
             self.series.as_ref(),
         )

@@ -111,6 +111,7 @@ impl<S: EventSet> World<S> {
             mpls.counts.lost += u64::from(packet.labels.depth());
         }
         if now < self.window.end() {
+            self.counts.losses += 1;
             self.facts.fact(
                 now.as_ps() ^ place.rotate_left(1 + lost.reason.index() as u32),
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),

@@ -327,7 +327,6 @@ impl<S: EventSet> World<S> {
     pub(super) fn count_ahead(&mut self, due: Time, tie: u64, packet: &Packet) {
         if due < self.window.end() {
             self.counts.hops += 1;
-            self.counts.events += 1;
             self.facts.fact(
                 due.as_ps() ^ tie,
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
