@@ -131,26 +131,21 @@ impl Wires {
     }
 }
 
-/// Where the CoS stands in a handle.
-const COS: u32 = 60;
-
 /// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) due: Time,
     /// The tie of its link.
     pub(crate) tie: u64,
-    /// The packet's handle, which leaves four bits at the top for the CoS: all paths together have
-    /// fewer than 2²⁸ places.
     handle: u64,
     sent: Time,
     pub(crate) flow: u32,
     seq: u32,
-    hash: u32,
     l3_len: u16,
-    /// DSCP and ECN field as in the IP header: one byte is left for the labels.
-    traffic: u8,
+    dscp: Dscp,
     labels: Labels,
+    cos: Cos,
+    ecn: Ecn,
 }
 
 const _: () = assert!(size_of::<InFlight>() == 48);
@@ -171,25 +166,25 @@ impl InFlight {
 
     #[inline]
     pub(crate) fn new(due: Time, tie: u64, p: &Packet) -> Self {
-        debug_assert!(p.handle >> COS == 0);
         Self {
             due,
             tie,
-            handle: p.handle | u64::from(p.cos.bits()) << COS,
+            handle: p.handle,
             sent: p.sent,
             flow: p.flow,
             seq: p.seq,
-            hash: p.hash,
             l3_len: p.l3_len,
-            traffic: p.dscp.value() << 2 | p.ecn as u8,
+            dscp: p.dscp,
             labels: p.labels,
+            cos: p.cos,
+            ecn: p.ecn,
         }
     }
 
     /// Where its next hop stands.
     #[inline]
     pub(crate) fn hop(&self) -> usize {
-        (self.handle << 4 >> 36) as usize
+        (self.handle >> 32) as usize
     }
 
     /// The number of its segment.
@@ -202,13 +197,12 @@ impl InFlight {
     #[inline]
     pub(crate) fn packet(&self) -> Packet {
         Packet {
-            handle: self.handle & !(15 << COS),
-            cos: Cos::from_bits((self.handle >> COS) as u8),
+            handle: self.handle,
             sent: self.sent,
-            hash: self.hash,
-            dscp: Dscp::from_upper_bits(self.traffic),
-            ecn: Ecn::from_bits(self.traffic),
+            dscp: self.dscp,
             labels: self.labels,
+            cos: self.cos,
+            ecn: self.ecn,
             ..Packet::new(self.flow, self.seq, self.l3_len)
         }
     }

@@ -61,7 +61,6 @@ impl<S: EventSet> World<S> {
         let f = &mut self.flows[flow];
         let mut packet = Packet::new(flow as u32, f.seq, len);
         packet.sent = now;
-        packet.hash = f.hash;
         packet.dscp = f.dscp;
         packet.ecn = f.ecn;
         packet.handle = u64::from(f.begin) << 32 | u64::from(number);

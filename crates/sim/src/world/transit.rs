@@ -120,7 +120,9 @@ impl<S: EventSet> World<S> {
     }
 
     /// A packet arrives at a port with a discipline.
-    fn enqueue(&mut self, link: usize, packet: Packet) {
+    fn enqueue(&mut self, link: usize, mut packet: Packet) {
+        // On the wire it would only be carried along.
+        packet.hash = self.flows[packet.flow as usize].hash;
         let tapped = self.tap.is_some();
         let mut marks = 0;
         if tapped {
