@@ -318,7 +318,8 @@ fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
 
 /// Hosts whose answers share a link with what comes later: packets of another way to it, and packets
 /// that pass it; and nodes that others pass on their way, over a link with other packets, or where links
-/// fail.
+/// fail. Senders with hosts of their own: one whose segments lead to their acknowledgments at once, and
+/// two that meet.
 #[test]
 fn answers_keep_their_order_with_others() {
     let two_ways = "
@@ -340,6 +341,13 @@ fn answers_keep_their_order_with_others() {
     on: {from: d, to: e, rate: 300 kb/s, delay: 1 ms}
     spare: {from: a, to: b, rate: 300 kb/s, delay: 1 ms}
   failures: [{link: spare, at: 2 s}]";
+    let alone = "
+    out: {from: a, to: b, rate: 10 Mb/s, delay: 2 ms, duplex: true}
+    on: {from: b, to: d, rate: 300 kb/s, delay: 20 ms, duplex: true}";
+    let meeting = "
+    left: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms, duplex: true}
+    right: {from: e, to: b, rate: 10 Mb/s, delay: 3 ms, duplex: true}
+    on: {from: b, to: d, rate: 300 kb/s, delay: 20 ms, duplex: true}";
     let tcp = |name, from| {
         format!("  - flow: {{name: {name}, from: {from}, to: d, tcp: {{profile: ns2}}}}\n")
     };
@@ -356,6 +364,8 @@ fn answers_keep_their_order_with_others() {
         (passed_by, tcp("p", "b") + passing),
         (passed_aside, tcp("p", "b") + &aside),
         (one_way, poisson("p", "b", "d") + &poisson("q", "b", "e")),
+        (alone, tcp("p", "a")),
+        (meeting, tcp("p", "a") + &tcp("q", "e")),
     ] {
         let plan = common::plan(&format!(
             "schema_version: 1\ntopology:\n  nodes: [a, b, d, e]\n  links:{links}\ntraffic:\n{flows}\
