@@ -71,8 +71,13 @@ impl Histogram {
         let v = delay.as_ps();
         self.count += 1;
         self.sum.add(v.into());
-        self.min = self.min.min(v);
-        self.max = self.max.max(v);
+        // Branches: soon neither is taken any more.
+        if v < self.min {
+            self.min = v;
+        }
+        if v > self.max {
+            self.max = v;
+        }
         let bucket = bucket_of(v, self.bits);
         // Below the offset this wraps to beyond the end.
         match self
@@ -314,7 +319,7 @@ pub(crate) fn rank(q: f64, n: u64) -> u64 {
 fn bucket_of(v: u64, bits: u8) -> u32 {
     let bits = u32::from(bits);
     // Zero for v below 2^(bits+1): the first two octaves have width 1.
-    let shift = (63 - (v | 1).leading_zeros()).saturating_sub(bits);
+    let shift = 63 - (v | 1 << bits).leading_zeros() - bits;
     (shift << bits) + (v >> shift) as u32
 }
 

@@ -45,7 +45,8 @@ impl Jitter {
     pub fn record(&mut self, sent: Time, received: Time) {
         let transit = received.since(sent).as_ps();
         if self.transit != NONE {
-            let d = transit.abs_diff(self.transit) as f64;
+            // Below 2⁶³ ps, which are 106 days; a signed number is converted at once.
+            let d = (transit.wrapping_sub(self.transit) as i64 as f64).abs();
             self.j += (d - self.j) / 16.0;
             self.sum += self.j;
             self.n += 1;

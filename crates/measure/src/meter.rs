@@ -15,10 +15,10 @@ use crate::{Histogram, Jitter};
 pub struct FlowMeter {
     /// Packets that the source sent.
     pub sent_packets: u64,
-    /// Bytes that the source sent.
-    pub sent_bytes: u64,
     /// Bytes that reached the destination.
     pub received_bytes: u64,
+    /// Bytes that the source sent.
+    pub sent_bytes: u64,
     /// Lost packets.
     pub lost: Losses,
     /// Received packets with congestion experienced (CE, RFC 3168).
@@ -37,8 +37,8 @@ impl FlowMeter {
     pub fn new(bits: u8) -> Self {
         Self {
             sent_packets: 0,
-            sent_bytes: 0,
             received_bytes: 0,
+            sent_bytes: 0,
             lost: Losses::default(),
             marks_ce: 0,
             delay: Histogram::new(bits),
@@ -58,7 +58,9 @@ impl FlowMeter {
     #[inline]
     pub fn on_received(&mut self, packet: &Packet, now: Time) {
         self.received_bytes += u64::from(packet.l3_len);
-        self.marks_ce += u64::from(packet.ecn == Ecn::Ce);
+        if packet.ecn == Ecn::Ce {
+            self.marks_ce += 1;
+        }
         self.delay.record(now.since(packet.sent));
         self.jitter.record(packet.sent, now);
         if let Some(voice) = &mut self.voice {

@@ -12,6 +12,8 @@ pub(crate) struct Flow {
     pub(crate) meter: u32,
     /// Where its path begins.
     pub(crate) begin: u32,
+    /// What is there: its first link, the end of the path, or a word that routes change.
+    pub(crate) first: u32,
     pub(crate) hash: u32,
     pub(crate) seq: u32,
     pub(crate) dscp: Dscp,

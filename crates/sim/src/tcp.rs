@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use spillgate_core::{Ecn, Table, Time, prefetch};
-use spillgate_endpoints::tcp::{Receiver, Segment, Sender, State, TcpConfig};
+use spillgate_endpoints::tcp::{Flags, Receiver, Segment, Sender, State, TcpConfig};
 use spillgate_scenario::plan::Application;
 
 use crate::flow::OpenLoop;
@@ -166,18 +166,23 @@ impl Connection {
         }
     }
 
-    /// When the sender or its application wants to be woken.
+    /// When the sender or its application wants to be woken, [`Time::MAX`] for never.
     #[inline]
-    pub(crate) fn sender_wake(&self) -> Option<Time> {
+    pub(crate) fn sender_wake(&self) -> Time {
         let timer = self.sender.poll_timeout();
-        let at = timer.map_or(self.act_at, |t| t.min(self.act_at));
-        (at < Time::MAX).then_some(at)
+        timer.unwrap_or(Time::MAX).min(self.act_at)
+    }
+
+    /// The same, if the sender can send nothing more before something happens.
+    #[inline]
+    pub(crate) fn idle_until(&self) -> Option<Time> {
+        self.sender.waits().then(|| self.sender_wake())
     }
 
     /// Whether neither the sender nor its application wants to be woken before `at` or then.
     #[inline(never)]
-    pub(crate) fn is_idle_until(&self, at: Time) -> bool {
-        self.sender_wake().is_none_or(|wake| at < wake)
+    pub(crate) fn sleeps_past(&self, at: Time) -> bool {
+        at < self.sender_wake()
     }
 
     /// Whether the sender has nothing more to do: everything arrived, or it gave up.
@@ -194,7 +199,9 @@ impl Connection {
     /// An acknowledgment reached the sender.
     #[inline]
     pub(crate) fn on_acknowledgment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
-        self.sender.handle_segment(now, segment, ecn);
+        if !self.sender.take_predicted(now, segment) {
+            self.sender.handle_segment(now, segment, ecn);
+        }
     }
 
     /// The flow that answers what reaches the receiver, `data`, or the sender.
@@ -247,18 +254,28 @@ pub(crate) struct Segments {
 
 impl Segments {
     /// Keeps a segment; its number.
-    #[inline]
+    ///
+    /// Always inlined, so that the segment is put together where it is kept.
+    #[inline(always)]
     pub(crate) fn put(&mut self, segment: Segment) -> u32 {
-        match self.free.pop() {
-            Some(i) => {
-                self.all[i as usize] = Kept(segment);
-                i
-            }
-            None => {
-                self.all.push(Kept(segment));
-                self.all.len() as u32 - 1
-            }
-        }
+        let number = self.free.pop().unwrap_or_else(|| self.grow());
+        *self.get_mut(number) = segment;
+        number
+    }
+
+    /// A place more.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let number = self.all.len() as u32;
+        self.all
+            .push(Kept(Segment::bare(0, Flags::NONE, Time::ZERO)));
+        number
+    }
+
+    /// A segment that is on the way; another may take its place.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> &mut Segment {
+        &mut self.all[number as usize].0
     }
 
     /// Has a segment brought into the cache.
@@ -270,6 +287,7 @@ impl Segments {
     }
 
     /// A segment that is on the way.
+    #[inline]
     pub(crate) fn get(&self, number: u32) -> &Segment {
         &self.all[number as usize].0
     }

@@ -29,6 +29,8 @@ pub use reno::RenoSpec;
 pub use tahoe::TahoeSpec;
 
 use crate::tcp::config::{EcnMode, Repair, TcpConfig};
+pub use window::Window;
+pub(crate) use window::is_limited;
 
 /// What one acknowledgment told.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +163,11 @@ pub trait Controller: Sized {
     fn limit(&mut self, cwnd: u64);
     /// Bytes per second at which segments leave, if the algorithm sets a rate.
     fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+    /// The window, if an acknowledgment of new data does nothing but to let it grow.
+    #[inline]
+    fn window(&mut self) -> Option<&mut Window> {
         None
     }
 }

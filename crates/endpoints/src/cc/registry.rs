@@ -4,7 +4,7 @@ use spillgate_core::Time;
 
 use super::{
     AckSample, BbrSpec, Controller, CubicSpec, DctcpSpec, LossSample, NewRenoSpec, PragueSpec,
-    RenoSpec, TahoeSpec, Traits,
+    RenoSpec, TahoeSpec, Traits, Window,
 };
 use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
 use crate::source::spec::SpecProblem;
@@ -123,6 +123,12 @@ macro_rules! algorithms {
             /// See [`Controller::limit`].
             pub fn limit(&mut self, cwnd: u64) {
                 match self { $(Self::$variant(c) => c.limit(cwnd),)+ }
+            }
+
+            /// See [`Controller::window`].
+            #[inline]
+            pub(crate) fn window(&mut self) -> Option<&mut Window> {
+                match self { $(Self::$variant(c) => c.window(),)+ }
             }
 
             /// See [`Controller::pacing_rate`].

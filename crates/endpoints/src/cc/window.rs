@@ -5,7 +5,7 @@ use crate::tcp::config::{LossBase, TcpConfig};
 
 /// A window, a threshold, and the fraction of the next increment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Window {
+pub struct Window {
     pub(super) cwnd: u64,
     pub(super) ssthresh: u64,
     pub(super) mss: u64,
@@ -66,6 +66,15 @@ impl Window {
         }
     }
 
+    /// New data were acknowledged, and no loss is known: the window as it is then, in bytes.
+    #[inline]
+    pub(crate) fn on_new_ack(&mut self, acked: u64, prior_in_flight: u64) -> u64 {
+        if is_limited(self.cwnd, self.ssthresh, self.mss, prior_in_flight) {
+            self.grow(acked);
+        }
+        self.cwnd
+    }
+
     /// What a multiplicative decrease applies to.
     pub(super) fn loss_base(&self, loss: &LossSample) -> u64 {
         match self.base {
@@ -96,6 +105,14 @@ impl Window {
     pub(super) fn limit(&mut self, cwnd: u64) {
         self.cwnd = self.cwnd.min(cwnd.max(self.mss));
     }
+}
+
+/// Whether the window, and not the application or the receiver, bounds what is outstanding.
+///
+/// In slow start a window that is more than half used does: what leaves next round would fill it.
+#[inline]
+pub(crate) fn is_limited(cwnd: u64, ssthresh: u64, mss: u64, prior_in_flight: u64) -> bool {
+    prior_in_flight + mss > cwnd || (cwnd < ssthresh && cwnd < 2 * prior_in_flight)
 }
 
 /// For an algorithm without parameters: an empty table that needs no check.
@@ -142,6 +159,11 @@ macro_rules! additive_increase {
                 if ack.acked > 0 && ack.cwnd_limited && !ack.in_recovery {
                     self.0.grow(ack.acked);
                 }
+            }
+
+            #[inline]
+            fn window(&mut self) -> Option<&mut super::Window> {
+                Some(&mut self.0)
             }
 
             fn on_congestion(&mut self, loss: &super::LossSample) {

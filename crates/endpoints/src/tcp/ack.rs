@@ -7,16 +7,20 @@ use super::recovery::Phase;
 use super::scoreboard::Delivered;
 use super::segment::{Flags, Segment};
 use super::sender::{Sender, State};
-use crate::cc::AckSample;
+use crate::cc::{self, AckSample};
 
 impl Sender {
     /// A segment arrived; what the network did to its IP header matters only to data.
     pub fn handle_segment(&mut self, now: Time, seg: &Segment, _ecn: Ecn) {
         match self.state {
-            State::SynSent => return self.handle_syn_ack(now, seg),
-            State::Done | State::Failed(_) => return,
-            State::Established | State::FinSent => {}
+            State::SynSent => self.handle_syn_ack(now, seg),
+            State::Done | State::Failed(_) => {}
+            State::Established | State::FinSent => self.handle_open(now, seg),
         }
+        self.note_room();
+    }
+
+    fn handle_open(&mut self, now: Time, seg: &Segment) {
         if seg.flags.has(Flags::SYN) {
             self.ack_due = true; // our acknowledgment was lost
             return;
@@ -93,10 +97,7 @@ impl Sender {
                 rtt,
                 srtt: self.rtt.srtt(),
                 min_rtt,
-                // In slow start a window that is more than half used binds: what leaves next round
-                // would fill it.
-                cwnd_limited: prior_in_flight + mss > cwnd
-                    || (cwnd < self.cc.ssthresh() && cwnd < 2 * prior_in_flight),
+                cwnd_limited: cc::is_limited(cwnd, self.cc.ssthresh(), mss, prior_in_flight),
                 in_recovery: self.rec.phase == Phase::Fast || echo,
                 rate,
             });
@@ -154,7 +155,8 @@ impl Sender {
             && self.cfg.repair == Repair::NewReno
     }
 
-    fn measure(
+    #[inline]
+    pub(super) fn measure(
         &mut self,
         now: Time,
         seg: &Segment,

@@ -158,6 +158,15 @@ impl TcpConfig {
         self.handshake || self.delayed_ack.is_some()
     }
 
+    /// Whether both ends do without a scoreboard, ECN and pacing, and windows fit 32 bits: then most
+    /// segments can go a [short way](super::predicted).
+    pub(super) fn is_plain(&self) -> bool {
+        !self.sack
+            && self.ecn == EcnMode::Off
+            && !self.pacing
+            && u32::try_from(self.max_window).is_ok()
+    }
+
     /// How long to wait for an answer after `row` attempts, one or more, of which the first
     /// waited for `first`.
     pub(super) fn after_silence(&self, first: Dur, row: u32) -> Dur {

@@ -12,6 +12,9 @@
 //!
 //! One session after the other can use the same endpoints: [`Sender::reset`], [`Receiver::reset`].
 //!
+//! A driver in a hurry tries a short way first and gets the same: [`Sender::take_predicted`],
+//! [`Sender::poll_new`] and [`Sender::waits`], [`Receiver::answer`].
+//!
 //! `now` never decreases. `handle_timeout` before the deadline does nothing,
 //! so a driver may keep an outdated earlier wake-up instead of moving it.
 //!
@@ -19,7 +22,8 @@
 //! `spec` and `config`: what the user writes and what it resolves to;
 //! `sender`: sequence space and connection states; `ack`, `marks`, `timers`,
 //! `transmit`, `pacing`: what it does about acknowledgments, congestion, timeouts
-//! and departures; `rate`: delivery rates; `recovery`: loss detection and repair;
+//! and departures; `predicted`: the same, for what nearly every segment does;
+//! `rate`: delivery rates; `recovery`: loss detection and repair;
 //! `scoreboard`: what is outstanding; `rtt` and `retry`: RFC 6298 and what may
 //! replace its doubling; `receiver` and `reassembly`. Window arithmetic lives in [`crate::cc`].
 //!
@@ -33,6 +37,7 @@ mod ack;
 pub mod config;
 mod marks;
 mod pacing;
+mod predicted;
 mod rate;
 mod reassembly;
 mod receiver;

@@ -43,6 +43,8 @@ pub struct Receiver {
     syn_due: bool,
     ecn: bool,
     ece: bool,
+    /// Data are [answered at once](Receiver::answer).
+    prompt: bool,
     /// Beyond the next number expected.
     held: Ranges,
     /// ACK number of an acknowledgment that must precede the next (RFC 8257 §3.2), [`u64::MAX`]
@@ -107,6 +109,10 @@ impl Receiver {
             syn_due: false,
             ecn: open && cfg.ecn != EcnMode::Off,
             ece: false,
+            // No segment is longer than the smallest window that this asks for.
+            prompt: cfg.is_plain()
+                && cfg.delayed_ack.is_none()
+                && cfg.max_window >= u64::from(u16::MAX),
             cfg: Arc::clone(cfg),
         }
     }
@@ -167,6 +173,33 @@ impl Receiver {
         } else {
             self.advance(now, end);
         }
+    }
+
+    /// Takes a segment of data that is acknowledged at once, whether it is in order or not, and gives
+    /// the acknowledgment: as [`Receiver::handle_segment`] and [`Receiver::poll_transmit`] together.
+    /// None, and nothing done, if the segment or the profile asks for more.
+    #[inline]
+    pub fn answer(&mut self, now: Time, seg: &Segment) -> Option<Segment> {
+        let at_once =
+            self.prompt && self.opening == Opening::Open && seg.flags == Flags::ACK && seg.len > 0;
+        if !at_once {
+            return None;
+        }
+        let next = seg.seq;
+        if next == self.nxt && next == self.last_ack_sent && self.held.is_empty() {
+            self.nxt = next + u64::from(seg.len);
+            self.ts_recent = seg.ts_val;
+        } else {
+            self.handle_segment(now, seg, Ecn::NotEct);
+            self.unacked = 0;
+        }
+        self.ack_now = false;
+        self.last_ack_sent = self.nxt;
+        Some(Segment {
+            ack: self.nxt,
+            ts_ecr: self.ts_recent,
+            ..Segment::bare(1, Flags::ACK, now)
+        })
     }
 
     fn handle_syn(&mut self, seg: &Segment) {

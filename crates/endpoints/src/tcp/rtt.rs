@@ -28,6 +28,7 @@ impl Rtt {
     }
 
     /// A measurement from a segment that was not ambiguous (Karn, RFC 6298 §3).
+    #[inline(never)]
     pub(super) fn sample(&mut self, rtt: Dur, cfg: &TcpConfig) {
         let exact = rtt.as_ps();
         self.min = self.min.min(exact.max(1));

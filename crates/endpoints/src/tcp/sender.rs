@@ -79,6 +79,8 @@ pub struct Sender {
     pub(super) ack_due: bool,
     pub(super) syn_due: bool,
     pub(super) syn_lost: bool,
+    /// See [`TcpConfig::is_plain`].
+    pub(super) plain: bool,
     pub(super) cc: Congestion,
     pub(super) rec: Recovery,
     /// A mark or loss before this has been answered (RFC 3168 §6.1.2).
@@ -145,6 +147,7 @@ impl Sender {
             ack_due: false,
             syn_due: false,
             syn_lost: false,
+            plain: cfg.is_plain(),
             cc,
             rec: Recovery::default(),
             answered: 0,
@@ -167,6 +170,7 @@ impl Sender {
         if self.closed {
             return;
         }
+        self.rec.room_known = false;
         // RFC 5681 §4.1: after a silence of one timeout the window restarts.
         if self.cfg.idle_restart
             && self.una == self.max
@@ -180,6 +184,7 @@ impl Sender {
 
     /// Nothing more will be written: FIN follows the data.
     pub fn close(&mut self, _now: Time) {
+        self.rec.room_known = false;
         self.closed = true;
     }
 
@@ -190,6 +195,7 @@ impl Sender {
     /// the connection is [`State::Done`] at once and the network never hears of
     /// it (RFC 9293 §3.10.4 deletes it likewise). Poll for output afterwards.
     pub fn finish(&mut self, _now: Time) {
+        self.rec.room_known = false;
         let first = u64::from(!self.cfg.handshake);
         match self.state {
             State::SynSent | State::Established if self.max == first => {

@@ -9,6 +9,7 @@ use crate::cc::Cause;
 impl Sender {
     /// To be called at [`Sender::poll_timeout`]; earlier calls do nothing.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.rec.room_known = false;
         if now >= self.pace_at {
             self.pace_at = Time::MAX;
         }

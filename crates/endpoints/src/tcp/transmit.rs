@@ -30,21 +30,16 @@ impl Sender {
     /// The next segment to send; call until none.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        // Every other call finds that nothing may leave, so that has to be found quickly.
-        let plain = self.sel.is_none() && self.state == State::Established;
-        if !plain || self.cfg.pacing {
-            return self.poll_with_care(now);
-        }
-        match self.choose_plain() {
-            Some(choice) => Some(self.emit(now, choice)),
-            None if self.ack_due => Some(self.bare_ack(now)),
-            None => None,
+        match self.poll_new(now) {
+            None if !self.waits() => self.poll_with_care(now),
+            segment => segment,
         }
     }
 
-    /// With a handshake, a board, or pacing.
+    /// Whatever may leave.
     #[inline(never)]
     fn poll_with_care(&mut self, now: Time) -> Option<Segment> {
+        self.rec.room_known = false;
         match self.state {
             State::SynSent => return self.syn(now),
             State::Done | State::Failed(_) => return None,

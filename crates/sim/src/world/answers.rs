@@ -120,7 +120,7 @@ impl<S: EventSet> World<S> {
     fn can_heed(&self, c: usize, due: Time) -> bool {
         let connection = &self.tcp[c];
         // It may be woken before its timers, which move on.
-        due < self.flows[connection.data as usize].wake || connection.is_idle_until(due)
+        due < self.flows[connection.data as usize].wake || connection.sleeps_past(due)
     }
 
     /// Receives a packet that is due at a host that answers at once, ahead of the clock.

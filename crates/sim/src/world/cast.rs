@@ -212,10 +212,12 @@ impl<'a> Cast<'a> {
             Way::Back => (f.key.reversed(), f.back.unwrap_or(f.route)),
         };
         let answers = matches!(origin, Origin::Acknowledgments(_));
+        let begin = paths.begin(route);
         self.flows.push(Flow {
             origin,
             meter: if answers { NO_METER } else { of },
-            begin: paths.begin(route),
+            begin,
+            first: paths.hops[begin as usize],
             hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
             seq: 0,
             dscp: f.dscp,

@@ -17,7 +17,7 @@ impl<S: EventSet> World<S> {
             self.counts.wakes -= 1;
             return;
         }
-        if connection.is_idle_until(now) {
+        if connection.sleeps_past(now) {
             // Its timers have moved on, perhaps by acknowledgments that arrive later.
             self.counts.wakes -= 1;
             return self.wake_sender(c);
@@ -43,6 +43,30 @@ impl<S: EventSet> World<S> {
     /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
     pub(super) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
+        let number = packet.handle as u32;
+        let connection = &mut self.tcp[c];
+        let segment = self.segments.get_mut(number);
+        let Some(answer) = connection.receiver.answer(now, segment) else {
+            return self.data_arrived_with_care(now, c, packet);
+        };
+        let session = connection.session != NO_SESSION;
+        let complete = session && connection.receiver.delivered_bytes() >= connection.awaited;
+        let flow = connection.acknowledgments;
+        let (len, ecn) = (answer.wire_len(connection.sender.config()), answer.ect);
+        // The segment is on the way no more: its answer takes its place.
+        *segment = answer;
+        self.emit(now, flow, len, ecn, number);
+        if complete {
+            self.awaited_arrived(c);
+        }
+        if session {
+            self.if_left(now, c);
+        }
+    }
+
+    /// The same, for a segment that is not just answered.
+    #[inline(never)]
+    fn data_arrived_with_care(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
         connection.on_the_way -= 1;
@@ -59,18 +83,41 @@ impl<S: EventSet> World<S> {
 
     /// A segment reaches the sender of connection `c` at `now`, which may lie ahead: the clock goes
     /// there meanwhile.
-    #[inline]
+    #[inline(never)]
     pub(super) fn acknowledgment_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        let clock = std::mem::replace(&mut self.now, now);
-        let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
-        connection.on_the_way -= 1;
-        if connection.alive {
-            connection.on_acknowledgment(now, segment, packet.ecn);
-            self.pump_data(c);
-            self.if_over(c);
+        if !connection.alive {
+            return self.segment_lost(now, c, packet);
         }
-        self.if_left(now, c);
+        let clock = std::mem::replace(&mut self.now, now);
+        let number = packet.handle as u32;
+        let segment = self.segments.get_mut(number);
+        connection.on_acknowledgment(now, segment, packet.ecn);
+        let (flow, session) = (connection.data, connection.session != NO_SESSION);
+        let idle;
+        if let Some(next) = connection.sender.poll_new(now) {
+            // Mostly one segment leaves, and takes the place of the acknowledgment.
+            let (len, ecn) = (next.wire_len(connection.sender.config()), next.ect);
+            idle = connection.idle_until();
+            *segment = next;
+            let pumps = std::mem::replace(&mut self.pumps, true);
+            self.emit(now, flow, len, ecn, number);
+            self.pumps = pumps;
+        } else {
+            connection.on_the_way -= 1;
+            idle = connection.idle_until();
+            self.segments.take(number);
+        }
+        match idle {
+            Some(at) => self.wake_by(flow, at),
+            None => {
+                self.pump_data(c);
+                self.if_over(c);
+            }
+        }
+        if session {
+            self.if_left(now, c);
+        }
         self.now = clock;
     }
 
@@ -105,6 +152,7 @@ impl<S: EventSet> World<S> {
     }
 
     /// Sends what the sender of connection `c` may send now, and sets its wake.
+    #[inline(never)]
     pub(super) fn pump_data(&mut self, c: usize) {
         let pumps = std::mem::replace(&mut self.pumps, true);
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
@@ -120,25 +168,23 @@ impl<S: EventSet> World<S> {
         while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
             self.send(now, self.tcp[c].acknowledgments, c, segment);
         }
-        let at = self.tcp[c].receiver.poll_timeout();
-        self.wake_by(self.tcp[c].acknowledgments, at);
+        let connection = &self.tcp[c];
+        let at = connection.receiver.poll_timeout();
+        self.wake_by(connection.acknowledgments, at.unwrap_or(Time::MAX));
     }
 
     #[inline]
     pub(super) fn wake_sender(&mut self, c: usize) {
-        let at = self.tcp[c].sender_wake();
-        self.wake_by(self.tcp[c].data, at);
+        let connection = &self.tcp[c];
+        self.wake_by(connection.data, connection.sender_wake());
     }
 
-    /// Has an end of a connection woken at `at` or before.
+    /// Has an end of a connection woken at `at` or before; [`Time::MAX`] is never.
     ///
     /// Timers move on with every segment. A wake that comes too early costs one call that does
     /// nothing; to move it each time would cost a walk through the event set.
     #[inline]
-    fn wake_by(&mut self, flow: u32, at: Option<Time>) {
-        let Some(at) = at else {
-            return;
-        };
+    fn wake_by(&mut self, flow: u32, at: Time) {
         let f = &mut self.flows[flow as usize];
         if at < f.wake {
             debug_assert!(flow < self.slots.wires, "a flow without a wake");
@@ -148,15 +194,13 @@ impl<S: EventSet> World<S> {
     }
 
     /// Puts a segment of connection `c` on its way.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, flow: u32, c: usize, segment: Segment) {
         let connection = &mut self.tcp[c];
         connection.on_the_way += 1;
         let len = segment.wire_len(connection.sender.config());
         let ecn = segment.ect;
         let number = self.segments.put(segment);
-        let mut packet = self.packet(now, flow as usize, len, number);
-        packet.ecn = ecn;
-        self.forward(&mut packet, now);
+        self.emit(now, flow, len, ecn, number);
     }
 }

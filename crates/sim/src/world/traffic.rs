@@ -1,9 +1,9 @@
 //! Packets come into being, arrive, and are lost.
 
-use spillgate_core::{Dropped, Packet, Time};
+use spillgate_core::{Dropped, Ecn, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
-use super::World;
+use super::{ROUTED, World};
 use crate::flow::Origin;
 
 impl<S: EventSet> World<S> {
@@ -22,9 +22,9 @@ impl<S: EventSet> World<S> {
         match self.flows[flow].origin {
             Origin::Open(source) => {
                 let len = self.sources[source as usize].next_len;
-                let mut packet = self.packet(self.now, flow, len, 0);
+                let ecn = self.flows[flow].ecn;
                 self.plan_emission(flow, source as usize);
-                self.forward(&mut packet, self.now);
+                self.emit(self.now, flow as u32, len, ecn, 0);
             }
             Origin::Workload(w) => self.session_begins(w as usize),
             Origin::Data(c) => self.sender_due(c as usize),
@@ -49,20 +49,20 @@ impl<S: EventSet> World<S> {
     /// A packet of a capture is due.
     fn replay_due(&mut self, r: usize) {
         let (flow, next) = self.replays[r].due();
-        self.flows[flow].ecn = next.ecn;
-        let mut packet = self.packet(self.now, flow, next.len, 0);
         self.plan_replay(r);
-        self.forward(&mut packet, self.now);
+        self.emit(self.now, flow as u32, next.len, next.ecn, 0);
     }
 
-    /// A new packet of `flow`, counted as sent at `now`; `number` is that of its segment.
-    #[inline]
-    pub(super) fn packet(&mut self, now: Time, flow: usize, len: u16, number: u32) -> Packet {
-        let f = &mut self.flows[flow];
-        let mut packet = Packet::new(flow as u32, f.seq, len);
+    /// A new packet of `flow` sets out and is counted as sent at `now`; `number` is that of its
+    /// segment.
+    #[inline(always)]
+    pub(super) fn emit(&mut self, now: Time, flow: u32, len: u16, ecn: Ecn, number: u32) {
+        let f = &mut self.flows[flow as usize];
+        let first = f.first;
+        let mut packet = Packet::new(flow, f.seq, len);
         packet.sent = now;
         packet.dscp = f.dscp;
-        packet.ecn = f.ecn;
+        packet.ecn = ecn;
         packet.handle = u64::from(f.begin) << 32 | u64::from(number);
         f.seq = f.seq.wrapping_add(1);
         self.counts.emitted += 1;
@@ -72,7 +72,11 @@ impl<S: EventSet> World<S> {
                 self.outstanding += 1;
             }
         }
-        packet
+        if first >= ROUTED || self.tap.is_some() {
+            return self.forward(&mut packet, now);
+        }
+        packet.handle += 1 << 32;
+        self.offer(first as usize, &mut packet, now);
     }
 
     /// A packet has reached its destination at `now`, which lies ahead where nothing else can get
@@ -82,23 +86,37 @@ impl<S: EventSet> World<S> {
         if self.tap.is_some() {
             self.tap_received(packet);
         }
+        self.take_in(now, packet);
+    }
+
+    /// A packet is received, and somebody who looks has been told.
+    #[inline(never)]
+    fn take_in(&mut self, now: Time, packet: &Packet) {
         let f = &self.flows[packet.flow as usize];
-        if let Some(bytes) = self.received.get_mut(f.meter as usize) {
+        match f.origin {
+            // Nobody measures these.
+            Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
+            origin => self.receive_measured(now, f.meter, origin, packet),
+        }
+    }
+
+    /// A packet of a flow that is measured has reached its destination.
+    #[inline(never)]
+    fn receive_measured(&mut self, now: Time, meter: u32, origin: Origin, packet: &Packet) {
+        if let Some(bytes) = self.received.get_mut(meter as usize) {
             *bytes += u64::from(packet.l3_len);
         }
         if let Some(gaps) = &mut self.gaps {
-            gaps.on_arrival(f.meter, now);
+            gaps.on_arrival(meter, now);
         }
-        if let Some(meter) = self.meters.get_mut(f.meter as usize) {
+        if let Some(meter) = self.meters.get_mut(meter as usize) {
             if self.window.contains(packet.sent) {
                 meter.on_received(packet, now);
                 self.outstanding -= 1;
             }
         }
-        match f.origin {
-            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
-            Origin::Data(c) => self.data_arrived(now, c as usize, packet),
-            Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
+        if let Origin::Data(c) = origin {
+            self.data_arrived(now, c as usize, packet);
         }
     }
 

@@ -38,7 +38,13 @@ pub(super) struct Recovery {
     pub(super) resend_first: bool,
     /// One retransmission leaves whatever the window says.
     pub(super) force: bool,
+    /// Nothing but new data may leave, and no more than `room` says, until something happens.
+    pub(super) room_known: bool,
+    /// By how many bytes the allowance exceeds what is in flight, if that is known.
+    pub(super) room: u32,
 }
+
+const _: () = assert!(std::mem::size_of::<Recovery>() <= 32);
 
 /// Proportional rate reduction (RFC 6937 §3), while it is on.
 #[derive(Clone, Debug, Default)]
