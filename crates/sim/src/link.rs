@@ -255,6 +255,8 @@ impl Link {
 
     /// A link with a computed port has failed at `now`.
     pub(crate) fn fail(&mut self, now: Time, lines: &mut [Line], window: Window) {
+        // What waited when the window began is lost now.
+        self.begin_counting(now, lines, window);
         if let Port::Fifo(fifo) = &mut self.port {
             fifo.fail(lines);
             self.straight.free_at = self.straight.free_at.min(now);

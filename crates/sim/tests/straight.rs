@@ -105,3 +105,14 @@ fn a_failure_cuts_a_transmission_off() {
     // The packets that come at 32, 34, 36 and 38 ms besides.
     assert_eq!(value(Metric::Utilization), (10.25 + 4.0) / 40.0);
 }
+
+/// Three packets of 1 ms that come at 16 ms and a failure before a fourth does: when the period begins, at
+/// 17 ms, two wait or begin to be sent.
+#[test]
+fn what_waits_when_the_period_begins_is_a_peak_though_the_link_fails() {
+    let link = "policy: P}\n  failures: [{link: l, at: 17.5 ms, repair: 30.5 ms}]\n  routing: {convergence: 1 s";
+    let burst = "source: {cbr: {rate: 750 kb/s, packet: 1500 B, phase: 0 s}}";
+    let times = "warmup: 17 ms, duration: 10 ms, interval: 10 ms";
+    let value = run(&scenario(link, &[burst, burst, burst], times));
+    assert_eq!(value(Metric::BacklogPacketsMax), 2.0);
+}
