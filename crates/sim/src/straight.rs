@@ -44,6 +44,14 @@ impl Straight {
         Some(end)
     }
 
+    /// From when to when a packet is sent that waits for the server, if it is of this length and has no
+    /// more to do with the queue.
+    #[inline(always)]
+    pub(crate) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
+        let end = self.free_at + self.tx;
+        (l3_len == self.l3_len && end < self.until).then_some((self.free_at, end))
+    }
+
     /// From now on packets of this length are sent in `tx` each; those before have been counted.
     pub(crate) fn tune(&mut self, l3_len: u16, tx: Dur) {
         debug_assert_eq!(self.passed, 0, "packets that nobody has counted");
