@@ -49,6 +49,10 @@ pub(crate) struct Aqm {
     pub(crate) rng: Rng,
     /// When the last packet that had to wait is served, unless the AQM knows.
     pub(crate) last: Option<Time>,
+    /// What is no longer than this certainly gets through an empty queue as far as the link goes.
+    pub(crate) longest: u32,
+    /// Of what is sent before that nothing but the AQM and the limit has to be asked.
+    pub(crate) until: Time,
 }
 
 impl Line {
@@ -210,6 +214,8 @@ mod tests {
         assert!(wait(101) && wait(105), "nothing waits");
         assert!(wait(106) && wait(110), "one waits");
         assert!(!wait(111), "two wait");
+        let met = |wait| line().waiting.met(Dur::from_ps(wait));
+        assert_eq!([1, 5, 6, 10, 11].map(met), [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::gauge::{LinkMeter, QueueMeter};
-use crate::port::{FifoPort, Line, Port, QueuedPort};
+use crate::port::{FifoPort, Line, Loss, Port, QueuedPort};
 use crate::straight::Straight;
 use crate::window::Window;
 
@@ -123,8 +123,10 @@ impl Link {
         let meter = QueueMeter::new(bits);
         let fails = matches!(service, Service::Failing | Service::FailingOneByOne);
         let rng = || Rng::named(seed, run, &path, "queue");
+        let mut managed = false;
         let port = match service.computed(&discipline) {
             Some((limit, aqm)) => {
+                managed = aqm.is_some();
                 let aqm = aqm.map(|aqm| (aqm, rng()));
                 Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, lines))
             }
@@ -137,7 +139,7 @@ impl Link {
             ))),
         };
         Self {
-            straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0))),
+            straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0)), managed),
             rate: plan.rate,
             delay: plan.delay,
             overhead: plan.overhead,
@@ -186,6 +188,26 @@ impl Link {
         fifo.wait(lines, now, start)?;
         self.straight.free_at = end;
         Some((start, end))
+    }
+
+    /// The same where queue management has something to say: also whether it is lost.
+    #[inline]
+    pub(crate) fn ask(
+        &mut self,
+        lines: &mut [Line],
+        now: Time,
+        packet: &mut Packet,
+        window: Window,
+    ) -> Option<Result<(Time, Time), Loss>> {
+        let sent = self.straight.next(packet.l3_len)?;
+        let Port::Fifo(fifo) = &self.port else {
+            return None;
+        };
+        let asked = fifo.ask(lines, now, sent, packet, window)?;
+        if asked.is_ok() {
+            self.straight.free_at = sent.1;
+        }
+        Some(asked.map(|()| sent))
     }
 
     /// How long the link takes to send a packet that has its length on the wire.

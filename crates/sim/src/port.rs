@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time};
+use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time, Verdict};
 use spillgate_queueing::{ArrivalAqm, Discipline};
 use spillgate_scenario::plan::LinkPlan;
 
@@ -65,11 +65,11 @@ impl FifoPort {
             Limit::Bytes(n) => (u32::MAX, n),
             Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
         };
+        let shorter = shorter_on_the_wire(plan);
         let longest = match (max_packets, &aqm) {
             (0, _) | (_, Some(_)) => 0,
-            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
+            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX).min(shorter),
         };
-        let longest = longest.min(shorter_on_the_wire(plan));
         let outage = || {
             Box::new(Outage {
                 down: false,
@@ -81,6 +81,8 @@ impl FifoPort {
             automaton,
             rng,
             last: None,
+            longest: shorter,
+            until: Time::ZERO,
         });
         let len = plan.overhead.wire_len(0);
         lines.push(Line {
@@ -114,6 +116,9 @@ impl FifoPort {
             true => window.end(),
         };
         let line = self.line(lines);
+        if let Some(aqm) = &mut line.aqm {
+            aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
+        }
         match &line.outage {
             _ if len > self.longest => Time::ZERO,
             None => edge,
@@ -126,6 +131,36 @@ impl FifoPort {
     #[inline(always)]
     pub(crate) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
         self.line(lines).wait(now, start, self.counting)
+    }
+
+    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent until
+    /// `end`, if it is as long as all that wait and nobody else has to be asked.
+    #[inline]
+    pub(crate) fn ask(
+        &self,
+        lines: &mut [Line],
+        now: Time,
+        (start, end): (Time, Time),
+        packet: &mut Packet,
+        window: Window,
+    ) -> Option<Result<(), Loss>> {
+        let line = self.line(lines);
+        let (aqm, wait) = (line.aqm.as_mut()?, start.since(now));
+        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= line.room.as_ps() {
+            return None;
+        }
+        let sum = line.waits.sum_with(wait)?;
+        (packet.len, packet.arrived) = (line.waiting.len(), now);
+        let verdict = aqm.arrival(now, line.waiting.met(wait), packet);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            aqm.last = Some(start);
+        }
+        if let Err(reason) = line.execute(verdict, now, packet, window) {
+            line.meter.on_lost(window, packet, now, reason);
+            return Some(Err(Loss { at: now, reason }));
+        }
+        line.take(wait, sum, self.counting);
+        Some(Ok(()))
     }
 
     /// Whether what has waited behind others as long should be counted before more does.

@@ -121,6 +121,18 @@ impl Waiting {
         self.since <= now
     }
 
+    /// How many packets one meets that has to wait so long, some time at all, if all are of [one
+    /// run](Self::is_one_run).
+    #[inline]
+    pub(crate) fn met(&self, wait: Dur) -> u32 {
+        ((wait.as_ps() - 1) / self.tx.as_ps()) as u32
+    }
+
+    /// Bytes of each packet of the last run.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
     /// How many of the last run are served after `now`.
     #[inline]
     fn packets_of_last(&self, now: Time, free_at: Time) -> u32 {

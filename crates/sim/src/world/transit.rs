@@ -89,7 +89,28 @@ impl<S: EventSet> World<S> {
         if let Some(sent) = l.wait(&mut self.lines, now, packet.l3_len) {
             return Some(sent);
         }
+        if l.straight.is_managed() {
+            return self.queue_managed(link, packet, now);
+        }
         self.queue_any(link, packet, now)
+    }
+
+    /// The same at a port with queue management.
+    #[inline(never)]
+    fn queue_managed(
+        &mut self,
+        link: usize,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Option<(Time, Time)> {
+        match self.links[link].ask(&mut self.lines, now, packet, self.window) {
+            Some(Ok(sent)) => Some(sent),
+            Some(Err(loss)) => {
+                self.lose_at(link, packet, loss);
+                None
+            }
+            None => self.queue_any(link, packet, now),
+        }
     }
 
     /// The same at any port.
