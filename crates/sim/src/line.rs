@@ -95,6 +95,7 @@ impl Line {
     }
 
     /// Counts a packet that waits until `start`.
+    #[inline]
     pub(crate) fn served(&mut self, window: Window, packet: &Packet, start: Time) {
         self.meter.on_left(window, packet, start);
         if window.contains(start) {
@@ -113,6 +114,7 @@ impl Line {
     }
 
     /// What queue management says to a packet behind such a backlog, the limit included. Sets its mark.
+    #[inline]
     pub(crate) fn verdict(
         &mut self,
         now: Time,

@@ -265,6 +265,9 @@ impl Link {
         let Port::Fifo(fifo) = &mut self.port else {
             return;
         };
+        if through == 0 && fifo.waited(lines) == 0 {
+            return;
+        }
         let (waited, counting) = fifo.count(lines, through, len, tx);
         let packets = waited + u64::from(through);
         self.meter.total_bytes += packets * u64::from(len);

@@ -26,7 +26,7 @@ pub(crate) struct Waiting {
 #[derive(Default)]
 struct Before {
     runs: VecDeque<Run>,
-    /// When the first packet of them is served.
+    /// When the first packet of them is served, some time if there is none.
     next: Time,
     packets: u32,
     bytes: u64,
@@ -149,8 +149,8 @@ impl Waiting {
 impl Before {
     /// Adds a run whose last packet has been sent at `end`.
     fn push(&mut self, run: Run, end: Time) {
-        let all = run.tx * u64::from(run.packets);
         if self.runs.is_empty() {
+            let all = run.tx * u64::from(run.packets);
             self.next = Time::ZERO + end.since(Time::ZERO + all);
         }
         self.packets += run.packets;
@@ -159,7 +159,15 @@ impl Before {
     }
 
     /// Forgets the packets that are served by `now`.
+    #[inline]
     fn forget(&mut self, now: Time) {
+        if self.next <= now && self.packets > 0 {
+            self.forget_some(now);
+        }
+    }
+
+    #[inline(never)]
+    fn forget_some(&mut self, now: Time) {
         while let Some(run) = self.runs.front_mut()
             && self.next <= now
         {
