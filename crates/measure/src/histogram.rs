@@ -68,15 +68,18 @@ impl Histogram {
     /// Takes in one delay.
     #[inline]
     pub fn record(&mut self, delay: Dur) {
+        self.sort_in(delay);
+        self.sum_up(1, delay.as_ps().into(), delay);
+    }
+
+    /// The part of [`Self::record`] that cannot be done for many delays at once; [`Self::sum_up`] is
+    /// the other.
+    #[inline]
+    pub fn sort_in(&mut self, delay: Dur) {
         let v = delay.as_ps();
-        self.count += 1;
-        self.sum.add(v.into());
-        // Branches: soon neither is taken any more.
+        // A branch: soon it is never taken any more.
         if v < self.min {
             self.min = v;
-        }
-        if v > self.max {
-            self.max = v;
         }
         let bucket = bucket_of(v, self.bits);
         // Below the offset this wraps to beyond the end.
@@ -86,6 +89,16 @@ impl Histogram {
         {
             Some(c) if *c < u32::MAX => *c += 1,
             _ => self.add(bucket, 1),
+        }
+    }
+
+    /// Takes `n` delays into count, sum and maximum that have been [sorted in](Self::sort_in).
+    #[inline]
+    pub fn sum_up(&mut self, n: u64, sum: u128, max: Dur) {
+        self.count += n;
+        self.sum.add(sum);
+        if max.as_ps() > self.max {
+            self.max = max.as_ps();
         }
     }
 
@@ -102,11 +115,14 @@ impl Histogram {
         if n == 0 {
             return;
         }
+        self.sort_in_many(delay, n);
+        self.sum_up(n, u128::from(delay.as_ps()) * u128::from(n), delay);
+    }
+
+    /// [Sorts in](Self::sort_in) `n` delays alike, at least one.
+    pub fn sort_in_many(&mut self, delay: Dur, n: u64) {
         let v = delay.as_ps();
-        self.count += n;
-        self.sum.add(u128::from(v) * u128::from(n));
         self.min = self.min.min(v);
-        self.max = self.max.max(v);
         self.add(bucket_of(v, self.bits), n);
     }
 

@@ -15,15 +15,20 @@ pub(crate) struct QueueMeter {
     pub(crate) offered_bytes: u64,
     pub(crate) carried_bytes: u64,
     /// Integral of the backlog over the window, in packet-picoseconds and byte-picoseconds.
-    waited_packets: u128,
-    waited_bytes: u128,
+    waited_packets: Integral,
+    waited_bytes: Integral,
     pub(crate) max_packets: u64,
     pub(crate) max_bytes: u64,
     pub(crate) marks_ce: u64,
     pub(crate) lost: Losses,
 }
 
-const _: () = assert!(size_of::<QueueMeter>() <= 160);
+const _: () = assert!(size_of::<QueueMeter>() <= 152);
+
+/// A sum of 128 bits that needs no alignment of its own.
+#[derive(Clone, Copy, Default)]
+#[repr(C, packed(8))]
+struct Integral(u128);
 
 /// Packets that arrived at an empty queue and a free server in the window.
 ///
@@ -40,9 +45,31 @@ impl Through {
     /// Counts so many packets of `len` bytes.
     #[inline]
     pub(crate) fn count(&mut self, packets: u32, len: u32) {
-        self.packets += u64::from(packets);
-        self.bytes += u64::from(packets) * u64::from(len);
-        self.longest = self.longest.max(len);
+        if packets > 0 {
+            self.packets += u64::from(packets);
+            self.bytes += u64::from(packets) * u64::from(len);
+            self.longest = self.longest.max(len);
+        }
+    }
+}
+
+/// Packets of one length that waited, all behind others as long, not counted in their meter yet.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Waits {
+    pub(crate) packets: u64,
+    /// How long they waited, within the window.
+    pub(crate) sum: Dur,
+    pub(crate) longest: Dur,
+}
+
+impl Waits {
+    /// Far more waiting than there will be.
+    pub(crate) const MANY: Dur = Dur::from_ps(u64::MAX / 2);
+
+    /// The sum with another wait, as long as it has an end.
+    #[inline(always)]
+    pub(crate) fn sum_with(&self, wait: Dur) -> Option<Dur> {
+        self.sum.as_ps().checked_add(wait.as_ps()).map(Dur::from_ps)
     }
 }
 
@@ -52,8 +79,8 @@ impl QueueMeter {
             sojourn: Histogram::new(bits),
             offered_bytes: 0,
             carried_bytes: 0,
-            waited_packets: 0,
-            waited_bytes: 0,
+            waited_packets: Integral::default(),
+            waited_bytes: Integral::default(),
             max_packets: 0,
             max_bytes: 0,
             marks_ce: 0,
@@ -72,6 +99,23 @@ impl QueueMeter {
             all.on_backlog(1, through.longest.into());
         }
         all
+    }
+
+    /// Counts packets of `len` bytes, each sent in `tx`, that came and left in the window; the
+    /// histogram has them in its buckets.
+    pub(crate) fn count_waits(&mut self, waits: Waits, tx: Dur, len: u32) {
+        if waits.packets == 0 {
+            return;
+        }
+        let (sum, len) = (u128::from(waits.sum.as_ps()), u64::from(len));
+        self.offered_bytes += waits.packets * len;
+        self.carried_bytes += waits.packets * len;
+        self.waited_packets.0 += sum;
+        self.waited_bytes.0 += sum * u128::from(len);
+        self.sojourn.sum_up(waits.packets, sum, waits.longest);
+        // What waited longest met most: those that were to start between its arrival and its start.
+        let met = (waits.longest.as_ps() - 1) / tx.as_ps();
+        self.on_backlog(met + 1, (met + 1) * len);
     }
 
     /// A packet left the queue for the server at `now`.
@@ -113,8 +157,8 @@ impl QueueMeter {
             self.offered_bytes += u64::from(packet.len);
         }
         let waited = u128::from(window.overlap(packet.arrived, now).as_ps());
-        self.waited_packets += waited;
-        self.waited_bytes += waited * u128::from(packet.len);
+        self.waited_packets.0 += waited;
+        self.waited_bytes.0 += waited * u128::from(packet.len);
     }
 
     #[inline]
@@ -126,7 +170,8 @@ impl QueueMeter {
     /// Time averages of the backlog in packets and bytes over the window.
     pub(crate) fn backlog_means(&self, window: Window) -> (f64, f64) {
         let t = window.len().as_ps() as f64;
-        (self.waited_packets as f64 / t, self.waited_bytes as f64 / t)
+        let (packets, bytes) = (self.waited_packets.0, self.waited_bytes.0);
+        (packets as f64 / t, bytes as f64 / t)
     }
 }
 

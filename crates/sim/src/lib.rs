@@ -13,6 +13,7 @@ pub mod explain;
 mod flow;
 mod gaps;
 mod gauge;
+mod line;
 mod link;
 mod outcome;
 mod port;

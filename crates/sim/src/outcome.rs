@@ -257,7 +257,7 @@ impl Outcome {
             }
             let carried: u64 = queues.iter().map(|q| q.carried_bytes).sum();
             values.push(carried as f64 * 8.0 / period.as_secs_f64());
-            values.push(link.busy().as_secs_f64() / period.as_secs_f64());
+            values.push(link.busy(lines).as_secs_f64() / period.as_secs_f64());
             if plan.carries_labels(link_plan) {
                 if let Some(meter) = labels.next() {
                     let rates = std::iter::once(meter.label_bytes).chain(meter.bytes);

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::{DropReason, Drops, Dur, Ecn, Limit, Packet, Rng, Table, Time, Verdict};
-use spillgate_measure::Histogram;
+use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time, Verdict};
 use spillgate_queueing::{ArrivalAqm, Discipline};
 use spillgate_scenario::plan::LinkPlan;
 
-use crate::gauge::{QueueMeter, Through};
+use crate::gauge::{QueueMeter, Through, Waits};
+pub(crate) use crate::line::Line;
+use crate::line::{Aqm, Outage, sort_in};
 use crate::waiting::Waiting;
 use crate::window::Window;
 
@@ -39,122 +40,12 @@ pub(crate) struct FifoPort {
     counting: bool,
 }
 
-/// The packets that wait at a [`FifoPort`]. Those of all ports lie together.
-#[repr(C)]
-pub(crate) struct Line {
-    /// Most bytes and packets that may wait.
-    max_bytes: u64,
-    max_packets: u32,
-    /// The longest packet that the link carries, labels included.
-    mtu: u32,
-    /// Of those whose service starts before now some may still be there.
-    waiting: Waiting,
-    bytes: u64,
-    aqm: Option<Box<Aqm>>,
-    outage: Option<Box<Outage>>,
-    /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
-    /// one packet waits for another of a pair, all waits are alike.
-    wait: Dur,
-    alike: u32,
-    meter: QueueMeter,
-}
-
-/// Failures of the link.
-struct Outage {
-    /// It has failed.
-    down: bool,
-    /// When it fails next, [`Time::MAX`] for never.
-    next: Time,
-    /// [`FifoPort::longest`] while it is up.
-    longest: u32,
-}
-
 /// A packet is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
     /// When, which may lie ahead.
     pub(crate) at: Time,
     pub(crate) reason: DropReason,
-}
-
-/// An AQM with the random numbers of its port.
-struct Aqm {
-    automaton: ArrivalAqm,
-    rng: Rng,
-}
-
-impl Line {
-    /// Forgets the packets whose service has started by `now`.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        while let Some((start, len)) = self.waiting.pop_started(now) {
-            self.bytes -= u64::from(len);
-            if self.waiting.len() == 0 {
-                self.emptied(start);
-            }
-        }
-    }
-
-    /// Counts a packet that waits until `start`.
-    #[inline]
-    fn served(&mut self, window: Window, packet: &Packet, start: Time) {
-        self.meter.on_left(window, packet, start);
-        if !window.contains(start) {
-            return;
-        }
-        self.meter.carried_bytes += u64::from(packet.len);
-        let wait = start.since(packet.arrived);
-        if wait == self.wait && self.alike < u32::MAX {
-            self.alike += 1;
-            return;
-        }
-        count_alike(&mut self.meter.sojourn, self.wait, self.alike);
-        (self.wait, self.alike) = (wait, 1);
-    }
-
-    /// When what begins to wait for `start` is lost, if it is.
-    #[inline]
-    fn lost_waiting(&self, start: Time) -> Option<Time> {
-        let outage = self.outage.as_ref()?;
-        (outage.next < start).then_some(outage.next)
-    }
-
-    #[inline]
-    fn emptied(&mut self, at: Time) {
-        if let Some(aqm) = &mut self.aqm {
-            aqm.automaton.emptied(at);
-        }
-    }
-
-    /// What queue management says to a packet, the limit included. Sets its mark.
-    #[inline]
-    fn verdict(
-        &mut self,
-        now: Time,
-        packet: &mut Packet,
-        window: Window,
-    ) -> Result<(), DropReason> {
-        let mut marked = false;
-        if let Some(Aqm { automaton, rng }) = self.aqm.as_deref_mut() {
-            match automaton.arrival(now, self.waiting.len(), packet, rng) {
-                Verdict::Pass => {}
-                Verdict::Mark => marked = true,
-                Verdict::Drop(reason) => return Err(reason),
-            }
-        }
-        let bytes = self.bytes.saturating_add(packet.len.into());
-        if self.waiting.len() >= self.max_packets || bytes > self.max_bytes {
-            if let Some(aqm) = &mut self.aqm {
-                aqm.automaton.overflowed();
-            }
-            return Err(DropReason::Tail);
-        }
-        if marked {
-            packet.ecn = Ecn::Ce;
-            self.meter.marks_ce += u64::from(window.contains(now));
-        }
-        Ok(())
-    }
 }
 
 impl FifoPort {
@@ -174,11 +65,11 @@ impl FifoPort {
             Limit::Bytes(n) => (u32::MAX, n),
             Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
         };
+        let shorter = shorter_on_the_wire(plan);
         let longest = match (max_packets, &aqm) {
             (0, _) | (_, Some(_)) => 0,
-            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX),
+            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX).min(shorter),
         };
-        let longest = longest.min(shorter_on_the_wire(plan));
         let outage = || {
             Box::new(Outage {
                 down: false,
@@ -186,17 +77,24 @@ impl FifoPort {
                 longest,
             })
         };
+        let aqm = aqm.map(|(automaton, rng)| Aqm {
+            automaton,
+            rng,
+            last: None,
+            longest: shorter,
+            until: Time::ZERO,
+        });
+        let len = plan.overhead.wire_len(0);
         lines.push(Line {
-            mtu,
-            max_packets,
-            max_bytes,
-            waiting: Waiting::default(),
-            bytes: 0,
+            room: Dur::ZERO,
             wait: Dur::ZERO,
+            waits: Waits::default(),
             alike: 0,
-            aqm: aqm.map(|(automaton, rng)| Box::new(Aqm { automaton, rng })),
-            outage: fails.then(outage),
+            mtu,
             meter,
+            waiting: Waiting::new((max_packets, max_bytes), len, rate.tx_time(len)),
+            aqm: aqm.map(Box::new),
+            outage: fails.then(outage),
         });
         Self {
             through: Through::default(),
@@ -210,27 +108,88 @@ impl FifoPort {
         &mut lines[self.line as usize]
     }
 
-    /// Forgets the packets whose service has started by `now`.
-    pub(crate) fn advance(&self, lines: &mut [Line], now: Time) {
-        self.line(lines).advance(now);
-    }
-
-    /// Until when packets of `len` bytes on the wire that need not wait have nothing to do with the
-    /// queue: an edge of the window, or no time at all.
-    pub(crate) fn open_until(&self, len: u32, window: Window) -> Time {
-        match (len <= self.longest, self.counting) {
-            (false, _) => Time::ZERO,
-            (true, false) => window.start(),
-            (true, true) => window.end(),
+    /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue: an
+    /// edge of the window, the next failure, or no time at all.
+    pub(crate) fn open_until(&self, lines: &mut [Line], len: u32, window: Window) -> Time {
+        let edge = match self.counting {
+            false => window.start(),
+            true => window.end(),
+        };
+        let line = self.line(lines);
+        if let Some(aqm) = &mut line.aqm {
+            aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
+        }
+        match &line.outage {
+            _ if len > self.longest => Time::ZERO,
+            None => edge,
+            Some(outage) => edge.min(outage.next),
         }
     }
 
-    /// Packets of `len` bytes went through without waiting, within the window: whether it has begun.
-    pub(crate) fn count_through(&mut self, packets: u32, len: u32) -> bool {
+    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
+    /// nobody has to be asked.
+    #[inline(always)]
+    pub(crate) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
+        self.line(lines).wait(now, start, self.counting)
+    }
+
+    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent until
+    /// `end`, if it is as long as all that wait and nobody else has to be asked.
+    #[inline]
+    pub(crate) fn ask(
+        &self,
+        lines: &mut [Line],
+        now: Time,
+        (start, end): (Time, Time),
+        packet: &mut Packet,
+        window: Window,
+    ) -> Option<Result<(), Loss>> {
+        let line = self.line(lines);
+        let (aqm, wait) = (line.aqm.as_mut()?, start.since(now));
+        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= line.room.as_ps() {
+            return None;
+        }
+        let sum = line.waits.sum_with(wait)?;
+        (packet.len, packet.arrived) = (line.waiting.len(), now);
+        let verdict = aqm.arrival(now, line.waiting.met(wait), packet);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            aqm.last = Some(start);
+        }
+        if let Err(reason) = line.execute(verdict, now, packet, window) {
+            line.meter.on_lost(window, packet, now, reason);
+            return Some(Err(Loss { at: now, reason }));
+        }
+        line.take(wait, sum, self.counting);
+        Some(Ok(()))
+    }
+
+    /// Whether what has waited behind others as long should be counted before more does.
+    pub(crate) fn has_many(&self, lines: &mut [Line]) -> bool {
+        self.line(lines).waits.sum >= Waits::MANY
+    }
+
+    /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is busy
+    /// until `free_at`; what came before has been counted.
+    pub(crate) fn turn(&self, lines: &mut [Line], now: Time, free_at: Time, len: u32, tx: Dur) {
+        self.line(lines).turn(now, free_at, len, tx);
+    }
+
+    /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting, and
+    /// those that waited behind others as long, of which it says how many; and whether the window has begun.
+    pub(crate) fn count(
+        &mut self,
+        lines: &mut [Line],
+        through: u32,
+        len: u32,
+        tx: Dur,
+    ) -> (u64, bool) {
+        let line = self.line(lines);
+        let waits = std::mem::take(&mut line.waits);
         if self.counting {
-            self.through.count(packets, len);
+            line.meter.count_waits(waits, tx, len);
+            self.through.count(through, len);
         }
-        self.counting
+        (waits.packets, self.counting)
     }
 
     /// Whether the window has begun.
@@ -260,13 +219,13 @@ impl FifoPort {
         window: Window,
     ) -> Result<Time, Loss> {
         let line = self.line(lines);
-        line.advance(now);
+        let backlog = line.waiting.backlog(now, *free_at);
         let verdict = if line.outage.as_ref().is_some_and(|o| o.down) {
             Err(DropReason::LinkDown)
         } else if size(packet) > line.mtu {
             Err(DropReason::TooBig)
         } else {
-            line.verdict(now, packet, window)
+            line.verdict(now, backlog, packet, window)
         };
         if let Err(reason) = verdict {
             line.meter.on_lost(window, packet, now, reason);
@@ -275,7 +234,9 @@ impl FifoPort {
         if *free_at <= now {
             // An edge of the window is near or all are past, or it has an AQM, or it is as long as some
             // that are too big would be: cells are filled up.
-            line.emptied(now);
+            if let Some(aqm) = &mut line.aqm {
+                aqm.automaton.emptied(now);
+            }
             *free_at = now + tx;
             if window.contains(now) {
                 self.through.count(1, packet.len);
@@ -283,12 +244,18 @@ impl FifoPort {
             return Ok(now);
         }
         let start = *free_at;
-        line.waiting.push(start, packet.len);
-        line.bytes += u64::from(packet.len);
-        let bytes = line.bytes;
         *free_at = start + tx;
+        line.waiting.push(start);
+        if let Some(aqm) = &mut line.aqm {
+            aqm.last = Some(start);
+        }
+        if line.waiting.is_one_run(now) {
+            line.room = line.waiting.room();
+        }
         if window.contains(now) {
-            line.meter.on_backlog(line.waiting.len().into(), bytes);
+            let (packets, bytes) = backlog;
+            line.meter
+                .on_backlog(u64::from(packets) + 1, bytes + u64::from(packet.len));
         }
         if let Some(at) = line.lost_waiting(start) {
             let reason = DropReason::LinkDown;
@@ -302,8 +269,8 @@ impl FifoPort {
     /// The link has failed; what that does to packets has been counted before.
     pub(crate) fn fail(&mut self, lines: &mut [Line]) {
         let line = self.line(lines);
-        line.waiting = Waiting::default();
-        line.bytes = 0;
+        line.waiting.clear();
+        line.room = Dur::ZERO;
         if let Some(outage) = &mut line.outage {
             outage.down = true;
         }
@@ -337,40 +304,37 @@ impl FifoPort {
 
     /// The window has begun: what waited until then counts as a peak, also what leaves at that
     /// instant.
-    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], window: Window) {
+    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], free_at: Time, window: Window) {
         self.counting = true;
+        let before = Time::from_ps(window.start().as_ps().saturating_sub(1));
         let line = self.line(lines);
-        line.advance(Time::from_ps(window.start().as_ps().saturating_sub(1)));
-        line.meter.on_backlog(line.waiting.len().into(), line.bytes);
+        let (packets, bytes) = line.waiting.backlog(before, free_at);
+        line.meter.on_backlog(packets.into(), bytes);
     }
 
-    /// Packets and bytes that wait, or did when it was last [advanced](Self::advance).
-    pub(crate) fn backlog(&self, lines: &[Line]) -> (u32, u64) {
-        let line = &lines[self.line as usize];
-        (line.waiting.len(), line.bytes)
+    /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
+    pub(crate) fn backlog(&self, lines: &mut [Line], now: Time, free_at: Time) -> (u32, u64) {
+        self.line(lines).waiting.backlog(now, free_at)
     }
 
-    /// Its meter, with what went straight through, so many packets of `len` bytes included that it
-    /// has not counted.
-    pub(crate) fn meter(&self, lines: &[Line], packets: u32, len: u32) -> QueueMeter {
+    /// Packets that waited behind others as long and are not counted yet.
+    pub(crate) fn waited(&self, lines: &[Line]) -> u64 {
+        lines[self.line as usize].waits.packets
+    }
+
+    /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`, of
+    /// which so many went straight through.
+    pub(crate) fn meter(&self, lines: &[Line], through: u32, len: u32, tx: Dur) -> QueueMeter {
         let line = &lines[self.line as usize];
-        let mut through = self.through;
-        if packets > 0 {
-            through.count(packets, len);
+        let (mut all, mut waits) = (self.through, Waits::default());
+        if self.counting {
+            all.count(through, len);
+            waits = line.waits;
         }
-        let mut meter = line.meter.with(through);
-        count_alike(&mut meter.sojourn, line.wait, line.alike);
+        let mut meter = line.meter.with(all);
+        meter.count_waits(waits, tx, len);
+        sort_in(&mut meter.sojourn, line.wait, line.alike);
         meter
-    }
-}
-
-/// Counts waits of one length.
-#[inline]
-fn count_alike(waits: &mut Histogram, wait: Dur, times: u32) {
-    match times {
-        0 => {}
-        1 => waits.record(wait),
-        n => waits.record_many(wait, n.into()),
     }
 }
 

@@ -103,9 +103,8 @@ impl SeriesRecorder {
         self.row.clear();
         for link in links {
             match &link.port {
-                Port::Fifo(fifo) => {
-                    fifo.advance(lines, now);
-                    let (packets, bytes) = fifo.backlog(lines);
+                Port::Fifo(_) => {
+                    let (packets, bytes) = link.backlog(lines, now);
                     self.row.extend([f64::from(packets), bytes as f64]);
                 }
                 Port::Queued(port) => {
@@ -121,7 +120,7 @@ impl SeriesRecorder {
         let mut bytes = vec![0; self.before.len()];
         let (of_links, of_classes) = bytes.split_at_mut(links.len());
         for (total, link) in of_links.iter_mut().zip(links) {
-            *total = link.begun_bytes(lines);
+            *total = link.begun_bytes(lines, now);
         }
         for (class, received) in self.class_of_flow.iter().zip(received) {
             of_classes[usize::from(*class)] += received;

@@ -17,17 +17,21 @@ pub(crate) struct Straight {
     passed: u32,
     /// The length that the packets have in common, that of IP, in bytes.
     l3_len: u16,
+    /// Queue management is asked for each packet.
+    managed: bool,
 }
 
 impl Straight {
-    /// That of a free server, which needs `tx` for a packet without a byte; nothing goes through.
-    pub(crate) fn closed(tx: Dur) -> Self {
+    /// That of a free server, which needs `tx` for a packet without a byte, perhaps behind queue
+    /// management; nothing goes through.
+    pub(crate) fn closed(tx: Dur, managed: bool) -> Self {
         Self {
             free_at: Time::ZERO,
             until: Time::ZERO,
             tx,
             passed: 0,
             l3_len: 0,
+            managed,
         }
     }
 
@@ -42,6 +46,24 @@ impl Straight {
         self.passed = self.passed.checked_add(1)?;
         self.free_at = end;
         Some(end)
+    }
+
+    /// From when to when a packet is sent that waits for the server, if it is of this length.
+    #[inline(always)]
+    pub(crate) fn next(&self, l3_len: u16) -> Option<(Time, Time)> {
+        (l3_len == self.l3_len).then_some((self.free_at, self.free_at + self.tx))
+    }
+
+    /// The same if the packet has no more to do with the queue than to wait.
+    #[inline(always)]
+    pub(crate) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
+        self.next(l3_len).filter(|&(_, end)| end < self.until)
+    }
+
+    /// Whether queue management is asked for each packet.
+    #[inline(always)]
+    pub(crate) fn is_managed(&self) -> bool {
+        self.managed
     }
 
     /// From now on packets of this length are sent in `tx` each; those before have been counted.
@@ -81,7 +103,7 @@ mod tests {
     #[test]
     fn it_passes_what_is_alike_and_need_not_wait() {
         let at = Time::from_ps;
-        let mut straight = Straight::closed(Dur::from_ps(1));
+        let mut straight = Straight::closed(Dur::from_ps(1), false);
         assert_eq!(straight.pass(at(0), 0), None, "it is closed");
         straight.tune(100, Dur::from_ps(10));
         straight.open_until(at(50));
@@ -95,7 +117,7 @@ mod tests {
 
     #[test]
     fn it_has_itself_counted_before_it_overflows() {
-        let mut straight = Straight::closed(Dur::ZERO);
+        let mut straight = Straight::closed(Dur::ZERO, false);
         straight.tune(100, Dur::from_ps(10));
         straight.open_until(Time::MAX);
         straight.passed = u32::MAX;

@@ -2,50 +2,189 @@
 
 use std::collections::VecDeque;
 
-use spillgate_core::Time;
+use spillgate_core::{Dur, Time};
 
-/// Service start and length of packets, in order.
+/// The packets that wait, in runs of equal lengths.
 ///
-/// The first lies here, not behind a pointer: at most ports of a large network that one packet
-/// now and then has to wait for another, nothing is in the cache.
-#[derive(Default)]
+/// A busy server takes those of one run a transmission apart, so that when it is free says how many
+/// of the last run still wait: none of them has a record. Packets of one length are one run for
+/// ever, and what is known of runs before that lies elsewhere: at most ports of a large network that
+/// one packet now and then has to wait for another, nothing is in the cache.
 pub(crate) struct Waiting {
-    first: (Time, u32),
-    /// With the first.
+    /// How long the link takes to send each packet of the last run.
+    tx: Dur,
+    /// When the first one of the last run that had to wait is served, [`Time::MAX`] if none had.
+    since: Time,
+    before: Option<Box<Before>>,
+    max_bytes: u64,
+    max_packets: u32,
+    /// Bytes of each packet of the last run.
     len: u32,
-    rest: VecDeque<(Time, u32)>,
+}
+
+/// The runs before the last one of which packets may wait.
+#[derive(Default)]
+struct Before {
+    runs: VecDeque<Run>,
+    /// When the first packet of them is served, some time if there is none.
+    next: Time,
+    packets: u32,
+    bytes: u64,
+}
+
+/// Packets of one length that wait one behind the other.
+struct Run {
+    tx: Dur,
+    len: u32,
+    packets: u32,
 }
 
 impl Waiting {
-    /// How many there are.
+    /// Nothing, with room for so many packets and bytes; what comes is as long as `len`, which takes
+    /// `tx` to send.
+    pub(crate) fn new((max_packets, max_bytes): (u32, u64), len: u32, tx: Dur) -> Self {
+        Self {
+            tx,
+            since: Time::MAX,
+            before: None,
+            max_bytes,
+            max_packets,
+            len,
+        }
+    }
+
+    /// What comes at `now`, while the server is busy until `free_at`, is `len` bytes long and takes `tx`
+    /// to send: whether that is another run.
+    pub(crate) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) -> bool {
+        if len == self.len {
+            return false;
+        }
+        let packets = self.packets_of_last(now, free_at);
+        if packets > 0 {
+            let run = Run {
+                tx: self.tx,
+                len: self.len,
+                packets,
+            };
+            let before = self.before.get_or_insert_default();
+            // None is left once one of the last run is served.
+            before.forget(now);
+            before.push(run, free_at);
+        }
+        (self.len, self.tx, self.since) = (len, tx, Time::MAX);
+        true
+    }
+
+    /// A packet as long as the others of the last run is served at `start`.
     #[inline]
+    pub(crate) fn push(&mut self, start: Time) {
+        self.since = self.since.min(start);
+    }
+
+    /// Forgets all, when the server is free.
+    pub(crate) fn clear(&mut self) {
+        (self.since, self.before) = (Time::MAX, None);
+    }
+
+    /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
+    #[inline]
+    pub(crate) fn backlog(&mut self, now: Time, free_at: Time) -> (u32, u64) {
+        let packets = self.packets_of_last(now, free_at);
+        let bytes = u64::from(packets) * u64::from(self.len);
+        match &mut self.before {
+            None => (packets, bytes),
+            Some(before) => {
+                before.forget(now);
+                (packets + before.packets, bytes + before.bytes)
+            }
+        }
+    }
+
+    /// Whether there is room for a packet of `len` bytes behind such a backlog.
+    #[inline]
+    pub(crate) fn has_room(&self, (packets, bytes): (u32, u64), len: u32) -> bool {
+        packets < self.max_packets && bytes.saturating_add(len.into()) <= self.max_bytes
+    }
+
+    /// How long a packet may have to wait and still find room, if all are of [one
+    /// run](Self::is_one_run).
+    pub(crate) fn room(&self) -> Dur {
+        // It meets one packet for each transmission that begins after it has come.
+        let packets = u64::from(self.max_packets).min(self.max_bytes / u64::from(self.len.max(1)));
+        Dur::from_ps(packets.saturating_mul(self.tx.as_ps()))
+    }
+
+    /// Whether all that waits at `now` or will wait, as long as lengths do not change, is of one run,
+    /// and no other packet is in transmission.
+    #[inline]
+    pub(crate) fn is_one_run(&self, now: Time) -> bool {
+        self.since <= now
+    }
+
+    /// How many packets one meets that has to wait so long, some time at all, if all are of [one
+    /// run](Self::is_one_run).
+    #[inline]
+    pub(crate) fn met(&self, wait: Dur) -> u32 {
+        ((wait.as_ps() - 1) / self.tx.as_ps()) as u32
+    }
+
+    /// Bytes of each packet of the last run.
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
 
+    /// How many of the last run are served after `now`.
     #[inline]
-    pub(crate) fn push(&mut self, start: Time, bytes: u32) {
-        if self.len == 0 {
-            self.first = (start, bytes);
-        } else {
-            self.rest.push_back((start, bytes));
+    fn packets_of_last(&self, now: Time, free_at: Time) -> u32 {
+        // At one instant departures precede arrivals.
+        let first = self.since.as_ps().max(now.as_ps().saturating_add(1));
+        let span = free_at.as_ps().saturating_sub(first);
+        if span < self.tx.as_ps() {
+            return 0;
         }
-        self.len += 1;
+        (span / self.tx.as_ps()) as u32
+    }
+}
+
+impl Before {
+    /// Adds a run whose last packet has been sent at `end`.
+    fn push(&mut self, run: Run, end: Time) {
+        if self.runs.is_empty() {
+            let all = run.tx * u64::from(run.packets);
+            self.next = Time::ZERO + end.since(Time::ZERO + all);
+        }
+        self.packets += run.packets;
+        self.bytes += u64::from(run.packets) * u64::from(run.len);
+        self.runs.push_back(run);
     }
 
-    /// Takes out the first if its service has started by `now`.
+    /// Forgets the packets that are served by `now`.
     #[inline]
-    pub(crate) fn pop_started(&mut self, now: Time) -> Option<(Time, u32)> {
-        // At one instant departures precede arrivals.
-        if self.len == 0 || self.first.0 > now {
-            return None;
+    fn forget(&mut self, now: Time) {
+        if self.next <= now && self.packets > 0 {
+            self.forget_some(now);
         }
-        let first = self.first;
-        self.len -= 1;
-        if self.len > 0 {
-            self.first = self.rest.pop_front()?;
+    }
+
+    #[inline(never)]
+    fn forget_some(&mut self, now: Time) {
+        while let Some(run) = self.runs.front_mut()
+            && self.next <= now
+        {
+            let others = run.tx * u64::from(run.packets - 1);
+            let started = if self.next + others <= now {
+                run.packets
+            } else {
+                1 + (now.since(self.next).as_ps() / run.tx.as_ps()) as u32
+            };
+            self.next += run.tx * u64::from(started);
+            self.packets -= started;
+            self.bytes -= u64::from(started) * u64::from(run.len);
+            run.packets -= started;
+            if run.packets == 0 {
+                self.runs.pop_front();
+            }
         }
-        Some(first)
     }
 }
 
@@ -55,24 +194,36 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// It does what a queue does.
+        /// It says what a queue says that has a record of each packet, whether one looks at each or not,
+        /// also of packets that are refused.
         #[test]
-        fn it_is_a_queue(steps in prop::collection::vec((any::<bool>(), 0..20_u64), 1..200)) {
-            let (mut waiting, mut queue) = (Waiting::default(), VecDeque::new());
-            let (mut clock, mut last) = (0, 0);
-            for (number, (push, step)) in (0..).zip(steps) {
-                if push {
-                    last += step;
-                    waiting.push(Time::from_ps(last), number);
-                    queue.push_back((Time::from_ps(last), number));
-                } else {
-                    clock += step;
-                    let now = Time::from_ps(clock);
-                    let started = queue.front().is_some_and(|f| f.0 <= now);
-                    let expected = if started { queue.pop_front() } else { None };
-                    prop_assert_eq!(waiting.pop_started(now), expected);
+        fn it_is_a_queue(
+            steps in prop::collection::vec((0..3_u32, 0..30_u64, 0..4_u8, any::<bool>()), 1..200)
+        ) {
+            let of = |len: u32| Dur::from_ps(5 * u64::from(len) + 3);
+            let mut waiting = Waiting::new((u32::MAX, u64::MAX), 0, of(0));
+            let (mut queue, mut now, mut free_at) = (VecDeque::new(), Time::ZERO, Time::ZERO);
+            for (len, step, refused, look) in steps {
+                now += Dur::from_ps(step);
+                while queue.front().is_some_and(|&(start, _)| start <= now) {
+                    queue.pop_front();
                 }
-                prop_assert_eq!(waiting.len() as usize, queue.len());
+                waiting.turn(now, free_at, len, of(len));
+                let others = queue.iter().any(|&(_, l)| l != len);
+                prop_assert!(!others || !waiting.is_one_run(now));
+                if look {
+                    let bytes = queue.iter().map(|&(_, l)| u64::from(l)).sum();
+                    let expected = (queue.len() as u32, bytes);
+                    prop_assert_eq!(waiting.backlog(now, free_at), expected);
+                }
+                if refused == 0 {
+                    continue;
+                }
+                if free_at > now {
+                    waiting.push(free_at);
+                    queue.push_back((free_at, len));
+                }
+                free_at = free_at.max(now) + of(len);
             }
         }
     }

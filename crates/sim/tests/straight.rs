@@ -1,8 +1,9 @@
-//! What goes straight through a port that computes departures is counted as if the port had been asked
-//! for each packet, as it is where a tap wants to see them.
+//! What goes straight through a port that computes departures, or waits there for others as long, is
+//! counted as if the port had been asked for each packet, as it is where a tap wants to see them.
 
 mod common;
 
+use proptest::prelude::*;
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Outcome, Stop, World, layout};
@@ -104,4 +105,81 @@ fn a_failure_cuts_a_transmission_off() {
     let value = run(&scenario(link, &[EVEN], times));
     // The packets that come at 32, 34, 36 and 38 ms besides.
     assert_eq!(value(Metric::Utilization), (10.25 + 4.0) / 40.0);
+}
+
+/// Three packets of 1 ms that come at 16 ms and a failure before a fourth does: when the period begins, at
+/// 17 ms, two wait or begin to be sent.
+#[test]
+fn what_waits_when_the_period_begins_is_a_peak_though_the_link_fails() {
+    let link = "policy: P}\n  failures: [{link: l, at: 17.5 ms, repair: 30.5 ms}]\n  routing: {convergence: 1 s";
+    let burst = "source: {cbr: {rate: 750 kb/s, packet: 1500 B, phase: 0 s}}";
+    let times = "warmup: 17 ms, duration: 10 ms, interval: 10 ms";
+    let value = run(&scenario(link, &[burst, burst, burst], times));
+    assert_eq!(value(Metric::BacklogPacketsMax), 2.0);
+}
+
+/// A saturated port, of which it is said how much it carries and how long that waits: 1 ms for each of
+/// the 64 packets that find room, of which one comes in the millisecond in which one leaves.
+#[test]
+fn what_waits_for_others_as_long_is_counted() {
+    let flood = "source: {cbr: {rate: 24 Mb/s, packet: 1500 B, phase: 0 s}}";
+    let times = "warmup: 1 s, duration: 1 s, interval: 100 ms";
+    let value = run(&scenario("policy: P", &[flood], times));
+    assert_eq!(value(Metric::Utilization), 1.0);
+    assert_eq!(value(Metric::BacklogPacketsMax), 64.0);
+    assert_eq!(value(Metric::BacklogBytesMax), 64.0 * 1500.0);
+}
+
+fn flow() -> impl Strategy<Value = String> {
+    // 40 B and 41 B are as long in the smallest frame.
+    let packet = prop_oneof![
+        Just("40 B"),
+        Just("41 B"),
+        Just("500 B"),
+        Just("1500 B"),
+        Just("imix")
+    ];
+    (packet, 1..20_u32, 0..3_u8).prop_map(|(packet, rate, kind)| match kind {
+        0 if packet != "imix" => {
+            format!("source: {{cbr: {{rate: {rate} Mb/s, packet: {packet}}}}}")
+        }
+        1 if packet != "imix" => format!(
+            "source: {{on-off: {{peak: {} Mb/s, packet: {packet}, on: 5 ms, off: 20 ms}}}}",
+            4 * rate
+        ),
+        _ => format!("source: {{poisson: {{rate: {rate} Mb/s, packet: {packet}}}}}"),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Any lengths, limits and edges, with a server that is idle, busy or flooded.
+    #[test]
+    fn any_packets_agree(
+        flows in prop::collection::vec(flow(), 1..4),
+        policy in prop_oneof![
+            Just("limit: 1 packets"),
+            Just("limit: 30 packets"),
+            Just("limit: 4000 B"),
+            Just("limit: 4 ms"),
+            Just("limit: 40 packets, aqm: {red: {weight: 0.1}}"),
+            Just("limit: 12 packets, aqm: {red: {min_th: 8, max_th: 12, weight: 0.02}}"),
+        ],
+        link in prop_oneof![Just(""), Just(", overhead: ethernet"), Just(", mtu: 1000 B")],
+        (warmup, duration) in (0..60_u32, 1..200_u32),
+        failure in prop::option::of((1..100_u32, 1..50_u32)),
+    ) {
+        let failure = failure.map_or(String::new(), |(at, down)| {
+            let repair = at + down;
+            format!(
+                "}}\n  failures: [{{link: l, at: {at}.3 ms, repair: {repair}.6 ms}}]\n  \
+                 routing: {{convergence: 1 s"
+            )
+        });
+        let flows: Vec<_> = flows.iter().map(String::as_str).collect();
+        let times = format!("warmup: {warmup} ms, duration: {duration} ms, interval: 1 ms");
+        let yaml = scenario(&format!("policy: P{link}{failure}"), &flows, &times);
+        let _ = run(&yaml.replace("limit: 64 packets", policy));
+    }
 }

@@ -84,8 +84,39 @@ impl<S: EventSet> World<S> {
 
     /// A packet arrives at the port of `link` and does not go straight through: from when to when it
     /// is sent, if it is known and not lost.
-    #[inline(never)]
+    #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
+        let l = &mut self.links[link];
+        if let Some(sent) = l.wait(&mut self.lines, now, packet.l3_len) {
+            return Some(sent);
+        }
+        if l.straight.is_managed() {
+            return self.queue_managed(link, packet, now);
+        }
+        self.queue_any(link, packet, now)
+    }
+
+    /// The same at a port with queue management.
+    #[inline(never)]
+    fn queue_managed(
+        &mut self,
+        link: usize,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Option<(Time, Time)> {
+        match self.links[link].ask(&mut self.lines, now, packet, self.window) {
+            Some(Ok(sent)) => Some(sent),
+            Some(Err(loss)) => {
+                self.lose_at(link, packet, loss);
+                None
+            }
+            None => self.queue_any(link, packet, now),
+        }
+    }
+
+    /// The same at any port.
+    #[inline(never)]
+    fn queue_any(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
         if self.links[link].onward.labels {
             self.relabel(link, packet);
         }
@@ -96,7 +127,7 @@ impl<S: EventSet> World<S> {
             return None;
         }
         l.begin_counting(now, &mut self.lines, self.window);
-        let tx = l.tx_time(packet, self.window);
+        let tx = l.turn(&mut self.lines, now, packet, self.window);
         // It may be the first of its length, or of the measured period.
         if let Some(end) = l.straight.pass(now, packet.l3_len) {
             return Some((now, end));
@@ -111,12 +142,18 @@ impl<S: EventSet> World<S> {
                 l.meter.on_transmit(self.window, start, end, packet.len);
                 Some((start, end))
             }
-            Err(Loss { at, reason }) => {
-                let (place, packet) = (self.places[link], *packet);
-                self.lose(at, place, &Dropped { packet, reason });
+            Err(loss) => {
+                self.lose_at(link, packet, loss);
                 None
             }
         }
+    }
+
+    /// A packet is lost at the port of `link`, which has counted it.
+    #[inline]
+    fn lose_at(&mut self, link: usize, packet: &Packet, Loss { at, reason }: Loss) {
+        let (place, packet) = (self.places[link], *packet);
+        self.lose(at, place, &Dropped { packet, reason });
     }
 
     /// A packet arrives at a port with a discipline.
@@ -178,7 +215,7 @@ impl<S: EventSet> World<S> {
         }
         let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
         if let Some(mut packet) = served {
-            let end = now + l.tx_time(&packet, window);
+            let end = now + l.tx_time(&packet);
             l.meter.on_transmit(window, now, end, packet.len);
             let Port::Queued(port) = &mut l.port else {
                 return;
@@ -316,7 +353,7 @@ impl<S: EventSet> World<S> {
         let lost = fifo.lose_on_the_wire(&mut self.lines, due, self.window);
         if let Some(Loss { at, reason }) = lost {
             if at < end {
-                l.cut_off(at, end, self.window);
+                l.cut_off(&mut self.lines, at, end, self.window);
             }
             let (place, packet) = (self.places[link], *packet);
             self.lose(at, place, &Dropped { packet, reason });
