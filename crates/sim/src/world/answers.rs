@@ -102,17 +102,19 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Whether what is `due` at a host that answers at once can be received ahead: nothing that it
-    /// does or that is counted comes before.
+    /// What a packet of `flow` comes from, and its meter, if it is `due` at a host that answers at once
+    /// and can be received ahead: nothing that the host does or that is counted comes before.
     #[inline(always)]
-    fn can_answer(&self, flow: u32, due: Time) -> bool {
+    fn answerable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
         if due >= self.answer_until {
-            return false;
+            return None;
         }
-        match self.flows[flow as usize].origin {
+        let f = &self.flows[flow as usize];
+        let can = match f.origin {
             Origin::Acknowledgments(c) => !self.pumps && self.can_heed(c as usize, due),
             _ => true,
-        }
+        };
+        can.then_some((f.origin, f.meter))
     }
 
     /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
@@ -121,13 +123,6 @@ impl<S: EventSet> World<S> {
         let connection = &self.tcp[c];
         // It may be woken before its timers, which move on.
         due < self.flows[connection.data as usize].wake || connection.sleeps_past(due)
-    }
-
-    /// Receives a packet that is due at a host that answers at once, ahead of the clock.
-    #[inline]
-    fn answer(&mut self, due: Time, tie: u64, packet: &Packet) {
-        self.count_ahead(due, tie, packet);
-        self.receive(due, packet);
     }
 
     /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
@@ -139,11 +134,15 @@ impl<S: EventSet> World<S> {
         packet: &Packet,
         due: Time,
     ) -> bool {
-        let can = self.can_answer(packet.flow, due) && self.wires.first(link).is_none();
-        if can {
-            self.answer(due, tie, packet);
+        if self.wires.first(link).is_some() {
+            return false;
         }
-        can
+        let Some((origin, meter)) = self.answerable(packet.flow, due) else {
+            return false;
+        };
+        self.count_ahead(due, tie, packet);
+        self.take_in(due, origin, meter, packet);
+        true
     }
 
     /// A packet has arrived that could not be received before: those behind it perhaps can.
@@ -156,15 +155,14 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     fn receive_waiting(&mut self, wire: usize) {
-        while self
-            .wires
-            .first(wire)
-            .is_some_and(|p| self.can_answer(p.flow, p.due))
-        {
-            let Some(first) = self.wires.pop(wire) else {
-                return;
+        while let Some(first) = self.wires.first(wire).copied() {
+            let Some((origin, meter)) = self.answerable(first.flow, first.due) else {
+                break;
             };
-            self.answer(first.due, first.tie, &first.packet());
+            self.wires.pop(wire);
+            let packet = first.packet();
+            self.count_ahead(first.due, first.tie, &packet);
+            self.take_in(first.due, origin, meter, &packet);
         }
         if self.wires.first(wire).is_none() {
             self.events.cancel(self.slots.wires + wire as u32);

@@ -86,17 +86,17 @@ impl<S: EventSet> World<S> {
         if self.tap.is_some() {
             self.tap_received(packet);
         }
-        self.take_in(now, packet);
+        let f = &self.flows[packet.flow as usize];
+        self.take_in(now, f.origin, f.meter, packet);
     }
 
-    /// A packet is received, and somebody who looks has been told.
-    #[inline(never)]
-    fn take_in(&mut self, now: Time, packet: &Packet) {
-        let f = &self.flows[packet.flow as usize];
-        match f.origin {
+    /// A packet of a flow with this origin and meter is received, and somebody who looks has been told.
+    #[inline(always)]
+    pub(super) fn take_in(&mut self, now: Time, origin: Origin, meter: u32, packet: &Packet) {
+        match origin {
             // Nobody measures these.
             Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
-            origin => self.receive_measured(now, f.meter, origin, packet),
+            origin => self.receive_measured(now, meter, origin, packet),
         }
     }
 
