@@ -375,6 +375,45 @@ fn answers_keep_their_order_with_others() {
     }
 }
 
+/// A handshake over links so slow that the first data arrive when SYN-ACK has been sent again, where what a
+/// receiver sends is heeded at once and answered at once: the edge of the measured period has it receive SYN
+/// by a wake.
+#[test]
+fn syn_ack_is_sent_again_before_what_it_leads_to_arrives() {
+    let plan = common::plan(
+        "schema_version: 1\ntopology:\n  nodes: [a, b, d]\n  links:
+    out: {from: a, to: b, rate: 9600 b/s, delay: 1 ms, duplex: true}
+    on: {from: b, to: d, rate: 9600 b/s, delay: 1 ms, duplex: true}
+traffic:
+  - flow: {name: p, from: a, to: d, start: 1 s, tcp: {profile: ns2, handshake: true, initial_rto: 1 s}}
+measurement: {warmup: 1010 ms, duration: 20 s, interval: 50 ms}\nruns: {count: 1, seed: 3}\n",
+    );
+    same_however_driven(&plan).expect("the same");
+}
+
+/// Where what a sender sends leads to its acknowledgments at once, a run can still be stopped: a wake heeds
+/// some thousand of them, not all.
+#[test]
+fn a_wake_does_not_take_for_ever() {
+    let plan = common::plan(
+        "schema_version: 1\ntopology:\n  nodes: [a, b, d]\n  links:
+    out: {from: a, to: b, rate: 100 Mb/s, delay: 1 ms, duplex: true}
+    on: {from: b, to: d, rate: 100 Mb/s, delay: 1 ms, duplex: true}
+traffic:
+  - flow: {name: p, from: a, to: d, tcp: {profile: ns2}}
+measurement: {warmup: 1 s, duration: 20 s}\nruns: {count: 1, seed: 3}\n",
+    );
+    let mut world = World::<WinnerTree>::new(&plan.variants[0].world, plan.seed, 0, false);
+    let (mut before, mut most) = (0, 0);
+    while world.run(1) != Stop::Done {
+        most = most.max(world.hops() - before);
+        before = world.hops();
+    }
+    assert!(before > 500_000, "{before} hops");
+    // Two segments of two hops for each acknowledgment, which takes two itself.
+    assert!(most < 2 * 6 * 1024, "{most} hops in one wake");
+}
+
 /// Failures that never happen within the run change nothing: looking up where to go, and queues that
 /// are asked packet by packet since the failures come too late, give the run of compiled paths and
 /// computed departures.

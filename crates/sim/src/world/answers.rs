@@ -20,6 +20,10 @@ use super::World;
 use crate::flow::{Flow, Origin};
 use crate::tcp::{Connection, NO_SESSION};
 
+/// So many packets are received in a row at most: each may bring the next one onto its wire, and a run is to
+/// be stopped between wakes.
+const MOST_AT_ONCE: usize = 1024;
+
 /// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
 /// mostly comes last, and the first ones are answered first.
 #[derive(Default)]
@@ -155,7 +159,10 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     fn receive_waiting(&mut self, wire: usize) {
-        while let Some(first) = self.wires.first(wire).copied() {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(first) = self.wires.first(wire).copied() else {
+                break;
+            };
             let Some((origin, meter)) = self.answerable(first.flow, first.due) else {
                 break;
             };

@@ -35,8 +35,7 @@ impl<S: EventSet> World<S> {
         self.flows[connection.acknowledgments as usize].wake = Time::MAX;
         let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_timeout(self.now);
-        self.pump_acknowledgments(self.now, c);
-        self.note_syn_timer(c, syn_at);
+        self.pump_acknowledgments(self.now, c, syn_at);
         self.if_left(self.now, c);
     }
 
@@ -73,8 +72,7 @@ impl<S: EventSet> World<S> {
         let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_segment(now, segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
-        self.pump_acknowledgments(now, c);
-        self.note_syn_timer(c, syn_at);
+        self.pump_acknowledgments(now, c, syn_at);
         if complete {
             self.awaited_arrived(c);
         }
@@ -163,11 +161,15 @@ impl<S: EventSet> World<S> {
     }
 
     /// Sends the acknowledgments of connection `c` that are due at `now`, and sets its receiver's
-    /// wake.
-    fn pump_acknowledgments(&mut self, now: Time, c: usize) {
+    /// wake; its timer of SYN-ACK was to be at `syn_at`.
+    fn pump_acknowledgments(&mut self, now: Time, c: usize, mut syn_at: Time) {
         while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
+            // What is sent may be answered, and the answer get here, before the next line.
+            self.note_syn_timer(c, syn_at);
             self.send(now, self.tcp[c].acknowledgments, c, segment);
+            syn_at = self.tcp[c].receiver.syn_timeout();
         }
+        self.note_syn_timer(c, syn_at);
         let connection = &self.tcp[c];
         let at = connection.receiver.poll_timeout();
         self.wake_by(connection.acknowledgments, at.unwrap_or(Time::MAX));

@@ -112,7 +112,7 @@ pub struct World<S> {
     /// What arrives before that at hosts that answer at once can be received ahead.
     answer_until: Time,
     syn_timers: SynTimers,
-    /// A sender is sending.
+    /// Some sender is sending: none heeds ahead meanwhile.
     pumps: bool,
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
