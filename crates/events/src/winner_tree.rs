@@ -4,6 +4,8 @@
 //! leaf to the root, without tombstones: what a timer that moves on every
 //! packet wants.
 
+use std::ops::Range;
+
 use spillgate_core::Time;
 
 use crate::{EventSet, Key, Rank};
@@ -71,14 +73,14 @@ impl Tree {
     }
 }
 
-/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones,
-/// and a final. What is set all the time has a short way.
+/// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones, one
+/// of those that ask when the others wake, and a final. What is set all the time has a short way.
 #[derive(Clone, Debug)]
 pub struct WinnerTree {
     quiet: Tree,
     busy: Tree,
-    /// The first busy slot.
-    busy_from: u32,
+    asking: Tree,
+    busy_slots: Range<u32>,
     paths: Vec<u64>,
     current: Option<u32>,
 }
@@ -86,9 +88,13 @@ pub struct WinnerTree {
 impl WinnerTree {
     #[inline]
     fn set(&mut self, slot: u32, key: Key) {
-        match slot.checked_sub(self.busy_from) {
-            Some(leaf) => self.busy.set(leaf as usize, key),
-            None => self.quiet.set(slot as usize, key),
+        let Range { start, end } = self.busy_slots;
+        if slot < start {
+            self.quiet.set(slot as usize, key);
+        } else if slot < end {
+            self.busy.set((slot - start) as usize, key);
+        } else {
+            self.asking.set((slot - end) as usize, key);
         }
     }
 
@@ -96,22 +102,30 @@ impl WinnerTree {
     /// these still.
     #[inline]
     fn replace(&mut self, slot: u32, key: Key) {
-        match slot.checked_sub(self.busy_from) {
+        match slot.checked_sub(self.busy_slots.start) {
             Some(leaf) if self.busy.winner().slot() == slot => {
                 self.busy.set_winner(leaf as usize, key);
             }
             _ => self.set(slot, key),
         }
     }
+
+    /// The first of those that do not ask.
+    #[inline]
+    fn first_of_others(&self) -> Key {
+        self.quiet.winner().first(self.busy.winner())
+    }
 }
 
 impl EventSet for WinnerTree {
-    fn new(paths: Vec<u64>, busy_from: u32) -> Self {
-        let quiet = (busy_from as usize).min(paths.len());
+    fn new(paths: Vec<u64>, busy: Range<u32>) -> Self {
+        let all = paths.len() as u32;
+        let (start, end) = (busy.start.min(all), busy.end.min(all));
         Self {
-            quiet: Tree::new(quiet),
-            busy: Tree::new(paths.len() - quiet),
-            busy_from: quiet as u32,
+            quiet: Tree::new(start as usize),
+            busy: Tree::new((end - start) as usize),
+            asking: Tree::new((all - end) as usize),
+            busy_slots: start..end,
             paths,
             current: None,
         }
@@ -143,11 +157,17 @@ impl EventSet for WinnerTree {
     }
 
     #[inline]
+    fn first_other(&self) -> Option<(Time, u32)> {
+        let first = self.first_of_others();
+        (first != Key::IDLE).then(|| (first.time(), first.slot()))
+    }
+
+    #[inline]
     fn next(&mut self) -> Option<(Time, u32)> {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);
         }
-        let first = self.quiet.winner().first(self.busy.winner());
+        let first = self.first_of_others().first(self.asking.winner());
         if first == Key::IDLE {
             return None;
         }

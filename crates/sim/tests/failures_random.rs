@@ -375,6 +375,27 @@ fn answers_keep_their_order_with_others() {
     }
 }
 
+/// A dialogue ends at both ends at once, on a ring around which all else goes a long way: what the server then
+/// sends is at the next node sooner than any packet could tell it to.
+#[test]
+fn a_dialogue_ends_at_both_ends_at_once() {
+    let plan = common::plan(
+        "schema_version: 1\ntopology:\n  nodes: [a, b, c, d, client, server, sink]\n  links:
+    k: {from: a, to: sink, rate: 10 Mb/s, delay: 300 us, duplex: true}
+    h: {from: d, to: server, rate: 100 Mb/s, delay: 5 ms, duplex: true}
+    s: {from: a, to: client, rate: 100 Mb/s, delay: 300 us, duplex: true}
+    ab: {from: a, to: b, rate: 10 Mb/s, delay: 30 ms}
+    bc: {from: b, to: c, rate: 1 Mb/s, delay: 30 ms}
+    cd: {from: c, to: d, rate: 100 Mb/s, delay: 30 ms}
+    da: {from: d, to: a, rate: 100 Mb/s, delay: 1 ms}
+traffic:
+  - sessions: {name: p, from: b, to: sink, arrivals: {poisson: {gap: 60 ms}}, session: {transfer: {size: {fixed: 8 kB}}}, tcp: {profile: ns2}, active: 5}
+  - sessions: {name: q, from: client, to: server, arrivals: {fixed: {gap: 100 ms}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}, active: 15}
+measurement: {warmup: 0 s, duration: 2 s, interval: 50 ms}\nruns: {count: 1, seed: 3}\n",
+    );
+    same_however_driven(&plan).expect("the same");
+}
+
 /// A handshake over links so slow that the first data arrive when SYN-ACK has been sent again, where what a
 /// receiver sends is heeded at once and answered at once: the edge of the measured period has it receive SYN
 /// by a wake.

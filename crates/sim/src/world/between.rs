@@ -193,6 +193,9 @@ impl<S: EventSet> World<S> {
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();
         between.only_feeders = found.into_iter().map(|(_, from)| from).collect();
+        for c in 0..self.confluences.number() {
+            self.events.cancel(self.slots.confluences + c as u32);
+        }
         self.confluences = confluences;
         for wire in 0..self.links.len() {
             self.events.cancel(self.slots.wires + wire as u32);

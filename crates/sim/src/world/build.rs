@@ -19,6 +19,7 @@ use super::hosts::{self, Host};
 use super::inputs::{self, Inputs};
 use super::mpls::{Mpls, at_ports};
 use super::paths::{Feeder, Paths, share_wires};
+use super::reach::Reach;
 use super::routing::Routing;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::flow::Origin;
@@ -138,18 +139,25 @@ impl<S: EventSet> World<S> {
             }
             false => Vec::new(),
         };
+        let reach = Reach::new(plan, &cast.sessions, &confluences);
         let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
-        let names = slot_names(plan, cast.names, wires, &links);
+        let mut names = slot_names(plan, cast.names, wires, &links);
         // Timers, and wires that are only for what others have no place for, wake seldom.
         let busy_from = first_wire + if fails { 0 } else { own_wires };
         let observer = names.len() as u32 - 1;
+        // They wake for the links whose packets they take; a change of routes may make any port one.
+        let most = match between {
+            true => links.len(),
+            false => confluences.number(),
+        };
+        names.resize(names.len() + most, 0);
         let bits = histogram_bits(plan.flows.len());
         let mut meters = Table::with_capacity(plan.flows.len());
         meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
             large,
-            events: S::new(names, busy_from),
+            events: S::new(names, busy_from..observer + 1),
             now: Time::ZERO,
             meters,
             received: if observe {
@@ -169,6 +177,7 @@ impl<S: EventSet> World<S> {
             flows: cast.flows,
             wires: Wires::new(wires as usize),
             confluences,
+            reach,
             to_hosts,
             hops: paths.hops,
             step: if fails { 0 } else { 1 << 32 },
@@ -196,6 +205,7 @@ impl<S: EventSet> World<S> {
                 wires: first_wire,
                 ports,
                 observer,
+                confluences: observer + 1,
                 link_of_port: queued(&links).collect(),
             },
             admitting: (0..)

@@ -1,10 +1,10 @@
 //! Where wires meet: a port takes what comes over several wires in batches.
 //!
-//! What is sent from now on reaches the port only after the shortest delay of the links that lead
-//! to it. The packets on their wires that are due before that are all there will be, and if the port
-//! computes departures at arrival they are taken through it at once, in the order of their arrivals:
-//! one wake for a batch instead of one for each packet. It is the look-ahead of conservative
-//! parallel simulation (Chandy and Misra 1979) within one process.
+//! For some time nothing that is not on its way yet can [reach](super::reach) the port. The packets
+//! on the wires that are due before that are all there will be, and if the port computes departures at
+//! arrival they are taken through it at once, in the order of their arrivals: one wake for a batch
+//! instead of one for each packet. It is the look-ahead of conservative parallel simulation (Chandy
+//! and Misra 1979) within one process.
 
 use std::collections::BTreeMap;
 
@@ -72,13 +72,15 @@ impl Head {
 }
 
 /// The wires that lead to one port and nowhere else.
-struct Confluence {
-    port: u32,
+pub(super) struct Confluence {
+    pub(super) port: u32,
     wires: Vec<u32>,
     /// The shortest delay of their links.
-    delay: Dur,
-    /// When it wakes, in the slot of the first wire; [`Time::MAX`] for not.
-    wake: Time,
+    pub(super) delay: Dur,
+    /// When it wakes; [`Time::MAX`] for not.
+    pub(super) wake: Time,
+    /// All that is due before that has been taken.
+    taken: Time,
     /// Packets that found no place on their wire and fly on that of their link. While there are
     /// any, each wire wakes for itself.
     strays: u32,
@@ -87,7 +89,7 @@ struct Confluence {
 /// All confluences of a world.
 #[derive(Default)]
 pub(super) struct Confluences {
-    all: Vec<Confluence>,
+    pub(super) all: Vec<Confluence>,
     /// The confluence of each wire, or [`NONE`]; empty if there are none at all.
     of_wire: Vec<u32>,
 }
@@ -126,10 +128,16 @@ impl Confluences {
                 wires,
                 delay,
                 wake: Time::MAX,
+                taken: Time::ZERO,
                 strays: 0,
             });
         }
         found
+    }
+
+    /// How many there are.
+    pub(super) fn number(&self) -> usize {
+        self.all.len()
     }
 
     /// The number of a wire's confluence.
@@ -187,7 +195,7 @@ impl<S: EventSet> World<S> {
     #[inline]
     pub(super) fn wire_due(&mut self, wire: usize) {
         match self.confluences.of(wire) {
-            Some(c) => self.confluence_due(c, wire),
+            Some(c) => self.wire_alone_due(c, wire),
             None if self.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
             None => {
                 self.deliver(wire);
@@ -204,47 +212,50 @@ impl<S: EventSet> World<S> {
             return;
         };
         let (due, tie) = (first.due, first.tie);
-        let mut slot = wire as u32;
+        let mut slot = self.slots.wires + wire as u32;
         if let Some(c) = self.confluences.of(wire) {
-            let c = &mut self.confluences.all[c];
-            if c.strays == 0 {
-                if c.wake <= due {
+            let confluence = &mut self.confluences.all[c];
+            if confluence.strays == 0 {
+                if confluence.wake <= due {
                     return;
                 }
-                c.wake = due;
-                slot = c.wires[0];
+                confluence.wake = due;
+                slot = self.slots.confluences + c as u32;
             }
         }
-        self.events
-            .schedule_for(self.slots.wires + slot, due, Rank::Delivery, tie);
+        self.events.schedule_for(slot, due, Rank::Delivery, tie);
     }
 
+    /// The wake of confluence `c`.
     #[inline(never)]
-    fn confluence_due(&mut self, c: usize, wire: usize) {
+    pub(super) fn confluence_due(&mut self, c: usize) {
         let confluence = &mut self.confluences.all[c];
+        confluence.wake = Time::MAX;
         if confluence.strays > 0 {
-            if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
-                self.deliver_alone(wire);
-            } else {
-                self.wake_wire(wire);
-            }
             return;
         }
-        if confluence.wires[0] as usize == wire {
-            confluence.wake = Time::MAX;
-        }
-        self.take_batch(c);
+        debug_assert!(confluence.taken <= self.now, "it could be reached earlier");
+        let until = self.reached_from(c);
+        self.confluences.all[c].taken = until;
+        self.take_batch(c, until);
         self.wake_confluence(c);
     }
 
-    /// The first packet on a wire of a confluence arrives while each wakes for itself.
+    /// The wake of one of the wires of confluence `c`, or what is left of it.
     #[cold]
-    fn deliver_alone(&mut self, wire: usize) {
-        self.deliver(wire);
+    fn wire_alone_due(&mut self, c: usize, wire: usize) {
+        if self.confluences.all[c].strays == 0 {
+            return;
+        }
+        if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
+            self.deliver(wire);
+        } else {
+            self.wake_wire(wire);
+        }
     }
 
-    /// Takes all that arrives at the port of a confluence before anything else can.
-    fn take_batch(&mut self, c: usize) {
+    /// Takes all that arrives at the port of a confluence before `until`.
+    fn take_batch(&mut self, c: usize, until: Time) {
         let confluence = &self.confluences.all[c];
         let port = confluence.port as usize;
         // What is taken may send something that comes onto these wires, and sets their wakes.
@@ -252,9 +263,7 @@ impl<S: EventSet> World<S> {
         let wires = &mut wires[..confluence.wires.len()];
         wires.copy_from_slice(&confluence.wires);
         let from = self.now;
-        let until = from + confluence.delay.min(LONGEST_BATCH);
-        // What is due now arrives in any case.
-        let until = until.min(self.horizon).max(from + Dur::from_ps(1));
+        let until = until.min(from + LONGEST_BATCH);
         let mut heads = [Head::NONE; MOST_WIRES];
         let heads = &mut heads[..wires.len()];
         for i in 0..wires.len() {
@@ -342,7 +351,8 @@ impl<S: EventSet> World<S> {
         confluence.strays += 1;
         if confluence.strays == 1 {
             confluence.wake = Time::MAX;
-            for i in 0..confluence.wires.len() {
+            self.events.cancel(self.slots.confluences + c as u32);
+            for i in 0..self.confluences.all[c].wires.len() {
                 self.wake_wire(self.confluences.all[c].wires[i] as usize);
             }
         }

@@ -14,6 +14,7 @@ mod mpls;
 mod next_hops;
 mod paths;
 mod phases;
+mod reach;
 mod routing;
 mod sessions;
 mod taps;
@@ -47,6 +48,7 @@ use confluence::Confluences;
 use failures::Failures;
 use inputs::Inputs;
 use mpls::Mpls;
+use reach::Reach;
 use routing::Routing;
 
 pub(crate) use inputs::InputMeter;
@@ -96,6 +98,7 @@ pub struct World<S> {
     admitting: Vec<u32>,
     wires: Wires,
     confluences: Confluences,
+    reach: Reach,
     /// Whether each wire leads to hosts that take packets in batches; empty if somebody looks.
     to_hosts: Vec<bool>,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
@@ -174,11 +177,12 @@ impl Counts {
 }
 
 /// Whose wake a slot of the event set is: flows come first, but for those behind the last that is
-/// ever woken, then wires, ports, failures if there are any, and the observer.
+/// ever woken, then wires, ports, failures if there are any, the observer, and confluences.
 struct Slots {
     wires: u32,
     ports: u32,
     observer: u32,
+    confluences: u32,
     /// The link of each slot that is a port's.
     link_of_port: Vec<u32>,
 }
@@ -209,6 +213,8 @@ impl<S: EventSet> World<S> {
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
                 self.wire_due((slot - self.slots.wires) as usize);
+            } else if slot >= self.slots.confluences {
+                self.confluence_due((slot - self.slots.confluences) as usize);
             } else {
                 self.counts.wakes += 1;
                 let port = (slot - self.slots.ports) as usize;
@@ -260,7 +266,7 @@ impl<S: EventSet> World<S> {
         self.flows = Table::default();
         self.segments = Segments::default();
         self.wires = Wires::new(0);
-        self.events = S::new(Vec::new(), 0);
+        self.events = S::new(Vec::new(), 0..0);
         self.collect(admissions)
     }
 

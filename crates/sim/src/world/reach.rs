@@ -1,0 +1,125 @@
+//! How soon what happens elsewhere can reach a port where wires meet.
+//!
+//! Whatever comes to such a port comes over one of the links that lead to it, and is sent on that from
+//! a wake on. What is not on its way yet gets there no sooner than the first wake and the shortest delay
+//! of these links. Where the packets that wait at another confluence can get at all, and what has
+//! gone through the port itself, is known better: they have to go all the way round, and so does what
+//! their receivers answer. Only a dialogue may end at both ends at once, however far apart.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use spillgate_core::{Dur, Time};
+use spillgate_events::EventSet;
+use spillgate_scenario::plan::WorldPlan;
+
+use super::World;
+use super::confluence::Confluences;
+use crate::flow::Origin;
+use crate::session::Session;
+
+/// Of more confluences the ways between all pairs are not looked for.
+const MOST: usize = 32;
+
+/// How long packets take from one confluence to another at least.
+#[derive(Default)]
+pub(super) struct Reach {
+    /// By the confluence that is reached, from each in turn; empty if nobody knows.
+    rows: Vec<Dur>,
+    number: usize,
+}
+
+impl Reach {
+    /// Between the confluences of a plan, with its sessions.
+    pub(super) fn new(plan: &WorldPlan, sessions: &[Session], confluences: &Confluences) -> Self {
+        let number = confluences.number();
+        if number > MOST || sessions.iter().any(|s| s.back.is_some()) {
+            return Self::default();
+        }
+        let link = |port: u32| &plan.links[port as usize];
+        let mut rows = Vec::with_capacity(number * number);
+        for to in &confluences.all {
+            let far = distances(plan, link(to.port).from);
+            let from = confluences.all.iter().map(|c| link(c.port));
+            rows.extend(from.map(|l| l.delay.saturating_add(far[l.to as usize])));
+        }
+        Self { rows, number }
+    }
+
+    /// From each confluence to `to`; none if nobody knows.
+    #[inline]
+    fn to(&self, to: usize) -> Option<&[Dur]> {
+        self.rows.chunks_exact(self.number.max(1)).nth(to)
+    }
+}
+
+/// How long packets take from each node to `to` at least, whatever the routes: the sum of delays.
+fn distances(plan: &WorldPlan, to: u32) -> Vec<Dur> {
+    let mut into = vec![Vec::new(); plan.nodes.len()];
+    for link in &plan.links {
+        into[link.to as usize].push((link.from, link.delay));
+    }
+    let mut far = vec![Dur::MAX; plan.nodes.len()];
+    let mut next = BinaryHeap::from([(Reverse(Dur::ZERO), to)]);
+    while let Some((Reverse(distance), node)) = next.pop() {
+        if distance >= far[node as usize] {
+            continue;
+        }
+        far[node as usize] = distance;
+        let before = into[node as usize].iter();
+        next.extend(before.map(|&(from, delay)| (Reverse(distance.saturating_add(delay)), from)));
+    }
+    far
+}
+
+impl<S: EventSet> World<S> {
+    /// Until when nothing that is not on its way to confluence `c` yet can reach it, while its wake is
+    /// handled.
+    pub(super) fn reached_from(&mut self, c: usize) -> Time {
+        let now = self.now;
+        let delay = self.confluences.all[c].delay;
+        let mut until = self.horizon;
+        match self.reach.to(c) {
+            None => until = until.min(now + delay),
+            Some(far) => {
+                let others = self.confluences.all.iter().zip(far).enumerate();
+                for (i, (other, far)) in others {
+                    let from = if i == c { now } else { other.wake };
+                    until = until.min(from + *far);
+                }
+            }
+        }
+        while let Some((at, slot)) = self.events.first_other() {
+            if at + delay >= until {
+                break;
+            }
+            if !self.moves_on(slot, at) {
+                until = at + delay;
+            }
+        }
+        // What is due now arrives in any case.
+        until.max(now + Dur::from_ps(1))
+    }
+
+    /// Whether the wake of `slot` at `at` is that of a sender whose timers have moved on: it follows them.
+    #[inline]
+    fn moves_on(&mut self, slot: u32, at: Time) -> bool {
+        if slot >= self.slots.wires {
+            return false;
+        }
+        let flow = &mut self.flows[slot as usize];
+        let Origin::Data(c) = flow.origin else {
+            return false;
+        };
+        let c = c as usize;
+        if !self.tcp[c].alive || !self.tcp[c].sleeps_past(at) {
+            return false;
+        }
+        flow.wake = Time::MAX;
+        self.wake_sender(c);
+        if self.flows[slot as usize].wake == Time::MAX {
+            self.events.cancel(slot);
+        }
+        true
+    }
+}
