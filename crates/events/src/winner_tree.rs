@@ -81,6 +81,7 @@ pub struct WinnerTree {
     busy: Tree,
     asking: Tree,
     busy_slots: Range<u32>,
+    some_ask: bool,
     paths: Vec<u64>,
     current: Option<u32>,
 }
@@ -126,6 +127,7 @@ impl EventSet for WinnerTree {
             busy: Tree::new((end - start) as usize),
             asking: Tree::new((all - end) as usize),
             busy_slots: start..end,
+            some_ask: end < all,
             paths,
             current: None,
         }
@@ -167,7 +169,10 @@ impl EventSet for WinnerTree {
         if let Some(slot) = self.current.take() {
             self.set(slot, Key::IDLE);
         }
-        let first = self.first_of_others().first(self.asking.winner());
+        let mut first = self.first_of_others();
+        if self.some_ask {
+            first = first.first(self.asking.winner());
+        }
         if first == Key::IDLE {
             return None;
         }

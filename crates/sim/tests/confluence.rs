@@ -98,6 +98,17 @@ fn arrivals_of_one_instant_keep_their_order() {
     assert_all_ways_agree(&scenario(&hosts, "{fifo: {limit: 9 packets}}", false));
 }
 
+/// So many links of delays so short that batches are not worth it, nor what comes of them.
+#[test]
+fn where_hardly_any_meet_packets_come_one_by_one() {
+    let host = |i| Host {
+        delay_us: 10 + i,
+        traffic: "source: {poisson: {rate: 500 kb/s, packet: 80 B}}".to_owned(),
+    };
+    let hosts: Vec<_> = (0_u32..20).map(host).collect();
+    assert_all_ways_agree(&scenario(&hosts, "{fifo: {limit: 9 packets}}", false));
+}
+
 /// A burst of 400 packets at the link of one host: what others with the same delay send meanwhile
 /// is due long before its end, further ahead than a place on the wire is looked for.
 #[test]
@@ -131,7 +142,7 @@ fn host() -> impl Strategy<Value = Host> {
         )),
     ];
     (
-        prop_oneof![Just(0), Just(500), Just(1000), Just(7000)],
+        prop_oneof![Just(0), Just(500), Just(1000), Just(7000), 1..9000_u32],
         traffic,
     )
         .prop_map(|(delay_us, traffic)| Host { delay_us, traffic })
@@ -175,6 +186,30 @@ fn answers_that_come_back_to_where_ways_meet() {
                 assert_all_ways_agree(&ring(ack, more, flows));
             }
         }
+    }
+}
+
+/// Senders and receivers with hosts of their own: data meet at one end of the link between them, and
+/// acknowledgments at the other. What waits at one leads to what comes to the other.
+#[test]
+fn ways_that_meet_at_both_ends_of_a_link() {
+    for (tcp, more) in [
+        ("profile: ns2", ""),
+        ("profile: ns2, initial_window: 1, min_rto: 200 ms", ""),
+        (
+            "profile: ns2, max_window: 20 kB",
+            "  - flow: {name: u, from: s-0, to: d-1, source: {poisson: {rate: 300 kb/s, packet: imix}}}\n",
+        ),
+    ] {
+        assert_all_ways_agree(&format!(
+            "schema_version: 1\ntopology:\n  nodes: [left, right, {{name: s, count: 3}}, {{name: d, count: 3}}]\n  links:\n    \
+             access: {{from: s, to: left, rate: 100 Mb/s, delay: [1 ms, 2 ms, 7 ms], duplex: true}}\n    \
+             wan: {{from: left, to: right, rate: 5 Mb/s, delay: 9 ms, policy: P, duplex: true}}\n    \
+             egress: {{from: right, to: d, rate: 100 Mb/s, delay: [3 ms, 1 ms, 4 ms], duplex: true}}\n\
+             policies: {{P: {{fifo: {{limit: 12 packets}}}}}}\ntraffic:\n  \
+             - flow: {{name: f, count: 3, from: s, to: d, start_spread: 300 ms, tcp: {{{tcp}}}}}\n{more}\
+             measurement: {{warmup: 200 ms, duration: 2 s, interval: 100 ms}}\nruns: {{count: 1, seed: 5}}\n"
+        ));
     }
 }
 

@@ -13,63 +13,17 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use super::paths::{Next, Paths};
+use super::race::{Head, LONGEST_BATCH, MOST_WIRES, Race};
 use crate::link::Link;
 
-/// More wires are not searched for their next packet: each wakes for itself.
-const MOST_WIRES: usize = 16;
+/// To look at all wires takes about as long as so many of them would for a wake each.
+const LOOKS_IN_WAKE: u32 = 8;
 
-/// The longest time that a batch may take, as fits into a [`Head`].
-const LONGEST_BATCH: Dur = Dur::from_ps(1 << 59);
+/// After so many batches it is asked whether they are worth the looks.
+const TRIAL: u32 = 4096;
 
 /// No confluence.
 const NONE: u32 = u32::MAX;
-
-/// When the first packet of a wire is due, since the begin of a batch, and the wire's number in its
-/// confluence: one word, so that the first of many is found without a branch that nobody can guess.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Head(u64);
-
-impl Head {
-    /// None that belongs to the batch.
-    const NONE: Self = Self(u64::MAX);
-
-    /// That of wire `i`, due at `due`, of a batch from `from` to `until`.
-    #[inline]
-    fn new(due: Time, i: usize, from: Time, until: Time) -> Self {
-        match due < until {
-            true => Self(due.since(from).as_ps() * MOST_WIRES as u64 + i as u64),
-            false => Self::NONE,
-        }
-    }
-
-    /// The two that are due first.
-    #[inline]
-    fn first_two(heads: &[Self]) -> (Self, Self) {
-        let (mut first, mut second) = (Self::NONE, Self::NONE);
-        for &head in heads {
-            second = second.min(first.max(head));
-            first = first.min(head);
-        }
-        (first, second)
-    }
-
-    #[inline]
-    fn wire(self) -> usize {
-        self.0 as usize % MOST_WIRES
-    }
-
-    /// Whether both are due at one instant.
-    #[inline]
-    fn is_at(self, other: Self) -> bool {
-        self.0 / MOST_WIRES as u64 == other.0 / MOST_WIRES as u64
-    }
-
-    /// Whether it is due before another.
-    #[inline]
-    fn is_before(self, other: Self) -> bool {
-        self.0 / (MOST_WIRES as u64) < other.0 / MOST_WIRES as u64
-    }
-}
 
 /// The wires that lead to one port and nowhere else.
 pub(super) struct Confluence {
@@ -84,6 +38,23 @@ pub(super) struct Confluence {
     /// Packets that found no place on their wire and fly on that of their link. While there are
     /// any, each wire wakes for itself.
     strays: u32,
+    /// Batches that were taken since it was asked whether they are worth it, and packets in them.
+    batches: u32,
+    packets: u32,
+}
+
+impl Confluence {
+    /// A batch of so many packets was taken: whether each wire had better wake for itself.
+    #[inline]
+    fn is_idle(&mut self, packets: u32) -> bool {
+        self.batches += 1;
+        self.packets = self.packets.saturating_add(packets);
+        if self.batches < TRIAL {
+            return false;
+        }
+        let looks = self.wires.len() as u32 * std::mem::take(&mut self.batches);
+        std::mem::take(&mut self.packets) < looks / LOOKS_IN_WAKE
+    }
 }
 
 /// All confluences of a world.
@@ -130,6 +101,8 @@ impl Confluences {
                 wake: Time::MAX,
                 taken: Time::ZERO,
                 strays: 0,
+                batches: 0,
+                packets: 0,
             });
         }
         found
@@ -237,8 +210,11 @@ impl<S: EventSet> World<S> {
         debug_assert!(confluence.taken <= self.now, "it could be reached earlier");
         let until = self.reached_from(c);
         self.confluences.all[c].taken = until;
-        self.take_batch(c, until);
+        let packets = self.take_batch(c, until);
         self.wake_confluence(c);
+        if self.confluences.all[c].is_idle(packets) {
+            self.part(c);
+        }
     }
 
     /// The wake of one of the wires of confluence `c`, or what is left of it.
@@ -254,8 +230,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Takes all that arrives at the port of a confluence before `until`.
-    fn take_batch(&mut self, c: usize, until: Time) {
+    /// Takes all that arrives at the port of a confluence before `until`; how many packets.
+    fn take_batch(&mut self, c: usize, until: Time) -> u32 {
         let confluence = &self.confluences.all[c];
         let port = confluence.port as usize;
         // What is taken may send something that comes onto these wires, and sets their wakes.
@@ -264,34 +240,44 @@ impl<S: EventSet> World<S> {
         wires.copy_from_slice(&confluence.wires);
         let from = self.now;
         let until = until.min(from + LONGEST_BATCH);
+        let mut packets = 0;
+        let (mut race, mut first) = self.race(wires, from, until);
+        while first != Head::NONE {
+            let mut i = first.wire();
+            // What is taken may bring others onto the wire, but none that is due before the end.
+            let next = self.wires.get(wires[i] as usize, 1);
+            let next = next.map_or(Time::MAX, |p| p.due);
+            let next = race.replace_first(i, Head::new(next, i, from, until));
+            let at_once = next.is_at(first);
+            if at_once {
+                i = self.first_of(wires, first, from, until);
+            }
+            self.take_ahead(wires[i] as usize, port);
+            packets += 1;
+            first = next;
+            if at_once {
+                (race, first) = self.race(wires, from, until);
+            }
+        }
+        packets
+    }
+
+    /// The race between the wires of a confluence in a batch from `from` to `until`.
+    #[inline(never)]
+    fn race(&self, wires: &[u32], from: Time, until: Time) -> (Race, Head) {
         let mut heads = [Head::NONE; MOST_WIRES];
         let heads = &mut heads[..wires.len()];
-        for i in 0..wires.len() {
-            heads[i] = Head::new(self.head(wires[i] as usize), i, from, until);
+        for (i, head) in heads.iter_mut().enumerate() {
+            *head = Head::new(self.head(wires[i] as usize), i, from, until);
         }
-        loop {
-            let (first, second) = Head::first_two(heads);
-            if first == Head::NONE {
-                break;
-            }
-            let i = match first.is_at(second) {
-                true => self.first_of(heads, wires, first),
-                false => first.wire(),
-            };
-            loop {
-                self.take_ahead(wires[i] as usize, port);
-                heads[i] = Head::new(self.head(wires[i] as usize), i, from, until);
-                if !heads[i].is_before(second) {
-                    break;
-                }
-            }
-        }
+        Race::new(heads)
     }
 
     /// Which of the wires whose next packets are due at one instant, that of `at`, comes first.
     #[cold]
-    fn first_of(&self, heads: &[Head], wires: &[u32], at: Head) -> usize {
-        let at_once = (0..wires.len()).filter(|i| heads[*i].is_at(at));
+    fn first_of(&self, wires: &[u32], at: Head, from: Time, until: Time) -> usize {
+        let head = |i: usize| Head::new(self.head(wires[i] as usize), i, from, until);
+        let at_once = (0..wires.len()).filter(|i| head(*i).is_at(at));
         let first = at_once.reduce(|first, i| match self.is_first(wires[i], wires[first]) {
             true => i,
             false => first,
@@ -317,7 +303,7 @@ impl<S: EventSet> World<S> {
     }
 
     /// The first packet of a wire arrives at `port`, perhaps ahead of the clock, and goes on.
-    #[inline]
+    #[inline(always)]
     fn take_ahead(&mut self, wire: usize, port: usize) {
         let Some(first) = self.wires.pop(wire) else {
             return;
@@ -347,6 +333,12 @@ impl<S: EventSet> World<S> {
         let Some(c) = self.confluences.of(self.links[link].onward.wire as usize) else {
             return;
         };
+        self.part(c);
+    }
+
+    /// From now on each wire of a confluence wakes for itself, until a stray less is on its way.
+    #[cold]
+    fn part(&mut self, c: usize) {
         let confluence = &mut self.confluences.all[c];
         confluence.strays += 1;
         if confluence.strays == 1 {
@@ -378,25 +370,26 @@ impl<S: EventSet> World<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
-    proptest! {
-        #[test]
-        fn the_first_two_are_those_of_a_sorted_list(dues in prop::collection::vec(0_u64..40, 1..=MOST_WIRES)) {
-            let at = |ps| Time::from_ps(1000 + ps);
-            let head = |(i, due): (usize, &u64)| Head::new(at(*due), i, at(0), at(30));
-            let heads: Vec<_> = dues.iter().enumerate().map(head).collect();
-            let mut sorted: Vec<_> = (0..).zip(&dues).filter(|(_, due)| **due < 30).collect();
-            sorted.sort_by_key(|(i, due)| (*due, *i));
-            let (first, second) = Head::first_two(&heads);
-            prop_assert_eq!(first == Head::NONE, sorted.is_empty());
-            prop_assert_eq!(second == Head::NONE, sorted.len() < 2);
-            if let [(i, due), rest @ ..] = &sorted[..] {
-                prop_assert_eq!(first.wire(), *i);
-                let next = rest.first();
-                prop_assert_eq!(first.is_at(second), next.is_some_and(|n| n.1 == *due));
-                prop_assert_eq!(first.is_before(second), next.is_none_or(|n| n.1 > *due));
-            }
-        }
+    #[test]
+    fn batches_of_few_packets_are_not_worth_the_looks() {
+        let confluence = |wires| Confluence {
+            port: 0,
+            wires: vec![0; wires],
+            delay: Dur::ZERO,
+            wake: Time::MAX,
+            taken: Time::ZERO,
+            strays: 0,
+            batches: 0,
+            packets: 0,
+        };
+        let last = |wires, packets| {
+            let mut c = confluence(wires);
+            let early = (1..TRIAL).any(|_| c.is_idle(packets));
+            assert!(!early, "it takes a trial");
+            c.is_idle(packets)
+        };
+        assert!(last(9, 1) && last(64, 7));
+        assert!(!last(8, 1) && !last(64, 8));
     }
 }

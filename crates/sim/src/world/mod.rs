@@ -14,6 +14,7 @@ mod mpls;
 mod next_hops;
 mod paths;
 mod phases;
+mod race;
 mod reach;
 mod routing;
 mod sessions;

@@ -37,9 +37,13 @@ impl Reach {
             return Self::default();
         }
         let link = |port: u32| &plan.links[port as usize];
+        let mut into = vec![Vec::new(); plan.nodes.len()];
+        for link in &plan.links {
+            into[link.to as usize].push((link.from, link.delay));
+        }
         let mut rows = Vec::with_capacity(number * number);
         for to in &confluences.all {
-            let far = distances(plan, link(to.port).from);
+            let far = distances(&into, link(to.port).from);
             let from = confluences.all.iter().map(|c| link(c.port));
             rows.extend(from.map(|l| l.delay.saturating_add(far[l.to as usize])));
         }
@@ -53,13 +57,10 @@ impl Reach {
     }
 }
 
-/// How long packets take from each node to `to` at least, whatever the routes: the sum of delays.
-fn distances(plan: &WorldPlan, to: u32) -> Vec<Dur> {
-    let mut into = vec![Vec::new(); plan.nodes.len()];
-    for link in &plan.links {
-        into[link.to as usize].push((link.from, link.delay));
-    }
-    let mut far = vec![Dur::MAX; plan.nodes.len()];
+/// How long packets take from each node to `to` at least, whatever the routes: the sum of delays. Of
+/// each node the links into it: from where, and their delays.
+fn distances(into: &[Vec<(u32, Dur)>], to: u32) -> Vec<Dur> {
+    let mut far = vec![Dur::MAX; into.len()];
     let mut next = BinaryHeap::from([(Reverse(Dur::ZERO), to)]);
     while let Some((Reverse(distance), node)) = next.pop() {
         if distance >= far[node as usize] {
@@ -121,5 +122,34 @@ impl<S: EventSet> World<S> {
             self.events.cancel(slot);
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What Bellman and Ford say.
+        #[test]
+        fn distances_are_the_shortest(
+            links in prop::collection::vec((0_u32..7, 0_u32..7, 0_u64..20), 0..25)
+        ) {
+            let mut into = vec![Vec::new(); 7];
+            let mut expected = [Dur::MAX; 7];
+            expected[3] = Dur::ZERO;
+            for &(from, to, delay) in &links {
+                into[to as usize].push((from, Dur::from_ps(delay)));
+            }
+            for _ in 0..7 {
+                for &(from, to, delay) in &links {
+                    let over = expected[to as usize].saturating_add(Dur::from_ps(delay));
+                    let known = &mut expected[from as usize];
+                    *known = over.min(*known);
+                }
+            }
+            prop_assert_eq!(distances(&into, 3), expected);
+        }
     }
 }
