@@ -36,18 +36,6 @@ impl Cos {
             n => Some(n & 7),
         }
     }
-
-    /// As four bits, to be packed beside something else.
-    #[inline]
-    pub const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// From the four bits of [`Cos::bits`]; what is above them is disregarded.
-    #[inline]
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(if bits & 8 == 0 { 0 } else { bits & 15 })
-    }
 }
 
 /// What a router notes of a packet between its arrival and its queue.
@@ -112,18 +100,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cos_is_four_bits() {
-        assert_eq!(Cos::from_bits(Cos::NONE.bits()), Cos::NONE);
+    fn a_cos_is_a_tag_of_a_priority_or_none() {
+        assert_eq!(Cos::NONE.value(), None);
         for priority in 0..8 {
-            let cos = Cos::of(priority);
-            assert!(cos.bits() < 16);
-            assert_eq!(
-                (Cos::from_bits(cos.bits()), cos.value()),
-                (cos, Some(priority))
-            );
-            assert_eq!(Cos::from_bits(0xf0 | cos.bits()), cos);
+            assert_eq!(Cos::of(priority).value(), Some(priority));
+            assert_eq!(Cos::of(8 + priority), Cos::of(priority));
         }
-        assert_eq!(Cos::from_bits(0xf3), Cos::NONE);
     }
 
     #[test]

@@ -56,12 +56,11 @@ impl<S: EventSet> World<S> {
         }
         if let Some((c, data)) = at(PATH).and_then(|p| self.connection_at_end(p)) {
             let answer = &self.flows[self.tcp[c].answer(data) as usize];
-            fetch(&self.hops, answer.begin as usize);
             fetch(&self.meters, answer.meter as usize);
         }
         if let Some((c, data)) = at(LINK).and_then(|p| self.connection_at_end(p)) {
             let answer = &self.flows[self.tcp[c].answer(data) as usize];
-            self.load_link(self.hops[answer.begin as usize] as usize);
+            self.load_link(answer.first as usize);
         }
     }
 
