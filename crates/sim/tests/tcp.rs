@@ -177,3 +177,16 @@ runs: {count: 1, seed: 3}
     let tapped = World::<WinnerTree>::tapped(&plan.variants[0].world, 1, 0, false, tap);
     assert_eq!(finish(tapped, u64::MAX), reference, "tap");
 }
+
+/// A timer that nothing needs any more wakes its end of the connection, but that is no event: of a
+/// transfer there are the deliveries, and the wake at its start.
+#[test]
+fn wakes_for_nothing_are_no_events() {
+    let flow = "  - flow: {name: f, from: a, to: b, bytes: 300 kB, start: 6 s, tcp: {profile: ns2, handshake: true, max_window: 20 kB}}";
+    let plan = common::plan(&scenario("{fifo: {limit: 40 packets}}", flow));
+    let mut world = World::<WinnerTree>::new(&plan.variants[0].world, plan.seed, 0, false);
+    while world.run(u64::MAX) != Stop::Done {}
+    // 300 segments with their acknowledgments, and those of the handshake and of the end.
+    assert!(world.hops() > 600, "{} deliveries", world.hops());
+    assert_eq!(world.events(), world.hops() + 1);
+}

@@ -139,7 +139,7 @@ impl<S: EventSet> World<S> {
             }
             false => Vec::new(),
         };
-        let reach = Reach::new(plan, &cast.sessions, &confluences);
+        let reach = Reach::new(plan, &links, &cast.sessions, &confluences);
         let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
         let mut names = slot_names(plan, cast.names, wires, &links);

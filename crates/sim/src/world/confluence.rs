@@ -13,14 +13,17 @@ use spillgate_events::{EventSet, Rank};
 
 use super::World;
 use super::paths::{Next, Paths};
-use super::race::{Head, LONGEST_BATCH, MOST_WIRES, Race};
+use super::race::{Head, MOST_WIRES, Race};
 use crate::link::Link;
 
 /// To look at all wires takes about as long as so many of them would for a wake each.
 const LOOKS_IN_WAKE: u32 = 8;
 
 /// After so many batches it is asked whether they are worth the looks.
-const TRIAL: u32 = 4096;
+const TRIAL: u32 = 512;
+
+/// After so many wakes of wires for themselves batches are tried once more.
+const ALONE: u32 = 1 << 18;
 
 /// No confluence.
 const NONE: u32 = u32::MAX;
@@ -38,22 +41,42 @@ pub(super) struct Confluence {
     /// Packets that found no place on their wire and fly on that of their link. While there are
     /// any, each wire wakes for itself.
     strays: u32,
-    /// Batches that were taken since it was asked whether they are worth it, and packets in them.
-    batches: u32,
+    /// The same, since batches are not worth it.
+    apart: bool,
+    /// Batches that were taken since it was asked whether they are worth it, or wakes without.
+    turns: u32,
+    /// Packets in these batches.
     packets: u32,
 }
 
 impl Confluence {
+    /// Whether each wire wakes for itself.
+    #[inline]
+    fn has_parted(&self) -> bool {
+        self.strays > 0 || self.apart
+    }
+
     /// A batch of so many packets was taken: whether each wire had better wake for itself.
     #[inline]
     fn is_idle(&mut self, packets: u32) -> bool {
-        self.batches += 1;
+        self.turns += 1;
         self.packets = self.packets.saturating_add(packets);
-        if self.batches < TRIAL {
+        if self.turns < TRIAL {
             return false;
         }
-        let looks = self.wires.len() as u32 * std::mem::take(&mut self.batches);
+        let looks = self.wires.len() as u32 * std::mem::take(&mut self.turns);
         std::mem::take(&mut self.packets) < looks / LOOKS_IN_WAKE
+    }
+
+    /// A wire has woken for itself: whether batches are to be tried again.
+    #[inline]
+    fn is_tried_again(&mut self) -> bool {
+        self.turns += u32::from(self.apart);
+        if self.turns < ALONE || self.strays > 0 {
+            return false;
+        }
+        (self.turns, self.apart) = (0, false);
+        true
     }
 }
 
@@ -101,7 +124,8 @@ impl Confluences {
                 wake: Time::MAX,
                 taken: Time::ZERO,
                 strays: 0,
-                batches: 0,
+                apart: false,
+                turns: 0,
                 packets: 0,
             });
         }
@@ -115,7 +139,7 @@ impl Confluences {
 
     /// The number of a wire's confluence.
     #[inline]
-    fn of(&self, wire: usize) -> Option<usize> {
+    pub(super) fn of(&self, wire: usize) -> Option<usize> {
         self.of_wire
             .get(wire)
             .filter(|c| **c != NONE)
@@ -163,8 +187,7 @@ fn meeting(
 }
 
 impl<S: EventSet> World<S> {
-    /// The wake of a wire: its first packet arrives, or all that is certain to arrive next at the
-    /// port behind it and others.
+    /// The wake of a wire: its first packet arrives, and perhaps what comes after it.
     #[inline]
     pub(super) fn wire_due(&mut self, wire: usize) {
         match self.confluences.of(wire) {
@@ -188,7 +211,7 @@ impl<S: EventSet> World<S> {
         let mut slot = self.slots.wires + wire as u32;
         if let Some(c) = self.confluences.of(wire) {
             let confluence = &mut self.confluences.all[c];
-            if confluence.strays == 0 {
+            if !confluence.has_parted() {
                 if confluence.wake <= due {
                     return;
                 }
@@ -204,7 +227,7 @@ impl<S: EventSet> World<S> {
     pub(super) fn confluence_due(&mut self, c: usize) {
         let confluence = &mut self.confluences.all[c];
         confluence.wake = Time::MAX;
-        if confluence.strays > 0 {
+        if confluence.has_parted() {
             return;
         }
         debug_assert!(confluence.taken <= self.now, "it could be reached earlier");
@@ -212,21 +235,26 @@ impl<S: EventSet> World<S> {
         self.confluences.all[c].taken = until;
         let packets = self.take_batch(c, until);
         self.wake_confluence(c);
-        if self.confluences.all[c].is_idle(packets) {
+        let confluence = &mut self.confluences.all[c];
+        if confluence.is_idle(packets) && !confluence.has_parted() {
+            confluence.apart = true;
             self.part(c);
         }
     }
 
     /// The wake of one of the wires of confluence `c`, or what is left of it.
-    #[cold]
+    #[inline(never)]
     fn wire_alone_due(&mut self, c: usize, wire: usize) {
-        if self.confluences.all[c].strays == 0 {
+        if !self.confluences.all[c].has_parted() {
             return;
         }
         if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
             self.deliver(wire);
         } else {
             self.wake_wire(wire);
+        }
+        if self.confluences.all[c].is_tried_again() {
+            self.wake_confluence(c);
         }
     }
 
@@ -239,7 +267,6 @@ impl<S: EventSet> World<S> {
         let wires = &mut wires[..confluence.wires.len()];
         wires.copy_from_slice(&confluence.wires);
         let from = self.now;
-        let until = until.min(from + LONGEST_BATCH);
         let mut packets = 0;
         let (mut race, mut first) = self.race(wires, from, until);
         while first != Head::NONE {
@@ -333,20 +360,21 @@ impl<S: EventSet> World<S> {
         let Some(c) = self.confluences.of(self.links[link].onward.wire as usize) else {
             return;
         };
-        self.part(c);
+        let confluence = &mut self.confluences.all[c];
+        let parts = !confluence.has_parted();
+        confluence.strays += 1;
+        if parts {
+            self.part(c);
+        }
     }
 
-    /// From now on each wire of a confluence wakes for itself, until a stray less is on its way.
+    /// From now on each wire of a confluence wakes for itself.
     #[cold]
     fn part(&mut self, c: usize) {
-        let confluence = &mut self.confluences.all[c];
-        confluence.strays += 1;
-        if confluence.strays == 1 {
-            confluence.wake = Time::MAX;
-            self.events.cancel(self.slots.confluences + c as u32);
-            for i in 0..self.confluences.all[c].wires.len() {
-                self.wake_wire(self.confluences.all[c].wires[i] as usize);
-            }
+        self.confluences.all[c].wake = Time::MAX;
+        self.events.cancel(self.slots.confluences + c as u32);
+        for i in 0..self.confluences.all[c].wires.len() {
+            self.wake_wire(self.confluences.all[c].wires[i] as usize);
         }
     }
 
@@ -361,7 +389,7 @@ impl<S: EventSet> World<S> {
         };
         let confluence = &mut self.confluences.all[c];
         confluence.strays -= 1;
-        if confluence.strays == 0 {
+        if !confluence.has_parted() {
             self.wake_confluence(c);
         }
     }
@@ -380,7 +408,8 @@ mod tests {
             wake: Time::MAX,
             taken: Time::ZERO,
             strays: 0,
-            batches: 0,
+            apart: false,
+            turns: 0,
             packets: 0,
         };
         let last = |wires, packets| {
@@ -391,5 +420,15 @@ mod tests {
         };
         assert!(last(9, 1) && last(64, 7));
         assert!(!last(8, 1) && !last(64, 8));
+        let mut c = confluence(9);
+        c.apart = true;
+        assert!(
+            !(1..ALONE).any(|_| c.is_tried_again()),
+            "it takes some time"
+        );
+        c.strays = 1;
+        assert!(!c.is_tried_again(), "a stray is on its way");
+        c.strays = 0;
+        assert!(c.is_tried_again() && !c.has_parted());
     }
 }

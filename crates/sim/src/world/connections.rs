@@ -33,6 +33,11 @@ impl<S: EventSet> World<S> {
     pub(super) fn receiver_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.acknowledgments as usize].wake = Time::MAX;
+        let timer = connection.receiver.poll_timeout();
+        if timer.is_none_or(|at| at > self.now) {
+            // It has moved on, or what it was for has been done.
+            self.counts.wakes -= 1;
+        }
         let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_timeout(self.now);
         self.pump_acknowledgments(self.now, c, syn_at);

@@ -155,7 +155,7 @@ struct Edges {
 /// What a run has done so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Wakes but for deliveries, those of the observer and of senders that have nothing to do.
+    /// Wakes but for deliveries, those of the observer and of ends of connections that have nothing to do.
     wakes: u64,
     /// Packets that were sent.
     emitted: u64,

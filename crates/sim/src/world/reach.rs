@@ -2,9 +2,9 @@
 //!
 //! Whatever comes to such a port comes over one of the links that lead to it, and is sent on that from
 //! a wake on. What is not on its way yet gets there no sooner than the first wake and the shortest delay
-//! of these links. Where the packets that wait at another confluence can get at all, and what has
-//! gone through the port itself, is known better: they have to go all the way round, and so does what
-//! their receivers answer. Only a dialogue may end at both ends at once, however far apart.
+//! of these links. Of the packets that wait at another confluence, and of what has gone through the port
+//! itself, more is known: they have to go all the way round to one of these links, and so does what their
+//! receivers answer. Only a dialogue may end at both ends at once, however far apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,9 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::World;
 use super::confluence::Confluences;
+use super::race::LONGEST_BATCH;
 use crate::flow::Origin;
+use crate::link::Link;
 use crate::session::Session;
 
 /// Of more confluences the ways between all pairs are not looked for.
@@ -30,22 +32,34 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Between the confluences of a plan, with its sessions.
-    pub(super) fn new(plan: &WorldPlan, sessions: &[Session], confluences: &Confluences) -> Self {
+    /// Between the confluences of a plan, with its links and sessions.
+    pub(super) fn new(
+        plan: &WorldPlan,
+        links: &[Link],
+        sessions: &[Session],
+        confluences: &Confluences,
+    ) -> Self {
         let number = confluences.number();
-        if number > MOST || sessions.iter().any(|s| s.back.is_some()) {
+        if number == 0 || number > MOST || sessions.iter().any(|s| s.back.is_some()) {
             return Self::default();
         }
-        let link = |port: u32| &plan.links[port as usize];
+        let to = |link: &Link| confluences.of(link.onward.wire as usize);
         let mut into = vec![Vec::new(); plan.nodes.len()];
         for link in &plan.links {
             into[link.to as usize].push((link.from, link.delay));
         }
         let mut rows = Vec::with_capacity(number * number);
-        for to in &confluences.all {
-            let far = distances(&into, link(to.port).from);
-            let from = confluences.all.iter().map(|c| link(c.port));
-            rows.extend(from.map(|l| l.delay.saturating_add(far[l.to as usize])));
+        for c in 0..number {
+            let lead_to = plan.links.iter().zip(links);
+            let last = lead_to.filter(|(_, link)| to(link) == Some(c));
+            let far = distances(&into, last.map(|(plan, _)| (plan.from, plan.delay)));
+            rows.extend(confluences.all.iter().map(|from| {
+                let link = &plan.links[from.port as usize];
+                match to(&links[from.port as usize]) == Some(c) {
+                    true => link.delay,
+                    false => link.delay.saturating_add(far[link.to as usize]),
+                }
+            }));
         }
         Self { rows, number }
     }
@@ -57,11 +71,11 @@ impl Reach {
     }
 }
 
-/// How long packets take from each node to `to` at least, whatever the routes: the sum of delays. Of
-/// each node the links into it: from where, and their delays.
-fn distances(into: &[Vec<(u32, Dur)>], to: u32) -> Vec<Dur> {
+/// How long packets take from each node over one of the `last` links at least, whatever the routes: the
+/// sum of delays. Of each node the links into it; of links from where they lead, and their delays.
+fn distances(into: &[Vec<(u32, Dur)>], last: impl Iterator<Item = (u32, Dur)>) -> Vec<Dur> {
     let mut far = vec![Dur::MAX; into.len()];
-    let mut next = BinaryHeap::from([(Reverse(Dur::ZERO), to)]);
+    let mut next: BinaryHeap<_> = last.map(|(from, delay)| (Reverse(delay), from)).collect();
     while let Some((Reverse(distance), node)) = next.pop() {
         if distance >= far[node as usize] {
             continue;
@@ -99,7 +113,7 @@ impl<S: EventSet> World<S> {
             }
         }
         // What is due now arrives in any case.
-        until.max(now + Dur::from_ps(1))
+        until.clamp(now + Dur::from_ps(1), now + LONGEST_BATCH)
     }
 
     /// Whether the wake of `slot` at `at` is that of a sender whose timers have moved on: it follows them.
@@ -138,9 +152,13 @@ mod tests {
         ) {
             let mut into = vec![Vec::new(); 7];
             let mut expected = [Dur::MAX; 7];
-            expected[3] = Dur::ZERO;
             for &(from, to, delay) in &links {
                 into[to as usize].push((from, Dur::from_ps(delay)));
+            }
+            let last: Vec<_> = links.iter().take(3).map(|&(from, _, delay)| (from, Dur::from_ps(delay))).collect();
+            for &(from, delay) in &last {
+                let known = &mut expected[from as usize];
+                *known = delay.min(*known);
             }
             for _ in 0..7 {
                 for &(from, to, delay) in &links {
@@ -149,7 +167,7 @@ mod tests {
                     *known = over.min(*known);
                 }
             }
-            prop_assert_eq!(distances(&into, 3), expected);
+            prop_assert_eq!(distances(&into, last.into_iter()), expected);
         }
     }
 }
