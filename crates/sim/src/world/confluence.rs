@@ -50,6 +50,20 @@ pub(super) struct Confluence {
 }
 
 impl Confluence {
+    fn new(port: u32, wires: Vec<u32>, delay: Dur) -> Self {
+        Self {
+            port,
+            wires,
+            delay,
+            wake: Time::MAX,
+            taken: Time::ZERO,
+            strays: 0,
+            apart: false,
+            turns: 0,
+            packets: 0,
+        }
+    }
+
     /// Whether each wire wakes for itself.
     #[inline]
     fn has_parted(&self) -> bool {
@@ -117,17 +131,7 @@ impl Confluences {
             for wire in &wires {
                 found.of_wire[*wire as usize] = found.all.len() as u32;
             }
-            found.all.push(Confluence {
-                port,
-                wires,
-                delay,
-                wake: Time::MAX,
-                taken: Time::ZERO,
-                strays: 0,
-                apart: false,
-                turns: 0,
-                packets: 0,
-            });
+            found.all.push(Confluence::new(port, wires, delay));
         }
         found
     }
@@ -401,17 +405,7 @@ mod tests {
 
     #[test]
     fn batches_of_few_packets_are_not_worth_the_looks() {
-        let confluence = |wires| Confluence {
-            port: 0,
-            wires: vec![0; wires],
-            delay: Dur::ZERO,
-            wake: Time::MAX,
-            taken: Time::ZERO,
-            strays: 0,
-            apart: false,
-            turns: 0,
-            packets: 0,
-        };
+        let confluence = |wires| Confluence::new(0, vec![0; wires], Dur::ZERO);
         let last = |wires, packets| {
             let mut c = confluence(wires);
             let early = (1..TRIAL).any(|_| c.is_idle(packets));
