@@ -16,7 +16,7 @@ use super::paths::{Next, Paths};
 use super::race::{Head, MOST_WIRES, Race};
 use crate::link::Link;
 
-/// To look at all wires takes about as long as so many of them would for a wake each.
+/// To look at so many wires takes about as long as one wake.
 const LOOKS_IN_WAKE: u32 = 8;
 
 /// After so many batches it is asked whether they are worth the looks.
@@ -36,12 +36,12 @@ pub(super) struct Confluence {
     pub(super) delay: Dur,
     /// When it wakes; [`Time::MAX`] for not.
     pub(super) wake: Time,
-    /// All that is due before that has been taken.
+    /// All that is due before that has been taken; debug builds check that nothing comes too late.
     taken: Time,
     /// Packets that found no place on their wire and fly on that of their link. While there are
     /// any, each wire wakes for itself.
     strays: u32,
-    /// The same, since batches are not worth it.
+    /// Each wire wakes for itself, too, since batches were not worth it.
     apart: bool,
     /// Batches that were taken since it was asked whether they are worth it, or wakes without.
     turns: u32,
@@ -82,7 +82,7 @@ impl Confluence {
         std::mem::take(&mut self.packets) < looks / LOOKS_IN_WAKE
     }
 
-    /// A wire has woken for itself: whether batches are to be tried again.
+    /// A wire has woken for itself: whether batches are tried again from now on.
     #[inline]
     fn is_tried_again(&mut self) -> bool {
         self.turns += u32::from(self.apart);
