@@ -45,8 +45,8 @@ _SAID = (
     (
         "unresolved",
         (
-            "packets had neither arrived nor been lost when a run ended, and are missing "
-            "from losses and delays"
+            "packets had neither arrived nor been lost when their time after the period was over "
+            "(measurement.grace); verdicts hold whatever becomes of them"
         ),
         "packets_sent",
         "of {}",

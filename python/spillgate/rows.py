@@ -63,6 +63,11 @@ class Verdict:
         basis: The published objective that it comes from; none if the bound was written.
         level: Confidence level of the verdict; above 0.95 where many are corrected for their
             number.
+        open: Whether packets or transfers were still on their way when a run ended that could
+            have moved the value; the verdict holds whatever became of them.
+        least: Mean over the runs of the least that the value could have been, all of them lost
+            or arrived at once; the mean itself if none is open.
+        most: The same of the most, all of them lost or arbitrarily late; none if it has no end.
     """
 
     variant: str
@@ -81,6 +86,9 @@ class Verdict:
     site: str | None = None
     basis: str | None = None
     level: float = 0.95
+    open: bool = False
+    least: float | None = None
+    most: float | None = None
 
     @property
     def about(self) -> str:
@@ -259,7 +267,13 @@ def measured(v: Verdict) -> str:
         >>> measured(Verdict("A", "x", "owd_mean", "s", 0.02, "max",
         ...                  0.0048, 0.0047, 0.0049, 10, "pass", None))
         '4.80 ±0.10 ms'
+        >>> measured(Verdict("A", "x", "loss_ratio", "1", 0.01, "max", 0.0, 0.0, 0.0, 10,
+        ...                  "undecided", None, open=True, least=0.0, most=0.4))
+        '0 % to 40 %'
     """
+    if v.open:
+        least = format_value(v.least, v.unit)
+        return f"{least} or more" if v.most is None else f"{least} to {format_value(v.most, v.unit)}"
     scale: Scale = scale_for(v.unit, [v.mean])
     half = None if v.low is None or v.high is None else (v.high - v.low) / 2
     return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()

@@ -39,6 +39,8 @@ const NOTE: u8 = 3;
 const GONE: u8 = 1;
 
 impl Labels {
+    /// Bytes of as many labels as there may be.
+    pub const MOST_BYTES: u16 = 8;
     /// No labels and no note.
     pub const NONE: Self = Self(0);
 

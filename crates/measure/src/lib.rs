@@ -11,6 +11,7 @@
 //! of many; every statistic skips NaN.
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod fairness;
 mod histogram;
 mod jitter;
@@ -20,12 +21,15 @@ mod series;
 pub mod sla;
 pub mod stats;
 pub mod table;
+mod volume;
 mod weighted;
 
+pub use bounds::Unknown;
 pub use fairness::jain;
 pub use histogram::Histogram;
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
 pub use metric::Metric;
 pub use series::Series;
+pub use volume::Volume;
 pub use weighted::TimeWeighted;

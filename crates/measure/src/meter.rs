@@ -4,19 +4,20 @@ use spillgate_core::{DropReason, Ecn, Packet, Time};
 
 use spillgate_voice::Listener;
 
-use crate::{Histogram, Jitter};
+use crate::{Histogram, Jitter, Volume};
 
 /// Counters, delays and jitter of a flow, or of the flows of a class.
 ///
-/// Bytes are those of IP packets. A packet is counted on being sent, and once
+/// Bytes are those of IP packets. A packet that is sent within the measured period is counted then, and once
 /// more on being received or lost; what is neither is still on its way
-/// ([`FlowMeter::unresolved`]).
+/// ([`FlowMeter::unresolved`]). What arrives within the period is counted whenever it was sent
+/// ([`FlowMeter::on_arrived`]).
 #[derive(Clone, Debug)]
 pub struct FlowMeter {
     /// Packets that the source sent.
     pub sent_packets: u64,
-    /// Bytes that reached the destination.
-    pub received_bytes: u64,
+    /// What reached the destination within the period.
+    pub arrived: Volume,
     /// Bytes that the source sent.
     pub sent_bytes: u64,
     /// Lost packets.
@@ -37,7 +38,7 @@ impl FlowMeter {
     pub fn new(bits: u8) -> Self {
         Self {
             sent_packets: 0,
-            received_bytes: 0,
+            arrived: Volume::default(),
             sent_bytes: 0,
             lost: Losses::default(),
             marks_ce: 0,
@@ -54,10 +55,15 @@ impl FlowMeter {
         self.sent_bytes += len.into();
     }
 
-    /// The destination received `packet` at `now`.
+    /// So much of an IP packet reached the destination within the period.
+    #[inline]
+    pub fn on_arrived(&mut self, volume: Volume) {
+        self.arrived += volume;
+    }
+
+    /// The destination received `packet`, which was sent within the period, at `now`.
     #[inline]
     pub fn on_received(&mut self, packet: &Packet, now: Time) {
-        self.received_bytes += u64::from(packet.l3_len);
         if packet.ecn == Ecn::Ce {
             self.marks_ce += 1;
         }
@@ -102,7 +108,7 @@ impl FlowMeter {
     pub fn merge(&mut self, other: &Self) {
         self.sent_packets += other.sent_packets;
         self.sent_bytes += other.sent_bytes;
-        self.received_bytes += other.received_bytes;
+        self.arrived += other.arrived;
         self.lost.merge(&other.lost);
         self.marks_ce += other.marks_ce;
         self.delay.merge(&other.delay);
@@ -175,9 +181,10 @@ mod tests {
         }
         m.on_received(&packet(t(1), 100, Ecn::Ce), t(4));
         m.on_received(&packet(t(2), 300, Ecn::Ect0), t(6));
+        m.on_arrived(Volume::of(400));
         m.on_lost(DropReason::Policer);
         assert_eq!((m.sent_packets, m.sent_bytes), (4, 1_000));
-        assert_eq!((m.received_packets(), m.received_bytes), (2, 400));
+        assert_eq!((m.received_packets(), m.arrived.bytes()), (2, 400.0));
         assert_eq!((m.marks_ce, m.lost_packets(), m.unresolved()), (1, 1, 1));
         assert_eq!(m.lost.of(DropReason::Policer), 1);
         assert_eq!(m.delay.min(), Some(Dur::from_ms(3)));

@@ -41,14 +41,14 @@ macro_rules! metrics {
 
 metrics! {
     Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
-    Throughput "throughput" ["b/s"] "Rate of IP packets that arrived";
-    Carried "carried" ["b/s"] "Rate that left a queue or went over a link, link overhead included";
+    Throughput "throughput" ["b/s"] "Rate of IP packets that arrived within the measured period, whenever they were sent";
+    Carried "carried" ["b/s"] "Rate that a queue sent or a link carried within the measured period, link overhead included";
     CarriedMarked "carried_marked" ["b/s"] "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
     CarriedLabels "carried_labels" ["b/s"] "Part of what a link carried that is MPLS labels";
     LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
-    PacketsSent "packets_sent" ["packets"] "Packets that the sources sent";
-    PacketsReceived "packets_received" ["packets"] "Packets that arrived";
-    Unresolved "unresolved" ["packets"] "Packets neither arrived nor lost when the run ended";
+    PacketsSent "packets_sent" ["packets"] "Packets that the sources sent within the measured period";
+    PacketsReceived "packets_received" ["packets"] "Of those: packets that arrived, also after it";
+    Unresolved "unresolved" ["packets"] "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
     DropsTail "drops_tail" ["packets"] "Lost because the queue was full";
     DropsEarly "drops_early" ["packets"] "Lost to an AQM before the queue was full: by chance, or for too long a wait";
     DropsForced "drops_forced" ["packets"] "Lost to an AQM above its upper threshold";
@@ -80,11 +80,11 @@ metrics! {
     BacklogBytesMean "backlog_bytes_mean" ["B"] "Time average of the bytes waiting";
     BacklogBytesMax "backlog_bytes_max" ["B"] "Most bytes waiting at once";
     Utilization "utilization" ["1"] "Share of the time in which the link was sending";
-    Goodput "goodput" ["b/s"] "Rate of TCP payload delivered in order, each byte once";
+    Goodput "goodput" ["b/s"] "Rate of TCP payload that arrived within the measured period, each byte once";
     Retransmits "retransmits" ["packets"] "TCP segments sent again";
     Timeouts "timeouts" ["events"] "Expirations of TCP's retransmission timer";
     TransfersBegun "transfers_begun" ["transfers"] "TCP transfers and requests that began";
-    TransfersDone "transfers_done" ["transfers"] "Of those: completed, also after the measured period";
+    TransfersDone "transfers_done" ["transfers"] "Of those: completed, also after the measured period (`measurement.grace`)";
     TransfersFailed "transfers_failed" ["transfers"] "Of those: given up by TCP after too many timeouts";
     TransfersRefused "transfers_refused" ["transfers"] "Sessions that did not begin because as many as allowed were open";
     FctMean "fct_mean" ["s"] "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
@@ -145,7 +145,7 @@ impl Metric {
         let lost = |r: DropReason| Some(m.lost.of(r) as f64);
         let value = match self {
             Self::Offered => Some(rate(m.sent_bytes)),
-            Self::Throughput => Some(rate(m.received_bytes)),
+            Self::Throughput => Some(m.arrived.rate(period)),
             Self::LossRatio => Some(m.lost_packets() as f64 / m.sent_packets as f64),
             Self::PacketsSent => Some(m.sent_packets as f64),
             Self::PacketsReceived => Some(m.received_packets() as f64),
@@ -217,6 +217,7 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Volume;
     use spillgate_core::{Packet, Time};
 
     #[test]
@@ -260,6 +261,7 @@ mod tests {
             m.on_sent(1_000_u16);
             let p = Packet::new(0, 0, 1_000);
             m.on_received(&p, Time::ZERO + Dur::from_ms(ms));
+            m.on_arrived(Volume::of(1_000));
         }
         m.on_sent(500_u16);
         m.on_lost(DropReason::Early);

@@ -61,11 +61,17 @@ pub struct VerdictRow {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// Whether something was still on its way when a run ended that could have moved the value.
+    pub open: bool,
+    /// Mean over the runs of the least that the value could have been: the mean itself if nothing is open.
+    pub least: f64,
+    /// The same of the most; null if it has no end.
+    pub most: f64,
     /// Runs with a value.
     pub n: usize,
     /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
     pub level: f64,
-    /// pass, fail or undecided; what is incomplete does not pass, see [`Report::verdicts`].
+    /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see [`Report::verdicts`].
     pub verdict: &'static str,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
@@ -222,12 +228,9 @@ impl Report {
     /// Every requirement judged in every variant, with the plan's correction for their number: the
     /// family is all of them.
     ///
-    /// What is not known is not passed: if packets of the class had neither arrived nor been
-    /// lost when a run ended, their delays and losses are missing from the interval, and only
-    /// a throughput or goodput (to which they do not count) can pass. The times of transfers
-    /// that did not complete are missing too: a percentile of the times cannot pass if, in some
-    /// run, they are a larger share than the percentile leaves above it. Flows that wait for
-    /// admission to the end of a run count with the time so far, which cannot pass either.
+    /// What is not known decides nothing: each requirement is judged once with the least and once with the most
+    /// that the value of each run could have been ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is
+    /// undecided where the two disagree.
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut cases = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
@@ -236,13 +239,17 @@ impl Report {
                 let (scope, name) = about(sla);
                 let metric = metric_of(sla.metric);
                 if let Some(at) = layout.position(scope, name, metric) {
-                    cases.push((variant, sla, metric, intervals[at]));
+                    let judged = Judged {
+                        shown: intervals[at],
+                        known: self.bounds(variant, at),
+                    };
+                    cases.push((variant, sla, metric, judged));
                 }
             }
         }
         let ps: Vec<f64> = cases
             .iter()
-            .map(|(_, sla, _, i)| p_value(i, sla.max, sla.min))
+            .map(|(_, sla, _, judged)| judged.p_value(sla))
             .collect();
         let correction = match self.plan.correction {
             schema::Correction::None => Correction::None,
@@ -252,22 +259,20 @@ impl Report {
         let levels = levels(&ps, correction, Interval::LEVEL);
         let judged = cases.into_iter().zip(levels);
         judged
-            .filter_map(|((variant, sla, metric, shown), level)| {
+            .filter_map(|((variant, sla, metric, judged), level)| {
                 let (side, bound) = match (sla.max, sla.min) {
                     (Some(max), _) => ("max", max),
                     (None, Some(min)) => ("min", min),
                     (None, None) => return None,
                 };
-                let interval = match self.plan.correction {
-                    schema::Correction::None => shown,
-                    _ => shown.at_level(level),
+                let at_level = match self.plan.correction {
+                    schema::Correction::None => judged,
+                    _ => judged.at_level(level),
                 };
-                let judged = judge(&interval, sla.max, sla.min);
-                let complete = self.complete(variant, sla, metric);
-                let verdict = match judged {
-                    Verdict::Pass if !complete => Verdict::Undecided,
-                    v => v,
-                };
+                let (verdict, further_runs) = at_level.verdict(sla);
+                let shown = judged.shown;
+                let open = judged.known.is_some();
+                let (least, most) = judged.known.unwrap_or((shown, shown));
                 Some(VerdictRow {
                     variant: self.variant_name(variant),
                     class: sla.class.clone(),
@@ -281,64 +286,30 @@ impl Report {
                     mean: shown.mean,
                     low: shown.low,
                     high: shown.high,
+                    open,
+                    least: least.mean,
+                    most: most.mean,
                     n: shown.n,
                     level,
                     verdict: verdict.as_str(),
-                    further_runs: match judged {
-                        Verdict::Undecided if complete => further_runs(&interval, sla.max, sla.min),
-                        _ => None,
-                    },
+                    further_runs,
                 })
             })
             .collect()
     }
 
-    /// Whether what is missing from the metric of a class leaves its meaning in every run.
-    fn complete(&self, variant: usize, sla: &SlaPlan, metric: Metric) -> bool {
-        let above = match metric {
-            Metric::FctP50 => 0.5,
-            Metric::FctP95 => 0.05,
-            Metric::FctP99 => 0.01,
-            Metric::Throughput
-            | Metric::Goodput
-            | Metric::TransfersFailed
-            | Metric::TransfersRefused
-            | Metric::FlowsWaiting
-            | Metric::GapMax => return true,
-            Metric::WaitingTime | Metric::WaitingTimeMax => {
-                return self.all_admitted(variant, sla, 0.0);
-            }
-            Metric::WaitingTimeP95 => return self.all_admitted(variant, sla, 0.05),
-            _ => {
-                return self
-                    .values(variant, sla, Metric::Unresolved)
-                    .all(|n| n == 0.0);
-            }
-        };
-        self.values(variant, sla, Metric::TransfersBegun)
-            .zip(self.values(variant, sla, Metric::TransfersDone))
-            .all(|(begun, done)| begun - done <= above * begun)
-    }
-
-    /// Whether in every run all flows but a share were admitted: the waiting times of the others
-    /// are not known.
-    fn all_admitted(&self, variant: usize, sla: &SlaPlan, but: f64) -> bool {
-        self.values(variant, sla, Metric::FlowsOffered)
-            .zip(self.values(variant, sla, Metric::FlowsWaiting))
-            .all(|(offered, waiting)| waiting <= but * offered)
-    }
-
-    /// The values that the runs of a variant have for a metric of what a requirement is about.
-    fn values(
-        &self,
-        variant: usize,
-        sla: &SlaPlan,
-        metric: Metric,
-    ) -> impl Iterator<Item = f64> + '_ {
-        let (scope, name) = about(sla);
-        let at = self.layouts[variant].position(scope, name, metric);
-        self.of(variant)
-            .filter_map(move |f| at.map(|at| f.outcome.values[at]))
+    /// The intervals of the least and the most that a value could have been in each run of a variant; none if it
+    /// is known in all of them.
+    fn bounds(&self, variant: usize, at: usize) -> Option<(Interval, Interval)> {
+        let runs = self.of(variant).map(|f| {
+            let value = f.outcome.values[at];
+            let open = f.outcome.bounds.iter().find(|b| b.at as usize == at);
+            open.map_or((value, value), |b| (b.low, b.high))
+        });
+        let (least, most): (Vec<f64>, Vec<f64>) = runs.unzip();
+        let same = least.iter().zip(&most).all(|(a, b)| a == b || a.is_nan());
+        let interval = |values: &[f64]| Interval::of(values, Interval::LEVEL);
+        (!same).then(|| (interval(&least), interval(&most)))
     }
 
     /// The finished runs.
@@ -415,6 +386,65 @@ impl Report {
             }
         }
         curves
+    }
+}
+
+/// What a requirement is judged by.
+#[derive(Clone, Copy)]
+struct Judged {
+    /// The interval that is shown.
+    shown: Interval,
+    /// Those of the least and the most that the values could have been, if they are not known.
+    known: Option<(Interval, Interval)>,
+}
+
+impl Judged {
+    fn at_level(self, level: f64) -> Self {
+        Self {
+            shown: self.shown.at_level(level),
+            known: self
+                .known
+                .map(|(a, b)| (a.at_level(level), b.at_level(level))),
+        }
+    }
+
+    /// That of the verdict, 1 if what is not known decides.
+    fn p_value(&self, sla: &SlaPlan) -> f64 {
+        let of = |i: &Interval| p_value(i, sla.max, sla.min);
+        match &self.known {
+            None => of(&self.shown),
+            Some((least, most)) if extreme(least, sla) == extreme(most, sla) => {
+                of(least).max(of(most))
+            }
+            Some(_) => 1.0,
+        }
+    }
+
+    /// The verdict, and how many further runs would settle one that only they can.
+    fn verdict(&self, sla: &SlaPlan) -> (Verdict, Option<u32>) {
+        let verdict = match &self.known {
+            None => extreme(&self.shown, sla),
+            Some((least, most)) => {
+                let (least, most) = (extreme(least, sla), extreme(most, sla));
+                if least != most {
+                    return (Verdict::Undecided, None);
+                }
+                least
+            }
+        };
+        match verdict {
+            Verdict::Undecided => (verdict, further_runs(&self.shown, sla.max, sla.min)),
+            _ => (verdict, None),
+        }
+    }
+}
+
+/// The verdict on an interval, whose mean may be infinite: beyond an upper bound, and within a lower one.
+fn extreme(interval: &Interval, sla: &SlaPlan) -> Verdict {
+    match sla.max {
+        _ if interval.mean != f64::INFINITY => judge(interval, sla.max, sla.min),
+        Some(_) => Verdict::Fail,
+        None => Verdict::Pass,
     }
 }
 

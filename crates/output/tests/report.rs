@@ -341,6 +341,36 @@ fn packets_that_never_arrive_let_nothing_pass() {
             ("FIFO", "owd_mean", "undecided", None),
         ]
     );
+    assert!(!rows[0].open && rows[0].least == rows[0].mean);
+    // Half of them may be lost, or take for ever.
+    assert!(rows[1].open && rows[1].least == 0.0 && rows[1].most > 0.3);
+    assert!(rows[2].open && rows[2].most.is_infinite());
+}
+
+/// What fails, or passes, whatever becomes of the packets that are still on their way is decided.
+#[test]
+fn verdicts_that_hold_anyway_are_decided() {
+    let yaml = SCENARIO
+        .replace("limit: 40 packets", "limit: 1 GB")
+        .replace("rate: 12 Mb/s", "rate: 960 kb/s")
+        .replace("max: 100 us", "max: 1 ms")
+        .replace("max: 1 %", "max: 90 %");
+    let plan = plan_of(&yaml);
+    let campaign = Campaign::new(Arc::clone(&plan));
+    campaign.execute(2).expect("threads");
+    let rows = Report::new(plan, campaign.finished()).verdicts();
+    let said: Vec<_> = rows[..3]
+        .iter()
+        .map(|v| (v.metric, v.verdict, v.open))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            ("throughput", "fail", false),
+            ("loss_ratio", "pass", true),
+            ("owd_mean", "fail", true),
+        ]
+    );
 }
 
 /// Endless and short connections, and a workload whose link fails.

@@ -92,6 +92,8 @@ pub struct WorldPlan {
     pub warmup: Dur,
     /// Length of the measured period.
     pub duration: Dur,
+    /// How long after that its packets and transfers are waited for, beside the propagation delay.
+    pub grace: Dur,
     /// Period of the time series.
     pub interval: Dur,
     /// When the longest times between arrivals are measured, from and to; none: not at all.

@@ -136,6 +136,11 @@ pub struct MeasurementSpec {
     pub warmup: Dur,
     /// Length of the measured period after the warm-up. Default 60 s.
     pub duration: Dur,
+    /// How long after the measured period its packets and transfers are waited for, beside the propagation delay
+    /// of their path. What is still on its way then is not known, and may leave a verdict undecided. Default: a
+    /// tenth of the measured period; if that is less than 1 s, half of the period or 1 s, whichever is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace: Option<Dur>,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
     /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.
@@ -162,6 +167,7 @@ impl Default for MeasurementSpec {
         Self {
             warmup: Dur::from_secs(5),
             duration: Dur::from_secs(60),
+            grace: None,
             interval: Dur::from_secs(1),
             gaps: None,
         }

@@ -9,6 +9,7 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_queueing::Wait;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
+use crate::values::Values;
 use crate::window::Window;
 
 /// What flow admission tells of a group of flows.
@@ -118,7 +119,7 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<Group<'_>> {
 
 /// The values of the groups, each in the order of [`ADMISSION`]: of flows whose first packet came
 /// within the window.
-pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, found: &[Admission], window: Window) {
+pub(crate) fn values(out: &mut Values, plan: &WorldPlan, found: &[Admission], window: Window) {
     for group in groups(plan) {
         let members: Vec<&Admission> = found
             .iter()
@@ -126,7 +127,10 @@ pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, found: &[Admission], 
             .filter(|a| group.link.is_none_or(|l| l == a.link))
             .filter(|a| (group.has)(&plan.flows[a.flow as usize]))
             .collect();
-        out.extend(of(&members));
+        let most = most(&members);
+        for (value, most) in of(&members).into_iter().zip(most) {
+            out.push_within(value, most.map(|most| (value, most)));
+        }
     }
 }
 
@@ -136,8 +140,6 @@ fn of(members: &[&Admission]) -> [f64; ADMISSION.len()] {
     let mut waits: Vec<Dur> = members.iter().map(|a| a.waited).collect();
     waits.sort_unstable();
     let total: f64 = waits.iter().map(|d| d.as_secs_f64()).sum();
-    // The smallest that 95 % of them do not exceed.
-    let p95 = (waits.len() * 95).div_ceil(100).saturating_sub(1);
     let secs = |d: Option<&Dur>| d.map_or(f64::NAN, |d| d.as_secs_f64());
     [
         members.len() as f64,
@@ -145,9 +147,35 @@ fn of(members: &[&Admission]) -> [f64; ADMISSION.len()] {
         removed as f64,
         // Without members 0 / 0, which is undefined, as it should be.
         total / waits.len() as f64,
-        secs(waits.get(p95)),
+        secs(waits.get(at_95(waits.len()))),
         secs(waits.last()),
     ]
+}
+
+/// The most that those values could have become that count flows which wait still, with what they have waited
+/// so far.
+fn most(members: &[&Admission]) -> [Option<f64>; ADMISSION.len()] {
+    let waiting = members.iter().any(|a| a.admitted.is_none());
+    if !waiting {
+        return [None; ADMISSION.len()];
+    }
+    let most = |a: &&Admission| a.admitted.map_or(f64::INFINITY, |_| a.waited.as_secs_f64());
+    let mut waits: Vec<f64> = members.iter().map(most).collect();
+    waits.sort_unstable_by(f64::total_cmp);
+    let longest = Some(f64::INFINITY);
+    [
+        None,
+        None,
+        None,
+        longest,
+        waits.get(at_95(waits.len())).copied(),
+        longest,
+    ]
+}
+
+/// Where the smallest of so many sorted values is that 95 % of them do not exceed.
+fn at_95(values: usize) -> usize {
+    (values * 95).div_ceil(100).saturating_sub(1)
 }
 
 #[cfg(test)]
@@ -182,5 +210,10 @@ mod tests {
         assert_eq!((n, waiting, removed), (0.0, 0.0, 0.0));
         assert!(mean.is_nan() && p95.is_nan() && max.is_nan());
         assert_eq!(of(&[&all[0]])[4], 0.01);
+        // The one that waits is the longest: the 38th of 40 is known, of the last two the second is not.
+        let most_of = |all: &[Admission]| most(&all.iter().collect::<Vec<_>>());
+        assert_eq!(most_of(&all)[4..], [Some(0.38), Some(f64::INFINITY)]);
+        assert_eq!(most_of(&all[38..])[4], Some(f64::INFINITY));
+        assert_eq!(most_of(&all[..39]), [None; 6]);
     }
 }

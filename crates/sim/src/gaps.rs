@@ -5,6 +5,8 @@ use spillgate_measure::FlowMeter;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::WorldPlan;
 
+use crate::values::Values;
+
 /// Arrivals in the period `[from, to)`, 16 B for each flow of the plan.
 pub(crate) struct Gaps {
     from: Time,
@@ -59,7 +61,7 @@ impl Gaps {
     }
 
     /// Values in the order of [`groups`].
-    pub(crate) fn values(&self, out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter]) {
+    pub(crate) fn values(&self, out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
         let each: Vec<f64> = (0..).zip(meters).map(|(i, m)| self.longest(i, m)).collect();
         for (_, _, members) in groups(plan) {
             // `max` leaves NaN out.

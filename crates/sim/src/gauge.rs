@@ -1,7 +1,7 @@
 //! What is measured at a queue and at a link, within the window.
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
-use spillgate_measure::{Histogram, Losses};
+use spillgate_measure::{Histogram, Losses, Volume};
 
 use crate::window::Window;
 
@@ -13,7 +13,7 @@ use crate::window::Window;
 pub(crate) struct QueueMeter {
     pub(crate) sojourn: Histogram,
     pub(crate) offered_bytes: u64,
-    pub(crate) carried_bytes: u64,
+    pub(crate) carried: Volume,
     /// Integral of the backlog over the window, in packet-picoseconds and byte-picoseconds.
     waited_packets: Integral,
     waited_bytes: Integral,
@@ -78,7 +78,7 @@ impl QueueMeter {
         Self {
             sojourn: Histogram::new(bits),
             offered_bytes: 0,
-            carried_bytes: 0,
+            carried: Volume::default(),
             waited_packets: Integral::default(),
             waited_bytes: Integral::default(),
             max_packets: 0,
@@ -93,7 +93,7 @@ impl QueueMeter {
         let mut all = self.clone();
         if through.packets > 0 {
             all.offered_bytes += through.bytes;
-            all.carried_bytes += through.bytes;
+            all.carried += Volume::of(through.bytes);
             all.sojourn.record_many(Dur::ZERO, through.packets);
             // It was in the queue too, as in a discipline.
             all.on_backlog(1, through.longest.into());
@@ -109,7 +109,7 @@ impl QueueMeter {
         }
         let (sum, len) = (u128::from(waits.sum.as_ps()), u64::from(len));
         self.offered_bytes += waits.packets * len;
-        self.carried_bytes += waits.packets * len;
+        self.carried += Volume::of(waits.packets * len);
         self.waited_packets.0 += sum;
         self.waited_bytes.0 += sum * u128::from(len);
         self.sojourn.sum_up(waits.packets, sum, waits.longest);
@@ -118,14 +118,41 @@ impl QueueMeter {
         self.on_backlog(met + 1, (met + 1) * len);
     }
 
-    /// A packet left the queue for the server at `now`.
+    /// A packet left the queue for the server at `now`, which sends it until `end`.
     #[inline]
-    pub(crate) fn on_served(&mut self, window: Window, packet: &Packet, now: Time) {
+    pub(crate) fn on_served(&mut self, window: Window, packet: &Packet, now: Time, end: Time) {
         self.on_left(window, packet, now);
         if window.contains(now) {
             self.sojourn.record(now.since(packet.arrived));
-            self.carried_bytes += u64::from(packet.len);
         }
+        self.carried += window.part(packet.len, now, end);
+    }
+
+    /// A packet of `len` bytes needed not wait at `now`, and was to be sent until `end`; the transmission is
+    /// over at `cut`.
+    pub(crate) fn on_through(
+        &mut self,
+        window: Window,
+        len: u32,
+        (now, end, cut): (Time, Time, Time),
+    ) {
+        self.carried += window.part_until(len, now, end, cut);
+        if window.contains(now) {
+            self.offered_bytes += u64::from(len);
+            self.sojourn.record(Dur::ZERO);
+            self.on_backlog(1, len.into());
+        }
+    }
+
+    /// The transmission of `len` bytes from `start` to `end` was cut off at `cut`.
+    pub(crate) fn on_cut(
+        &mut self,
+        window: Window,
+        len: u32,
+        (start, end, cut): (Time, Time, Time),
+    ) {
+        self.carried -= window.part(len, start, end);
+        self.carried += window.part_until(len, start, end, cut);
     }
 
     /// A packet still waits at `now`, the end of the run.
@@ -142,7 +169,7 @@ impl QueueMeter {
         }
     }
 
-    /// A packet was lost at `now` after it had left the queue, which has counted it as carried.
+    /// A packet was lost at `now` after it had left the queue.
     pub(crate) fn on_lost_on_the_wire(&mut self, window: Window, now: Time, why: DropReason) {
         if window.contains(now) {
             self.lost.count(why);

@@ -94,23 +94,29 @@ impl Line {
         (self.wait, self.alike) = (wait, 1);
     }
 
-    /// Counts a packet that waits until `start`.
+    /// Counts a packet that waits until `start` and is sent until `end`.
     #[inline]
-    pub(crate) fn served(&mut self, window: Window, packet: &Packet, start: Time) {
+    pub(crate) fn served(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
         self.meter.on_left(window, packet, start);
         if window.contains(start) {
             let wait = start.since(packet.arrived);
-            self.meter.carried_bytes += u64::from(packet.len);
             self.meter.sojourn.sum_up(1, wait.as_ps().into(), wait);
             self.on_wait(wait);
         }
+        let cut = self.fails();
+        self.meter.carried += window.part_until(packet.len, start, end, cut);
+    }
+
+    /// When the link fails next; [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn fails(&self) -> Time {
+        self.outage.as_ref().map_or(Time::MAX, |o| o.next)
     }
 
     /// When what begins to wait for `start` is lost, if it is.
     #[inline]
     pub(crate) fn lost_waiting(&self, start: Time) -> Option<Time> {
-        let outage = self.outage.as_ref()?;
-        (outage.next < start).then_some(outage.next)
+        Some(self.fails()).filter(|at| *at < start)
     }
 
     /// What queue management says to a packet behind such a backlog, the limit included. Sets its mark.

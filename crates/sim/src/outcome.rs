@@ -1,9 +1,9 @@
 //! What a run leaves behind: one value for every key of the layout, the delay
 //! distribution of each class, and time series.
 
-use spillgate_core::{DropReason, Dscp, Dur, Time};
+use spillgate_core::{DropReason, Dscp, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_measure::{FlowMeter, Histogram, jain};
+use spillgate_measure::{FlowMeter, Histogram, Unknown, Volume, jain};
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
@@ -13,6 +13,7 @@ use crate::link::Link;
 use crate::port::Line;
 use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
+use crate::values::{Bounds, Values};
 use crate::voice;
 use crate::window::Window;
 use crate::world::{InputMeter, LabelMeter};
@@ -88,6 +89,9 @@ pub struct Curve {
 pub struct Outcome {
     /// One value for every key of [`layout`]; NaN where undefined.
     pub values: Vec<f64>,
+    /// How far those of them could have gone that depend on what was still on its way when the run ended,
+    /// ascending by index.
+    pub bounds: Vec<Bounds>,
     /// One-way delays of each class of service.
     pub class_delays: Vec<Histogram>,
     /// Time series, if the run was observed.
@@ -223,14 +227,14 @@ impl Outcome {
         let of_links = queues.sum::<usize>() * per_queue + LINK.len() * plan.links.len();
         // One value too many would double all of it.
         let groups = 64 * (dscps(plan).len() + 2 + plan.classes.len() + plan.sites.len());
-        let mut values = Vec::with_capacity(per_flow + of_links + groups);
+        let mut values = Values::with_capacity(per_flow + of_links + groups);
         let mut labels = labels;
         let mut group = |members: &[&FlowMeter], fair: bool| {
             let mut sum = FlowMeter::new(members.first().map_or(MERGED_BITS, |m| m.delay.bits()));
             members.iter().for_each(|m| sum.merge(m));
-            metered(&mut values, &sum, period);
+            metered(&mut values, &sum, plan);
             if fair {
-                let rates = members.iter().map(|m| m.received_bytes as f64);
+                let rates = members.iter().map(|m| m.arrived.bytes());
                 values.push(or_nan(jain(rates)));
             }
             sum.delay
@@ -255,27 +259,26 @@ impl Outcome {
             for queue in queues.iter() {
                 queue_values(&mut values, queue, window);
             }
-            let carried: u64 = queues.iter().map(|q| q.carried_bytes).sum();
-            values.push(carried as f64 * 8.0 / period.as_secs_f64());
+            let mut carried = Volume::default();
+            queues.iter().for_each(|q| carried += q.carried);
+            values.push(carried.rate(period));
             values.push(link.busy(lines).as_secs_f64() / period.as_secs_f64());
             if plan.carries_labels(link_plan) {
                 if let Some(meter) = labels.next() {
-                    let rates = std::iter::once(meter.label_bytes).chain(meter.bytes);
-                    values.extend(rates.map(|b| b as f64 * 8.0 / period.as_secs_f64()));
+                    let volumes = std::iter::once(meter.labels).chain(meter.carried);
+                    values.extend(volumes.map(|v| v.rate(period)));
                 }
             }
         }
         for (_, input) in self::inputs(plan) {
             for meter in inputs.by_ref().take(input.recipe.class_names().count()) {
-                let rate = |bytes: u64| bytes as f64 * 8.0 / period.as_secs_f64();
-                values.push(rate(meter.offered_bytes));
-                values.push(rate(meter.carried_bytes));
-                values.push(rate(meter.marked_bytes));
+                let volumes = [meter.offered, meter.carried, meter.marked];
+                values.extend(volumes.map(|v| v.rate(period)));
                 values.push(meter.lost as f64);
             }
         }
         for meter in meters {
-            metered(&mut values, meter, period);
+            metered(&mut values, meter, plan);
         }
         for site in &plan.sites {
             let mut sum = FlowMeter::new(meters.first().map_or(MERGED_BITS, |m| m.delay.bits()));
@@ -283,13 +286,13 @@ impl Outcome {
             flows
                 .filter(|(f, _)| site.has(f))
                 .for_each(|(_, m)| sum.merge(m));
-            metered(&mut values, &sum, period);
+            metered(&mut values, &sum, plan);
         }
         for (_, _, members) in tcp_groups(plan) {
-            tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), window);
+            tcp_values(&mut values, members.iter().map(|&c| &transfers[c]), plan);
         }
         for connection in transfers {
-            tcp_values(&mut values, [connection], window);
+            tcp_values(&mut values, [connection], plan);
         }
         voice::values(&mut values, plan, meters);
         admission::values(&mut values, plan, &admissions, window);
@@ -297,7 +300,8 @@ impl Outcome {
             gaps.values(&mut values, plan, meters);
         }
         Self {
-            values,
+            values: values.all,
+            bounds: values.bounds,
             class_delays,
             series: Vec::new(),
             admissions,
@@ -327,15 +331,20 @@ fn or_nan(x: Option<f64>) -> f64 {
 }
 
 /// Values in the order of [`Metric::metered`].
-fn metered(out: &mut Vec<f64>, meter: &FlowMeter, period: Dur) {
-    out.extend(Metric::metered().filter_map(|m| m.of_meter(meter, period)));
+fn metered(out: &mut Values, meter: &FlowMeter, plan: &WorldPlan) {
+    for metric in Metric::metered() {
+        let Some(value) = metric.of_meter(meter, plan.duration) else {
+            continue;
+        };
+        out.push_within(value, metric.bounds_of_meter(meter, plan.grace));
+    }
 }
 
 /// Values in the order of [`TCP`].
 fn tcp_values<'a>(
-    out: &mut Vec<f64>,
+    out: &mut Values,
     members: impl IntoIterator<Item = &'a Transfers>,
-    window: Window,
+    plan: &WorldPlan,
 ) {
     let (mut counts, mut times) = (Counts::default(), None);
     let mut totals = [0; 4];
@@ -351,30 +360,34 @@ fn tcp_values<'a>(
     }
     let Some(times) = times else { return };
     let [begun, done, failed, refused] = totals;
-    let quantile = |q| or_nan(times.quantile(q));
     out.extend([
-        counts.delivered as f64 * 8.0 / window.len().as_secs_f64(),
+        counts.arrived.rate(plan.duration),
         counts.retransmits as f64,
         counts.timeouts as f64,
         begun as f64,
         done as f64,
         failed as f64,
         refused as f64,
-        or_nan(times.mean()),
-        quantile(0.5),
-        quantile(0.95),
-        quantile(0.99),
     ]);
+    let unknown = Unknown {
+        open: begun.saturating_sub(done).saturating_sub(failed),
+        failed,
+        least: plan.grace,
+    };
+    out.push_within(or_nan(times.mean()), unknown.mean(&times));
+    for q in [0.5, 0.95, 0.99] {
+        out.push_within(or_nan(times.quantile(q)), unknown.quantile(&times, q));
+    }
 }
 
 /// Values in the order of [`QUEUE`], then the drops.
-fn queue_values(out: &mut Vec<f64>, q: &QueueMeter, window: Window) {
+fn queue_values(out: &mut Values, q: &QueueMeter, window: Window) {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);
     out.extend([
         q.offered_bytes as f64 * 8.0 / secs,
-        q.carried_bytes as f64 * 8.0 / secs,
+        q.carried.rate(window.len()),
         q.marks_ce as f64,
         or_nan(s.mean()),
         or_nan(s.quantile(0.5)),

@@ -237,9 +237,13 @@ impl FifoPort {
             if let Some(aqm) = &mut line.aqm {
                 aqm.automaton.emptied(now);
             }
-            *free_at = now + tx;
-            if window.contains(now) {
+            let end = now + tx;
+            *free_at = end;
+            let cut = line.fails();
+            if window.encloses(now, end) && cut >= end {
                 self.through.count(1, packet.len);
+            } else {
+                line.meter.on_through(window, packet.len, (now, end, cut));
             }
             return Ok(now);
         }
@@ -262,7 +266,7 @@ impl FifoPort {
             line.meter.on_lost(window, packet, at, reason);
             return Err(Loss { at, reason });
         }
-        line.served(window, packet, start);
+        line.served(window, packet, start, *free_at);
         Ok(start)
     }
 
@@ -284,6 +288,11 @@ impl FifoPort {
             outage.next = next;
             self.longest = outage.longest;
         }
+    }
+
+    /// When the link fails next; [`Time::MAX`] for never.
+    pub(crate) fn fails(&self, lines: &mut [Line]) -> Time {
+        self.line(lines).fails()
     }
 
     /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Ecn, Table, Time, prefetch};
 use spillgate_endpoints::tcp::{Flags, Receiver, Segment, Sender, State, TcpConfig};
+use spillgate_measure::Volume;
 use spillgate_scenario::plan::Application;
 
 use crate::flow::OpenLoop;
@@ -232,7 +233,7 @@ impl Connection {
     pub(crate) fn counts(&self) -> Counts {
         let stats = self.sender.stats();
         Counts {
-            delivered: self.receiver.delivered_bytes(),
+            arrived: Volume::of(self.receiver.arrived_bytes()),
             retransmits: stats.retransmits,
             timeouts: stats.timeouts.into(),
         }

@@ -1,19 +1,20 @@
 //! What is counted of connections: bytes, repairs, and how long transfers took.
 
 use spillgate_core::Dur;
-use spillgate_measure::Histogram;
+use spillgate_measure::{Histogram, Volume};
 
 /// What connections have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    pub(crate) delivered: u64,
+    /// Payload that has arrived, each byte once.
+    pub(crate) arrived: Volume,
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,
 }
 
 impl Counts {
     pub(crate) fn add(&mut self, other: Self) {
-        self.delivered += other.delivered;
+        self.arrived += other.arrived;
         self.retransmits += other.retransmits;
         self.timeouts += other.timeouts;
     }
@@ -151,6 +152,12 @@ impl Transfers {
         }
     }
 
+    /// Those that have not come to an end.
+    pub(crate) fn open(&self) -> u64 {
+        let [begun, done, failed, _] = self.totals();
+        begun.saturating_sub(done).saturating_sub(failed)
+    }
+
     /// How long transfers took.
     pub(crate) fn times(&self) -> Histogram {
         let mut times = Histogram::new(self.bits);
@@ -182,7 +189,7 @@ impl Transfers {
             Tally::Many(all) => all.closed,
         };
         self.within = Counts {
-            delivered: closed.delivered.wrapping_sub(before.delivered),
+            arrived: closed.arrived.wrapping_sub(before.arrived),
             retransmits: closed.retransmits.wrapping_sub(before.retransmits),
             timeouts: closed.timeouts.wrapping_sub(before.timeouts),
         };
@@ -191,9 +198,20 @@ impl Transfers {
     /// What an open connection has done by the edge.
     pub(crate) fn on_open(&mut self, counts: Counts) {
         let all = &mut self.within;
-        all.delivered = all.delivered.wrapping_add(counts.delivered);
+        all.arrived = all.arrived.wrapping_add(counts.arrived);
         all.retransmits = all.retransmits.wrapping_add(counts.retransmits);
         all.timeouts = all.timeouts.wrapping_add(counts.timeouts);
+    }
+
+    /// New payload, `all` of it, arrived after an edge, `part` of it within the window.
+    pub(crate) fn on_edge_crossed(&mut self, all: Volume, part: Volume) {
+        let within = &mut self.within.arrived;
+        *within = match self.ended {
+            // What comes after the end does not count, but for this part.
+            true => within.wrapping_add(part),
+            // What comes after the start does, and what was there then is taken off at the end.
+            false => within.wrapping_add(all.wrapping_sub(part)),
+        };
     }
 
     /// What happened within the window; nothing is known before it has ended.
@@ -210,11 +228,11 @@ impl Transfers {
 mod tests {
     use super::*;
 
-    fn counts(delivered: u64) -> Counts {
+    fn counts(arrived: u64) -> Counts {
         Counts {
-            delivered,
-            retransmits: delivered / 10,
-            timeouts: delivered / 100,
+            arrived: Volume::of(arrived),
+            retransmits: arrived / 10,
+            timeouts: arrived / 100,
         }
     }
 

@@ -5,6 +5,8 @@ use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 use spillgate_voice::Quality;
 
+use crate::values::Values;
+
 /// What a call has.
 const CALL: [Metric; 5] = [
     Metric::RFactor,
@@ -59,27 +61,44 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
 }
 
 /// The values of the groups, each in the order of its [`metrics`].
-pub(crate) fn values(out: &mut Vec<f64>, plan: &WorldPlan, meters: &[FlowMeter]) {
-    let qualities: Vec<Option<Quality>> = plan
-        .flows
-        .iter()
-        .zip(meters)
-        .map(|(flow, meter)| {
+///
+/// What is still on its way is either lost or comes far too late to be heard, or has been left out.
+pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
+    let assess = |packets: fn(&FlowMeter) -> u64| -> Vec<Option<Quality>> {
+        let calls = plan.flows.iter().zip(meters);
+        let quality = |(flow, meter): (&FlowPlan, &FlowMeter)| {
             let (profile, voice) = flow.voice.as_ref().zip(meter.voice.as_ref())?;
-            profile.assess(&voice.heard(meter.resolved()))
-        })
-        .collect();
+            profile.assess(&voice.heard(packets(meter)))
+        };
+        calls.map(quality).collect()
+    };
+    let known = assess(FlowMeter::resolved);
+    let missing = assess(|m| m.sent_packets);
     for (scope, _, members) in groups(plan) {
-        let calls = || members.iter().filter_map(|&i| qualities[i].as_ref());
         let one_scale = same_scale(plan, &members);
-        out.extend(metrics(scope).map(|m| {
-            let compares = one_scale || !is_score(m);
-            if compares {
-                value(m, calls())
-            } else {
-                f64::NAN
+        let open: u64 = members.iter().map(|&i| meters[i].unresolved()).sum();
+        let sent: u64 = members.iter().map(|&i| meters[i].sent_packets).sum();
+        for metric in metrics(scope) {
+            if !one_scale && is_score(metric) {
+                out.push(f64::NAN);
+                continue;
             }
-        }));
+            let of = |qualities: &[Option<Quality>]| {
+                value(
+                    metric,
+                    members.iter().filter_map(|&i| qualities[i].as_ref()),
+                )
+            };
+            let (value, other) = (of(&known), of(&missing));
+            let (low, high) = (value.min(other), value.max(other));
+            let bounds = match metric {
+                _ if open == 0 => None,
+                // They may be late instead of lost.
+                Metric::LateRatio => Some((low, high + open as f64 / sent as f64)),
+                _ => Some((low, high)),
+            };
+            out.push_within(value, bounds);
+        }
     }
 }
 

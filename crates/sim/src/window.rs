@@ -1,7 +1,7 @@
 //! The measured period of a run.
 
 use spillgate_core::{Dur, Time};
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_measure::Volume;
 
 /// The half-open interval of time in which things are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,14 @@ impl Window {
         self.end
     }
 
+    /// What is left of it after so much.
+    pub fn from(self, after: Dur) -> Self {
+        Self {
+            start: (self.start + after).min(self.end),
+            end: self.end,
+        }
+    }
+
     /// Its length.
     pub const fn len(self) -> Dur {
         self.end.since(self.start)
@@ -46,26 +54,40 @@ impl Window {
         self.start <= t && t < self.end
     }
 
+    /// Whether the interval from `from` to `to` lies in it, both ends included.
+    #[inline]
+    pub fn encloses(self, from: Time, to: Time) -> bool {
+        self.start <= from && to <= self.end
+    }
+
     /// How much of the interval from `from` to `to` lies in it.
     #[inline]
     pub fn overlap(self, from: Time, to: Time) -> Dur {
         to.min(self.end).since(from.max(self.start))
     }
-}
 
-/// How long after the window its packets may take to arrive over `wires`: what these take, and for
-/// the queues a tenth of the window or a second, whichever is longer.
-pub(crate) fn grace_over(wires: Dur, plan: &WorldPlan) -> Dur {
-    wires + Dur::from_ps(plan.duration.as_ps() / 10).max(Dur::from_secs(1))
-}
+    /// What of `bytes` that pass evenly from `from` to `to` passes within it.
+    #[inline]
+    pub fn part(self, bytes: u32, from: Time, to: Time) -> Volume {
+        self.part_until(bytes, from, to, to)
+    }
 
-/// The same for the wires of the longest path of a flow while every link is up.
-pub(crate) fn grace(plan: &WorldPlan) -> Dur {
-    let wires = plan.flows.iter().map(|flow| {
-        let links = plan.routes[flow.route as usize].iter();
-        links.fold(Dur::ZERO, |sum, &l| sum + plan.links[l as usize].delay)
-    });
-    grace_over(wires.max().unwrap_or(Dur::ZERO), plan)
+    /// The same if it ends at `cut` before all has passed.
+    #[inline]
+    pub fn part_until(self, bytes: u32, from: Time, to: Time, cut: Time) -> Volume {
+        if self.encloses(from, to) && cut >= to {
+            return Volume::of(bytes.into());
+        }
+        self.part_at_edge(bytes, from, to, cut)
+    }
+
+    #[cold]
+    fn part_at_edge(self, bytes: u32, from: Time, to: Time, cut: Time) -> Volume {
+        if from >= to {
+            return Volume::of(if self.contains(from) { bytes.into() } else { 0 });
+        }
+        Volume::part_of(bytes, self.overlap(from, to.min(cut)), to.since(from))
+    }
 }
 
 #[cfg(test)]

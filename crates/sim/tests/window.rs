@@ -261,3 +261,140 @@ fn extremes_end() {
         }
     }
 }
+
+/// A line that is offered 2 Mb/s more than it carries, with what it needs in memory, beside other networks.
+fn beside(others: &str, traffic: &str, measurement: &str) -> (Arc<Plan>, Vec<Finished>) {
+    ran(&format!(
+        "
+schema_version: 1
+topology:
+  nodes: [a, b, c, d]
+  links:
+    l: {{from: a, to: b, rate: 10 Mb/s, delay: 5 ms, policy: P, duplex: true}}
+{others}
+policies: {{P: {{fifo: {{limit: 10 MB}}}}}}
+traffic:
+  - flow: {{name: f, class: k, from: a, to: b, source: {{poisson: {{rate: 12 Mb/s, packet: 1500 B}}}}}}
+  - flow: {{name: g, class: k, from: a, to: b, bytes: 3 MB, start: 2 s, tcp: {{profile: linux}}}}
+{traffic}
+measurement: {{warmup: 1 s, duration: 4 s, interval: 1 s{measurement}}}
+runs: {{count: 1, seed: 1}}
+"
+    ))
+}
+
+/// A network that shares no link changes nothing, however long its packets are under way; nor does it go on
+/// sending while only others wait.
+#[test]
+fn an_unrelated_network_changes_nothing() {
+    let far = "    far: {from: c, to: d, rate: 10 Mb/s, delay: 3 s}";
+    let flow = "  - flow: {name: h, class: other, from: c, to: d, source: {poisson: {rate: 8 Mb/s, packet: 1500 B}}}";
+    let alone = beside("", "", "");
+    let both = beside(far, flow, "");
+    let of = |r: &(Arc<Plan>, Vec<Finished>)| -> Vec<(String, u64)> {
+        let layout = spillgate_sim::layout(&r.0.variants[0].world);
+        let keys = layout.keys.iter().zip(&r.1[0].outcome.values);
+        let named = keys.map(|(k, v)| {
+            let name = format!("{:?} {} {}", k.scope, layout.name(k), k.metric.name());
+            (name, v.to_bits())
+        });
+        let ours = ["l/", "l ", "f ", "g ", "k "];
+        let wanted = |(name, _): &(String, u64)| {
+            let about = name.split_once(' ').map_or("", |(_, about)| about);
+            ours.iter().any(|o| about.starts_with(o))
+        };
+        named.filter(wanted).collect()
+    };
+    let (alone, both) = (of(&alone), of(&both));
+    assert!(alone.len() > 100, "{}", alone.len());
+    assert_eq!(alone, both);
+
+    // Over links as long as those of the others 8 Mb/s end with the period; ours are waited for.
+    let near = far.replace("3 s", "5 ms");
+    let packets = |grace: &str| {
+        let flow = flow.replace("8 Mb/s", "80 kb/s").replace("1500 B", "100 B");
+        beside(&near, &flow, &format!(", grace: {grace}")).1[0]
+            .outcome
+            .packets
+    };
+    let (short, long) = (packets("10 ms"), packets("900 ms"));
+    let alone = |grace: &str| {
+        beside("", "", &format!(", grace: {grace}")).1[0]
+            .outcome
+            .packets
+    };
+    let ours = alone("900 ms") - alone("10 ms");
+    // 100 packets a second for 0.9 s would be 90 more.
+    assert!(long - short <= ours + 5, "{short} {long} {ours}");
+    assert!(ours > 500, "{ours}");
+}
+
+/// What is still on its way when a flow's time is over is told apart from what is lost, and bounds what depends on
+/// it; with a longer grace all is known.
+#[test]
+fn what_is_still_on_its_way_bounds_the_values() {
+    let value = |r: &(Arc<Plan>, Vec<Finished>), metric| {
+        let layout = spillgate_sim::layout(&r.0.variants[0].world);
+        let at = layout.position(Scope::Flow, "f", metric).unwrap();
+        let of = &r.1[0].outcome;
+        let bounds = of.bounds.iter().find(|b| b.at as usize == at);
+        (of.values[at], bounds.map(|b| (b.low, b.high)))
+    };
+    let (short, long) = (
+        beside("", "", ", grace: 100 ms"),
+        beside("", "", ", grace: 60 s"),
+    );
+    let [sent, open] = [Metric::PacketsSent, Metric::Unresolved].map(|m| value(&short, m).0);
+    assert!(open > 300.0, "{open}");
+    assert_eq!(
+        value(&short, Metric::LossRatio),
+        (0.0, Some((0.0, open / sent)))
+    );
+    assert_eq!(value(&long, Metric::LossRatio), (0.0, None));
+    assert_eq!(value(&long, Metric::Unresolved).0, 0.0);
+    for metric in [Metric::OwdMean, Metric::OwdP50, Metric::OwdP99, Metric::Pdv] {
+        let (known, bounds) = value(&short, metric);
+        let (low, high) = bounds.expect("packets are on their way");
+        let (became, none) = value(&long, metric);
+        assert!(
+            none.is_none() && low <= known && known < became && became <= high,
+            "{metric:?}"
+        );
+    }
+    // What arrives within the period is known.
+    let rates = [&short, &long].map(|r| value(r, Metric::Throughput));
+    assert_eq!(rates[0], rates[1]);
+    assert!(rates[0].0 < 10e6);
+}
+
+/// A transfer that began within the period counts if it ends within the grace, whether packets of the period are
+/// still waited for or not.
+#[test]
+fn transfers_of_the_period_are_waited_for() {
+    let done = |measurement: &str| {
+        let r = ran(&format!(
+            "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {{l: {{from: a, to: b, rate: 10 Mb/s, delay: 50 ms, duplex: true}}}}
+traffic:
+  - flow: {{name: g, class: k, from: a, to: b, bytes: 2 MB, start: 1 s, tcp: {{profile: linux}}}}
+measurement: {{warmup: 500 ms, duration: 1500 ms, interval: 500 ms, {measurement}}}
+runs: {{count: 1, seed: 1}}
+"
+        ));
+        let of = |metric| one(&r, Scope::Class, "k", metric);
+        (
+            of(Metric::TransfersBegun),
+            of(Metric::TransfersDone),
+            of(Metric::FctMean),
+        )
+    };
+    // 2 MB take 1.6 s at least: from 1 s to 2.9 s.
+    let (begun, ended, time) = done("grace: 200 ms");
+    assert!((begun, ended) == (1.0, 0.0) && time.is_nan());
+    let (begun, ended, time) = done("grace: 2 s");
+    assert_eq!((begun, ended), (1.0, 1.0));
+    assert!(time > 1.6 && time < 2.5, "{time}");
+}

@@ -279,7 +279,12 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
     for v in verdicts:
         if last is not None and v.variant != last:
             made.add_row()
-        more = "" if v.verdict != "undecided" else str(v.further_runs or "out of reach")
+        if v.verdict != "undecided":
+            more = ""
+        elif v.open and not v.further_runs:
+            more = "longer grace"
+        else:
+            more = str(v.further_runs or "out of reach")
         made.add_row(
             *([Text(v.variant if v.variant != last else "")] if several else []),
             Text(v.about),

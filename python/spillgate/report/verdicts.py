@@ -122,6 +122,8 @@ def _note(v: Verdict) -> str:
         return ""
     if v.further_runs:
         return f"about {v.further_runs} more runs would decide"
+    if v.open:
+        return "what was still on its way when a run ended decides: a longer measurement.grace"
     return "more runs would hardly decide"
 
 

@@ -8,6 +8,11 @@
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
+    /// How many numbers they hold in all.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.iter().map(|(start, end)| end - start).sum()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -122,6 +122,14 @@ impl Receiver {
         self.nxt.min(self.fin).saturating_sub(1)
     }
 
+    /// Bytes of payload that have arrived, in order or not, each once. O(gaps).
+    pub fn arrived_bytes(&self) -> u64 {
+        let ahead = self.held.bytes();
+        // FIN takes a number, but no byte.
+        let fin = self.fin < u64::MAX && self.nxt <= self.fin;
+        self.delivered_bytes() + ahead - u64::from(fin).min(ahead)
+    }
+
     /// Whether everything up to FIN has been delivered.
     pub fn is_finished(&self) -> bool {
         self.nxt > self.fin

@@ -29,7 +29,8 @@ impl Interval {
     /// The mean of independent values with its Student-t interval. NaN values are skipped.
     ///
     /// One value has an infinite interval; none have mean NaN. Values that are
-    /// all the same have an interval of no width and that value as mean.
+    /// all the same have an interval of no width and that value as mean; with an infinite one among them
+    /// nothing but that mean is known.
     pub fn of(xs: &[f64], level: f64) -> Self {
         Self::collect(xs.iter().copied(), level, &mut TQuantiles::new(level))
     }
@@ -75,6 +76,9 @@ impl Interval {
         let Some(first) = xs.clone().next() else {
             return nothing;
         };
+        if let Some(mean) = xs.clone().find(|x| x.is_infinite()) {
+            return Self { mean, ..nothing };
+        }
         let count = n as f64;
         let mean = first + xs.clone().map(|x| x - first).sum::<f64>() / count;
         if n == 1 || !mean.is_finite() {

@@ -113,6 +113,7 @@ pub(crate) fn world(
         classes,
         sites: Vec::new(),
         warmup: times.warmup,
+        grace: times.grace,
         duration: times.duration,
         interval: times.interval,
         gaps: times.gaps,

@@ -16,6 +16,7 @@ const MAX_POINTS: u64 = 1_000_000;
 pub(super) struct Times {
     pub(super) warmup: Dur,
     pub(super) duration: Dur,
+    pub(super) grace: Dur,
     pub(super) interval: Dur,
     /// From and to.
     pub(super) gaps: Option<(Time, Time)>,
@@ -26,6 +27,13 @@ impl Times {
     pub(super) fn end(&self) -> Dur {
         self.warmup + self.duration
     }
+}
+
+/// How long packets are waited for if nobody says: it should be longer than what queues hold, and no large
+/// part of the work.
+fn usual_grace(duration: Dur) -> Dur {
+    let half = Dur::from_ps(duration.as_ps() / 2);
+    Dur::from_ps(duration.as_ps() / 10).max(half.min(Dur::from_secs(1)))
 }
 
 /// Checks the measurement; none after an error.
@@ -104,6 +112,7 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
     fine.then_some(Times {
         warmup: m.warmup,
         duration: m.duration,
+        grace: m.grace.unwrap_or_else(|| usual_grace(m.duration)),
         interval: m.interval,
         gaps: gaps.map(|(from, to)| (Time::ZERO + from, Time::ZERO + to)),
     })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Drops, Facts, FlowKey, Table, Time};
+use spillgate_core::{Drops, Dur, Facts, FlowKey, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_queueing::SharedLists;
@@ -14,6 +14,7 @@ use super::answers::{SynTimers, answering};
 use super::between::Between;
 use super::cast::Cast;
 use super::confluence::Confluences;
+use super::ending::Ending;
 use super::failures::{Failures, failing};
 use super::hosts::{self, Host};
 use super::inputs::{self, Inputs};
@@ -29,7 +30,7 @@ use crate::port::Port;
 use crate::recorder::SeriesRecorder;
 use crate::tap::Tap;
 use crate::tcp::Segments;
-use crate::window::{Window, grace};
+use crate::window::Window;
 use crate::wires::Wires;
 
 impl<S: EventSet> World<S> {
@@ -195,8 +196,10 @@ impl<S: EventSet> World<S> {
                 next: window.start(),
                 passed: 0,
             },
-            give_up: window.end() + grace(plan),
-            outstanding: 0,
+            ending: Ending::new(plan.flows.len()),
+            longest: 0,
+            stragglers: Time::MAX,
+            inner: window.from(longest_arrival(plan)),
             settled: Time::ZERO,
             drops: Drops::new(),
             facts: Facts::default(),
@@ -237,6 +240,12 @@ impl<S: EventSet> World<S> {
         for failure in &plan.failures {
             world.repair(failure.link as usize);
         }
+        let delay = |route: &[u32]| {
+            let links = route.iter().map(|l| &plan.links[*l as usize]);
+            links.fold(Dur::ZERO, |sum, l| sum + l.delay)
+        };
+        let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
+        world.set_deadlines(&delays);
         world.find_answer_until();
         world.find_feeders();
         world.plan_change();
@@ -246,6 +255,21 @@ impl<S: EventSet> World<S> {
         }
         world
     }
+}
+
+/// How long the links of a path take at most to send a packet.
+fn longest_arrival(plan: &WorldPlan) -> Dur {
+    let tx = |l: &u32| {
+        let link = &plan.links[*l as usize];
+        let longest = u16::try_from(link.mtu).unwrap_or(u16::MAX);
+        link.rate.tx_time(link.overhead.wire_len(longest))
+    };
+    let path = |links: &[u32]| links.iter().map(tx).fold(Dur::ZERO, |sum, tx| sum + tx);
+    plan.routes
+        .iter()
+        .map(|r| path(r))
+        .max()
+        .unwrap_or(Dur::ZERO)
 }
 
 /// The meter of a flow.

@@ -192,16 +192,31 @@ impl<S: EventSet> World<S> {
             return;
         };
         port.down = true;
-        if port.free_at > now {
-            l.meter.on_cut(window, now, port.free_at);
-            port.free_at = now;
-        }
         port.wake = Time::MAX;
         self.events.cancel(port.slot);
         self.events.cancel(self.slots.wires + link as u32);
-        let place = self.places[link];
         let pipe = self.wires.take(link);
         let leaves = port.wire.replace(VecDeque::new()).unwrap_or_default();
+        let end = port.free_at;
+        port.free_at = end.min(now);
+        let sending = pipe.back().zip(leaves.back()).filter(|_| end > now);
+        if let Some((last, leaf)) = sending {
+            let mut packet = last.packet();
+            packet.len = l.wire_len(&packet);
+            let start = Time::ZERO + end.since(Time::ZERO + l.rate.tx_time(packet.len));
+            l.meter.on_cut(window, now, end);
+            let cut = (start, end, now);
+            if let Port::Queued(port) = &mut l.port {
+                port.queues[usize::from(*leaf)].on_cut(window, packet.len, cut);
+            }
+            if l.onward.labels {
+                self.cut_labels(link, &packet, cut);
+            }
+        }
+        let place = self.places[link];
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
         for leaf in &leaves {
             port.queues[usize::from(*leaf)].on_lost_on_the_wire(window, now, reason);
         }
@@ -218,6 +233,16 @@ impl<S: EventSet> World<S> {
         };
         port.discipline.flush(now, reason, &mut self.drops);
         self.drain_drops(link);
+    }
+
+    /// A packet has reached the far end of `link`, which keeps account of its pipe if it fails.
+    #[inline]
+    pub(super) fn off_the_wire(&mut self, link: usize) {
+        if let Port::Queued(port) = &mut self.links[link].port
+            && let Some(wire) = &mut port.wire
+        {
+            wire.pop_front();
+        }
     }
 
     /// A link is up; its server is free and nothing waits.

@@ -9,38 +9,40 @@ use std::sync::Arc;
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Time};
 use spillgate_events::EventSet;
+use spillgate_measure::Volume;
 use spillgate_queueing::{Conditioner, Evidence};
 use spillgate_scenario::plan::WorldPlan;
 
 use super::World;
+use crate::link::Link;
 use crate::window::Window;
 
 /// What a class of a policy at arrival has seen in the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputMeter {
-    /// Bytes that came, as the link counts them.
-    pub(crate) offered_bytes: u64,
-    /// Bytes that were let in.
-    pub(crate) carried_bytes: u64,
-    /// Of these: bytes of packets that left with other markings than they came with.
-    pub(crate) marked_bytes: u64,
-    /// Packets that were not.
+    /// What came, as the link counts it.
+    pub(crate) offered: Volume,
+    /// What was let in.
+    pub(crate) carried: Volume,
+    /// Of this: what left with other markings than it came with.
+    pub(crate) marked: Volume,
+    /// Packets that were refused.
     pub(crate) lost: u64,
 }
 
 impl InputMeter {
-    fn count(&mut self, window: Window, now: Time, len: u32, fate: Fate) {
-        if window.contains(now) {
-            let len = u64::from(len);
-            self.offered_bytes += len;
-            match fate {
-                Fate::Refused => self.lost += 1,
-                Fate::Passed => self.carried_bytes += len,
-                Fate::Marked => {
-                    self.carried_bytes += len;
-                    self.marked_bytes += len;
-                }
-            }
+    /// Counts a packet of `len` bytes that came in the time from `from` to `now`.
+    fn count(&mut self, window: Window, from: Time, now: Time, len: u32, fate: Fate) {
+        let part = window.part(len, from, now);
+        self.offered += part;
+        if fate != Fate::Refused {
+            self.carried += part;
+        }
+        if fate == Fate::Marked {
+            self.marked += part;
+        }
+        if fate == Fate::Refused && window.contains(now) {
+            self.lost += 1;
         }
     }
 }
@@ -124,8 +126,9 @@ impl<S: EventSet> World<S> {
         let Some(gate) = &mut inputs.gates[link] else {
             return true;
         };
-        let overhead = self.links[link].overhead;
+        let Link { overhead, rate, .. } = &self.links[link];
         packet.len = overhead.labelled_len(packet.l3_len, packet.labels.bytes());
+        let from = Time::ZERO + now.since(Time::ZERO + rate.tx_time(packet.len));
         let before = markings(packet);
         let (class, admitted) = gate.conditioner.admit(now, packet);
         let fate = match admitted {
@@ -133,7 +136,7 @@ impl<S: EventSet> World<S> {
             true if markings(packet) == before => Fate::Passed,
             true => Fate::Marked,
         };
-        gate.meters[usize::from(class)].count(window, now, packet.len, fate);
+        gate.meters[usize::from(class)].count(window, from, now, packet.len, fate);
         if admitted {
             return true;
         }
@@ -146,6 +149,7 @@ impl<S: EventSet> World<S> {
             packet: *packet,
             reason: DropReason::Policer,
         };
+        self.off_the_wire(link);
         if self.tap.is_some() {
             self.tap_refused(link as u32, class, evidence, &lost);
         }

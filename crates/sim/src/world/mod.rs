@@ -7,6 +7,7 @@ mod build;
 mod cast;
 mod confluence;
 mod connections;
+mod ending;
 mod failures;
 mod hosts;
 mod inputs;
@@ -46,6 +47,7 @@ use crate::wires::Wires;
 use answers::SynTimers;
 use between::Between;
 use confluence::Confluences;
+use ending::Ending;
 use failures::Failures;
 use inputs::Inputs;
 use mpls::Mpls;
@@ -125,10 +127,13 @@ pub struct World<S> {
     large: bool,
     window: Window,
     edges: Edges,
-    /// Latest end: how long the packets of the window may take to leave.
-    give_up: Time,
-    /// Packets of the window that are neither delivered nor lost yet.
-    outstanding: u64,
+    ending: Ending,
+    /// The longest IP packet that any source has sent, in bytes.
+    longest: u16,
+    /// The end of the window and of whatever a link can have begun to send before it.
+    stragglers: Time,
+    /// Packets that arrive then have arrived within the window from the first bit to the last.
+    inner: Window,
     /// When the last loss that was worked out ahead takes place.
     settled: Time,
     drops: Drops,
@@ -157,6 +162,8 @@ struct Edges {
 struct Counts {
     /// Wakes but for deliveries, those of the observer and of ends of connections that have nothing to do.
     wakes: u64,
+    /// Those within the measured period and before, once it has ended.
+    wakes_in_time: Option<u64>,
     /// Packets that were sent.
     emitted: u64,
     /// Deliveries at the far end of a link before the end of the window.
@@ -168,7 +175,7 @@ struct Counts {
 impl Counts {
     /// What has happened.
     fn events(&self) -> u64 {
-        self.wakes + self.hops
+        self.wakes_in_time.unwrap_or(self.wakes) + self.hops
     }
 
     /// The facts that the fingerprint is of.
@@ -233,7 +240,7 @@ impl<S: EventSet> World<S> {
         (self.now.as_ps() as f64 / self.window.end().as_ps() as f64).min(1.0)
     }
 
-    /// Events so far: deliveries at the far end of a link before the end of the measured period, and
+    /// Events so far, up to the end of the measured period: deliveries at the far end of a link, and
     /// wakes of sources, senders, receivers and ports that have something to do.
     pub fn events(&self) -> u64 {
         self.counts.events()

@@ -13,10 +13,12 @@ use std::collections::BTreeMap;
 
 use spillgate_core::{Labels, Packet, Time};
 use spillgate_events::EventSet;
+use spillgate_measure::Volume;
 use spillgate_scenario::mpls::{Change, MplsPlan, Role};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use super::World;
+use crate::port::Port;
 
 /// What became of labels since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,10 +36,10 @@ pub struct LabelCounts {
 /// The labelled packets on one link in the window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelMeter {
-    /// Bytes of labels.
-    pub(crate) label_bytes: u64,
-    /// Bytes in all, labels and the link's overhead included, by the EXP bits of the top label.
-    pub(crate) bytes: [u64; 8],
+    /// The labels alone.
+    pub(crate) labels: Volume,
+    /// All of them, labels and the link's overhead included, by the EXP bits of the top label.
+    pub(crate) carried: [Volume; 8],
 }
 
 /// The state of a provider's MPLS network.
@@ -202,17 +204,47 @@ impl<S: EventSet> World<S> {
         plan.label_values(packet.labels, to, egress, vpn)
     }
 
-    /// A link begins to send a packet at `start`.
+    /// A link sends a packet from `start` to `end`, or until it fails.
     #[cold]
-    pub(super) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time) {
-        let Some(mpls) = &mut self.mpls else { return };
-        let (Some(meter), Some(exp)) = (&mut mpls.meters[link], packet.labels.stack()[0]) else {
-            return;
+    pub(super) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time, end: Time) {
+        let cut = match &self.links[link].port {
+            Port::Fifo(fifo) => fifo.fails(&mut self.lines),
+            Port::Queued(_) => Time::MAX, // then the failure takes it back
         };
-        if self.window.contains(start) {
-            meter.label_bytes += u64::from(packet.labels.bytes());
-            meter.bytes[usize::from(exp & 7)] += u64::from(packet.len);
+        let window = self.window;
+        if let Some((meter, exp)) = self.label_meter(link, packet) {
+            let part = |bytes| window.part_until(bytes, start, end, cut);
+            meter.labels += part(packet.labels.bytes().into());
+            meter.carried[exp] += part(packet.len);
         }
+    }
+
+    /// The transmission of a packet from `start` to `end` was cut off at `cut`.
+    #[cold]
+    pub(super) fn cut_labels(
+        &mut self,
+        link: usize,
+        packet: &Packet,
+        (start, end, cut): (Time, Time, Time),
+    ) {
+        let window = self.window;
+        if let Some((meter, exp)) = self.label_meter(link, packet) {
+            let labels = packet.labels.bytes().into();
+            for (sum, bytes) in [
+                (&mut meter.labels, labels),
+                (&mut meter.carried[exp], packet.len),
+            ] {
+                *sum -= window.part(bytes, start, end);
+                *sum += window.part_until(bytes, start, end, cut);
+            }
+        }
+    }
+
+    /// Where a packet with labels counts on a link inside the network.
+    fn label_meter(&mut self, link: usize, packet: &Packet) -> Option<(&mut LabelMeter, usize)> {
+        let meter = self.mpls.as_mut()?.meters[link].as_deref_mut()?;
+        let exp = packet.labels.stack()[0]?;
+        Some((meter, usize::from(exp & 7)))
     }
 
     /// Brings the labels of a packet to what the port of `link` sends.

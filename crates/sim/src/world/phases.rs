@@ -1,17 +1,21 @@
 //! The edges of the measured period, the observer, and the end.
 
-use spillgate_core::Time;
+use spillgate_core::{Dur, Labels, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::World;
+use crate::link::Link;
 use crate::port::Port;
 
 impl<S: EventSet> World<S> {
     /// Whether the window is past and nothing that comes at `at` is of interest.
     #[cold]
-    pub(super) fn is_over(&self, at: Time) -> bool {
-        at >= self.give_up
-            || (at >= self.window.end() && self.outstanding == 0 && at >= self.settled)
+    pub(super) fn is_over(&mut self, at: Time) -> bool {
+        if at < self.window.end() {
+            return false;
+        }
+        self.pass_edges(at);
+        at >= self.stragglers.max(self.settled) && self.nobody_waits(at)
     }
 
     /// Passes the edges of the window up to `at`.
@@ -48,6 +52,11 @@ impl<S: EventSet> World<S> {
         for connection in &self.tcp {
             self.transfers[connection.transfers as usize].on_open(connection.counts());
         }
+        if !begins {
+            self.begin_waiting();
+            self.counts.wakes_in_time = Some(self.counts.wakes);
+            self.stragglers = self.window.end() + self.longest_transmission();
+        }
         if begins {
             // The flows of the plan come first, each with its meter.
             for (meter, flow) in self.meters.iter_mut().zip(&self.flows) {
@@ -72,6 +81,24 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
+    }
+
+    /// How long a link takes at most to send a packet. Where packets are looked at on arrival, one that a link has
+    /// begun to send within the window counts in part, whether anybody waits for it or not.
+    fn longest_transmission(&self) -> Dur {
+        if self.inputs.is_none() {
+            return Dur::ZERO;
+        }
+        let labels = if self.mpls.is_some() {
+            Labels::MOST_BYTES
+        } else {
+            0
+        };
+        let tx = |l: &Link| {
+            l.rate
+                .tx_time(l.overhead.labelled_len(self.longest, labels))
+        };
+        self.links.iter().map(tx).max().unwrap_or(Dur::ZERO)
     }
 
     /// The window has begun: also at ports to which nothing has come since.

@@ -8,8 +8,6 @@ use spillgate_scenario::plan::WorldPlan;
 use super::World;
 use super::next_hops::NextHops;
 use crate::link::Then;
-use crate::port::Port;
-use crate::window::grace_over;
 
 /// The routes of the moment, in a world where links fail.
 pub(super) struct Routing {
@@ -77,22 +75,22 @@ impl Routing {
         (node != dest).then(|| self.next_hops.get(node, dest))?
     }
 
-    /// What the wires of the longest path take.
-    fn longest_wires(&mut self, plan: &WorldPlan) -> Dur {
-        let mut longest = Dur::ZERO;
+    /// What the pipes of each path take.
+    fn delays(&mut self, plan: &WorldPlan) -> Vec<Dur> {
+        let mut delays = Vec::with_capacity(self.ends.len());
         for path in 0..self.ends.len() {
             let (mut node, dest) = self.ends[path];
-            let mut wires = Dur::ZERO;
+            let mut delay = Dur::ZERO;
             while node != dest {
                 let Some(link) = self.next_hops.get(node, dest) else {
                     break;
                 };
-                wires = wires + plan.links[link as usize].delay;
+                delay = delay + plan.links[link as usize].delay;
                 node = self.far[link as usize];
             }
-            longest = longest.max(wires);
+            delays.push(delay);
         }
-        longest
+        delays
     }
 }
 
@@ -103,9 +101,8 @@ impl<S: EventSet> World<S> {
             mpls.reroute();
         }
         if let Some(routing) = &mut self.routing {
-            let wires = routing.longest_wires(&self.plan);
-            let end = self.window.end() + grace_over(wires, &self.plan);
-            self.give_up = self.give_up.max(end);
+            let delays = routing.delays(&self.plan);
+            self.set_deadlines(&delays);
         }
     }
 
@@ -118,11 +115,7 @@ impl<S: EventSet> World<S> {
         now: Time,
     ) {
         if let Some(link) = link {
-            if let Port::Queued(port) = &mut self.links[link].port {
-                if let Some(wire) = &mut port.wire {
-                    wire.pop_front();
-                }
-            }
+            self.off_the_wire(link);
             match self.links[link].onward.then {
                 Then::Port(port) | Then::WaitFor(port) => {
                     return self.offer(port as usize, packet, now);

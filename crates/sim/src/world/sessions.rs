@@ -129,7 +129,7 @@ impl<S: EventSet> World<S> {
         let (forward, left) = (s.forward as usize, s.left);
         let (since, think) = (s.since, s.exchange.think);
         let t = self.tcp[c].transfers as usize;
-        if self.window.contains(since) {
+        if self.transfer_ends(c, since) {
             self.transfers[t].on_done(now.since(since));
         }
         if left > 0 {
@@ -157,11 +157,13 @@ impl<S: EventSet> World<S> {
         let t = connection.transfers as usize;
         if connection.session == NO_SESSION {
             connection.alive = false;
-            let (start, counts) = (connection.start, self.window.contains(connection.start));
-            if failed && counts {
-                self.transfers[t].on_failed();
-            } else if counts {
-                self.transfers[t].on_done(now.since(start));
+            let start = connection.start;
+            if !self.transfer_ends(c, start) {
+                return;
+            }
+            match failed {
+                true => self.transfers[t].on_failed(),
+                false => self.transfers[t].on_done(now.since(start)),
             }
             return;
         }
@@ -180,11 +182,12 @@ impl<S: EventSet> World<S> {
         for c in halves.into_iter().flatten() {
             self.tcp[c as usize].alive = false; // of no use without the other
         }
-        if self.window.contains(s.since) {
-            if failed {
-                self.transfers[t].on_failed();
-            } else if s.back.is_none() {
-                self.transfers[t].on_done(now.since(s.since));
+        let (since, alone) = (s.since, s.back.is_none());
+        // The exchanges of others end one by one.
+        if (failed || alone) && self.transfer_ends(c, since) {
+            match failed {
+                true => self.transfers[t].on_failed(),
+                false => self.transfers[t].on_done(now.since(since)),
             }
         }
         self.if_vacant(place);

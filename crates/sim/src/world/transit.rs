@@ -225,7 +225,7 @@ impl<S: EventSet> World<S> {
                 wire.push_back(packet.leaf);
             }
             let queue = &mut port.queues[usize::from(packet.leaf)];
-            queue.on_served(window, &packet, now);
+            queue.on_served(window, &packet, now, end);
             if self.tap.is_some() {
                 if self.marks(link) > marks {
                     self.tap_marked(link, &packet);
@@ -338,7 +338,7 @@ impl<S: EventSet> World<S> {
         due: Time,
     ) -> bool {
         if self.links[link].onward.labels {
-            self.meter_labels(link, packet, start);
+            self.meter_labels(link, packet, start, end);
         }
         self.is_cut_off(link, packet, end, due)
     }

@@ -1,0 +1,415 @@
+//! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
+//! that ask where packets came from, MPLS, sessions, failures. Every value of every scope is the same however the
+//! run is driven, losses by place are those by flow, and no rate exceeds its line.
+
+mod common;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use spillgate_core::DropReason;
+use spillgate_events::{EventSet, Heap4, WinnerTree};
+use spillgate_measure::Volume;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::Plan;
+use spillgate_sim::{Outcome, Stop, World, layout};
+
+/// Policies of ports.
+const OUT: [&str; 9] = [
+    "{fifo: {limit: 20 packets}}",
+    "{fifo: {limit: 9 kB}}",
+    "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
+    "{wfq: {}}",
+    "{flow-wfq: {}}",
+    "{drr: {}}",
+    "{fq-codel: {}}",
+    "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}, set_dscp: af41}, {name: q, match: {exp: 5}, bandwidth: 20 %, police: {rate: 10 %, exceed: {set-exp: 0}}}, {name: class-default, fair_queue: {}}]}}",
+    "{class-based: {classes: [{name: x, match: {input: a0}, bandwidth: 30 %, aqm: {wred: {}}}, {name: class-default, shape: {rate: 70 %}, queue_limit: 20 packets}]}}",
+];
+
+/// Policies where packets arrive.
+const IN: [&str; 3] = [
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 900 kb/s, burst: 3 kB}}, {name: class-default, police: {rate: 1500 kb/s}}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 700 kb/s, burst: 4 kB, exceed: {set-dscp: af11}}}, {name: class-default, set_dscp: cs1}]}}",
+    "{class-based: {classes: [{name: class-default, police: {rate: 2 Mb/s, burst: 9 kB}}]}}",
+];
+
+/// The first are sources, which nothing answers.
+const TRAFFIC: [&str; 6] = [
+    "source: {cbr: {rate: 3 Mb/s, packet: 1500 B}}",
+    "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
+    "dscp: af41, source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
+    "tcp: {profile: linux}",
+    "dscp: ef, arrivals: {fixed: {gap: 100 ms}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}, active: 9",
+    "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
+];
+
+const SOURCES: usize = 3;
+
+#[derive(Clone, Debug)]
+struct Net {
+    /// Rate in Mb/s, delay in µs and policies at both ends of each link of the ring, the last one a chord.
+    core: Vec<(u32, u32, usize, Option<usize>)>,
+    /// The same of the links from and to customers, one at each node of the ring.
+    access: Vec<(u32, u32, usize, Option<usize>)>,
+    flows: Vec<(usize, usize, usize)>,
+    /// Link, and when it fails and is repaired, in units of 50 ms.
+    failures: Vec<(usize, u32, u32)>,
+    mpls: Option<usize>,
+    reroute_ms: u32,
+}
+
+fn net(kinds: usize) -> impl Strategy<Value = Net> {
+    let link = || {
+        (
+            prop_oneof![Just(1_u32), Just(4), Just(10)],
+            prop_oneof![Just(0_u32), 1_u32..20_000],
+            0..OUT.len(),
+            prop::option::weighted(0.4, 0..IN.len()),
+        )
+    };
+    (
+        prop::collection::vec(link(), 4..7),
+        prop::collection::vec(link(), 5),
+        prop::collection::vec((0_usize..5, 0_usize..5, 0..kinds), 1..7),
+        prop::collection::vec((0_usize..12, 0_u32..30, 1_u32..20), 0..5),
+        prop::option::weighted(0.5, 0_usize..3),
+        prop_oneof![Just(0_u32), Just(50), 1_u32..400],
+    )
+        .prop_map(|(core, access, flows, failures, mpls, reroute_ms)| Net {
+            core,
+            access,
+            flows,
+            failures,
+            mpls,
+            reroute_ms,
+        })
+}
+
+impl Net {
+    /// Nodes `n0` ... on a ring with one chord, each with a customer `c0` ...; of all but the last of the ring
+    /// under MPLS, which then has no customer.
+    fn plan(&self, stop: &str, measurement: &str) -> Arc<Plan> {
+        let n = self.core.len() - 1;
+        let customers = n - usize::from(self.mpls.is_some());
+        let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
+        (0..n).for_each(|i| write!(out, "n{i}, ").unwrap());
+        (0..customers).for_each(|i| write!(out, "c{i}, ").unwrap());
+        out += "]\n  links:\n";
+        let mut used = ([false; OUT.len()], [false; IN.len()]);
+        let mut write_link =
+            |name: String, from: String, to: String, link: &(u32, u32, usize, Option<usize>)| {
+                let (rate, delay, policy, input) = link;
+                used.0[*policy] = true;
+                let input = input.map_or_else(String::new, |i| {
+                    used.1[i] = true;
+                    format!(", input_policy: IN{i}")
+                });
+                writeln!(out, "    {name}: {{from: {from}, to: {to}, rate: {rate} Mb/s, delay: {delay} us, policy: OUT{policy}{input}, duplex: true}}").unwrap();
+            };
+        for (i, link) in self.core.iter().enumerate() {
+            let (from, to) = if i < n { (i, (i + 1) % n) } else { (0, 2 % n) };
+            write_link(format!("l{i}"), format!("n{from}"), format!("n{to}"), link);
+        }
+        for (i, link) in self.access.iter().enumerate().take(customers) {
+            write_link(format!("a{i}"), format!("c{i}"), format!("n{i}"), link);
+        }
+        if let Some(model) = self.mpls {
+            let model = ["short-pipe", "pipe", "uniform"][model];
+            let edges: Vec<_> = (0..customers).map(|i| format!("n{i}")).collect();
+            let (edges, last) = (edges.join(", "), n - 1);
+            writeln!(
+                out,
+                "  mpls: {{pe: [{edges}], p: [n{last}], model: {model}}}"
+            )
+            .unwrap();
+        }
+        let mut failures = String::new();
+        let mut down = [false; 12];
+        for (link, at, length) in &self.failures {
+            let name = match link % 12 {
+                i if i < self.core.len() => format!("l{i}"),
+                i => format!("a{}", i % customers),
+            };
+            if !std::mem::replace(&mut down[link % 12], true)
+                && !failures.contains(&format!("{name},"))
+            {
+                let (at, repair) = (50 * at, 50 * (at + length));
+                writeln!(
+                    failures,
+                    "    - {{link: {name}, at: {at} ms, repair: {repair} ms}}"
+                )
+                .unwrap();
+            }
+        }
+        if !failures.is_empty() {
+            write!(out, "  failures:\n{failures}").unwrap();
+        }
+        writeln!(
+            out,
+            "  routing: {{convergence: {} ms}}\npolicies:",
+            self.reroute_ms
+        )
+        .unwrap();
+        for (name, policies, used) in [("OUT", &OUT[..], &used.0[..]), ("IN", &IN, &used.1)] {
+            for (i, policy) in policies.iter().enumerate().filter(|(i, _)| used[*i]) {
+                writeln!(out, "  {name}{i}: {policy}").unwrap();
+            }
+        }
+        out += "traffic:\n";
+        for (i, (from, to, kind)) in self.flows.iter().enumerate() {
+            let (from, to) = (from % customers, to % customers);
+            let to = if from == to { (to + 1) % customers } else { to };
+            let entry = if *kind < 4 { "flow" } else { "sessions" };
+            let what = TRAFFIC[*kind];
+            writeln!(
+                out,
+                "  - {entry}: {{name: f{i}, class: k{}, from: c{from}, to: c{to}, {stop}{what}}}",
+                i % 2
+            )
+            .unwrap();
+        }
+        write!(
+            out,
+            "measurement: {{{measurement}, interval: 50 ms}}\nruns: {{count: 1, seed: 3}}\n"
+        )
+        .unwrap();
+        common::plan(&out)
+    }
+}
+
+fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
+    while world.run(budget) != Stop::Done {}
+    world.outcome()
+}
+
+fn tapped(plan: &Plan) -> Outcome {
+    let tap = Box::new(common::Blind);
+    let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
+    while world.run(u64::MAX) != Stop::Done {}
+    world.outcome()
+}
+
+/// A rate at which each transmission, of 40 B at least, may end a picosecond early.
+fn with_rounding(rate: f64) -> f64 {
+    rate * (1.0 + 1e-12 * rate / 320.0)
+}
+
+/// The sum over all things of some scope.
+fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
+    let layout = layout(&plan.variants[0].world);
+    let keys = layout.keys.iter().zip(&of.values);
+    let wanted = keys.filter(|(k, _)| k.scope == scope && k.metric == metric);
+    wanted.map(|(_, v)| v).sum()
+}
+
+/// Every value by scope, name and metric, and how far it could have gone.
+fn named(plan: &Plan, of: &Outcome) -> Vec<(String, u64)> {
+    let layout = layout(&plan.variants[0].world);
+    let name = |k: &spillgate_measure::table::Key| {
+        format!(
+            "{}/{}/{}",
+            k.scope.as_str(),
+            layout.name(k),
+            k.metric.name()
+        )
+    };
+    let values = layout.keys.iter().zip(&of.values);
+    let values = values.map(|(k, v)| (name(k), v.to_bits()));
+    let bounds = of.bounds.iter().flat_map(|b| {
+        let name = name(&layout.keys[b.at as usize]);
+        [
+            (name.clone() + " low", b.low.to_bits()),
+            (name + " high", b.high.to_bits()),
+        ]
+    });
+    values.chain(bounds).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// With edges of the measured period in the middle of everything.
+    #[test]
+    fn every_value_is_the_same_however_driven(
+        net in net(TRAFFIC.len()),
+        warmup in 0_u32..900,
+        duration in 200_u32..1500,
+    ) {
+        let plan = net.plan("", &format!("warmup: {warmup} ms, duration: {duration} ms"));
+        let reference = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        for (other, what) in [
+            (outcome::<Heap4>(&plan, false, u64::MAX), "event set"),
+            (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
+            (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
+            (tapped(&plan), "tap"),
+        ] {
+            prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
+            for (a, b) in named(&plan, &other).into_iter().zip(named(&plan, &reference)) {
+                prop_assert_eq!(a, b, "{}", what);
+            }
+        }
+        no_rate_exceeds_its_line(&plan, &reference)?;
+    }
+
+    /// Nothing is sent or fails near the end of the period, so every table sees the same losses.
+    #[test]
+    fn losses_by_place_are_those_by_flow(net in net(SOURCES)) {
+        let plan = net.plan("stop: 2 s, ", "warmup: 0 s, duration: 30 s");
+        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
+        let total = |metric| sum(&plan, &of, Scope::Flow, metric);
+        let mut lost = 0.0;
+        for reason in DropReason::ALL {
+            let metric = Metric::drops(reason);
+            let places = [Scope::Queue, Scope::Input].map(|scope| sum(&plan, &of, scope, metric));
+            // What has no route is lost at a node.
+            if reason != DropReason::Unroutable {
+                prop_assert_eq!(total(metric), places[0] + places[1], "{}", metric.name());
+            }
+            lost += total(metric);
+        }
+        prop_assert_eq!(total(Metric::PacketsSent), total(Metric::PacketsReceived) + lost);
+    }
+}
+
+/// What each link, each of its queues, its labels and the policy at its end carried, and what the flows got whose
+/// last link it is.
+fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), TestCaseError> {
+    let world = &plan.variants[0].world;
+    let layout = layout(world);
+    let values: Vec<_> = layout.keys.iter().zip(&of.values).collect();
+    for (number, link) in (0..).zip(&world.links) {
+        let rate = with_rounding(link.rate.bps() as f64);
+        for scope in [Scope::Link, Scope::Queue, Scope::Exp, Scope::Input] {
+            let of_link =
+                |name: &str| name == link.name || name.starts_with(&format!("{}/", link.name));
+            let sum: f64 = values
+                .iter()
+                .filter(|(k, _)| {
+                    k.scope == scope && k.metric == Metric::Carried && of_link(layout.name(k))
+                })
+                .map(|(_, v)| **v)
+                .sum();
+            // Of a sum of 2^52 parts none is off by more.
+            prop_assert!(
+                sum <= rate * (1.0 + 1e-12),
+                "{} {}: {sum} b/s",
+                scope.as_str(),
+                link.name
+            );
+        }
+        if !world.failures.is_empty() {
+            continue;
+        }
+        // By what is on its way from queue to queue they may differ; the last link gives them no more than a packet
+        // beyond its rate.
+        let last = |f: &&spillgate_scenario::plan::FlowPlan| {
+            world.routes[f.route as usize].last() == Some(&number) && !f.traffic.is_closed_loop()
+        };
+        let names: Vec<&str> = world.flows.iter().filter(last).map(|f| &*f.name).collect();
+        let sum: f64 = values
+            .iter()
+            .filter(|(k, _)| {
+                k.scope == Scope::Flow
+                    && k.metric == Metric::Throughput
+                    && names.contains(&layout.name(k))
+            })
+            .map(|(_, v)| **v)
+            .sum();
+        let packet = 12_000.0 / world.duration.as_secs_f64();
+        prop_assert!(sum <= rate + packet, "flows over {}: {sum} b/s", link.name);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// A bottleneck behind fast links and before them: neither flows nor classes nor all together get more than its
+    /// rate, however much is offered and whenever the period begins and ends.
+    #[test]
+    fn nobody_gets_more_than_the_bottleneck_has(
+        kbps in prop_oneof![Just(64_u32), Just(1_000), 1_500_u32..20_000],
+        load in 80_u32..200,
+        policy in 0..7_usize,
+        kinds in prop::collection::vec(0..5_usize, 1..6),
+        (warmup, duration) in (0_u32..3_000_000, 100_000_u32..3_000_000),
+    ) {
+        let share = f64::from(kbps * load / 100) / kinds.len() as f64;
+        let mut traffic = String::new();
+        for (i, kind) in kinds.iter().enumerate() {
+            let what = match kind {
+                0 => format!("source: {{cbr: {{rate: {share} kb/s, packet: 1500 B}}}}"),
+                1 => format!("source: {{poisson: {{rate: {share} kb/s, packet: imix}}}}"),
+                2 => format!("source: {{on-off: {{peak: {} kb/s, packet: 700 B, on: 40 ms, off: 40 ms}}}}", 2.0 * share),
+                3 => "tcp: {profile: linux}".to_owned(),
+                _ => "tcp: {profile: ns2}".to_owned(),
+            };
+            writeln!(traffic, "  - flow: {{name: f{i}, class: k{}, from: s, to: d, {what}}}", i % 2).unwrap();
+        }
+        let policy = OUT[policy];
+        let plan = common::plan(&format!(
+            "schema_version: 1
+topology:
+  nodes: [s, a, b, d]
+  links:
+    first: {{from: s, to: a, rate: 1 Gb/s, delay: 1 ms, duplex: true}}
+    line: {{from: a, to: b, rate: {kbps} kb/s, delay: 5 ms, policy: P, duplex: true}}
+    last: {{from: b, to: d, rate: 1 Gb/s, delay: 300 us, duplex: true}}
+policies: {{P: {policy}}}
+traffic:
+{traffic}measurement: {{warmup: {warmup} us, duration: {duration} us, interval: 10 ms}}
+runs: {{count: 1, seed: 3}}
+"));
+        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let layout = layout(&plan.variants[0].world);
+        // At each edge parts of six flows' packets at most, some of which lie behind each other.
+        let rounding = 8.0 * 12.0 * Volume::ROUNDING / (f64::from(duration) / 1e6);
+        let rate = with_rounding(f64::from(kbps) * 1e3) + rounding;
+        for (key, value) in layout.keys.iter().zip(&of.values) {
+            let is_rate = [Metric::Throughput, Metric::Goodput].contains(&key.metric);
+            if is_rate || (key.metric == Metric::Carried && layout.name(key).starts_with("line")) {
+                prop_assert!(*value <= rate, "{} {}: {value}", layout.name(key), key.metric.name());
+            }
+        }
+    }
+}
+
+/// A line that is always busy carries exactly its rate, wherever the edges of the period cut packets in two; the
+/// flow gets it too, since its last link adds nothing.
+#[test]
+fn a_busy_line_carries_its_rate() {
+    for (warmup, duration) in [
+        ("1 s", "2 s"),
+        ("1000.5 ms", "1234567 us"),
+        ("0.7 ms", "100.3 ms"),
+    ] {
+        let plan = common::plan(&format!(
+            "schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {{l: {{from: a, to: b, rate: 10 Mb/s, delay: 5 ms}}}}
+traffic:
+  - flow: {{name: f, from: a, to: b, source: {{cbr: {{rate: 10.3 Mb/s, packet: 1500 B, phase: 0 s}}}}}}
+measurement: {{warmup: {warmup}, duration: {duration}, interval: 50 ms}}
+runs: {{count: 1, seed: 1}}
+"));
+        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let layout = layout(&plan.variants[0].world);
+        let value = |scope, name, metric| of.values[layout.position(scope, name, metric).unwrap()];
+        // Two packets are cut by the edges.
+        let seconds = plan.variants[0].world.duration.as_secs_f64();
+        let off = 2.0 * 8.0 * Volume::ROUNDING / seconds;
+        let carried = value(Scope::Link, "l", Metric::Carried);
+        assert!((carried - 10e6).abs() <= off, "{carried}");
+        // The first packet begins to arrive after 5 ms.
+        if !warmup.starts_with("0.7") {
+            let got = value(Scope::Flow, "f", Metric::Throughput);
+            assert!((got - 10e6).abs() <= off, "{got}");
+        }
+        assert!(value(Scope::Flow, "f", Metric::Offered) > 10.2e6);
+    }
+}
