@@ -119,8 +119,10 @@ def test_drops_and_departures_are_those_that_were_counted(directory, tmp_path):
     carried = results.value("fifo", "link", "uplink", "carried").mean
     assert count[2] == pytest.approx(2 * drops)
     out = sum(p[3] for c in made for p in c.packets if p[0] == 1)
-    # Lengths in the file are those of IP packets; the link adds nothing here.
-    assert out * 8 / 2 == pytest.approx(2 * carried)
+    # Lengths in the file are those of IP packets; the link adds nothing here. The rate has of the
+    # packets on the wire at the begin and at the end of the period the part within it.
+    longest = max(p[3] for c in made for p in c.packets)
+    assert abs(out * 8 / 2 - 2 * carried) <= longest * 8
     times = [p[1] for p in made[0].packets]
     assert times == sorted(times)
     assert 1e9 <= times[0] < times[-1] < 3e9
