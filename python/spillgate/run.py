@@ -76,6 +76,15 @@ class Simulation:
             scenario, seed=seed, runs=runs, jobs=jobs, set=set, sla=sla, correction=correction
         )
         self.description = Description.from_json(self._job.describe())
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Asks the runs to stop soon; `run` then raises `Interrupted`.
+
+        To be called from another thread, from `progress` or from a signal handler.
+        """
+        self._stopped = True
+        self._job.cancel()
 
     def run(
         self,
@@ -87,7 +96,7 @@ class Simulation:
 
         Raises:
             InputError: If there is no such run.
-            Interrupted: On Ctrl-C, with the results of the finished runs.
+            Interrupted: On Ctrl-C, or after `stop`, with the results of the finished runs.
         """
         watched = self.watched(series)
         begun = time.monotonic()
@@ -101,11 +110,11 @@ class Simulation:
             interrupted = True
         finally:
             # Whatever happened, no thread outlives this call.
-            self._job.cancel()
-            while not self._job.join(POLL_S):
-                pass
+            self._settle()
+        done = self._progress(begun)
+        interrupted |= self._stopped and done.runs_done < done.runs
         if progress is not None and not interrupted:
-            progress(self._progress(begun))
+            progress(done)
         outcome = self._job.outcome()
         results = Results(
             self.description,
@@ -118,6 +127,17 @@ class Simulation:
         if interrupted:
             raise Interrupted(results)
         return results
+
+    def _settle(self) -> None:
+        """Waits for the threads; a second Ctrl-C does not hasten that, and loses nothing."""
+        while True:
+            try:
+                self._job.cancel()
+                while not self._job.join(POLL_S):
+                    pass
+            except KeyboardInterrupt:
+                continue
+            return
 
     def watched(self, series: Sequence[int] | Literal["all"] | None) -> list[int] | None:
         """The runs whose series are sampled, as the core takes them; raises `InputError`."""

@@ -1,7 +1,8 @@
-"""Run directories: complete or absent, never half-written.
+"""Run directories: complete or absent, never half-written, never two runs in one.
 
-Everything is written to a temporary sibling that is renamed at the end. That
-the place is writable and free is found out before a simulation starts.
+A hidden sibling of the directory, `.NAME.spillgate`, is made first, and only one process can make
+it: it claims the name. Everything is written there, and it is renamed at the end. Its maker locks
+it as long as it lives, so that what a killed process left is told from what is being written.
 """
 
 from __future__ import annotations
@@ -9,19 +10,31 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from spillgate.errors import OutputError
 
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed process left stays until someone removes it.
+    _LOCKS = False
+else:
+    _LOCKS = True
+
 MANIFEST = "manifest.json"
+
+_SUFFIX = ".spillgate"
+_REPLACED = ".replaced.spillgate"
+"""Where the directory that is replaced lies for a moment, within the one that takes its place."""
 
 
 def default_directory(scenario: str | Path, name: str = "") -> Path:
-    """`runs/<scenario>-<time>`, not existing yet.
+    """`runs/<scenario>-<time>`.
 
     Args:
         scenario: Path of the scenario file.
@@ -34,12 +47,7 @@ def default_directory(scenario: str | Path, name: str = "") -> Path:
         stem = path.resolve().parent.name or name
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.") or "run"
     stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    directory = Path("runs") / f"{stem}-{stamp}"
-    again = 2
-    while directory.exists():
-        directory = Path("runs") / f"{stem}-{stamp}-{again}"
-        again += 1
-    return directory
+    return Path("runs") / f"{stem}-{stamp}"
 
 
 def _refuse_to_replace(directory: Path) -> None:
@@ -55,61 +63,201 @@ def _refuse_to_replace(directory: Path) -> None:
         raise OutputError(msg)
 
 
+class TakenError(OutputError):
+    """The name belongs to something that exists, or to a run that is being written."""
+
+
 class RunDirectory:
     """A directory that will hold the results of one call of `run`."""
 
     def __init__(self, path: str | Path, *, force: bool = False) -> None:
-        """Checks that `path` is free (or may be replaced) and makes the temporary sibling.
+        """Takes the name `path` for this process alone.
 
         Args:
-            path: Where the results will be.
+            path: Where the results will be. Should somebody else put something there before they
+                are complete, they go to the first of `path-2`, `path-3`, ... that is free.
             force: Whether an existing run directory is replaced.
 
         Raises:
-            OutputError: If something is there or the place cannot be written.
+            TakenError: If something is there, or another process is writing there.
+            OutputError: If the place cannot be written.
         """
         self.path = Path(path)
+        self._force = force
         try:
-            if self.path.exists() or self.path.is_symlink():
-                if not force:
-                    msg = f"{self.path} exists; choose another --out or add --force to replace it"
-                    raise OutputError(msg)
-                _refuse_to_replace(self.path)
             parent = self.path.absolute().parent
             parent.mkdir(parents=True, exist_ok=True)
-            self._temporary = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", dir=parent))
+            with _alone_in(parent):
+                _sweep(parent)
+                self._claim = _Claim(self.path)
         except OSError as error:
-            reason = error.strerror or str(error)
-            msg = f"cannot write results to {self.path}: {reason}"
-            raise OutputError(msg) from error
+            raise self._unwritable(error) from error
+        try:
+            self._check_free()
+        except BaseException:
+            self.discard()
+            raise
+
+    @classmethod
+    def fresh(cls, path: str | Path) -> RunDirectory:
+        """Takes `path`, or the first of `path-2`, `path-3`, ... that nobody has."""
+        wanted = Path(path)
+        number = 2
+        while True:
+            try:
+                return cls(wanted)
+            except TakenError:
+                wanted = Path(f"{path}-{number}")
+                number += 1
+
+    def _check_free(self) -> None:
+        if not (self.path.exists() or self.path.is_symlink()):
+            return
+        if not self._force:
+            msg = f"{self.path} exists; choose another --out or add --force to replace it"
+            raise TakenError(msg)
+        _refuse_to_replace(self.path)
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        reason = error.strerror or str(error)
+        return OutputError(f"cannot write results to {self.path}: {reason}")
 
     @contextmanager
     def filling(self) -> Iterator[Path]:
-        """Gives the temporary directory; renames it when the block ends without an error."""
+        """Gives the hidden directory; renames it when the block ends without an error."""
         try:
-            yield self._temporary
+            yield self._claim.hidden
             self._commit()
         except OSError as error:
-            reason = error.strerror or str(error)
-            msg = f"cannot write results to {self.path}: {reason}"
-            raise OutputError(msg) from error
+            raise self._unwritable(error) from error
         finally:
             self.discard()
 
     def _commit(self) -> None:
-        # mkdtemp made it private to the user; results are as shareable as any file.
-        umask = os.umask(0)
-        os.umask(umask)
-        self._temporary.chmod(0o777 & ~umask)
-        if not self.path.exists():
-            self._temporary.rename(self.path)
-            return
-        _refuse_to_replace(self.path)
-        old = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.old.", dir=self._temporary.parent))
-        self.path.rename(old / "replaced")
-        self._temporary.rename(self.path)
-        shutil.rmtree(old)
+        try:
+            self._check_free()
+        except OutputError:
+            # Somebody else made it since: hours of work must not end there.
+            self.path = _unused(self.path)
+        self._claim.become(self.path)
 
     def discard(self) -> None:
-        """Removes the temporary directory if it is still there."""
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        """Gives the name up, and removes the hidden directory if it is still there."""
+        self._claim.discard()
+
+
+class _Claim:
+    """A hidden directory that this process has made, and has locked if the system can."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes that of `path`; raises `TakenError` if it belongs to a process that lives."""
+        self.hidden = hidden = path.absolute().with_name(f".{path.name}{_SUFFIX}")
+        self._lock: int | None = None
+        self._held = True
+        try:
+            hidden.mkdir()
+        except FileExistsError:
+            if not _settle(hidden):
+                msg = (
+                    f"another run is writing {path}; choose another --out "
+                    f"(if none is: remove {hidden})"
+                )
+                raise TakenError(msg) from None
+            hidden.mkdir()
+        self._lock = _lock(hidden)
+
+    def become(self, path: Path) -> None:
+        """Renames it; what was at `path` is removed."""
+        old = self.hidden / _REPLACED
+        try:
+            if path.exists():
+                # From here on the new one is whole, and whoever finds it without us finishes this.
+                path.rename(old)
+            self.hidden.rename(path)
+        except BaseException:
+            if old.exists():
+                old.rename(path)
+            raise
+        self._held = False
+        shutil.rmtree(path / _REPLACED, ignore_errors=True)
+
+    def discard(self) -> None:
+        """Removes it, unless it was renamed."""
+        if self._held:
+            self._held = False
+            shutil.rmtree(self.hidden, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _lock(directory: Path) -> int | None:
+    """Locks a directory for as long as this process lives; none if another has locked it.
+
+    None, too, where the system or the file system has no locks.
+    """
+    if not _LOCKS:
+        return None
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+@contextmanager
+def _alone_in(parent: Path) -> Iterator[None]:
+    """Keeps others from making or removing hidden directories in `parent` meanwhile."""
+    lock = None
+    for _ in range(100):
+        lock = _lock(parent)
+        if lock is not None or not _LOCKS:
+            break
+        # Others take some milliseconds; if something else has locked it, we do without.
+        time.sleep(0.02)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _settle(hidden: Path) -> bool:
+    """Removes, or finishes, what a process that is gone has left; false if its owner lives."""
+    try:
+        lock = _lock(hidden)
+        if lock is None:
+            return False
+    except OSError:
+        return False
+    try:
+        if not os.path.samestat(hidden.stat(), os.fstat(lock)):
+            return False
+        if (hidden / _REPLACED).exists():
+            # It was whole, and about to be renamed.
+            path = hidden.with_name(hidden.name[1 : -len(_SUFFIX)])
+            path = _unused(path) if path.exists() else path
+            hidden.rename(path)
+            shutil.rmtree(path / _REPLACED, ignore_errors=True)
+        else:
+            shutil.rmtree(hidden)
+    except OSError:
+        # Renamed by its owner, who has just finished; or it is another user's.
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def _sweep(parent: Path) -> None:
+    """Settles everything that processes that are gone have left in a directory."""
+    for hidden in parent.glob(f".*{_SUFFIX}"):
+        _settle(hidden)
+
+
+def _unused(path: Path) -> Path:
+    """The first of `path-2`, `path-3`, ... that is not there."""
+    numbered = (path.with_name(f"{path.name}-{n}") for n in count(2))
+    return next(p for p in numbered if not (p.exists() or p.is_symlink()))

@@ -63,6 +63,7 @@ RANK = {
     "errors": 0,
     "_engine": 1,
     "labels": 0,
+    "visible": 0,
     "metrics": 2,
     "voice": 2,
     "rundir": 2,

@@ -1,10 +1,13 @@
 import re
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from spillgate.errors import OutputError
-from spillgate.rundir import RunDirectory, default_directory
+from spillgate.rundir import MANIFEST, RunDirectory, TakenError, default_directory
 
 
 @pytest.mark.parametrize(
@@ -23,12 +26,92 @@ def test_default_directories_are_named_after_the_scenario(scenario, stem, tmp_pa
 
 def test_default_directories_do_not_collide(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = set()
-    for _ in range(3):
-        directory = default_directory("lab.yaml")
-        directory.mkdir(parents=True)
-        made.add(directory)
-    assert len(made) == 3
+    taken, gate = [], threading.Barrier(8)
+
+    def take():
+        gate.wait()
+        taken.append(RunDirectory.fresh("runs/lab"))
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {d.path.name for d in taken} == {"lab", *(f"lab-{n}" for n in range(2, 9))}
+    for directory in taken:
+        with directory.filling() as hidden:
+            (hidden / MANIFEST).write_text(str(directory.path))
+    assert all((d.path / MANIFEST).read_text() == str(d.path) for d in taken)
+    assert len(list(Path("runs").iterdir())) == 8
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_name_belongs_to_one_process_at_a_time(tmp_path, force):
+    with RunDirectory(tmp_path / "out", force=force).filling():
+        with pytest.raises(TakenError, match=r"another run is writing .*/out; choose another"):
+            RunDirectory(tmp_path / "out", force=force)
+        RunDirectory(tmp_path / "other").discard()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    RunDirectory(tmp_path / "out", force=True).discard()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def killed(path, then):
+    """A process that takes a name and is killed before it gives it up."""
+    program = f"""
+import os, signal
+from pathlib import Path
+from spillgate import rundir
+directory = rundir.RunDirectory({str(path)!r}, force=True)
+hidden = directory._claim.hidden
+(hidden / rundir.MANIFEST).write_text("new")
+{then}
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+
+
+def test_what_a_killed_run_has_left_is_removed_by_the_next(tmp_path):
+    killed(tmp_path / "out", "")
+    killed(tmp_path / "other", "")
+    (tmp_path / ".mine").mkdir()
+    # The second has already removed what the first had left.
+    assert {p.name for p in tmp_path.iterdir()} == {".other.spillgate", ".mine"}
+    with RunDirectory(tmp_path / "alive").filling():
+        with RunDirectory(tmp_path / "other").filling():
+            names = {p.name for p in tmp_path.iterdir()}
+            assert names == {".other.spillgate", ".alive.spillgate", ".mine"}
+        assert {p.name for p in tmp_path.iterdir()} == {"other", ".alive.spillgate", ".mine"}
+
+
+def test_a_run_that_is_killed_while_it_replaces_another_is_finished(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_text("old")
+    killed(tmp_path / "out", "directory.path.rename(hidden / rundir._REPLACED)")
+    assert [p.name for p in tmp_path.iterdir()] == [".out.spillgate"]
+    with pytest.raises(TakenError, match="exists"):
+        RunDirectory(tmp_path / "out")
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert [p.name for p in (tmp_path / "out").iterdir()] == [MANIFEST]
+    assert (tmp_path / "out" / MANIFEST).read_text() == "new"
+
+
+def test_what_cannot_take_the_place_of_another_leaves_it(tmp_path, monkeypatch):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_text("old")
+    directory = RunDirectory(tmp_path / "out", force=True)
+    rename = Path.rename
+
+    def fails(self, target):
+        if self.name == ".out.spillgate":
+            raise OSError(16, "Device or resource busy")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(OutputError, match="busy"), directory.filling():
+        pass
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out" / MANIFEST).read_text() == "old"
 
 
 def test_an_unwritable_place_is_found_at_once(tmp_path):
@@ -54,10 +137,14 @@ def test_results_are_as_readable_as_other_files(tmp_path):
     assert directory.path.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_a_place_taken_meanwhile_is_not_overwritten(tmp_path):
-    directory = RunDirectory(tmp_path / "out")
-    Path(tmp_path / "out").mkdir()
+@pytest.mark.parametrize("force", [False, True])
+def test_a_place_taken_meanwhile_is_not_overwritten(tmp_path, force):
+    directory = RunDirectory(tmp_path / "out", force=force)
+    (tmp_path / "out").mkdir()
     (tmp_path / "out/theirs").write_text("x")
-    with pytest.raises(OutputError, match="no run directory"), directory.filling():
-        pass
-    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    with directory.filling() as hidden:
+        (hidden / "ours").write_text("y")
+    assert directory.path == tmp_path / "out-2"
+    assert (tmp_path / "out-2/ours").read_text() == "y"
+    assert (tmp_path / "out/theirs").read_text() == "x"
+    assert {p.name for p in tmp_path.iterdir()} == {"out", "out-2"}

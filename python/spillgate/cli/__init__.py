@@ -10,26 +10,45 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from spillgate.cli.parser import build_parser
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from spillgate.cli.signals import Stop
 
 BAD_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 2, 4, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
+    from spillgate.cli.signals import Stop
+    from spillgate.cli.streams import standard
+
     arguments = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        # An ASCII terminal shall show "?" for "±", not a traceback.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    options = build_parser().parse_args(arguments)
-    options.argv = ["spillgate", *arguments]
-    # Imported here so that --help does not pay for it.
-    from spillgate.cli.commands import COMMANDS
+    with standard(), Stop().handled() as stop:
+        return _main(arguments, stop)
+
+
+def _main(arguments: list[str], stop: Stop) -> int:
     from spillgate.errors import InputError, SpillgateError
 
+    options = None
     try:
+        try:
+            options = build_parser().parse_args(arguments)
+        except SystemExit:
+            # The help, say, has gone to standard output.
+            sys.stdout.flush()
+            raise
+        _check_text(options)
+        options.argv = ["spillgate", *arguments]
+        options.stop = stop
+        # Imported here so that --help does not pay for it.
+        from spillgate.cli.commands import COMMANDS
+
         status = COMMANDS[options.command](options)
         sys.stdout.flush()
     except InputError as error:
@@ -43,7 +62,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has what it wanted (spillgate run ... | head).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:
         if os.environ.get("SPILLGATE_DEBUG") == "1":
@@ -51,6 +69,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_report(error, options), file=sys.stderr)
         return INTERNAL
     return status
+
+
+def _check_text(options: Namespace) -> None:
+    """Refuses arguments that are no text; paths may be anything."""
+    from spillgate.errors import InputError
+
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and any("\ud800" <= c <= "\udfff" for c in text):
+                msg = f"error: --{name.replace('_', '-')}: {text!r} is not UTF-8"
+                raise InputError(msg)
 
 
 def _report(error: Exception, options: object) -> str:

@@ -6,9 +6,10 @@ import argparse
 import csv
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,14 @@ from spillgate import scenario
 from spillgate.cli import INTERRUPTED
 from spillgate.cli.machine import write_json
 from spillgate.errors import InputError, OutputError
+from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results, load
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import MANIFEST, RunDirectory, default_directory
 
 if TYPE_CHECKING:
+    from spillgate.cli.signals import Stop
     from spillgate.explain import Explanation
     from spillgate.plot import FigureSpec
     from spillgate.scenario import Description
@@ -44,34 +47,47 @@ def run(options: argparse.Namespace) -> int:
     specs = _figures(options, described)
     record = _recorder(options, simulation)
     simulation.watched(options.series)
-    target = options.out or default_directory(options.scenario, described.name)
     # Before the simulation: an hour of it must not end in "permission denied".
-    directory = RunDirectory(target, force=options.force)
+    directory = (
+        RunDirectory(options.out, force=options.force)
+        if options.out
+        else RunDirectory.fresh(default_directory(options.scenario, described.name))
+    )
+    stop: Stop = options.stop
     try:
-        status = None
-        with progress.shown(described, quiet=options.quiet) as report:
+        with stop.calling(simulation.stop):
+            with progress.shown(described, quiet=options.quiet) as report:
+                try:
+                    results = simulation.run(report, series=options.series)
+                except Interrupted as stopped:
+                    results = stopped.results
             try:
-                results = simulation.run(report, series=options.series)
-            except Interrupted as stopped:
-                results = stopped.results
-                status = INTERRUPTED
-        try:
-            figures, page, problems = _save(results, directory, options, specs, record)
-        except OutputError:
-            # The disk is full, say: an hour's results are at least shown.
-            _print(results, None, [], None, options)
-            raise
+                saved = _save(results, directory, options, specs, record)
+            except OutputError:
+                # The disk is full, say: an hour's results are at least shown.
+                _print(results, None, [], None, options)
+                raise
     finally:
         directory.discard()
-    for problem in problems:
+    for problem in saved.problems:
         print(f"spillgate: {problem}", file=sys.stderr)
-    if not options.quiet:
-        _lint_note(options, described)
-    _print(results, directory.path, figures, page, options)
-    if status == INTERRUPTED:
-        done, wanted = len(results.runs), described.runs * len(described.variants)
+    if directory.path != (options.out or directory.path):
         print(
-            f"spillgate: interrupted; {done} of {wanted} runs are saved in {directory.path}",
+            f"spillgate: {options.out} was taken meanwhile: the results are in {directory.path}",
+            file=sys.stderr,
+        )
+    if not options.quiet and not stop.asked:
+        _lint_note(options, described)
+    _print(results, directory.path, saved.figures, saved.report, options)
+    if saved.failure is not None:
+        print(f"spillgate: the results are in {directory.path}", file=sys.stderr)
+        raise saved.failure
+    if stop.asked:
+        done, wanted = len(results.runs), described.runs * len(described.variants)
+        left_out = f" without {' and '.join(saved.left_out)}" if saved.left_out else ""
+        print(
+            f"spillgate: interrupted; {done} of {wanted} runs are saved in "
+            f"{directory.path}{left_out}",
             file=sys.stderr,
         )
         return INTERRUPTED
@@ -156,34 +172,84 @@ def _figures(options: argparse.Namespace, described: Description) -> list[Figure
     return specs
 
 
+@dataclass
+class _Saved:
+    """What was made of results beside the results themselves."""
+
+    figures: list[Path] = field(default_factory=list)
+    report: Path | None = None
+    problems: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    failure: Exception | None = None
+
+
 def _save(
     results: Results,
     directory: RunDirectory,
     options: argparse.Namespace,
     specs: list[FigureSpec] | None,
     record: Callable[[Results, Path], list[str]] | None,
-) -> tuple[list[Path], Path | None, list[str]]:
-    figures: list[Path] = []
-    problems: list[str] = []
+) -> _Saved:
+    """Saves the results, which nothing interrupts, and then what can be made again from them."""
+    saved = _Saved()
+
+    def packets(where: Path) -> None:
+        if record is not None:
+            recorded.extend(record(results, where))
+
+    def draw(where: Path) -> None:
+        from spillgate import plot
+
+        drawn, problems = plot.save(results, where / "figures", specs)
+        saved.problems += problems
+        saved.figures = [Path("figures") / f.name for f in drawn]
+
+    def write_report(where: Path) -> None:
+        from spillgate.report import REPORT, write
+
+        # From what was saved, as `spillgate report` would make it.
+        manifest = json.loads((where / MANIFEST).read_text(encoding="utf-8"))
+        write(results, where / REPORT, manifest)
+        saved.report = Path(REPORT)
+
     recorded: list[str] = []
-    report = None
+    steps: list[tuple[str, str, Callable[[Path], None]]] = []
+    if record is not None:
+        steps.append(("packets", PACKETS, packets))
+    if not options.no_figures and results.runs:
+        steps.append(("figures", "figures", draw))
+    if not options.no_report:
+        steps.append(("report", "report.html", write_report))
+    stop: Stop = options.stop
+    asked = stop.asked
     with directory.filling() as temporary:
         results.write_into(temporary, options.argv)
-        if record is not None:
-            recorded = record(results, temporary)
-        if not options.no_figures and results.runs:
-            from spillgate import plot
+        for name, made, step in steps:
+            try:
+                if stop.asked > asked:
+                    raise KeyboardInterrupt
+                with stop.raising():
+                    step(temporary)
+            except KeyboardInterrupt:
+                saved.left_out.append(name)
+                _remove(temporary / made)
+            except Exception as error:  # noqa: BLE001 - raised when the results are safe
+                if isinstance(error, OSError):
+                    reason = error.strerror or error
+                    error = OutputError(f"cannot write {name} into {directory.path}: {reason}")
+                saved.failure = saved.failure or error
+                _remove(temporary / made)
+    saved.figures = [directory.path / f for f in saved.figures]
+    saved.report = directory.path / saved.report if saved.report else None
+    saved.problems += recorded
+    return saved
 
-            drawn, problems = plot.save(results, temporary / "figures", specs)
-            figures = [directory.path / "figures" / f.name for f in drawn]
-        if not options.no_report:
-            from spillgate.report import REPORT, write
 
-            # From what was saved, as `spillgate report` would make it.
-            manifest = json.loads((temporary / MANIFEST).read_text(encoding="utf-8"))
-            write(results, temporary / REPORT, manifest)
-            report = directory.path / REPORT
-    return figures, report, [*problems, *recorded]
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def make_report(options: argparse.Namespace) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
+from spillgate.visible import escaped
+
 
 def write_json(value: object, *, indent: int | None = None) -> None:
     """Write a value to standard output as one JSON document, with a line feed at its end."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=indent)
-    print()
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    sys.stdout.write(escaped(text) + "\n")

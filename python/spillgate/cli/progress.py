@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from spillgate.cli.streams import ungated
 from spillgate.run import Progress
 from spillgate.scenario import Description
+from spillgate.visible import visible
 
 LINE_EVERY_S = 5.0
 
@@ -34,13 +36,14 @@ def _bar(described: Description) -> Iterator[Callable[[Progress], None]]:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        # No markup: a title may contain brackets.
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[state]}"),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(described.name or "running", total=1.0, state="")
+    with Bar(*columns, console=Console(file=ungated(sys.stderr)), transient=True) as bar:
+        task = bar.add_task(visible(described.name) or "running", total=1.0, state="")
 
         def report(p: Progress) -> None:
             bar.update(task, completed=p.fraction, state=describe(p))

@@ -15,9 +15,11 @@ from rich.text import Text
 
 from spillgate.cli.machine import write_json
 from spillgate.cli.progress import LINE_EVERY_S, describe, duration
+from spillgate.cli.streams import ungated
 from spillgate.cli.text import console, item, show, table
 from spillgate.errors import InputError
 from spillgate.rundir import RunDirectory, default_directory
+from spillgate.visible import visible
 
 if TYPE_CHECKING:
     from spillgate.papers.lab import Report
@@ -46,8 +48,11 @@ def reproduce(options: argparse.Namespace) -> int:
         raise InputError(msg)
     from spillgate.papers import page
 
-    target = options.out or default_directory(f"reproduce-{options.paper}")
-    directory = RunDirectory(target, force=options.force)
+    directory = (
+        RunDirectory(options.out, force=options.force)
+        if options.out
+        else RunDirectory.fresh(default_directory(f"reproduce-{options.paper}"))
+    )
     begun, worked = time.monotonic(), time.process_time()
     with directory.filling() as temporary, _progress(quiet=options.quiet) as report:
         found = papers.reproduce(
@@ -85,6 +90,7 @@ def _progress(*, quiet: bool) -> Iterator[Report | None]:
     """Gives a function that shows progress until the block ends; none if quiet."""
     last = time.monotonic()
     live = sys.stderr.isatty()
+    terminal = ungated(sys.stderr)
 
     def report(batch: str, p: Progress) -> None:
         nonlocal last
@@ -93,7 +99,7 @@ def _progress(*, quiet: bool) -> Iterator[Report | None]:
         last = time.monotonic()
         line = f"{batch}: {p.fraction:4.0%} {describe(p)}"
         if live:
-            print(f"\r{_CLEAR}{line[:79]}", end="", file=sys.stderr, flush=True)
+            print(f"\r{_CLEAR}{visible(line[:79])}", end="", file=terminal, flush=True)
         else:
             print(line, file=sys.stderr, flush=True)
 
@@ -101,7 +107,7 @@ def _progress(*, quiet: bool) -> Iterator[Report | None]:
         yield None if quiet else report
     finally:
         if live and not quiet:
-            print(f"\r{_CLEAR}", end="", file=sys.stderr, flush=True)
+            print(f"\r{_CLEAR}", end="", file=terminal, flush=True)
 
 
 def _print(

@@ -6,14 +6,26 @@ import os
 import shutil
 import sys
 import textwrap
+from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from spillgate.cli.streams import ungated
+from spillgate.visible import visible
+
 
 class _Console(Console):
+    """A console whose texts go through the gate before they are measured and colored."""
+
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as its parent
+        for one in objects:
+            if isinstance(one, Text):
+                one.plain = visible(one.plain)
+        super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
+
     def on_broken_pipe(self) -> None:
         # Rich would end the program with status 1, which means "a requirement is not met".
         raise BrokenPipeError
@@ -24,7 +36,10 @@ def console() -> Console:
     width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS") or 100)
     if sys.stdout.isatty():
         width = shutil.get_terminal_size((100, 40)).columns
-    return _Console(width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False)
+    file = ungated(sys.stdout)
+    return _Console(
+        file=file, width=max(40, width or 100), highlight=False, soft_wrap=False, emoji=False
+    )
 
 
 def table() -> Table:
@@ -34,10 +49,17 @@ def table() -> Table:
 
 def show(out: Console, shown: Table) -> None:
     """Prints a table without the blanks that fill its last column."""
+    for column in shown.columns:
+        for number, cell in enumerate(column._cells):  # noqa: SLF001
+            if isinstance(cell, str):
+                column._cells[number] = visible(cell)  # noqa: SLF001
+            elif isinstance(cell, Text):
+                cell.plain = visible(cell.plain)
     with out.capture() as captured:
         out.print(shown)
     text = "\n".join(line.rstrip() for line in captured.get().splitlines())
-    out.out(text, highlight=False)
+    # The colors of its cells are in it already.
+    out.file.write(text + "\n")
 
 
 def width(out: Console, shown: Table) -> int:
