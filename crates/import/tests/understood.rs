@@ -239,3 +239,27 @@ fn exp_bits_stand_beside_other_criteria() {
     assert_eq!(matching["exp"], 5, "{matching}");
     assert!(matching["not"]["acl"].is_array(), "{matching}");
 }
+
+/// Nested `police cir percent` and `shape average percent`: of the parent's shaper or policer, and
+/// of the interface where the parent has `bandwidth` only (Cisco IOS QoS command reference,
+/// `police (percent)`, "Bandwidth and Hierarchical Policy Maps", both of its examples).
+#[test]
+fn nested_percentages_are_of_the_maximum_around_them() {
+    let of = |parent: &str, bandwidth: u64, percent: u64| {
+        let text = format!(
+            "class-map P\n match dscp 8\nclass-map C\n match dscp 8\npolicy-map CHILD\n class C\n  police cir percent {percent}\n  shape average percent {percent}\npolicy-map PARENT\n class P\n  {parent}\n  service-policy CHILD\ninterface Serial4/0\n bandwidth {bandwidth}\n service-policy output PARENT\n"
+        );
+        let u = IosImporter
+            .understand("r.cfg", text.as_bytes(), Platform::Ios, Some("Serial4/0"))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let u = serde_json::to_value(u).unwrap();
+        let class = at(&u, "/interfaces/0/policy/classes/0/policy/classes/0").clone();
+        assert_eq!(at(&class, "/police/rate"), at(&class, "/shape/rate"));
+        at(&class, "/police/rate").as_u64().unwrap()
+    };
+    assert_eq!(of("shape average 512000", 1500, 30), 153_600);
+    assert_eq!(of("bandwidth 512", 1500, 30), 450_000);
+    assert_eq!(of("police cir 10000000", 100_000, 15), 1_500_000);
+    assert_eq!(of("bandwidth remaining percent 50", 1500, 30), 450_000);
+    assert_eq!(of("set dscp 8", 1500, 30), 450_000);
+}

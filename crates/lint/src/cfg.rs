@@ -136,7 +136,7 @@ fn ask(
         reached: BTreeMap::new(),
         hits: Vec::new(),
     };
-    question.policy(policy, rate, None, 0);
+    question.policy(policy, rate.map(Into::into), None, 0);
     let hits = question.hits;
     found.extend(hits.into_iter().map(|hit| placed(file, written, hit)));
 }

@@ -70,7 +70,7 @@ pub fn scenario(
                     reached: BTreeMap::new(),
                     hits: Vec::new(),
                 };
-                question.policy(policy, Some(rate), flows, 0);
+                question.policy(policy, Some(rate.into()), flows, 0);
                 (question.reached, question.hits)
             };
             let (classes, hits) = ask(flows.as_deref());

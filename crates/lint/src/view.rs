@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use spillgate_core::{Limit, Rate};
-use spillgate_queueing::Division;
 use spillgate_queueing::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec};
+use spillgate_queueing::{Division, Enclosing};
 
 use crate::registry::Rule;
 use crate::rules::aqm::target_of_link;
@@ -126,13 +126,14 @@ impl<'a> Question<'a> {
     pub(crate) fn policy(
         &mut self,
         name: &'a str,
-        rate: Option<Rate>,
+        around: Option<Enclosing>,
         flows: Option<&[&'a Load]>,
         depth: usize,
     ) {
+        let rate = around.map(|a| a.rate);
         match self.policies.get(name) {
             Some(DisciplineSpec::ClassBased(spec)) if depth < MAX_DEPTH => {
-                self.classes(name, spec, rate, flows, depth);
+                self.classes(name, spec, around, flows, depth);
             }
             Some(DisciplineSpec::Fifo(fifo)) => {
                 crate::rules::queues::fifo(name, fifo, rate, self.whose, &mut self.hits);
@@ -153,12 +154,14 @@ impl<'a> Question<'a> {
         &mut self,
         name: &'a str,
         spec: &'a ClassBasedSpec,
-        rate: Option<Rate>,
+        around: Option<Enclosing>,
         flows: Option<&[&'a Load]>,
         depth: usize,
     ) {
+        let rate = around.map(|a| a.rate);
         // What is relative stays unknown without a rate.
-        let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
+        let nominal = Rate::from_bps(1_000_000_000).map(Enclosing::from);
+        let Some(nominal) = around.or(nominal) else {
             return;
         };
         let sets: Vec<Option<Packets>> = spec
@@ -214,8 +217,8 @@ impl<'a> Question<'a> {
                     class.spec.shape.as_ref().map(|s| s.rate),
                     Some(spillgate_core::RateOrPercent::Rate(_))
                 );
-                let rate = (rate.is_some() || absolute).then_some(class.division.inner);
-                self.policy(inner, rate, class.flows.as_deref(), depth + 1);
+                let around = (rate.is_some() || absolute).then_some(class.division.inner);
+                self.policy(inner, around, class.flows.as_deref(), depth + 1);
             }
         }
     }

@@ -32,4 +32,4 @@ pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use stats::{LeafGauges, LeafStats};
-pub use tree::Division;
+pub use tree::{Division, Enclosing};

@@ -8,7 +8,7 @@ use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use crate::leaf::Bound;
 use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, FqCodelSpec};
-use crate::tree::Division;
+use crate::tree::{Division, Enclosing};
 
 /// A policy or a class of one. Rates are in b/s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -105,7 +105,7 @@ pub(crate) fn outline(
         ..Outline::default()
     };
     match spec {
-        DisciplineSpec::ClassBased(s) => top.classes = classes(s, policies, rate, ""),
+        DisciplineSpec::ClassBased(s) => top.classes = classes(s, policies, rate.into(), ""),
         DisciplineSpec::Fifo(s) => {
             top.queue = Some("fifo".to_owned());
             top.bound(s.limit, rate);
@@ -149,19 +149,19 @@ pub(crate) fn outline(
 fn classes(
     spec: &ClassBasedSpec,
     policies: &BTreeMap<String, DisciplineSpec>,
-    rate: Rate,
+    around: Enclosing,
     prefix: &str,
 ) -> Vec<Outline> {
     let added = ClassSpec {
         name: crate::tree::DEFAULT.to_owned(),
         ..ClassSpec::default()
     };
-    let divisions = spec.divide(rate);
+    let divisions = spec.divide(around);
     // One more division than classes: class-default was not written.
     let written = spec.classes.iter().chain([&added]);
     written
         .zip(&divisions)
-        .map(|(c, d)| class(c, d, policies, rate, prefix))
+        .map(|(c, d)| class(c, d, policies, around.rate, prefix))
         .collect()
 }
 

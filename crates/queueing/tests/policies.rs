@@ -8,7 +8,7 @@ use std::sync::Arc;
 use common::{BPS, build, flows, packet, policies, rate, resolve};
 use spillgate_core::{Drops, Dscp, Limit, Packet, Rng, Time};
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
-use spillgate_queueing::{Discipline, Recipe};
+use spillgate_queueing::{Discipline, InputRecipe, Recipe};
 
 /// Where a packet ends up, and with which DSCP: `leaf dscp` or the reason of its drop.
 fn outcome(d: &mut Discipline, p: Packet) -> String {
@@ -248,6 +248,78 @@ fn nested_percentages_are_of_the_rate_inside() {
     ] {
         assert!(inside(class, kbps), "{class}");
         assert!(!inside(class, kbps + 1), "{class}");
+    }
+}
+
+/// Percentages of a policer and a shaper are of the most that their policy may send: of the
+/// nearest shaper or policer, and through a `bandwidth`, which is no maximum, of what is around
+/// that (Cisco IOS QoS command reference, `police (percent)`: 30 % of 512 kb/s in a shaper, and
+/// of the interface's 1.5 Mb/s in a `bandwidth 512`).
+#[test]
+fn percentages_of_policers_are_of_the_maximum_around_them() {
+    // What passes at once is the bucket: 100 ms at the committed rate.
+    let police = r#""police": {"rate": "30 %", "burst": "100 ms"}"#;
+    let inner = format!(
+        r#""inner": {{"class-based": {{"classes": [{{"name": "c", "match": {{}}, {police}}}]}}}}"#
+    );
+    for (parent, bps) in [
+        (r#""shape": {"rate": "512 kb/s", "burst": "1 MB"}"#, 153_600),
+        (r#""bandwidth": "512 kb/s""#, 450_000),
+        (r#""police": {"rate": "1 Mb/s", "burst": "1 MB"}"#, 300_000),
+        (
+            r#""police": {"rate": "1 Mb/s", "burst": "1 MB"}, "shape": {"rate": "800 kb/s", "burst": "1 MB"}"#,
+            240_000,
+        ),
+        (
+            r#""bandwidth": "512 kb/s", "shape": {"rate": "50 %", "burst": "1 MB"}"#,
+            225_000,
+        ),
+    ] {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{{"name": "p", "match": {{}}, {parent}, "policy": "inner"}}]}}}}, {inner}}}"#
+        );
+        let mut d = build(&json, 1_500_000);
+        let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+        let mut passed = 0;
+        for seq in 0..64 {
+            d.enqueue(Time::ZERO, packet(0, seq, 100), &mut rng, &mut drops);
+            passed += u64::from(drops.as_slice().is_empty());
+            drops = Drops::new();
+        }
+        assert_eq!(passed, bps / 80 / 100, "{parent}");
+        let spec = &policies(&json)["main"];
+        let DisciplineSpec::ClassBased(main) = spec else {
+            panic!()
+        };
+        let around = main.divide(rate(1_500_000))[0].inner;
+        let DisciplineSpec::ClassBased(inner) = &policies(&json)["inner"] else {
+            panic!()
+        };
+        let policed = inner.divide(around)[0].police;
+        assert_eq!(policed, Some((rate(bps), bps / 80)), "{parent}");
+    }
+}
+
+/// So are they where packets arrive, where only policers act.
+#[test]
+fn percentages_at_arrival_are_of_the_policer_around_them() {
+    for (parent, bps) in [
+        (r#""police": {"rate": "1 Mb/s", "burst": "1 MB"},"#, 300_000),
+        (r#""shape": {"rate": "1 Mb/s"},"#, 450_000),
+        ("", 450_000),
+    ] {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{{"name": "p", "match": {{}}, {parent} "policy": "inner"}}]}}}},
+                "inner": {{"class-based": {{"classes": [{{"name": "c", "match": {{}},
+                    "police": {{"rate": "30 %", "burst": "100 ms"}}}}]}}}}}}"#
+        );
+        let (recipe, _) = InputRecipe::resolve("main", &policies(&json), rate(1_500_000)).unwrap();
+        let mut conditioner = recipe.build(&flows(), &Arc::from([]));
+        let passed = (0..64).filter(|seq| {
+            let mut p = packet(0, *seq, 100);
+            conditioner.admit(Time::ZERO, &mut p).1
+        });
+        assert_eq!(passed.count() as u64, bps / 80 / 100, "{parent}");
     }
 }
 

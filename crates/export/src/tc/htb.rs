@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
-use spillgate_queueing::Division;
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
+use spillgate_queueing::{Division, Enclosing};
 
 use super::cubes::{Cube, cubes};
 use super::{Entry, LEAST_TURN, MAX_DEPTH, Script, Target, actions, comment, queue};
@@ -30,7 +30,7 @@ impl Script<'_> {
     pub(super) fn class_based(&mut self, name: &str, spec: &ClassBasedSpec, rate: Rate) {
         let at = self.lines.len();
         let top = self.top(rate);
-        let node = self.node(name, spec, rate, rate, top, 0, &[name.to_owned()]);
+        let node = self.node(name, spec, rate.into(), rate, top, 0, &[name.to_owned()]);
         self.default = self.default_of(node);
         let root = self.root_line(&format!("htb default {:x}", self.default));
         self.lines.insert(at, root);
@@ -50,7 +50,7 @@ impl Script<'_> {
         &mut self,
         name: &str,
         spec: &ClassBasedSpec,
-        rate: Rate,
+        inside: Enclosing,
         ceil: Rate,
         parent: u16,
         depth: usize,
@@ -63,14 +63,23 @@ impl Script<'_> {
             ..ClassSpec::default()
         };
         let classes = spec.classes.iter().chain([&added]);
-        for (class, division) in classes.zip(spec.divide(rate)) {
+        for (class, division) in classes.zip(spec.divide(inside)) {
             let place = place(name, &class.name);
             let steps = self
                 .actions
                 .steps(class, &division, &place, &mut self.notes);
-            let target = division
-                .queued
-                .then(|| self.class(class, &division, rate, ceil, parent, depth, &place, around));
+            let target = division.queued.then(|| {
+                self.class(
+                    class,
+                    &division,
+                    inside.rate,
+                    ceil,
+                    parent,
+                    depth,
+                    &place,
+                    around,
+                )
+            });
             self.nodes[index].push(Entry {
                 place,
                 matching: class.matching.clone(),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 use spillgate_core::{Limit, Rate};
-use spillgate_queueing::Division;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, PolicingWhen};
+use spillgate_queueing::{Division, Enclosing};
 use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
 
 use super::args::nearest;
@@ -62,8 +62,8 @@ pub(super) fn explain(
                 rate: rate.map(Rate::bps),
                 rate_from: from(known.map(|(_, s)| s), profile),
                 counted_bytes: i.counted.map(|c| c.per_packet),
-                policy: policy.map(|(p, _)| trees.policy(p, rate, 0)),
-                input: input.map(|(p, _)| trees.policy(p, rate, 0)),
+                policy: policy.map(|(p, _)| trees.policy(p, rate.map(Enclosing::from), 0)),
+                input: input.map(|(p, _)| trees.policy(p, rate.map(Enclosing::from), 0)),
             }
         })
         .collect();
@@ -157,12 +157,12 @@ struct Trees<'t, 'a> {
 }
 
 impl Trees<'_, '_> {
-    fn policy(&mut self, name: &str, rate: Option<Rate>, depth: usize) -> PolicyTree {
+    fn policy(&mut self, name: &str, around: Option<Enclosing>, depth: usize) -> PolicyTree {
         let mut tree = PolicyTree {
             name: name.to_owned(),
             line: self.imported.policy_lines.get(name).copied().unwrap_or(0),
             kind: "",
-            rate: rate.map(Rate::bps),
+            rate: around.map(|a| a.rate.bps()),
             classes: Vec::new(),
             queue: None,
         };
@@ -173,7 +173,9 @@ impl Trees<'_, '_> {
         match spec {
             DisciplineSpec::ClassBased(spec) if self.left.is_some() => {
                 // What is relative stays unknown without a rate.
-                let Some(nominal) = rate.or(Rate::from_bps(1_000_000_000)) else {
+                let Some(nominal) =
+                    around.or_else(|| Rate::from_bps(1_000_000_000).map(Enclosing::from))
+                else {
                     return tree;
                 };
                 let added = ClassSpec {
@@ -187,7 +189,7 @@ impl Trees<'_, '_> {
                         break;
                     }
                     tree.classes
-                        .push(self.class(class, &division, rate.is_some(), depth));
+                        .push(self.class(class, &division, around.is_some(), depth));
                 }
             }
             DisciplineSpec::Fifo(fifo) => {
@@ -288,8 +290,9 @@ impl Trees<'_, '_> {
             set_qos_group: class.set_qos_group,
             queue,
             policy: inner.map(|name| {
-                let rate = known.then_some(division.inner).or_else(|| absolute(class));
-                Box::new(self.policy(name, rate, depth + 1))
+                let around = known.then_some(division.inner);
+                let around = around.or_else(|| absolute(class).map(Enclosing::from));
+                Box::new(self.policy(name, around, depth + 1))
             }),
         }
     }

@@ -15,9 +15,9 @@ use crate::classify::{Classifier, Entry, Rules, Then};
 use crate::evidence::Cause;
 use crate::recipe::{At, nearest};
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
-use crate::tree::DEFAULT;
 use crate::tree::check::{check_match, check_names};
 use crate::tree::parts::steps;
+use crate::tree::{DEFAULT, maximum};
 
 /// Classes of a policy with all that is nested in it.
 const MAX_CLASSES: usize = 4096;
@@ -31,7 +31,8 @@ pub struct InputRecipe {
 }
 
 impl InputRecipe {
-    /// Resolves the policy `name` of `policies` for a link of this rate, of which percentages are.
+    /// Resolves the policy `name` of `policies` for a link of this rate, of which percentages are
+    /// unless a policer is around them.
     ///
     /// Beside the recipe come warnings: queueing that has no effect on arrival, above all.
     ///
@@ -46,14 +47,13 @@ impl InputRecipe {
         let mut at = At::new(&mut warnings);
         let mut builder = Builder {
             policies,
-            rate,
             stack: Vec::new(),
             rules: Rules::default(),
             routes: Vec::new(),
             route_steps: Vec::new(),
             steps: Vec::new(),
         };
-        builder.policy(name, "", &[], &mut at)?;
+        builder.policy(name, "", &[], rate, &mut at)?;
         let prototype = Conditioner {
             classifier: Classifier::new(builder.rules),
             routes: builder.routes,
@@ -127,7 +127,6 @@ impl Conditioner {
 
 struct Builder<'a> {
     policies: &'a BTreeMap<String, DisciplineSpec>,
-    rate: Rate,
     stack: Vec<String>,
     rules: Rules,
     routes: Vec<Route>,
@@ -136,18 +135,22 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The classifier's node of a policy inside classes whose steps are `outer`.
+    /// The classifier's node of a policy inside classes whose steps are `outer`; percentages are of
+    /// `most`, what the nearest policer around it lets pass.
     fn policy(
         &mut self,
         name: &str,
         prefix: &str,
         outer: &[u16],
+        most: Rate,
         at: &mut At<'_>,
     ) -> Result<u16, BuildError> {
         let spec = self.find(name, at)?;
         self.stack.push(name.to_owned());
         let node = at.policy(name, |at| {
-            at.key("class-based", |at| self.classes(spec, prefix, outer, at))
+            at.key("class-based", |at| {
+                self.classes(spec, prefix, outer, most, at)
+            })
         })?;
         self.stack.pop();
         Ok(node)
@@ -193,6 +196,7 @@ impl Builder<'_> {
         spec: ClassBasedSpec,
         prefix: &str,
         outer: &[u16],
+        most: Rate,
         at: &mut At<'_>,
     ) -> Result<u16, BuildError> {
         let mut classes = spec.classes;
@@ -206,7 +210,9 @@ impl Builder<'_> {
         let id = self.rules.nodes.len() as u16;
         self.rules.nodes.push(Vec::new());
         for (i, class) in classes.iter().enumerate() {
-            let then = at.index("classes", i, |at| self.class(class, prefix, outer, at))?;
+            let then = at.index("classes", i, |at| {
+                self.class(class, prefix, outer, most, at)
+            })?;
             let matching = class.matching.clone();
             self.rules.nodes[usize::from(id)].push(Entry { matching, then });
         }
@@ -218,6 +224,7 @@ impl Builder<'_> {
         class: &ClassSpec,
         prefix: &str,
         outer: &[u16],
+        most: Rate,
         at: &mut At<'_>,
     ) -> Result<Then, BuildError> {
         match &class.matching {
@@ -241,12 +248,18 @@ impl Builder<'_> {
             ..class.clone()
         };
         let first = self.steps.len();
-        self.steps.extend(steps(&conditioning, self.rate, at)?);
+        self.steps.extend(steps(&conditioning, most.into(), at)?);
         let own = (first..self.steps.len()).map(|i| i as u16);
         let steps: Vec<u16> = own.chain(outer.iter().copied()).collect();
         if let Some(inner) = &class.policy {
             let prefix = format!("{prefix}{}/", class.name);
-            return Ok(Then::Node(self.policy(inner, &prefix, &steps, at)?));
+            // A shaper has no effect here, and limits nothing.
+            let policing = ClassSpec {
+                shape: None,
+                ..conditioning
+            };
+            let most = maximum(&policing, most);
+            return Ok(Then::Node(self.policy(inner, &prefix, &steps, most, at)?));
         }
         let first = self.route_steps.len();
         self.route_steps.extend(steps);

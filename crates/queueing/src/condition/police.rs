@@ -26,7 +26,9 @@ use crate::spec::{MatchSpec, OneOrMany};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoliceSpec {
-    /// The committed information rate, or a percentage of the enclosing rate.
+    /// The committed information rate, or a percentage of the most that the policy may send: of the
+    /// rate of the nearest shaper or policer around it, else of the port's. A `bandwidth` around it
+    /// is no maximum.
     pub rate: RateOrPercent,
     /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`, whichever is more
     /// (Cisco IOS: CIR/32 bytes).

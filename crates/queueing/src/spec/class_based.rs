@@ -178,7 +178,9 @@ pub enum PolicingWhen {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeSpec {
-    /// The average rate, or a percentage of the enclosing rate.
+    /// The average rate, or a percentage of the most that the policy may send: of the rate of the
+    /// nearest shaper or policer around it, else of the port's. A `bandwidth` around it is no
+    /// maximum.
     pub rate: RateOrPercent,
     /// The bucket's depth, in bytes or in time at `rate`. Default 4 ms (Cisco IOS), at least 1600 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,25 @@ use super::resolve::DEFAULT;
 use super::shares::{Want, shares};
 use crate::spec::{ClassBasedSpec, ClassSpec};
 
+/// The rates around a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enclosing {
+    /// What its classes divide: the rate of the port, or what the class around it is shaped to or
+    /// guaranteed.
+    pub rate: Rate,
+    /// The most that it may send: the rate of the nearest shaper or policer around it, else that
+    /// of the port. Percentages of its shapers and policers are of this (Cisco IOS QoS command
+    /// reference, `police (percent)` and `shape (percent)`, "Bandwidth and Hierarchical Policy
+    /// Maps": `bandwidth` of a parent is no maximum).
+    pub most: Rate,
+}
+
+impl From<Rate> for Enclosing {
+    fn from(rate: Rate) -> Self {
+        Self { rate, most: rate }
+    }
+}
+
 /// What a class gets of the rate that its policy divides; bursts in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
@@ -24,14 +43,16 @@ pub struct Division {
     pub police_excess: Option<(Rate, u64)>,
     /// Rate and burst of the policer of its priority.
     pub priority: Option<(Rate, u64)>,
-    /// What a policy inside it divides.
-    pub inner: Rate,
+    /// What a policy inside it has around it.
+    pub inner: Enclosing,
 }
 
 impl ClassBasedSpec {
-    /// What each class gets of `rate`, in the order of `classes`, and last `class-default` if it
+    /// What each class gets of the rate of a port or of a class around the policy, in the order of `classes`, and last `class-default` if it
     /// is not among them. Errors of the policy are [`crate::Recipe::resolve`]'s to find.
-    pub fn divide(&self, rate: Rate) -> Vec<Division> {
+    pub fn divide(&self, around: impl Into<Enclosing>) -> Vec<Division> {
+        let around = around.into();
+        let rate = around.rate;
         let added = ClassSpec {
             name: DEFAULT.to_owned(),
             ..ClassSpec::default()
@@ -48,21 +69,22 @@ impl ClassBasedSpec {
         let mut shares = shares(&wants, rate).into_iter();
         classes
             .iter()
-            .map(|c| class(c, rate, queued(c).then(|| shares.next()).flatten()))
+            .map(|c| class(c, around, queued(c).then(|| shares.next()).flatten()))
             .collect()
     }
 }
 
-fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
+fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
+    let Enclosing { rate, most } = around;
     let shape = c.shape.as_ref().map(|s| {
-        let r = s.rate.of(rate);
+        let r = s.rate.of(most);
         (r, depth(s.burst, r, default_burst::shape))
     });
     let police = c.police.as_ref().map(|p| {
-        let r = p.rate.of(rate);
+        let r = p.rate.of(most);
         (r, depth(p.burst, r, default_burst::police))
     });
-    let police_excess = c.police.as_ref().and_then(|p| second_bucket(p, rate));
+    let police_excess = c.police.as_ref().and_then(|p| second_bucket(p, most));
     let priority = c.priority.as_ref().and_then(|p| {
         let r = p.rate?.of(rate);
         Some((
@@ -81,6 +103,10 @@ fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
         (None, Want::Rest) => rate,
         _ => guaranteed.unwrap_or(rate),
     };
+    let inner = Enclosing {
+        rate: inner,
+        most: maximum(c, most),
+    };
     Division {
         queued: share.is_some(),
         guaranteed: guaranteed.map(bounded),
@@ -90,6 +116,14 @@ fn class(c: &ClassSpec, rate: Rate, share: Option<f64>) -> Division {
         priority,
         inner,
     }
+}
+
+/// The most that the policy inside a class may send, `most` being that of the class's own policy:
+/// the lower of its shaper and its policer.
+pub(crate) fn maximum(c: &ClassSpec, most: Rate) -> Rate {
+    let shaped = c.shape.as_ref().map(|s| s.rate.of(most));
+    let policed = c.police.as_ref().map(|p| p.rate.of(most));
+    shaped.into_iter().chain(policed).min().unwrap_or(most)
 }
 
 #[cfg(test)]
@@ -141,9 +175,12 @@ mod tests {
         assert_eq!(got[0].guaranteed, Some(mbps(2)));
         // 4 ms at 1 Mb/s are 500 B, less than the least burst.
         assert_eq!(got[1].shape, Some((mbps(1), 1600)));
-        assert_eq!((got[1].guaranteed, got[1].inner), (Some(mbps(1)), mbps(1)));
+        assert_eq!(
+            (got[1].guaranteed, got[1].inner),
+            (Some(mbps(1)), mbps(1).into())
+        );
         assert!(!got[2].queued && got[2].guaranteed.is_none());
         assert_eq!(got[3].guaranteed, Some(mbps(3)));
-        assert_eq!(got[3].inner, mbps(10));
+        assert_eq!(got[3].inner, mbps(10).into());
     }
 }

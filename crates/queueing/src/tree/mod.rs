@@ -39,7 +39,8 @@ use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
 
-pub use divide::Division;
+pub(crate) use divide::maximum;
+pub use divide::{Division, Enclosing};
 pub(crate) use resolve::{DEFAULT, resolve};
 
 /// V is brought back towards 0 above this.

@@ -6,6 +6,7 @@ use spillgate_core::marks::MAX_QOS_GROUP;
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent};
 
 use super::check::check_match;
+use super::divide::Enclosing;
 use super::shares::Want;
 use crate::BuildError;
 use crate::aqm::LeafFacts;
@@ -362,7 +363,7 @@ pub(crate) fn thresholds(
 /// The conditioning of a class, in the order in which it acts.
 pub(crate) fn steps(
     class: &ClassSpec,
-    rate: Rate,
+    around: Enclosing,
     at: &mut At<'_>,
 ) -> Result<Vec<Step>, BuildError> {
     let mut steps = Vec::new();
@@ -397,10 +398,12 @@ pub(crate) fn steps(
         steps.push(Step::SetQosGroup(group));
     }
     if let Some(p) = &class.police {
-        steps.push(Step::Police(at.key("police", |at| policer(p, rate, at))?));
+        steps.push(Step::Police(
+            at.key("police", |at| policer(p, around.most, at))?,
+        ));
     }
     if let Some((p, policed)) = class.priority.as_ref().and_then(|p| Some((p, p.rate?))) {
-        let r = positive(policed, rate, "priority.rate", at)?;
+        let r = positive(policed, around.rate, "priority.rate", at)?;
         let burst = match p.burst {
             Some(b) => b.0,
             None => default_burst::priority(r),

@@ -3,6 +3,7 @@
 use spillgate_core::Rate;
 
 use super::check::{check_class, check_names, check_sums};
+use super::divide::{Enclosing, maximum};
 use super::parts::{
     asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
 };
@@ -47,7 +48,7 @@ pub(crate) fn resolve(
         prefix: String::new(),
         longest: u32::MAX,
     };
-    b.policy(spec, at, scope.rate, around)?;
+    b.policy(spec, at, scope.rate.into(), around)?;
     b.classification(0, &[], at)?;
     Ok(Tree {
         classifier: Classifier::new(b.rules),
@@ -102,14 +103,15 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds a policy that divides `rate`; its node.
+    /// Adds a policy; its node.
     fn policy(
         &mut self,
         spec: &ClassBasedSpec,
         at: &mut At<'_>,
-        rate: Rate,
+        inside: Enclosing,
         around: Around,
     ) -> Result<u16, BuildError> {
+        let Enclosing { rate, most } = inside;
         let mut classes = spec.classes.clone();
         if classes.last().is_none_or(|c| c.name != DEFAULT) {
             classes.push(ClassSpec {
@@ -165,7 +167,7 @@ impl Builder<'_> {
         }
         let mut next = first;
         for (i, class) in classes.iter().enumerate() {
-            let steps = at.index("classes", i, |at| steps(class, rate, at))?;
+            let steps = at.index("classes", i, |at| steps(class, inside, at))?;
             let first_step = self.steps.len();
             self.steps.extend(steps);
             let steps = (first_step..self.steps.len()).map(|i| i as u16).collect();
@@ -176,6 +178,7 @@ impl Builder<'_> {
                 let place = Place {
                     id,
                     rate,
+                    most,
                     share,
                     want: wants[i],
                 };
@@ -206,7 +209,7 @@ impl Builder<'_> {
         let mut longest = around.longest;
         let mut guaranteed = place.rate.scaled(place.share);
         let shaped = match &class.shape {
-            Some(s) => Some(at.key("shape", |at| shaper(s, place.rate, at))?),
+            Some(s) => Some(at.key("shape", |at| shaper(s, place.most, at))?),
             None => None,
         };
         if let Some((rate, burst)) = shaped {
@@ -220,10 +223,14 @@ impl Builder<'_> {
         self.classes[id].per_byte = per_byte(place.share);
         self.classes[id].gated = shaped.is_some();
         if let Some(name) = &class.policy {
-            let inner = match (shaped, place.want) {
+            let rate = match (shaped, place.want) {
                 (Some((rate, _)), _) => rate,
                 (None, Want::Rest) => place.rate,
                 _ => guaranteed,
+            };
+            let inner = Enclosing {
+                rate,
+                most: maximum(class, place.most),
             };
             let around = Around {
                 parent: Some(place.id),
@@ -258,7 +265,7 @@ impl Builder<'_> {
     fn nested(
         &mut self,
         name: &String,
-        rate: Rate,
+        inside: Enclosing,
         around: Around,
         at: &mut At<'_>,
     ) -> Result<u16, BuildError> {
@@ -300,7 +307,7 @@ impl Builder<'_> {
         };
         self.stack.push(name.clone());
         let node = at.policy(name, |at| {
-            at.key("class-based", |at| self.policy(spec, at, rate, around))
+            at.key("class-based", |at| self.policy(spec, at, inside, around))
         })?;
         self.stack.pop();
         Ok(node)
@@ -355,6 +362,8 @@ struct Place {
     id: u16,
     /// The enclosing rate.
     rate: Rate,
+    /// The most that its policy may send.
+    most: Rate,
     share: f64,
     want: Want,
 }
