@@ -7,7 +7,6 @@ picoseconds, so the parts of a delay add up to it exactly.
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -16,8 +15,8 @@ from typing import Any
 
 from spillgate import _engine
 from spillgate.errors import InputError
-from spillgate.result import FORMAT, file_hashes
-from spillgate.rundir import MANIFEST
+from spillgate.result import file_hashes
+from spillgate.rundir import read_manifest
 from spillgate.scenario import Description
 from spillgate.sentences import drop_sentence, mark_sentence, packet_sentence
 
@@ -82,7 +81,7 @@ class RecordedRun:
     ) -> None:
         """Opens it; raises `InputError` if it is not what was run."""
         self.directory = Path(directory)
-        self.manifest = _manifest(self.directory)
+        self.manifest = read_manifest(self.directory)
         variants: list[str] = self.manifest["variants"]
         if variant is not None and variant not in variants:
             msg = f"error: there is no variant {variant!r}; there are {', '.join(variants)}"
@@ -271,23 +270,6 @@ def explain(
         digest=answer["digest"],
         groups=tuple(answer["groups"]),
     )
-
-
-def _manifest(directory: Path) -> Record:
-    try:
-        manifest: Any = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"error: {directory} is no readable run directory: {error}"
-        raise InputError(msg) from error
-    keys = {"format", "version", "commit", "scenario", "files", "scenario_hash", "seed"}
-    keys |= {"variants", "digests", "runs_requested"}
-    missing = keys - manifest.keys() if isinstance(manifest, dict) else keys
-    if missing or manifest["format"] != FORMAT:
-        lacks = f"lacks {', '.join(sorted(missing))}" if missing else "has another format"
-        msg = f"error: {directory / MANIFEST} {lacks}; this version reads format {FORMAT}"
-        raise InputError(msg)
-    found: Record = manifest
-    return found
 
 
 def _alike(name: str, known: Sequence[str]) -> str:

@@ -29,15 +29,13 @@ from spillgate.rows import (
     measured,
     records,
 )
-from spillgate.rundir import MANIFEST, RunDirectory
+from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, read_json, read_manifest
 from spillgate.scenario import Description
+from spillgate.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-
-FORMAT = 1
-"""Version of `results.json`."""
 
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
@@ -409,7 +407,8 @@ class Results:
         )
         title = html.escape(self.description.name)
         count = f"{len(self.runs)} runs, seed {self.description.seed}"
-        return f"<p><b>{title}</b>: {count}</p><table><tr>{head}</tr>{rows}</table>"
+        page = f"<p><b>{title}</b>: {count}</p><table><tr>{head}</tr>{rows}</table>"
+        return visible(page)
 
     def __repr__(self) -> str:
         """Name, variants and runs."""
@@ -430,29 +429,18 @@ def load(directory: str | Path) -> Results:
         InputError: If it is no run directory of this version.
     """
     where = Path(directory)
-    try:
-        data = json.loads((where / "results.json").read_text(encoding="utf-8"))
-        manifest = json.loads((where / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"error: {where} is no readable run directory: {error}"
-        raise InputError(msg) from error
-    if not isinstance(data, dict) or not isinstance(manifest, dict):
-        msg = f"error: {where} is no readable run directory: its files hold no objects"
-        raise InputError(msg)
-    if data.get("format") != FORMAT:
-        msg = f"error: {where} has format {data.get('format')}; this version reads {FORMAT}"
-        raise InputError(msg)
-
+    data = read_json(where / "results.json")
+    manifest = read_manifest(where)
     try:
         return Results(
             Description.from_json(data["scenario"]),
             Saved(data, where / "results.parquet"),
             scenario_path=where / manifest["scenario"],
             interrupted=data["interrupted"],
-            wall_s=manifest["wall_s"],
+            wall_s=manifest.get("wall_s", 0.0),
             overrides=manifest.get("set", ()),
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         msg = f"error: {where} is no complete run directory: {error!r}"
         raise InputError(msg) from error
 
@@ -488,4 +476,5 @@ def _missing(package: str) -> MissingDependencyError:
 
 def _write_json(path: Path, data: object) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    # A byte of a path that is no UTF-8 is half a pair, and its escape is just that of JSON.
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

@@ -7,17 +7,19 @@ it as long as it lives, so that what a killed process left is told from what is 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-from spillgate.errors import OutputError
+from spillgate.errors import InputError, OutputError
 
 try:
     import fcntl
@@ -27,6 +29,17 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
+FORMAT = 1
+"""Version of `manifest.json` and `results.json`."""
+
+_MOST = 1 << 30
+"""Bytes of a manifest above which it is none."""
+
+_TEXTS = ("version", "commit", "scenario", "scenario_hash", "platform", "python")
+_NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
+_LISTS = ("files", "variants", "set", "argv", "warnings")
+_MAPS = ("digests", "file_hashes")
+_NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", "runs_requested")
 
 _SUFFIX = ".spillgate"
 _REPLACED = ".replaced.spillgate"
@@ -61,6 +74,64 @@ def _refuse_to_replace(directory: Path) -> None:
             "not replaced even with --force"
         )
         raise OutputError(msg)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads an object of JSON that a run directory holds; raises `InputError`."""
+    try:
+        if path.stat().st_size > _MOST:
+            msg = f"{path} is larger than {_MOST >> 30} GiB"
+            raise ValueError(msg)
+        found: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        msg = f"error: {path.parent} is no readable run directory: {error}"
+        raise InputError(msg) from error
+    if not isinstance(found, dict):
+        msg = f"error: {path.parent} is no readable run directory: {path.name} holds no object"
+        raise InputError(msg)
+    if found.get("format") != FORMAT:
+        msg = f"error: {path} has format {found.get('format')!r}; this version reads {FORMAT}"
+        raise InputError(msg)
+    return found
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """What a run directory says of itself, each entry of its type.
+
+    Raises:
+        InputError: If it is no run directory of this version.
+    """
+    path = directory / MANIFEST
+    manifest = read_json(path)
+    if missing := [key for key in _NEEDED if key not in manifest]:
+        msg = f"error: {path} lacks {', '.join(missing)}"
+        raise InputError(msg)
+    for key, value in manifest.items():
+        if what := _wrong(key, value):
+            msg = f"error: {path}: {key} is not {what}"
+            raise InputError(msg)
+    return manifest
+
+
+def _wrong(key: str, value: object) -> str:
+    """What an entry of a manifest should be and is not; empty if it is."""
+    if key in _TEXTS and not isinstance(value, str):
+        return "a text"
+    if key == "scenario" and (Path(str(value)).name != value or value in ("", "..")):
+        return "the name of a file in this directory"
+    if key in _NUMBERS and (type(value) is not int or value < 0):
+        return "a whole number"
+    if key == "wall_s" and (type(value) not in (int, float)):
+        return "a number"
+    if key in _LISTS and not (isinstance(value, list) and _texts(value)):
+        return "a list of texts"
+    if key in _MAPS and not (isinstance(value, dict) and _texts(value.values())):
+        return "an object of texts"
+    return "a list with a text in it" if key == "variants" and not value else ""
+
+
+def _texts(values: Iterable[object]) -> bool:
+    return all(isinstance(v, str) for v in values)
 
 
 class TakenError(OutputError):

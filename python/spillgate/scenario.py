@@ -199,9 +199,14 @@ def open_job(
 def _seen_from(directory: Path, file: Path) -> str:
     # A relative path makes the fingerprint the same wherever the files lie.
     try:
-        return Path(os.path.relpath(file, directory)).as_posix()
+        found = Path(os.path.relpath(file, directory)).as_posix()
     except ValueError:  # another drive
-        return str(file.resolve())
+        found = str(file.resolve())
+    if any("\ud800" <= c <= "\udfff" for c in found):
+        # The path is part of the scenario, which is a text.
+        msg = f"error: sla: the path {found!r} is not UTF-8"
+        raise InputError(msg)
+    return found
 
 
 def check(

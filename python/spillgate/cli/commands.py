@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import os
 import shutil
 import sys
@@ -16,12 +15,13 @@ from typing import TYPE_CHECKING
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
 from spillgate.cli.machine import write_json
+from spillgate.cli.streams import StdoutError
 from spillgate.errors import InputError, OutputError
 from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results, load
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
-from spillgate.rundir import MANIFEST, RunDirectory, default_directory
+from spillgate.rundir import RunDirectory, default_directory, read_manifest
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop
@@ -78,7 +78,11 @@ def run(options: argparse.Namespace) -> int:
         )
     if not options.quiet and not stop.asked:
         _lint_note(options, described)
-    _print(results, directory.path, saved.figures, saved.report, options)
+    try:
+        _print(results, directory.path, saved.figures, saved.report, options)
+    except StdoutError:
+        print(f"spillgate: the results are in {directory.path}", file=sys.stderr)
+        raise
     if saved.failure is not None:
         print(f"spillgate: the results are in {directory.path}", file=sys.stderr)
         raise saved.failure
@@ -208,7 +212,7 @@ def _save(
         from spillgate.report import REPORT, write
 
         # From what was saved, as `spillgate report` would make it.
-        manifest = json.loads((where / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_manifest(where)
         write(results, where / REPORT, manifest)
         saved.report = Path(REPORT)
 
@@ -260,9 +264,9 @@ def make_report(options: argparse.Namespace) -> int:
     target = options.output or options.run / REPORT
     worst = _worst(options, results)
     try:
-        manifest = json.loads((options.run / MANIFEST).read_text(encoding="utf-8"))
+        manifest = read_manifest(options.run)
         written = write(results, target, manifest, force=options.force, worst=worst)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         msg = (
             f"error: {options.run} does not hold what this version writes: {error!r}; "
             "run the scenario again"

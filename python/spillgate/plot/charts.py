@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from spillgate.labels import label_of
 from spillgate.metrics import scale_for
-from spillgate.plot.style import palette, styled
+from spillgate.plot.style import palette, shown_as, styled
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -51,7 +51,7 @@ def _legend_and_title(axes: Axes, count: int, shades: int, title: str) -> None:
             borderaxespad=0.2,
         )
     if title:
-        axes.set_title(title, pad=6 + 13 * rows if count > 1 else 6)
+        axes.set_title(shown_as(title), pad=6 + 13 * rows if count > 1 else 6)
 
 
 def bars(
@@ -109,7 +109,7 @@ def bars(
             _bar_series(axes, places, cells, width, scale.factor, one, color, hatch)
         # About 0.08 inches a letter, of what a group has beside the axis.
         room = max(6, min(12, int((figure.get_figwidth() - 1.2) / len(groups) / 0.08)))
-        axes.set_xticks(range(len(groups)), [_wrapped(g, room) for g in groups])
+        axes.set_xticks(range(len(groups)), [_wrapped(shown_as(g), room) for g in groups])
         axes.grid(visible=False, axis="x")
         axes.margins(x=0.02)
         axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
@@ -140,7 +140,7 @@ def _bar_series(
         places,
         heights,
         width * 0.92,
-        label=label,
+        label=shown_as(label),
         color=color,
         edgecolor="white",
         hatch=hatch,
@@ -199,9 +199,9 @@ def timeline(
         for panel, variant in zip(panels, chosen, strict=True):
             for s in (s for s in series if s.variant == variant):
                 values = [math.nan if v is None else v * scale.factor for v in s.v]
-                panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
+                panel.plot(s.t, values, color=colors[s.where][0], label=shown_as(s.where))
             _mark_failures(panel, results)
-            panel.set_title(variant, fontsize=8, pad=3)
+            panel.set_title(shown_as(variant), fontsize=8, pad=3)
         for panel, top in zip(panels, tops, strict=True):
             highest = (max(tops) if alike else top) * scale.factor
             panel.set_ylim(0, 1.08 * highest or 1)
@@ -210,7 +210,7 @@ def timeline(
         handles: dict[object, Artist] = {
             line.get_label(): line for panel in panels for line in panel.get_lines()
         }
-        shown = [p for p in places if p in handles]
+        shown = [p for p in map(shown_as, places) if p in handles]
         if results.description.failures:
             handles[_DOWN] = Patch(color=_DOWN_COLOR)
             shown.append(_DOWN)
@@ -224,7 +224,7 @@ def timeline(
         figure.tight_layout()
         if title:
             y = 1.0 + 0.05 / figure.get_figheight()
-            figure.suptitle(title, x=0.02, y=y, ha="left", va="bottom", fontsize=10)
+            figure.suptitle(shown_as(title), x=0.02, y=y, ha="left", va="bottom", fontsize=10)
     return figure
 
 
@@ -283,14 +283,14 @@ def ccdf(
                     [p[0] for p in points],
                     [p[1] for p in points],
                     color=colors[d.variant][0],
-                    label=d.variant,
+                    label=shown_as(d.variant),
                 )
             panel.set_yscale("log")
             if wide:
                 panel.set_xscale("log")
                 panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
                 panel.tick_params(labelbottom=True)
-            panel.set_title(cls, fontsize=8, pad=3)
+            panel.set_title(shown_as(cls), fontsize=8, pad=3)
             panel.set_xlabel(f"one-way delay x ({scale.unit})")
             panel.grid(visible=True, axis="both")
         for panel in grid[len(classes) :]:
@@ -298,7 +298,7 @@ def ccdf(
         for panel in grid[::columns]:
             panel.set_ylabel("packets later than x")
         labels = {line.get_label(): line for p in grid for line in p.get_lines()}
-        shown = [v for v in chosen if v in labels]
+        shown = [v for v in map(shown_as, chosen) if v in labels]
         if len(shown) > 1:
             figure.legend(
                 [labels[v] for v in shown],
@@ -311,5 +311,5 @@ def ccdf(
         if title:
             above = 0.34 if len(shown) > 1 else 0.12
             y = 1.0 + above / figure.get_figheight()
-            figure.suptitle(title, x=0.02, y=y, ha="left", va="bottom", fontsize=10)
+            figure.suptitle(shown_as(title), x=0.02, y=y, ha="left", va="bottom", fontsize=10)
     return figure

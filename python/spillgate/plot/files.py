@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -214,14 +216,36 @@ def save(
     where.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     problems: list[str] = []
-    for spec in specs if specs is not None else default_figures(results):
-        try:
-            figure = draw(results, spec)
-        except ValueError as error:
-            problems.append(f"figure {spec.file}: {error}")
-            continue
-        written.append(write(figure, where / spec.file))
+    with _missing_signs() as missing:
+        for spec in specs if specs is not None else default_figures(results):
+            try:
+                figure = draw(results, spec)
+            except ValueError as error:
+                problems.append(f"figure {spec.file}: {error}")
+                continue
+            written.append(write(figure, where / spec.file))
+    if missing:
+        problems.append(
+            f"figures: their font has no signs for {''.join(missing)}, which the PNG files show "
+            "as boxes; the SVG files and the report have them"
+        )
     return written, problems
+
+
+@contextmanager
+def _missing_signs() -> Iterator[dict[str, None]]:
+    """Gives the characters of names that the font lacks, in place of a warning for each."""
+    missing: dict[str, None] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield missing
+    for warning in caught:
+        if found := re.match(r"Glyph (\d+) .*missing from", str(warning.message)):
+            missing[chr(int(found[1]))] = None
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
 
 
 def write(figure: Figure, path: Path) -> Path:

@@ -9,6 +9,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.colors import to_rgb
 
+from spillgate.visible import visible
+
 _STYLE = Path(__file__).with_name("spillgate.mplstyle")
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx")
 
@@ -20,6 +22,16 @@ def styled() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(mpl.rc_params_from_file(_STYLE, use_default_template=False))
         yield
+
+
+def shown_as(name: str) -> str:
+    r"""A name as matplotlib must be told it to show it: gated, and no formula.
+
+    Example:
+        >>> print(shown_as("a $x$"))
+        a \$x\$
+    """
+    return visible(name).replace("$", r"\$")
 
 
 def palette(count: int, shades: int = 1) -> list[tuple[str | tuple[float, float, float], str]]:

@@ -30,6 +30,7 @@ from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
 from spillgate.result import Results
+from spillgate.visible import visible
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -94,7 +95,7 @@ def render(
         *admission_figures(results),
         *timeline_figures(results),
     ]
-    return template.render(
+    page = template.render(
         style=style,
         script=script,
         script_hash=digest,
@@ -127,6 +128,7 @@ def render(
         digests=[(r.variant, r.run, r.digest) for r in results.runs],
         command=command(manifest, d),
     )
+    return visible(page)
 
 
 def write(
