@@ -7,6 +7,7 @@ nothing above needs to know how the core is spoken to.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -161,7 +162,7 @@ class Job:
         """Starts the runs in background threads.
 
         Args:
-            series: Runs whose time series are sampled; every run if empty, the first if not given.
+            series: Runs whose time series are sampled; every run if not given.
         """
         with _translated():
             self._job.start(series)
@@ -210,6 +211,32 @@ class Job:
         return Outcome(self._job.results())
 
 
+def outline(values: array[float], room: int) -> list[int]:
+    """Which of the values, in order, show all that can be seen of them in so many points."""
+    return _native.Results.outline(values.tobytes(), room)
+
+
+def extent(values: array[float]) -> tuple[float, float, float] | None:
+    """The least, the mean and the largest of the values that are not NaN."""
+    return _native.Results.extent(values.tobytes())
+
+
+def _series(
+    curve: tuple[str, int, tuple[str, str, str], tuple[float, float], bytes],
+) -> dict[str, Any]:
+    variant, run, (where, metric, unit), (start, step), values = curve
+    return {
+        "variant": variant,
+        "run": run,
+        "where": where,
+        "metric": metric,
+        "unit": unit,
+        "start": start,
+        "step": step,
+        "v": array("d", values),
+    }
+
+
 class Outcome:
     """The measured values of finished runs, each part parsed when it is asked for."""
 
@@ -219,6 +246,8 @@ class Outcome:
 
     def part(self, name: str) -> list[dict[str, Any]]:
         """One of `verdicts`, `runs`, `series`, `distributions`, `admission`."""
+        if name == "series":
+            return [_series(s) for s in self._native.series()]
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
 
@@ -239,3 +268,7 @@ class Outcome:
     def write_parquet(self, path: str) -> None:
         """Writes every value of every run as a tidy table."""
         self._native.write_parquet(path)
+
+    def write_series(self, path: str) -> None:
+        """Writes the time series as a table, a row a curve."""
+        self._native.write_series(path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import math
 import platform
 import shutil
 import sys
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -37,6 +39,15 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+<<<<<<< HEAD
+=======
+FORMAT = 2
+"""Version of `results.json`."""
+
+SERIES = "series.parquet"
+"""Name of the table of time series in a run directory."""
+
+>>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
@@ -62,6 +73,9 @@ class Values(Protocol):
     def write_parquet(self, path: str) -> None:
         """Writes `results.parquet`."""
 
+    def write_series(self, path: str) -> None:
+        """Writes `series.parquet`."""
+
 
 class Saved:
     """The values that a run directory holds."""
@@ -76,6 +90,8 @@ class Saved:
         if name == admission.PART:
             return admission.read(self._parquet.parent / admission.FILE)
         found: list[dict[str, Any]] = self._data[name]
+        if name == "series":
+            return [{**s, "v": _doubles(s["v"])} for s in found]
         return found
 
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
@@ -97,6 +113,10 @@ class Saved:
     def write_parquet(self, path: str) -> None:
         """Copies `results.parquet`."""
         shutil.copyfile(self._parquet, path)
+
+    def write_series(self, path: str) -> None:
+        """Copies `series.parquet`."""
+        shutil.copyfile(self._parquet.parent / SERIES, path)
 
 
 class Results:
@@ -285,7 +305,7 @@ class Results:
             **self._head(),
             "summary": self._values.summary(*(() if flows else SCOPES)),
             **{
-                name: self._values.part(name)
+                name: [_plain(record) for record in self._values.part(name)]
                 for name in (*PARTS, *([admission.PART] if flows else []))
             },
         }
@@ -333,7 +353,7 @@ class Results:
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
         """Writes manifest, `results.json` and `results.parquet` into a directory.
 
-        Where a link admits flows, `admission.csv` says what it did to each.
+        Where runs were sampled, `series.parquet` has their time series. Where a link admits flows, `admission.csv` says what it did to each.
 
         The scenario goes there too, with the files that it refers to below its own directory,
         so that the run can be repeated from what is saved.
@@ -342,6 +362,8 @@ class Results:
         _write_json(where / MANIFEST, self.manifest(argv))
         self._values.write_json(str(where / "results.json"), self._head())
         self._values.write_parquet(str(where / "results.parquet"))
+        if self.series():
+            self._values.write_series(str(where / SERIES))
         admission.write(where / admission.FILE, self._values.part(admission.PART))
         for file in (self.scenario_path.name, *self.description.files):
             source, target = self.scenario_path.parent / file, where / file
@@ -462,6 +484,18 @@ def _sha256(file: BinaryIO) -> str:
     while block := file.read(1 << 20):
         digest.update(block)
     return digest.hexdigest()
+
+
+def _doubles(values: Sequence[float | None]) -> array[float]:
+    return array("d", [math.nan if v is None else v for v in values])
+
+
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """The record as JSON can say it."""
+    return {
+        k: [x if math.isfinite(x) else None for x in v] if isinstance(v, array) else v
+        for k, v in record.items()
+    }
 
 
 def _columns() -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
+from spillgate import _engine
 from spillgate.metrics import Scale, format_number, format_value, scale_for
 
 
@@ -129,7 +132,7 @@ class Run:
     packets: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Series:
     """A time series of one run of a variant.
 
@@ -139,8 +142,9 @@ class Series:
         where: What was sampled.
         metric: Name of the metric.
         unit: Base unit of `v`.
-        t: Sampling times in seconds.
-        v: The values; none where undefined.
+        start: When the first sample was taken, in seconds.
+        step: Seconds from each sample to the next.
+        v: The values; NaN where undefined.
     """
 
     variant: str
@@ -148,8 +152,40 @@ class Series:
     where: str
     metric: str
     unit: str
-    t: tuple[float, ...]
-    v: tuple[float | None, ...]
+    start: float
+    step: float
+    v: array[float]
+
+    @cached_property
+    def t(self) -> array[float]:
+        """Sampling times in seconds."""
+        # The core counts picoseconds; whole ones keep 0.3 from being 0.30000000000000004.
+        start, step = (round(x * 1e12) for x in (self.start, self.step))
+        return array("d", [(start + i * step) / 1e12 for i in range(len(self.v))])
+
+    @cached_property
+    def extent(self) -> tuple[float, float, float] | None:
+        """The least, the mean and the largest value; none if all are undefined."""
+        return _engine.extent(self.v)
+
+    @property
+    def peak(self) -> float:
+        """The largest value; 0 if all are undefined."""
+        return self.extent[2] if self.extent else 0.0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all is the same, undefined values included."""
+        return isinstance(other, Series) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """As equality has it."""
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple(
+            x.tobytes() if isinstance(x, array) else x
+            for x in (getattr(self, f.name) for f in fields(self))
+        )
 
 
 @dataclass(frozen=True)
@@ -273,9 +309,14 @@ def measured(v: Verdict) -> str:
     """
     if v.open:
         least = format_value(v.least, v.unit)
+<<<<<<< HEAD
         return (
             f"{least} or more" if v.most is None else f"{least} to {format_value(v.most, v.unit)}"
         )
+=======
+        most = None if v.most is None else format_value(v.most, v.unit)
+        return f"{least} or more" if most is None else f"{least} to {most}"
+>>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
     scale: Scale = scale_for(v.unit, [v.mean])
     half = None if v.low is None or v.high is None else (v.high - v.low) / 2
     return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()

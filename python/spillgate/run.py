@@ -140,14 +140,16 @@ class Simulation:
             return
 
     def watched(self, series: Sequence[int] | Literal["all"] | None) -> list[int] | None:
-        """The runs whose series are sampled, as the core takes them; raises `InputError`."""
-        if series is None or series == "all":
-            return None if series is None else []
+        """The runs whose series are sampled, none for every one; raises `InputError`."""
+        if series is None:
+            return [0]
+        if series == "all":
+            return None
         last = self.description.runs - 1
         if strange := [r for r in series if r not in range(last + 1)]:
             msg = f"error: there is no run {strange[0]} to take series of; there are 0 to {last}"
             raise InputError(msg)
-        return list(series) or None
+        return list(series)
 
     def check_recording(self, variant: str, selection: dict[str, Any]) -> None:
         """Raises `InputError` if packets of a variant cannot be recorded so."""
@@ -189,7 +191,8 @@ def run(
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
-            run if not given. A run that is sampled takes up to a fifth longer.
+            run if not given, no run if empty. A run that is sampled works nothing out ahead and
+            can take three times as long, or more with a short `interval`.
         progress: Called about ten times a second while it runs.
 
     Returns:

@@ -106,7 +106,8 @@ def parts(verdicts=("fail", "pass")):
                 "where": f"wan/{c}",
                 "metric": "backlog_packets",
                 "unit": "packets",
-                "t": [0.0, 1.0, 2.0],
+                "start": 0.0,
+                "step": 1.0,
                 "v": [0.0, 3.0, None],
             }
             for v in VARIANTS
@@ -136,6 +137,9 @@ class Made(Saved):
         return self.data.get(name, []) if name == "admission" else super().part(name)
 
     def write_parquet(self, path):
+        Path(path).write_bytes(b"PAR1")
+
+    def write_series(self, path):
         Path(path).write_bytes(b"PAR1")
 
 

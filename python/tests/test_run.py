@@ -73,7 +73,6 @@ def test_parquet_holds_every_value_of_every_run(first, tmp_path):
         "scope",
         "where",
         "class",
-        "time",
         "metric",
         "value",
         "unit",

@@ -30,6 +30,6 @@ pub use histogram::Histogram;
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
 pub use metric::Metric;
-pub use series::Series;
+pub use series::{Series, extent, outline};
 pub use volume::Volume;
 pub use weighted::TimeWeighted;

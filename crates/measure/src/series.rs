@@ -74,6 +74,11 @@ impl Series {
         self.columns.get(i).map(Vec::as_slice)
     }
 
+    /// The values of all columns.
+    pub fn into_columns(self) -> Vec<Vec<f64>> {
+        self.columns
+    }
+
     /// Names and values of all columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> + '_ {
         self.names
@@ -81,6 +86,40 @@ impl Series {
             .zip(&self.columns)
             .map(|(n, c)| (n.as_str(), c.as_slice()))
     }
+}
+
+/// The indexes, ascending, of at most about `room` of the values: of each stretch the smallest and the largest, of a
+/// stretch without a value (NaN) its first. Of a series that has room they are all.
+pub fn outline(values: &[f64], room: usize) -> Vec<usize> {
+    if values.len() <= room {
+        return (0..values.len()).collect();
+    }
+    let stretch = (2 * values.len()).div_ceil(room.max(1));
+    let mut kept = Vec::with_capacity(room + 2);
+    for begin in (0..values.len()).step_by(stretch) {
+        let part = begin..values.len().min(begin + stretch);
+        let known = || part.clone().filter(|i| !values[*i].is_nan());
+        let by_value = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
+        // Of alike ones the first, as the last would be of the largest.
+        let low = known().min_by(by_value);
+        let high = known().rev().max_by(by_value);
+        match low.zip(high) {
+            Some((low, high)) => {
+                kept.push(low.min(high));
+                kept.extend(Some(low.max(high)).filter(|_| low != high));
+            }
+            None => kept.push(begin),
+        }
+    }
+    kept
+}
+
+/// The least, the mean and the largest of the values that are not NaN, if there are any.
+pub fn extent(values: &[f64]) -> Option<(f64, f64, f64)> {
+    let known = || values.iter().copied().filter(|v| !v.is_nan());
+    let count = known().count();
+    let (least, most) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
+    Some((least, known().sum::<f64>() / count as f64, most))
 }
 
 #[cfg(test)]
@@ -107,5 +146,16 @@ mod tests {
         assert_eq!(s.column(2), None);
         let times: Vec<u64> = s.times().map(Time::as_ps).collect();
         assert_eq!(times, [5, 15, 25]);
+    }
+
+    #[test]
+    fn an_outline_keeps_the_extremes_of_each_stretch() {
+        let v = [1.0, 5.0, 3.0, 3.0, f64::NAN, f64::NAN, 2.0, f64::NAN];
+        assert_eq!(outline(&v, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(outline(&v, 4), [0, 1, 6]);
+        assert_eq!(outline(&v, 7), [0, 1, 3, 6]);
+        assert_eq!(outline(&[f64::NAN; 4], 2), [0]);
+        assert_eq!(extent(&v), Some((1.0, 14.0 / 5.0, 5.0)));
+        assert_eq!(extent(&v[4..6]), None);
     }
 }

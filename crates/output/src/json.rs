@@ -36,19 +36,23 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
         },
     )?;
     out.write_all(b"\n]")?;
-    rows(&mut out, "verdicts", &report.verdicts())?;
-    rows(&mut out, "runs", &report.runs())?;
-    rows(&mut out, "series", &report.series())?;
-    rows(&mut out, "distributions", &report.distributions())?;
+    rows(&mut out, "verdicts", report.verdicts())?;
+    rows(&mut out, "runs", report.runs())?;
+    rows(&mut out, "series", report.series())?;
+    rows(&mut out, "distributions", report.distributions())?;
     out.write_all(b"\n}\n")?;
     out.into_inner().map_err(|e| e.into_error())?.flush()
 }
 
-fn rows<T: Serialize>(out: &mut impl Write, name: &str, rows: &[T]) -> std::io::Result<()> {
+fn rows<T: Serialize>(
+    out: &mut impl Write,
+    name: &str,
+    rows: impl IntoIterator<Item = T>,
+) -> std::io::Result<()> {
     write!(out, ",\n\"{name}\": [")?;
-    for (i, row) in rows.iter().enumerate() {
+    for (i, row) in rows.into_iter().enumerate() {
         out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, row)?;
+        serde_json::to_writer(&mut *out, &row)?;
     }
     out.write_all(b"\n]")
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod curves;
 mod describe;
 mod explain;
 mod json;
@@ -13,6 +14,7 @@ mod samples;
 mod tidy;
 
 pub use admission::AdmissionRow;
+pub use curves::write_series;
 pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,

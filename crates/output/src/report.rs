@@ -96,22 +96,24 @@ pub struct RunRow {
 
 /// A time series of a run that was observed.
 #[derive(Clone, Debug, Serialize)]
-pub struct SeriesRow {
+pub struct SeriesRow<'a> {
     /// Variant.
-    pub variant: String,
+    pub variant: &'a str,
     /// Number of the run.
     pub run: u32,
     /// What was sampled.
     #[serde(rename = "where")]
-    pub place: String,
+    pub place: &'a str,
     /// Metric.
     pub metric: &'static str,
     /// Unit.
     pub unit: &'static str,
-    /// Seconds since the start of the run.
-    pub t: Vec<f64>,
-    /// Values.
-    pub v: Vec<f64>,
+    /// When the first sample was taken, in seconds since the start of the run.
+    pub start: f64,
+    /// Seconds from each sample to the next.
+    pub step: f64,
+    /// The values; NaN (in JSON: null) where undefined.
+    pub v: &'a [f64],
 }
 
 /// The delay distribution of a class, pooled over the runs.
@@ -328,24 +330,20 @@ impl Report {
     }
 
     /// The time series of the observed runs.
-    pub fn series(&self) -> Vec<SeriesRow> {
-        let of_run = |f: &Finished| {
-            let (variant, run) = (self.variant_name(f.info.variant), f.info.run);
-            f.outcome
-                .series
-                .clone()
-                .into_iter()
-                .map(move |c| SeriesRow {
-                    variant: variant.clone(),
-                    run,
-                    place: c.place,
-                    metric: c.metric,
-                    unit: c.unit,
-                    t: c.t,
-                    v: c.v,
-                })
-        };
-        self.finished.iter().flat_map(of_run).collect()
+    pub fn series(&self) -> impl Iterator<Item = SeriesRow<'_>> {
+        self.finished.iter().flat_map(|f| {
+            let variant = &self.plan.variants[f.info.variant].name;
+            f.outcome.series.iter().map(move |c| SeriesRow {
+                variant,
+                run: f.info.run,
+                place: &c.place,
+                metric: c.metric,
+                unit: c.unit,
+                start: c.start.as_secs_f64(),
+                step: c.step.as_secs_f64(),
+                v: &c.v,
+            })
+        })
     }
 
     /// The delay distribution of each class in each variant, pooled over its runs.

@@ -1,7 +1,6 @@
 //! Results as one tidy Parquet table: a row a value.
 //!
-//! Columns: `variant`, `run`, `scope`, `where`, `class`, `time` (seconds; null for a
-//! value of the whole period), `metric`, `value` (null where undefined), `unit`.
+//! Columns: `variant`, `run`, `scope`, `where`, `class`, `metric`, `value` (null where undefined), `unit`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,7 +24,6 @@ const SCHEMA: &str = "message results {
     required binary scope (UTF8);
     required binary where (UTF8);
     required binary class (UTF8);
-    optional double time;
     required binary metric (UTF8);
     optional double value;
     required binary unit (UTF8);
@@ -40,7 +38,6 @@ struct Row<'a> {
     scope: &'static str,
     place: &'a ByteArray,
     class: &'a ByteArray,
-    time: Option<f64>,
     metric: &'static str,
     value: f64,
     unit: &'static str,
@@ -54,13 +51,12 @@ struct Columns {
     scope: Vec<ByteArray>,
     place: Vec<ByteArray>,
     class: Vec<ByteArray>,
-    time: Vec<Option<f64>>,
     metric: Vec<ByteArray>,
     value: Vec<Option<f64>>,
     unit: Vec<ByteArray>,
 }
 
-/// Writes all values and time series of the report's runs.
+/// Writes all values of the report's runs, but for time series.
 ///
 /// # Errors
 /// What the file system or the encoder says.
@@ -93,7 +89,7 @@ fn text(s: &str) -> ByteArray {
     ByteArray::from(s.as_bytes().to_vec())
 }
 
-/// Gives the rows of a run to `write`: first the values of the period, then the series.
+/// Gives the rows of a run to `write`.
 fn rows(
     report: &Report,
     finished: &Finished,
@@ -125,25 +121,10 @@ fn rows(
             scope: key.scope.as_str(),
             place,
             class,
-            time: None,
             metric: key.metric.name(),
             value,
             unit: key.metric.unit(),
         })?;
-    }
-    for curve in &finished.outcome.series {
-        let place = text(&curve.place);
-        for (&t, &value) in curve.t.iter().zip(&curve.v) {
-            write(Row {
-                scope: "series",
-                place: &place,
-                class: &none,
-                time: Some(t),
-                metric: curve.metric,
-                value,
-                unit: curve.unit,
-            })?;
-        }
     }
     Ok(())
 }
@@ -155,7 +136,6 @@ impl Columns {
         self.scope.push(ByteArray::from(row.scope));
         self.place.push(row.place.clone());
         self.class.push(row.class.clone());
-        self.time.push(row.time);
         self.metric.push(ByteArray::from(row.metric));
         self.value.push(Some(row.value).filter(|v| v.is_finite()));
         self.unit.push(ByteArray::from(row.unit));
@@ -179,7 +159,6 @@ impl Columns {
         for values in [&self.scope, &self.place, &self.class] {
             put::<ByteArrayType>(group, values, None)?;
         }
-        optional(group, &self.time)?;
         put::<ByteArrayType>(group, &self.metric, None)?;
         optional(group, &self.value)?;
         put::<ByteArrayType>(group, &self.unit, None)

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::RowAccessor;
+use parquet::record::{ListAccessor, RowAccessor};
 use spillgate_measure::table::Scope;
-use spillgate_output::{Report, describe, write_json, write_parquet};
+use spillgate_output::{Report, describe, write_json, write_parquet, write_series};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::Campaign;
@@ -67,12 +67,12 @@ fn the_table_holds_every_value_of_every_run() {
     assert_eq!(
         names,
         [
-            "variant", "run", "scope", "where", "class", "time", "metric", "value", "unit"
+            "variant", "run", "scope", "where", "class", "metric", "value", "unit"
         ]
     );
 
     // Bits, so that a null (none) and NaN cannot be mixed up.
-    type Row = (String, i32, [String; 5], Option<u64>, Option<u64>);
+    type Row = (String, i32, [String; 5], Option<u64>);
     let rows: Vec<Row> = reader
         .get_row_iter(None)
         .unwrap()
@@ -81,8 +81,8 @@ fn the_table_holds_every_value_of_every_run() {
             let text = |i| row.get_string(i).unwrap().clone();
             let number = |i| row.get_double(i).ok().map(f64::to_bits);
             let run = row.get_int(1).unwrap();
-            let texts = [2, 3, 4, 6, 8].map(text);
-            (text(0), run, texts, number(5), number(7))
+            let texts = [2, 3, 4, 5, 7].map(text);
+            (text(0), run, texts, number(6))
         })
         .collect();
 
@@ -90,13 +90,12 @@ fn the_table_holds_every_value_of_every_run() {
     for f in report.finished() {
         let variant = &report.plan().variants[f.info.variant];
         let layout = report.layout(f.info.variant);
-        let mut push = |texts: [&str; 5], time: Option<f64>, value: f64| {
+        let mut push = |texts: [&str; 5], value: f64| {
             let value = Some(value).filter(|v| v.is_finite());
             expected.push((
                 variant.name.clone(),
                 f.info.run as i32,
                 texts.map(str::to_owned),
-                time.map(f64::to_bits),
                 value.map(f64::to_bits),
             ));
         };
@@ -109,20 +108,12 @@ fn the_table_holds_every_value_of_every_run() {
                 _ => "",
             };
             let texts = [scope, name, class, key.metric.name(), key.metric.unit()];
-            push(texts, None, *value);
-        }
-        for c in &f.outcome.series {
-            for (t, v) in c.t.iter().zip(&c.v) {
-                push(["series", &c.place, "", c.metric, c.unit], Some(*t), *v);
-            }
+            push(texts, *value);
         }
     }
     assert_eq!(rows, expected);
-    // 5 s in steps of 0.5 s, of two gauges of a queue, a link and two classes, in each run 0.
-    let series = rows.iter().filter(|r| r.2[0] == "series").count();
-    assert_eq!(series, 10 * 5 * 2);
     // The silent flow has delays in no run.
-    assert!(rows.iter().any(|r| r.4.is_none()));
+    assert!(rows.iter().any(|r| r.3.is_none()));
 }
 
 #[test]
@@ -158,7 +149,7 @@ fn a_report_of_nothing_is_empty_and_writable() {
     write_parquet(&report, &path).expect("a writable folder");
     let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
-    assert!(report.runs().is_empty() && report.series().is_empty());
+    assert!(report.runs().is_empty() && report.series().next().is_none());
     assert!(report.distributions().is_empty());
     assert!(report.summary().iter().all(|r| r.n == 0 && r.mean.is_nan()));
     for v in report.verdicts() {
@@ -288,15 +279,13 @@ fn a_description_is_in_base_units() {
     );
 }
 
-/// The table of a run with more rows than a row group holds is whole and in order.
+/// A table with more rows than a row group holds is whole and in order.
 #[test]
 fn a_long_table_has_several_row_groups() {
-    let yaml = SCENARIO
-        .replace("interval: 500 ms", "interval: 1 ms")
-        .replace("count: 3, seed", "count: 1, seed");
+    let yaml = SCENARIO.replace("count: 3, seed", "count: 150, seed");
     let plan = plan_of(&yaml);
     let campaign = Campaign::new(Arc::clone(&plan));
-    campaign.execute(1).expect("threads");
+    campaign.execute(2).expect("threads");
     let report = Report::new(plan, campaign.finished());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.parquet");
     write_parquet(&report, &path).expect("a writable folder");
@@ -305,15 +294,51 @@ fn a_long_table_has_several_row_groups() {
     let values: Vec<f64> = reader
         .get_row_iter(None)
         .unwrap()
-        .filter_map(|row| row.unwrap().get_double(7).ok())
+        .filter_map(|row| row.unwrap().get_double(6).ok())
         .collect();
     let outcomes = || report.finished().iter().map(|f| &f.outcome);
     let expected: Vec<f64> = outcomes()
-        .flat_map(|o| o.values.iter().chain(o.series.iter().flat_map(|c| &c.v)))
+        .flat_map(|o| &o.values)
         .copied()
         .filter(|v| v.is_finite())
         .collect();
     assert_eq!(values, expected);
+}
+
+/// Each curve is a row, with every sample in its list.
+#[test]
+fn the_table_of_series_holds_every_sample() {
+    let report = report();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("series.parquet");
+    write_series(&report, &path).expect("a writable folder");
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    let bits = |v: Option<f64>| v.map(f64::to_bits);
+    let mut rows = Vec::new();
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let texts = [0, 2, 3, 4].map(|i| row.get_string(i).unwrap().clone());
+        let numbers = [5, 6].map(|i| row.get_double(i).unwrap());
+        let list = row.get_list(7).unwrap();
+        let v: Vec<_> = (0..list.len())
+            .map(|i| bits(list.get_double(i).ok()))
+            .collect();
+        rows.push((texts, row.get_int(1).unwrap(), numbers, v));
+    }
+    // 5 s in steps of 0.5 s, of two gauges of a queue, a link and two classes, in run 0 of two variants.
+    assert_eq!(rows.len(), 5 * 2);
+    let expected: Vec<_> = report
+        .series()
+        .map(|s| {
+            let texts = [s.variant, s.place, s.metric, s.unit].map(str::to_owned);
+            let v: Vec<_> =
+                s.v.iter()
+                    .map(|v| bits(Some(*v).filter(|v| v.is_finite())))
+                    .collect();
+            (texts, s.run as i32, [0.5, 0.5], v)
+        })
+        .collect();
+    assert_eq!(rows, expected);
+    assert!(rows.iter().all(|r| r.3.len() == 10));
 }
 
 /// Half of the packets still wait in a huge queue at the end: none is lost, none of the class
@@ -447,12 +472,13 @@ fn connections_and_workloads_are_described_and_sampled() {
     assert_eq!((d.failures[0].at, d.failures[0].repair), (3.0, Some(3.5)));
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(1).expect("threads");
-    let series = Report::new(plan, campaign.finished()).series();
+    let report = Report::new(plan, campaign.finished());
+    let series: Vec<_> = report.series().collect();
     let of = |metric: &'static str| series.iter().filter(move |s| s.metric == metric);
     // 21 connections, of which the first 20 are watched.
     assert_eq!((of("cwnd").count(), of("srtt").count()), (20, 20));
     let bulk = of("cwnd").next().unwrap();
-    assert_eq!((bulk.place.as_str(), bulk.unit), ("flow bulk", "B"));
+    assert_eq!((bulk.place, bulk.unit), ("flow bulk", "B"));
     // Ten samples in 5 s; the window is never below a segment.
     assert_eq!(bulk.v.len(), 10);
     assert!(bulk.v.iter().all(|w| *w >= 500.0));
@@ -463,7 +489,7 @@ fn connections_and_workloads_are_described_and_sampled() {
     let file = of("cwnd").nth(1).unwrap();
     assert!(file.v[0].is_nan() && file.v[9].is_nan());
     let web = of("sessions_open").next().unwrap();
-    assert_eq!((web.place.as_str(), web.unit), ("sessions web", "sessions"));
+    assert_eq!((web.place, web.unit), ("sessions web", "sessions"));
     assert!(web.v.iter().all(|n| (0.0..=2.0).contains(n)));
     // While the link is down nobody leaves.
     assert_eq!(web.v[6], 2.0);
@@ -487,7 +513,7 @@ fn the_document_is_what_the_parts_say() {
             "summary": summary,
             "verdicts": report.verdicts(),
             "runs": report.runs(),
-            "series": report.series(),
+            "series": report.series().collect::<Vec<_>>(),
             "distributions": report.distributions(),
         })
     );

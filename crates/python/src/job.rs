@@ -8,9 +8,13 @@ use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use spillgate_import::IosImporter;
 use spillgate_measure::table::Scope;
-use spillgate_output::{Report, describe, explanation, pcapng, write_json, write_parquet};
+use spillgate_measure::{extent, outline};
+use spillgate_output::{
+    Report, describe, explanation, pcapng, write_json, write_parquet, write_series,
+};
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
 use spillgate_sim::{Campaign, Failure, Observed};
@@ -104,14 +108,11 @@ impl Job {
         Ok(json.to_string())
     }
 
-    /// Starts the runs in background threads; a second call does nothing.
+    /// Starts the runs in background threads; a second call does nothing. `series`: the runs that have time
+    /// series, all of them if not given.
     #[pyo3(signature = (series = None))]
     fn start(&self, series: Option<Vec<u32>>) {
-        let observed = match series {
-            None => Observed::First,
-            Some(runs) if runs.is_empty() => Observed::All,
-            Some(runs) => Observed::These(runs),
-        };
+        let observed = series.map_or(Observed::All, Observed::These);
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *started, true) {
             return;
@@ -261,6 +262,20 @@ impl Job {
     }
 }
 
+/// A time series as Python takes it.
+type Curve<'py> = (
+    &'py str,
+    u32,
+    (&'py str, &'static str, &'static str),
+    (f64, f64),
+    Bound<'py, PyBytes>,
+);
+
+fn doubles(bytes: &[u8]) -> Vec<f64> {
+    let double = |b: &[u8]| b.try_into().map_or(f64::NAN, f64::from_ne_bytes);
+    bytes.chunks_exact(8).map(double).collect()
+}
+
 /// Results of finished runs. Values are in base units: s, b/s, packets, B, ratios.
 #[pyclass(frozen, module = "spillgate._native")]
 pub(crate) struct Results {
@@ -301,9 +316,29 @@ impl Results {
         self.json(Report::runs)
     }
 
-    /// Time series of the observed runs, as a JSON list.
-    fn series(&self) -> PyResult<String> {
-        self.json(Report::series)
+    /// Time series of the observed runs: variant, run, what was sampled, metric, unit, first instant and step in
+    /// seconds, and the values as bytes of doubles, NaN where undefined.
+    fn series<'py>(&'py self, py: Python<'py>) -> Vec<Curve<'py>> {
+        let curves = self.report.series();
+        let bytes = |v: &[f64]| -> Vec<u8> { v.iter().flat_map(|x| x.to_ne_bytes()).collect() };
+        curves
+            .map(|c| {
+                let (what, when) = ((c.place, c.metric, c.unit), (c.start, c.step));
+                (c.variant, c.run, what, when, PyBytes::new(py, &bytes(c.v)))
+            })
+            .collect()
+    }
+
+    /// Which points of a curve show all of it that can be seen, given its values as bytes of doubles.
+    #[staticmethod]
+    fn outline(values: &[u8], room: usize) -> Vec<usize> {
+        outline(&doubles(values), room)
+    }
+
+    /// The least, the mean and the largest of the defined values among bytes of doubles, if there are any.
+    #[staticmethod]
+    fn extent(values: &[u8]) -> Option<(f64, f64, f64)> {
+        extent(&doubles(values))
     }
 
     /// What flow admission did to each flow, as a JSON list.
@@ -321,6 +356,12 @@ impl Results {
         let head =
             serde_json::from_str(head).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         py.detach(|| write_json(&self.report, &head, Path::new(&path)))
+            .map_err(|e| PyOSError::new_err(e.to_string()))
+    }
+
+    /// Writes the time series as a Parquet table.
+    fn write_series(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| write_series(&self.report, Path::new(&path)))
             .map_err(|e| PyOSError::new_err(e.to_string()))
     }
 

@@ -109,14 +109,17 @@ impl WorldPlan {
     }
 
     fn points(&self) -> u64 {
-        let (with, without) = self.queues();
+        let queues: usize = self
+            .watched
+            .iter()
+            .map(|l| self.links[*l as usize].discipline.leaf_names().len())
+            .sum();
         let (mut connections, mut workloads) = (0_u64, 0_u64);
         for f in &self.flows {
             connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
             workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
         }
-        let series = 2 * (with + without)
-            + (self.links.len() + self.classes.len()) as u64
+        let series = (2 * queues + self.watched.len() + self.classes.len()) as u64
             + 2 * connections.min(WATCHED)
             + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.
@@ -127,7 +130,7 @@ impl WorldPlan {
 
     /// Bits per second that each link may carry: what the paths of its flows let through, a
     /// connection having its share of every link, as all of them cannot have the whole.
-    fn loads(&self) -> Vec<u64> {
+    pub(crate) fn loads(&self) -> Vec<u64> {
         let routes = || {
             let of = |f: &FlowPlan| [Some(f.route), f.back].into_iter().flatten();
             self.flows.iter().flat_map(move |f| {

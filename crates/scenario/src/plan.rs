@@ -96,6 +96,8 @@ pub struct WorldPlan {
     pub grace: Dur,
     /// Period of the time series.
     pub interval: Dur,
+    /// Links that have time series, by id.
+    pub watched: Vec<u32>,
     /// When the longest times between arrivals are measured, from and to; none: not at all.
     pub gaps: Option<(Time, Time)>,
 }

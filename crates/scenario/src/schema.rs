@@ -143,6 +143,10 @@ pub struct MeasurementSpec {
     pub grace: Option<Dur>,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
+    /// Links that have time series, by name; the name of a group stands for all its members. Sampling takes
+    /// time and room for each. Default: up to 20 links, those that their traffic can fill first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<Vec<String>>,
     /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.
     /// Default: it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,6 +173,7 @@ impl Default for MeasurementSpec {
             duration: Dur::from_secs(60),
             grace: None,
             interval: Dur::from_secs(1),
+            series: None,
             gaps: None,
         }
     }

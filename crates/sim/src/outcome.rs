@@ -1,7 +1,7 @@
 //! What a run leaves behind: one value for every key of the layout, the delay
 //! distribution of each class, and time series.
 
-use spillgate_core::{DropReason, Dscp, Time};
+use spillgate_core::{DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_measure::{FlowMeter, Histogram, Unknown, Volume, jain};
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
@@ -11,7 +11,6 @@ use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::port::Line;
-use crate::recorder::SeriesRecorder;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};
 use crate::voice;
@@ -78,10 +77,19 @@ pub struct Curve {
     pub metric: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// Sampling instants in seconds.
-    pub t: Vec<f64>,
-    /// The values.
+    /// The time of the first sample.
+    pub start: Time,
+    /// From each sample to the next.
+    pub step: Dur,
+    /// The values; NaN where undefined.
     pub v: Vec<f64>,
+}
+
+impl Curve {
+    /// Sampling instants in seconds.
+    pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.v.len() as u64).map(|i| (self.start + self.step * i).as_secs_f64())
+    }
 }
 
 /// The result of one run.
@@ -316,12 +324,12 @@ impl Outcome {
         digest: String,
         events: u64,
         packets: u64,
-        series: Option<&SeriesRecorder>,
+        series: Vec<Curve>,
     ) -> Self {
         self.digest = digest;
         self.events = events;
         self.packets = packets;
-        self.series = series.map(SeriesRecorder::curves).unwrap_or_default();
+        self.series = series;
         self
     }
 }

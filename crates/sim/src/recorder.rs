@@ -9,11 +9,11 @@ use crate::link::Link;
 use crate::outcome::Curve;
 use crate::port::{Line, Port};
 use crate::session::Workload;
-use crate::tcp::{Connection, NO_SESSION};
+use crate::tcp::Connection;
 
 /// Connections whose windows are sampled, and workloads whose sessions are counted: the first so
 /// many. More curves are no picture.
-const WATCHED: usize = 20;
+const MOST: usize = 20;
 
 /// What is sampled of a link with flow admission.
 const ADMISSION: [(&str, &str); 4] = [
@@ -24,13 +24,17 @@ const ADMISSION: [(&str, &str); 4] = [
 ];
 
 /// Samples what the series are of.
+#[derive(Clone)]
 pub(crate) struct SeriesRecorder {
     series: Series,
     /// What each column is: place, metric's name, unit.
     columns: Vec<(String, &'static str, &'static str)>,
-    class_of_flow: Vec<u16>,
+    /// The links that are sampled.
+    watched: Vec<u32>,
+    /// How many of the first connections are sampled.
+    connections: usize,
     last: Time,
-    /// Bytes begun on each link, then bytes received in each class, at the previous sample.
+    /// Bytes begun on each of these links, then bytes received in each class, at the previous sample.
     before: Vec<u64>,
     row: Vec<f64>,
 }
@@ -38,7 +42,8 @@ pub(crate) struct SeriesRecorder {
 impl SeriesRecorder {
     pub(crate) fn new(plan: &WorldPlan) -> Self {
         let mut columns = Vec::new();
-        for link in &plan.links {
+        let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
+        for link in links() {
             let averages = link.discipline.averages();
             for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
                 let place = format!("{}/{leaf}", link.name);
@@ -49,7 +54,7 @@ impl SeriesRecorder {
                 }
             }
         }
-        for link in &plan.links {
+        for link in links() {
             columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
         }
         for class in &plan.classes {
@@ -58,16 +63,17 @@ impl SeriesRecorder {
         // In the order in which the world has connections and workloads.
         let named = |wanted: fn(&Traffic) -> bool| {
             let flows = plan.flows.iter().filter(move |f| wanted(&f.traffic));
-            flows.take(WATCHED).map(|f| &f.name)
+            flows.take(MOST).map(|f| &f.name)
         };
-        for flow in named(|t| matches!(t, Traffic::Tcp { .. })) {
+        let is_tcp = |t: &Traffic| matches!(t, Traffic::Tcp { .. });
+        for flow in named(is_tcp) {
             columns.push((format!("flow {flow}"), "cwnd", "B"));
             columns.push((format!("flow {flow}"), "srtt", "s"));
         }
         for flow in named(|t| matches!(t, Traffic::Sessions(_))) {
             columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
         }
-        for link in plan.links.iter().filter(|l| l.discipline.admits()) {
+        for link in links().filter(|l| l.discipline.admits()) {
             for (metric, unit) in ADMISSION {
                 columns.push((format!("link {}", link.name), metric, unit));
             }
@@ -75,9 +81,10 @@ impl SeriesRecorder {
         let names = columns.iter().map(|c| c.0.clone()).collect();
         Self {
             series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
-            class_of_flow: plan.flows.iter().map(|f| f.class).collect(),
+            watched: plan.watched.clone(),
+            connections: named(is_tcp).count(),
             last: Time::ZERO,
-            before: vec![0; plan.links.len() + plan.classes.len()],
+            before: vec![0; plan.watched.len() + plan.classes.len()],
             row: Vec::with_capacity(columns.len()),
             columns,
         }
@@ -94,14 +101,15 @@ impl SeriesRecorder {
         now: Time,
         links: &[Link],
         lines: &mut [Line],
-        received: &[u64],
+        received_of_class: &[u64],
         tcp: &[Connection],
         workloads: &[Workload],
     ) {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
         self.row.clear();
-        for link in links {
+        let watched = || self.watched.iter().map(|l| &links[*l as usize]);
+        for link in watched() {
             match &link.port {
                 Port::Fifo(_) => {
                     let (packets, bytes) = link.backlog(lines, now);
@@ -117,22 +125,13 @@ impl SeriesRecorder {
                 }
             }
         }
-        let mut bytes = vec![0; self.before.len()];
-        let (of_links, of_classes) = bytes.split_at_mut(links.len());
-        for (total, link) in of_links.iter_mut().zip(links) {
-            *total = link.begun_bytes(lines, now);
+        let begun = watched().map(|l| l.begun_bytes(lines, now));
+        let totals = begun.chain(received_of_class.iter().copied());
+        for (total, before) in totals.zip(&mut self.before) {
+            let bytes = total - std::mem::replace(before, total);
+            self.row.push(bytes as f64 * 8.0 / step);
         }
-        for (class, received) in self.class_of_flow.iter().zip(received) {
-            of_classes[usize::from(*class)] += received;
-        }
-        let rates = bytes
-            .iter()
-            .zip(&self.before)
-            .map(|(now, before)| (now - before) as f64 * 8.0 / step);
-        self.row.extend(rates);
-        self.before = bytes;
-        let connections = tcp.iter().filter(|c| c.session == NO_SESSION);
-        for c in connections.take(WATCHED) {
+        for c in &tcp[..self.connections] {
             let open = now >= c.start && !c.is_over();
             let or_nan = |x: Option<f64>| x.filter(|_| open).unwrap_or(f64::NAN);
             self.row.extend([
@@ -140,9 +139,9 @@ impl SeriesRecorder {
                 or_nan(c.sender.srtt().map(Dur::as_secs_f64)),
             ]);
         }
-        let open = workloads.iter().take(WATCHED).map(|w| w.open() as f64);
+        let open = workloads.iter().take(MOST).map(|w| w.open() as f64);
         self.row.extend(open);
-        for link in links.iter() {
+        for link in watched() {
             let Port::Queued(port) = &link.port else {
                 continue;
             };
@@ -155,18 +154,18 @@ impl SeriesRecorder {
         self.series.push(self.row.iter().copied());
     }
 
-    /// The series so far.
-    pub(crate) fn curves(&self) -> Vec<Curve> {
-        let t: Vec<f64> = self.series.times().map(Time::as_secs_f64).collect();
-        let values = self.series.columns().map(|(_, v)| v.to_vec());
+    /// The series, one curve a column.
+    pub(crate) fn into_curves(self) -> Vec<Curve> {
+        let (start, step) = (self.series.time(0), self.series.period());
         self.columns
-            .iter()
-            .zip(values)
+            .into_iter()
+            .zip(self.series.into_columns())
             .map(|((place, metric, unit), v)| Curve {
-                place: place.clone(),
+                place,
                 metric,
                 unit,
-                t: t.clone(),
+                start,
+                step,
                 v,
             })
             .collect()

@@ -64,7 +64,11 @@ fn a_computed_fifo_and_a_queued_fifo_are_the_same() {
             assert_eq!(a.outcome.digest, b.outcome.digest, "{limit}");
             assert_eq!(rows(&plans[0], a), rows(&plans[1], b), "{limit}");
             for (a, b) in a.outcome.series.iter().zip(&b.outcome.series) {
-                assert_eq!((a.metric, &a.t, &a.v), (b.metric, &b.t, &b.v), "{limit}");
+                assert_eq!(
+                    (a.metric, a.start, &a.v),
+                    (b.metric, b.start, &b.v),
+                    "{limit}"
+                );
             }
         }
         let lost = common::values(&plans[0], &runs[0], Scope::Total, "all", Metric::DropsTail);

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from spillgate import scenario
 from spillgate.cli import INTERRUPTED
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         correction=options.correction,
     )
     described = options.running = simulation.description
-    specs = _figures(options, described)
+    specs = _figures(options.figures, described)
     record = _recorder(options, simulation)
     simulation.watched(options.series)
     # Before the simulation: an hour of it must not end in "permission denied".
@@ -154,22 +154,24 @@ def pcap(options: argparse.Namespace) -> int:
     return packets.command(options)
 
 
-def _figures(options: argparse.Namespace, described: Description) -> list[FigureSpec] | None:
+def _figures(
+    wanted: Path | Literal["default"] | None, described: Description
+) -> list[FigureSpec] | Literal["default"] | None:
     """The chosen figures; a name that the scenario does not have is found before the run."""
-    if options.figures is None:
-        return None
+    if wanted is None or wanted == "default":
+        return wanted
     from spillgate.plot.files import read_specs
 
-    specs = read_specs(options.figures)
+    specs = read_specs(wanted)
     for spec in specs:
         known = [("variant", spec.variants, described.variants)]
         if spec.kind == "ccdf" or (spec.kind == "bars" and spec.scope == "class"):
             known.append(("class", spec.names, described.classes))
-        for what, wanted, there in known:
-            for name in wanted:
+        for what, names, there in known:
+            for name in names:
                 if name not in there:
                     msg = (
-                        f"{options.figures}: error: figure {spec.file}: there is no {what} "
+                        f"{wanted}: error: figure {spec.file}: there is no {what} "
                         f"{name!r}; there are {', '.join(there)}"
                     )
                     raise InputError(msg)
@@ -191,7 +193,7 @@ def _save(
     results: Results,
     directory: RunDirectory,
     options: argparse.Namespace,
-    specs: list[FigureSpec] | None,
+    specs: list[FigureSpec] | Literal["default"] | None,
     record: Callable[[Results, Path], list[str]] | None,
 ) -> _Saved:
     """Saves the results, which nothing interrupts, and then what can be made again from them."""
@@ -228,6 +230,7 @@ def _save(
     asked = stop.asked
     with directory.filling() as temporary:
         results.write_into(temporary, options.argv)
+<<<<<<< HEAD
         for name, made, step in steps:
             try:
                 if stop.asked > asked:
@@ -248,6 +251,18 @@ def _save(
     saved.problems += recorded
     return saved
 
+=======
+        if record is not None:
+            recorded = record(results, temporary)
+        if specs is not None and results.runs:
+            from spillgate import plot
+
+            chosen = None if specs == "default" else specs
+            drawn, problems = plot.save(results, temporary / "figures", chosen)
+            figures = [directory.path / "figures" / f.name for f in drawn]
+        if not options.no_report:
+            from spillgate.report import REPORT, write
+>>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
 
 def _remove(path: Path) -> None:
     if path.is_dir():
@@ -262,6 +277,7 @@ def make_report(options: argparse.Namespace) -> int:
 
     results = load(options.run)
     target = options.output or options.run / REPORT
+    specs = _figures(options.figures, results.description)
     worst = _worst(options, results)
     try:
         manifest = read_manifest(options.run)
@@ -273,7 +289,28 @@ def make_report(options: argparse.Namespace) -> int:
         )
         raise InputError(msg) from error
     print(written)
+    if specs is not None:
+        for line in _draw_again(results, specs, options):
+            print(line)
     return 0
+
+
+def _draw_again(
+    results: Results, specs: list[FigureSpec] | Literal["default"], options: argparse.Namespace
+) -> list[str]:
+    """Draws figures of saved results beside them; what was written, what could not be drawn."""
+    from spillgate import plot
+
+    target = options.run / "figures"
+    if target.exists() and not options.force:
+        msg = f"{target} exists; add --force to replace what is in it"
+        raise OutputError(msg)
+    try:
+        drawn, problems = plot.save(results, target, None if specs == "default" else specs)
+    except OSError as error:
+        msg = f"cannot write figures to {target}: {error.strerror or error}"
+        raise OutputError(msg) from error
+    return [*(str(f) for f in drawn), *problems]
 
 
 def _worst(options: argparse.Namespace, results: Results) -> list[Explanation]:

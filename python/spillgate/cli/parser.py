@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from spillgate import __commit__, __version__
 
@@ -51,12 +52,20 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="threads; default one a core; results do not depend on it",
     )
-    run.add_argument(
+    sampled = run.add_mutually_exclusive_group()
+    sampled.add_argument(
         "--series",
         type=_runs,
         metavar="K,...|all",
-        help="runs, from 0, whose time series are kept and drawn; default the first; each takes "
-        "up to a fifth longer",
+        help="runs, from 0, whose time series are kept and drawn; default the first; a run takes "
+        "up to three times as long with them, or longer with a short interval",
+    )
+    sampled.add_argument(
+        "--no-series",
+        dest="series",
+        action="store_const",
+        const=(),
+        help="keep none",
     )
     run.add_argument(
         "--out",
@@ -74,11 +83,18 @@ def build_parser() -> argparse.ArgumentParser:
     figures = run.add_mutually_exclusive_group()
     figures.add_argument(
         "--figures",
-        type=Path,
-        metavar="FILE",
-        help="TOML file that says which figures to draw; default a set that suits any scenario",
+        type=_figures,
+        metavar="default|FILE",
+        help="draw figures as PNG and SVG too, which takes seconds: a set that suits any "
+        "scenario, or what a TOML file says",
     )
-    figures.add_argument("--no-figures", action="store_true", help="draw none")
+    figures.add_argument(
+        "--no-figures",
+        dest="figures",
+        action="store_const",
+        const=None,
+        help="draw none, which is the default",
+    )
     run.add_argument(
         "--no-report", action="store_true", help="write no report.html into the run directory"
     )
@@ -107,7 +123,13 @@ def build_parser() -> argparse.ArgumentParser:
         "replaced",
     )
     report.add_argument(
-        "--force", action="store_true", help="replace a file that is no report, too"
+        "--figures",
+        type=_figures,
+        metavar="default|FILE",
+        help="draw figures as PNG and SVG into the run directory, too",
+    )
+    report.add_argument(
+        "--force", action="store_true", help="replace a file that is no report, and figures, too"
     )
     packets = report.add_argument_group(
         "single packets", "runs are repeated for it, which takes about twice as long as they did"
@@ -196,6 +218,10 @@ def build_parser() -> argparse.ArgumentParser:
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
     return parser
+
+
+def _figures(text: str) -> Path | Literal["default"]:
+    return "default" if text == "default" else Path(text)
 
 
 def _runs(text: str) -> list[int] | str:

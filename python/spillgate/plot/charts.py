@@ -178,7 +178,7 @@ def timeline(
     if where is None:
         peak: dict[str, float] = {}
         for s in series:
-            peak[s.where] = max(peak.get(s.where, 0.0), max((v or 0.0 for v in s.v), default=0.0))
+            peak[s.where] = max(peak.get(s.where, 0.0), s.peak)
         busiest = sorted((p for p in peak if peak[p] > 0.0), key=lambda p: -peak[p])[:8]
         places = [p for p in peak if p in busiest]
     else:
@@ -188,18 +188,23 @@ def timeline(
         msg = f"there is no time series of {metric!r}"
         raise ValueError(msg)
     chosen = [v for v in chosen if any(s.variant == v for s in series)]
-    scale = scale_for(series[0].unit, [v for s in series for v in s.v])
+    scale = scale_for(series[0].unit, [s.peak for s in series])
     with styled():
         figure = Figure(figsize=(6.4, 0.9 + 1.25 * len(chosen)))
-        tops = [max(v or 0.0 for s in series if s.variant == c for v in s.v) for c in chosen]
+        tops = [max(s.peak for s in series if s.variant == c) for c in chosen]
         # One scale makes panels comparable, unless it flattens some of them.
         alike = max(tops) <= 8 * min(tops)
         panels = figure.subplots(len(chosen), 1, sharex=True, sharey=alike, squeeze=False)[:, 0]
         colors = dict(zip(places, palette(len(places)), strict=True))
         for panel, variant in zip(panels, chosen, strict=True):
             for s in (s for s in series if s.variant == variant):
+<<<<<<< HEAD
                 values = [math.nan if v is None else v * scale.factor for v in s.v]
                 panel.plot(s.t, values, color=colors[s.where][0], label=shown_as(s.where))
+=======
+                values = [v * scale.factor for v in s.v]
+                panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
+>>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
             _mark_failures(panel, results)
             panel.set_title(shown_as(variant), fontsize=8, pad=3)
         for panel, top in zip(panels, tops, strict=True):

@@ -146,13 +146,13 @@ def default_figures(results: Results) -> list[FigureSpec]:
         FigureSpec("delay-variation", metric="pdv", title="Delay variation by class"),
         FigureSpec("delay-distribution", kind="ccdf", title="Distribution of delay by class"),
     ]
-    if any(s.metric == "backlog_packets" and any(s.v) for s in results.series()):
+    sampled = {s.metric for s in results.series() if s.peak > 0.0}
+    if "backlog_packets" in sampled:
         specs.append(
             FigureSpec(
                 "backlog", kind="timeline", metric="backlog_packets", title="Backlog by queue"
             )
         )
-    sampled = {s.metric for s in results.series() if any(s.v)}
     if "cwnd" in sampled:
         specs.append(
             FigureSpec("window", kind="timeline", metric="cwnd", title="Congestion windows")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isnan, nan
+from statistics import fmean
 
+from spillgate import _engine
 from spillgate.labels import label_of
 from spillgate.metrics import Scale, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
@@ -70,12 +73,17 @@ def shown_runs(figures: Sequence[Figure]) -> list[str]:
     return list(dict.fromkeys(f.runs for f in figures if f.runs))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pooled(Series):
     """The mean over the runs, with the smallest and the largest value at each instant."""
 
-    low: tuple[float | None, ...] = ()
-    high: tuple[float | None, ...] = ()
+    low: array[float]
+    high: array[float]
+
+    @property
+    def peak(self) -> float:
+        """The largest value of any run."""
+        return max((v for v in self.high if not isnan(v)), default=0.0)
 
 
 def pooled(series: Sequence[Series]) -> list[Series]:
@@ -86,9 +94,17 @@ def pooled(series: Sequence[Series]) -> list[Series]:
     found: list[Series] = []
     for members in groups.values():
         first = members[0]
-        columns = list(zip(*(m.v for m in members), strict=False))
-        whole = [[x for x in c if x is not None] for c in columns]
-        full = [c if len(c) == len(members) else None for c in whole]
+        columns = [
+            None if any(isnan(x) for x in c) else c
+            for c in zip(*(m.v for m in members), strict=False)
+        ]
+
+        def of(
+            fold: Callable[[tuple[float, ...]], float],
+            columns: Sequence[tuple[float, ...] | None] = columns,
+        ) -> array[float]:
+            return array("d", [nan if c is None else fold(c) for c in columns])
+
         found.append(
             Pooled(
                 first.variant,
@@ -96,10 +112,11 @@ def pooled(series: Sequence[Series]) -> list[Series]:
                 first.where,
                 first.metric,
                 first.unit,
-                first.t[: len(full)],
-                tuple(None if c is None else math.fsum(c) / len(c) for c in full),
-                low=tuple(None if c is None else min(c) for c in full),
-                high=tuple(None if c is None else max(c) for c in full),
+                first.start,
+                first.step,
+                of(fmean),
+                low=of(min),
+                high=of(max),
             )
         )
     return found
@@ -132,16 +149,11 @@ def _limits_in_bytes(results: Results) -> bool:
     )
 
 
-def _peak(s: Series) -> float:
-    values = s.high if isinstance(s, Pooled) else s.v
-    return max((v for v in values if v is not None), default=0.0)
-
-
 def _busiest(series: Sequence[Series]) -> list[Series]:
     """Of the places that are ever above zero the eight with the highest peaks."""
     peaks: dict[str, float] = {}
     for s in series:
-        peaks[s.where] = max(peaks.get(s.where, 0.0), _peak(s))
+        peaks[s.where] = max(peaks.get(s.where, 0.0), s.peak)
     top = sorted((p for p in peaks if peaks[p] > 0.0), key=lambda p: -peaks[p])[:STYLES]
     return [s for s in series if s.where in top]
 
@@ -188,11 +200,11 @@ def _figure(
     places = list(dict.fromkeys(s.where for s in series))
     name = _names(places)
     style = {p: i for i, p in enumerate(places)}
-    scale = scale_for(series[0].unit, [_peak(s) for s in series])
+    scale = scale_for(series[0].unit, [s.peak for s in series])
     variants = [v for v in d.variants if any(s.variant == v for s in series)]
     left_out = len(variants) - MOST_PANELS
     variants = variants[:MOST_PANELS]
-    tops = {v: max(_peak(s) for s in series if s.variant == v) * scale.factor for v in variants}
+    tops = {v: max(s.peak for s in series if s.variant == v) * scale.factor for v in variants}
     alike = max(tops.values()) <= 8 * min(tops.values())
     panels = []
     averaged = False
@@ -225,9 +237,9 @@ def _figure(
     if averaged:
         caption += " RED and WRED compare their thresholds with the average, not the queue."
     if len({s.where for s in every if s.metric == metric}) > len(places):
-        caption += " Queues and links that are idle, or less busy, are in results.parquet."
+        caption += " Queues and links that are idle, or less busy, are in series.parquet."
     if left_out > 0:
-        caption += f" {left_out} more variants are in results.parquet."
+        caption += f" {left_out} more variants are in series.parquet."
     notes = [("span", "warm-up, not counted")] if d.warmup > 0 else []
     if d.failures:
         notes.append(("span down", "a link is down"))
@@ -276,7 +288,7 @@ def _panel(
     series = [s for s in series if s.metric == metric]
     spans = [(0.0, d.warmup, "warm-up, not counted")] if d.warmup > 0 else []
     spans += d.outages()
-    worst = max(series, key=_peak)
+    worst = max(series, key=lambda s: s.peak)
     unit = scale.unit if scale.unit != "packets" else "packets"
     return Panel(
         title=variant,
@@ -285,12 +297,12 @@ def _panel(
         lines=lines,
         levels=levels,
         spans=spans,
-        summary=f"highest is {_name(worst.where)} with {format_value(_peak(worst), worst.unit)}",
+        summary=f"highest is {_name(worst.where)} with {format_value(worst.peak, worst.unit)}",
     )
 
 
 def _line(s: Series, style: int, name: str, scale: Scale, room: int) -> Line:
-    points = thin(s.t, s.v, scale.factor, room)
+    points = thin(s, scale.factor, room)
     if s.metric == AVERAGE:
         return Line(f"{name}, average", style, points, average_of=name)
     if isinstance(s, Pooled):
@@ -306,7 +318,7 @@ def band(s: Pooled, factor: float, room: int) -> list[tuple[float, float]]:
     known = [
         (t, low * factor, high * factor)
         for t, low, high in zip(s.t, s.low, s.high, strict=True)
-        if low is not None and high is not None
+        if not isnan(low)
     ]
     stretch = max(1, -(-len(known) // room))
     upper, lower = [], []
@@ -318,28 +330,16 @@ def band(s: Pooled, factor: float, room: int) -> list[tuple[float, float]]:
     return [*upper, *reversed(lower)]
 
 
-def thin(
-    t: Sequence[float], v: Sequence[float | None], factor: float, room: int
-) -> list[tuple[float, float] | None]:
+def thin(s: Series, factor: float, room: int) -> list[tuple[float, float] | None]:
     """At most about `room` points: of each stretch the smallest and the largest, in order.
 
     Example:
-        >>> thin([0, 1, 2, 3], [5, 1, 9, None], 2.0, 100)
-        [(0, 10.0), (1, 2.0), (2, 18.0), None]
+        >>> s = Series("", 0, "", "", "", 0.0, 1.0, array("d", [5.0, 1.0, 9.0, nan]))
+        >>> thin(s, 2.0, 100)
+        [(0.0, 10.0), (1.0, 2.0), (2.0, 18.0), None]
     """
-    points = [None if y is None else (x, y * factor) for x, y in zip(t, v, strict=True)]
-    if len(points) <= room:
-        return points
-    stretch = -(-len(points) * 2 // room)
-    kept: list[tuple[float, float] | None] = []
-    for i in range(0, len(points), stretch):
-        part = [p for p in points[i : i + stretch] if p is not None]
-        if not part:
-            kept.append(None)
-            continue
-        low, high = min(part, key=lambda p: p[1]), max(part, key=lambda p: p[1])
-        kept += sorted({low, high})
-    return kept
+    points = ((s.t[i], s.v[i]) for i in _engine.outline(s.v, room))
+    return [None if isnan(y) else (x, y * factor) for x, y in points]
 
 
 def _levels(
@@ -440,11 +440,9 @@ def _rates(
 
 
 def _table(series: Sequence[Series]) -> Alternative:
-    rows = []
-    for s in series:
-        values = [v for v in s.v if v is not None]
-        if values:
-            mean = sum(values) / len(values)
-            texts = [format_value(x, s.unit) for x in (min(values), mean, max(values))]
-            rows.append([s.variant, _name(s.where), *texts])
+    rows = [
+        [s.variant, _name(s.where), *(format_value(x, s.unit) for x in s.extent)]
+        for s in series
+        if s.extent is not None
+    ]
     return Alternative(["variant", "of", "smallest", "mean of samples", "largest"], rows)

@@ -20,6 +20,7 @@ mod rows;
 mod sla;
 mod traffic;
 mod voice;
+mod watched;
 
 pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
@@ -57,6 +58,7 @@ pub(crate) fn world(
     let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
     let (rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
+    let watched = watched::named(ctx, scenario, root, &links);
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let drafts = links.drafts()?;
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
@@ -99,7 +101,7 @@ pub(crate) fn world(
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
-    let world = WorldPlan {
+    let mut world = WorldPlan {
         nodes: nodes.names,
         links: (0..)
             .zip(drafts)
@@ -116,8 +118,10 @@ pub(crate) fn world(
         grace: times.grace,
         duration: times.duration,
         interval: times.interval,
+        watched: Vec::new(),
         gaps: times.gaps,
     };
+    world.watched = watched.unwrap_or_else(|| watched::fullest(&world));
     longest::check(ctx, root, &policies, &world);
     Some(world)
 }

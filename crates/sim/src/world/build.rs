@@ -162,7 +162,7 @@ impl<S: EventSet> World<S> {
             now: Time::ZERO,
             meters,
             received: if observe {
-                vec![0; plan.flows.len()]
+                vec![0; plan.classes.len()]
             } else {
                 Vec::new()
             },

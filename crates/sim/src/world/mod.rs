@@ -88,8 +88,7 @@ pub struct World<S> {
     transfers: Table<Transfers>,
     segments: Segments,
     meters: Table<FlowMeter>,
-    /// Bytes that each flow of the plan has received, since the start of the run; only kept for
-    /// series.
+    /// Bytes received in each class of service since the start of the run; only kept for series.
     received: Vec<u64>,
     gaps: Option<Box<Gaps>>,
     links: Table<Link>,
@@ -270,18 +269,19 @@ impl<S: EventSet> World<S> {
     /// room first: of many flows the results are large too.
     pub fn into_outcome(mut self) -> Outcome {
         let admissions = self.admissions();
+        let series = self.series.take();
         self.tcp = Table::default();
         self.flows = Table::default();
         self.segments = Segments::default();
         self.wires = Wires::new(0);
         self.events = S::new(Vec::new(), 0..0);
-        self.collect(admissions)
+        self.collect(admissions, series)
     }
 
     /// What has been measured; of a run that has not ended, what there is so far, without the
     /// marks and peaks of queued ports, which are read at its end.
     pub fn outcome(&self) -> Outcome {
-        self.collect(self.admissions())
+        self.collect(self.admissions(), self.series.clone())
     }
 
     /// What the links with flow admission have done to the flows of the plan and to their
@@ -309,7 +309,7 @@ impl<S: EventSet> World<S> {
         found
     }
 
-    fn collect(&self, admissions: Vec<Admission>) -> Outcome {
+    fn collect(&self, admissions: Vec<Admission>, series: Option<SeriesRecorder>) -> Outcome {
         let (plan, window) = (&self.plan, self.window);
         Outcome::collect(
             plan,
@@ -327,7 +327,7 @@ impl<S: EventSet> World<S> {
             self.digest(),
             self.counts.events(),
             self.counts.emitted,
-            self.series.as_ref(),
+            series.map(SeriesRecorder::into_curves).unwrap_or_default(),
         )
     }
 }

@@ -200,7 +200,7 @@ def openings(found: TableOne, failure: float, scale: float) -> Picture:
                     (low, listed, 1.0, other),
                 ):
                     if series is not None:
-                        values = [math.nan if v is None else factor * v for v in series.v]
+                        values = [factor * v for v in series.v]
                         panel.plot(series.t, values, color=c, linewidth=0.8)
                     panel.axvline(failure, color="#888888", linewidth=0.8)
                     panel.set_xlim(0, until)
