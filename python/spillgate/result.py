@@ -39,15 +39,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-<<<<<<< HEAD
-=======
-FORMAT = 2
-"""Version of `results.json`."""
-
 SERIES = "series.parquet"
 """Name of the table of time series in a run directory."""
 
->>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
 PARTS = ("verdicts", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
@@ -353,7 +347,8 @@ class Results:
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
         """Writes manifest, `results.json` and `results.parquet` into a directory.
 
-        Where runs were sampled, `series.parquet` has their time series. Where a link admits flows, `admission.csv` says what it did to each.
+        Where runs were sampled, `series.parquet` has their time series; where a link admits flows,
+        `admission.csv` says what it did to each.
 
         The scenario goes there too, with the files that it refers to below its own directory,
         so that the run can be repeated from what is saved.

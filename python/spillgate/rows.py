@@ -309,14 +309,9 @@ def measured(v: Verdict) -> str:
     """
     if v.open:
         least = format_value(v.least, v.unit)
-<<<<<<< HEAD
         return (
             f"{least} or more" if v.most is None else f"{least} to {format_value(v.most, v.unit)}"
         )
-=======
-        most = None if v.most is None else format_value(v.most, v.unit)
-        return f"{least} or more" if most is None else f"{least} to {most}"
->>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
     scale: Scale = scale_for(v.unit, [v.mean])
     half = None if v.low is None or v.high is None else (v.high - v.low) / 2
     return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()

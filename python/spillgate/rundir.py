@@ -29,7 +29,7 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT = 2
 """Version of `manifest.json` and `results.json`."""
 
 _MOST = 1 << 30

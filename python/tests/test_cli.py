@@ -58,7 +58,7 @@ def test_usage_errors_are_bad_input(cli, arguments):
 
 
 def test_a_run_gives_tables_files_and_a_status(cli, first, tmp_path, manifest):
-    done = cli("run", first, *SHORT, "--out", "out", "--seed", "5")
+    done = cli("run", first, *SHORT, "--out", "out", "--seed", "5", "--figures", "default")
     assert done.returncode == 1, done.stderr
     assert "A call beside a download" in done.stdout
     assert "seed 5" in done.stdout

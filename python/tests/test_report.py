@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+from array import array
 from dataclasses import asdict, dataclass, replace
 from html.parser import HTMLParser
 
@@ -329,12 +330,10 @@ def test_any_run_has_charts_over_time(root, tmp_path):
 
 
 def test_bands_of_long_series_hold_every_sample():
-    t = tuple(float(i) for i in range(1000))
-    v = tuple(math.sin(i / 7) + 2 for i in range(1000))
-    w = tuple(2 * x for x in v)
-    (one,) = pooled(
-        [Series("v", i, "q", "backlog_packets", "packets", t, x) for i, x in enumerate((v, w))]
-    )
+    v = [math.sin(i / 7) + 2 for i in range(1000)]
+    w = [2 * x for x in v]
+    (one,) = pooled([curve(v), curve(w, run=1)])
+    t = one.t
     outline = band(one, 1.0, 100)
     assert len(outline) <= 4 * 100
     half = len(outline) // 2
@@ -409,16 +408,20 @@ def test_wred_thresholds_are_those_of_the_traffic(root):
     assert (written["min"], written["max"], written["dscp"]) == (26, 42, ["af31", "af32", "af33"])
 
 
+def curve(values, step=1.0, run=0):
+    v = array("d", values)
+    return Series("v", run, "q", "backlog_packets", "packets", 0.0, step, v)
+
+
 def test_long_series_are_thinned_to_their_extremes():
-    t = [i / 100 for i in range(10_000)]
-    v = [float(i % 100) for i in range(10_000)]
-    kept = thin(t, v, 1.0, 1000)
+    kept = thin(curve((i % 100 for i in range(10_000)), 0.01), 1.0, 1000)
     assert len(kept) <= 1001
     # Every stretch of 20 samples keeps both of its ends of a saw tooth.
     assert {0.0, 99.0} <= {p[1] for p in kept}
     assert [p[0] for p in kept] == sorted(p[0] for p in kept)
-    assert thin([0, 1, 2, 3], [None, None, 1.0, 2.0], 1.0, 4) == [None, None, (2, 1.0), (3, 2.0)]
-    assert thin([0, 1, 2, 3], [None, None, 1.0, 2.0], 1.0, 3) == [(2, 1.0), (3, 2.0)]
+    late = curve([math.nan, math.nan, 1.0, 2.0])
+    assert thin(late, 1.0, 4) == [None, None, (2, 1.0), (3, 2.0)]
+    assert thin(late, 1.0, 3) == [None, (2, 1.0), (3, 2.0)][1:]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 64.0), (0.9, 1.1), (-3.0, 7e9), (1e-7, 3e-7)])

@@ -51,6 +51,7 @@ def test_a_saved_run_directory_can_be_loaded(made, tmp_path):
         "results.json",
         "results.parquet",
         "scenario.yaml",
+        "series.parquet",
     }
     again = spillgate.load(where)
     assert again.verdicts == made.verdicts

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 import spillgate
@@ -87,3 +89,44 @@ def test_parquet_holds_every_value_of_every_run(first, tmp_path):
     mean = results.value("fifo", "class", "voice", "owd_mean").mean
     assert sum(delays) / 2 == pytest.approx(mean, rel=1e-12)
     assert {r["where"] for r in table if r["scope"] == "flow"} >= {"data-0", "data-3"}
+
+
+def test_series_are_of_the_links_that_are_named_or_fill_first(root):
+    def links(**changes):
+        short = {"measurement.duration": "1 s", **changes}
+        results = spillgate.run(root / "bench/cases/d50.yaml", set=short)
+        return {s.where for s in results.series() if s.metric == "carried"}
+
+    # Of 202 links the bottleneck, both ways, and the first that are alike.
+    usual = links()
+    assert len(usual) == 20
+    assert {"link bottleneck", "link bottleneck.reverse"} <= usual
+    assert links(**{"measurement.series": ["bottleneck.reverse"]}) == {"link bottleneck.reverse"}
+    assert len(links(**{"measurement.series": ["egress", "bottleneck"]})) == 2 * 51
+    assert links(**{"measurement.series": []}) == set()
+    with pytest.raises(spillgate.InputError, match="there is no link `nowhere`"):
+        links(**{"measurement.series": ["nowhere"]})
+
+
+def test_a_run_without_series_is_the_same_but_for_them(first, tmp_path):
+    plain, watched = (spillgate.run(first, runs=2, set=QUICK, series=s) for s in ([], None))
+    assert plain.series() == ()
+    assert watched.series() != ()
+    assert plain.table() == watched.table()
+    where = plain.save(tmp_path / "out")
+    assert not (where / "series.parquet").exists()
+    assert spillgate.load(where).series() == ()
+
+
+def test_the_table_of_series_is_what_the_series_say(first, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    results = spillgate.run(first, runs=1, set=QUICK)
+    results.save(tmp_path / "out")
+    table = parquet.read_table(tmp_path / "out/series.parquet").to_pylist()
+    assert len(table) == len(results.series())
+    for row, s in zip(table, results.series(), strict=True):
+        assert (row["variant"], row["run"], row["where"]) == (s.variant, s.run, s.where)
+        assert (row["metric"], row["unit"], row["start"]) == (s.metric, s.unit, s.start)
+        assert [math.nan if v is None else v for v in row["v"]] == pytest.approx(
+            list(s.v), nan_ok=True
+        )

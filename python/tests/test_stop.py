@@ -74,7 +74,7 @@ def test_a_request_to_stop_keeps_what_is_finished(cli, first, tmp_path, manifest
 
 
 def test_a_second_request_loses_nothing(cli, first, tmp_path, manifest):
-    process = cli.start("run", first, *LONG, "--out", "out")
+    process = cli.start("run", first, *LONG, "--out", "out", "--figures", "default")
     assert "runs" in process.stderr.readline()
     # One after the other, as from someone who is impatient, until the end.
     while process.poll() is None:
@@ -148,7 +148,8 @@ def test_a_figure_that_fails_does_not_cost_the_results(
 
     monkeypatch.setattr(plot, "save", fails)
     out = tmp_path / "out"
-    assert cli_module.main(["run", str(first), *SHORT, "--out", str(out)]) == status
+    run = ["run", str(first), *SHORT, "--figures", "default"]
+    assert cli_module.main([*run, "--out", str(out)]) == status
     shown = capsys.readouterr()
     assert "VERDICT" in shown.out.upper()
     assert f"the results are in {out}\n" in shown.err

@@ -36,17 +36,17 @@ def through_shell(cli, tmp_path, redirection, *arguments):
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "2>&- <&-"])
 def test_a_standard_error_that_is_gone_changes_nothing(cli, first, tmp_path, redirection):
-    # What nobody reads is written to it all the same: the note of the figures, progress.
+    # What nobody reads is written to it all the same: the note of the rules, progress.
     done = through_shell(cli, tmp_path, redirection, "run", first, *SHORT, "--out", "out")
     assert done.returncode == 1
     assert "Results in out\n" in done.stdout
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
-        "figures",
         "manifest.json",
         "report.html",
         "results.json",
         "results.parquet",
         "scenario.yaml",
+        "series.parquet",
     ]
     assert len(spillgate.load(tmp_path / "out").runs) == 4
     # Bad input has its status, and nothing of it goes elsewhere.

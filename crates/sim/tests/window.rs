@@ -131,7 +131,7 @@ fn samples_reach_the_end_and_no_further() {
         let (_, finished) = ran(&light("{fifo: {limit: 64 packets}}", &times));
         for curve in &finished[0].outcome.series {
             assert_eq!(
-                (curve.t.len(), curve.v.len()),
+                (curve.times().count(), curve.v.len()),
                 (n, n),
                 "{interval}: {}",
                 curve.place

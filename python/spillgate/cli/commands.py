@@ -206,7 +206,7 @@ def _save(
     def draw(where: Path) -> None:
         from spillgate import plot
 
-        drawn, problems = plot.save(results, where / "figures", specs)
+        drawn, problems = plot.save(results, where / "figures", chosen)
         saved.problems += problems
         saved.figures = [Path("figures") / f.name for f in drawn]
 
@@ -218,11 +218,12 @@ def _save(
         write(results, where / REPORT, manifest)
         saved.report = Path(REPORT)
 
+    chosen = None if specs == "default" else specs
     recorded: list[str] = []
     steps: list[tuple[str, str, Callable[[Path], None]]] = []
     if record is not None:
         steps.append(("packets", PACKETS, packets))
-    if not options.no_figures and results.runs:
+    if specs is not None and results.runs:
         steps.append(("figures", "figures", draw))
     if not options.no_report:
         steps.append(("report", "report.html", write_report))
@@ -230,7 +231,6 @@ def _save(
     asked = stop.asked
     with directory.filling() as temporary:
         results.write_into(temporary, options.argv)
-<<<<<<< HEAD
         for name, made, step in steps:
             try:
                 if stop.asked > asked:
@@ -251,18 +251,6 @@ def _save(
     saved.problems += recorded
     return saved
 
-=======
-        if record is not None:
-            recorded = record(results, temporary)
-        if specs is not None and results.runs:
-            from spillgate import plot
-
-            chosen = None if specs == "default" else specs
-            drawn, problems = plot.save(results, temporary / "figures", chosen)
-            figures = [directory.path / "figures" / f.name for f in drawn]
-        if not options.no_report:
-            from spillgate.report import REPORT, write
->>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
 
 def _remove(path: Path) -> None:
     if path.is_dir():

@@ -198,13 +198,8 @@ def timeline(
         colors = dict(zip(places, palette(len(places)), strict=True))
         for panel, variant in zip(panels, chosen, strict=True):
             for s in (s for s in series if s.variant == variant):
-<<<<<<< HEAD
-                values = [math.nan if v is None else v * scale.factor for v in s.v]
-                panel.plot(s.t, values, color=colors[s.where][0], label=shown_as(s.where))
-=======
                 values = [v * scale.factor for v in s.v]
-                panel.plot(s.t, values, color=colors[s.where][0], label=s.where)
->>>>>>> f31ea2e (Keep time series of the links that fill first, apart from the results, and draw figures on request)
+                panel.plot(s.t, values, color=colors[s.where][0], label=shown_as(s.where))
             _mark_failures(panel, results)
             panel.set_title(shown_as(variant), fontsize=8, pad=3)
         for panel, top in zip(panels, tops, strict=True):
