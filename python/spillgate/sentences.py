@@ -208,7 +208,10 @@ def _waiting(evidence: Record) -> str:
 
 def _odds(cause: Record) -> str:
     """The average queue, and by which chance the packet was chosen."""
-    average = f"the average queue was {cause['average']:.2f} packets"
+    if cause.get("unit") == "B":
+        average = f"the average queue was {cause['average']:,.0f} B"
+    else:
+        average = f"the average queue was {cause['average']:.2f} packets"
     if cause["draw"] is None:
         return f"{average}, above the upper threshold of {cause['max']:g}"
     count = f" and {cause['count']} since the last drop" if cause["count"] is not None else ""

@@ -56,7 +56,8 @@ def test_an_interface_is_shown_as_a_tree(cli, config):
         "line 3: match vlan 5 (of layer 2, simulated packets have the CoS only)",
     ):
         assert line in said, done.stdout
-    assert "dscp af11 20 to 50 packets, 1/8" in " ".join(said)
+    assert "DSCP af11: 20 to 50 packets, 1/8" in said
+    assert "DSCP cs1: 22 to 40 packets, 1/10 (default)" in said
     classes = [line for line in said if ". class " in line]
     assert classes == ["1. class VOICE", "2. class BULK", "3. class class-default"]
     assert all(line == line.rstrip() and len(line) <= 100 for line in done.stdout.splitlines())

@@ -110,6 +110,8 @@ fn table() -> Vec<Row> {
     all.extend(aqm("red", "RedSpec", json!({"size_scaling": "ns"}), ns));
     let wred: &[(&str, Value)] = &[
         ("by", json!(["precedence"])),
+        ("unit", json!(["bytes"])),
+        ("defaults", json!(["ios-xe"])),
         ("exponential_weighting_constant", json!([1, 10])),
         (
             "dscp",

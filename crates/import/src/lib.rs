@@ -58,7 +58,7 @@ mod show;
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
     Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
-    PlatformFacts, PolicyTree, QueueFacts, Spot, Understood, Written, WrittenClass,
+    PlatformFacts, PolicyTree, QueueFacts, Spot, Understood, WredThresholds, Written, WrittenClass,
     WrittenInterface, WrittenLine, WrittenPolicy, counted, interface_bandwidth, interface_name,
     platform_by_name, platforms, protocol_name,
 };

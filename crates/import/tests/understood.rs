@@ -263,3 +263,60 @@ fn nested_percentages_are_of_the_maximum_around_them() {
     assert_eq!(of("bandwidth remaining percent 50", 1500, 30), 450_000);
     assert_eq!(of("set dscp 8", 1500, 30), 450_000);
 }
+
+/// Every threshold of WRED in force, with the platform's defaults: on IOS XE shares of the queue
+/// limit (recorded: github.com/CiscoTestAutomation/genieparser, `ShowPolicyMapInterface`).
+#[test]
+fn thresholds_in_force_are_said() {
+    let text = "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth percent 10\n  queue-limit 562500 bytes\n  random-detect\n  random-detect precedence 4 150 bytes 300 bytes 15\n class class-default\n  random-detect dscp-based\ninterface Gi0/0\n bandwidth 50000\n service-policy output P\n";
+    let of = |platform, class: usize| {
+        let u = IosImporter
+            .understand("r.cfg", text.as_bytes(), platform, Some("Gi0/0"))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let u = serde_json::to_value(u).unwrap();
+        let path = format!("/interfaces/0/policy/classes/{class}/queue/thresholds");
+        at(&u, &path).as_array().unwrap().clone()
+    };
+    let shown = |t: &Value| {
+        let values = t["values"].as_array().unwrap();
+        let values: Vec<_> = values.iter().map(|v| v.as_str().unwrap()).collect();
+        format!(
+            "{}: {} {} {} 1/{} {}",
+            values.join(","),
+            t["min"],
+            t["max"],
+            t["unit"].as_str().unwrap(),
+            t["denominator"],
+            t["written"]
+        )
+    };
+    let xe: Vec<String> = of(Platform::IosXe, 0).iter().map(shown).collect();
+    assert_eq!(
+        xe,
+        [
+            "0: 140625 281250 B 1/10 false",
+            "1: 158203 281250 B 1/10 false",
+            "2: 175781 281250 B 1/10 false",
+            "3: 193359 281250 B 1/10 false",
+            "4: 150 300 B 1/15 true",
+            "5: 228515 281250 B 1/10 false",
+            "6: 246093 281250 B 1/10 false",
+            "7: 263671 281250 B 1/10 false",
+        ]
+    );
+    // 50 ms at 50 Mb/s are 208 packets of 1500 B.
+    let packets: Vec<String> = of(Platform::IosXe, 1).iter().map(shown).collect();
+    assert!(
+        packets[0].starts_with("default,") && packets[0].ends_with(": 52 104 packets 1/10 false")
+    );
+    assert!(
+        packets.contains(&"cs1: 58 104 packets 1/10 false".to_owned()),
+        "{packets:?}"
+    );
+    // On IOS whatever the limit, 1000 B for each packet.
+    let ios: Vec<String> = of(Platform::Ios, 0).iter().map(shown).collect();
+    assert_eq!(
+        (ios[0].as_str(), ios[7].as_str()),
+        ("0: 20000 40000 B 1/10 false", "7: 35000 40000 B 1/10 false")
+    );
+}

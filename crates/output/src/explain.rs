@@ -68,6 +68,7 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
         Cause::Plain => Value::Null,
         Cause::Aqm(o) => json!({
             "kind": "aqm", "average": o.average, "min": o.min, "max": o.max,
+            "unit": if o.in_bytes { "B" } else { "packets" },
             "probability": o.probability, "count": o.count, "draw": o.draw,
         }),
         Cause::Waited(w) => json!({

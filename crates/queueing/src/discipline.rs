@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
-use crate::aqm::ArrivalAqm;
+use crate::aqm::{Aqm, ArrivalAqm};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -391,7 +391,9 @@ impl Discipline {
     pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
             Engine::Fifo(leaf)
-                if leaf.thresholds.is_none() && matches!(leaf.queue, Queue::Ring(_)) =>
+                if leaf.thresholds.is_none()
+                    && matches!(leaf.queue, Queue::Ring(_))
+                    && !leaf.aqm.as_ref().is_some_and(Aqm::counts_bytes) =>
             {
                 let aqm = leaf.aqm.clone().map(ArrivalAqm::new);
                 Some((leaf.bound.as_limit(), aqm))

@@ -9,12 +9,14 @@ use spillgate_core::{Dscp, Dur, Time};
 /// The odds by which RED or WRED dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
-    /// The average queue in packets that the arrival saw.
+    /// The average queue that the arrival saw, in packets or bytes.
     pub average: f64,
-    /// Lower threshold in packets.
+    /// Lower threshold, in the same.
     pub min: f64,
-    /// Upper threshold in packets.
+    /// Upper threshold, in the same.
     pub max: f64,
+    /// Whether these are in bytes; else in packets.
+    pub in_bytes: bool,
     /// Probability with which the packet was to be dropped or marked, 0 to 1; 1 above the thresholds.
     pub probability: f64,
     /// RED's packets since the last drop, this one counted; none where the algorithm has no count
@@ -31,6 +33,7 @@ impl Odds {
             average,
             min,
             max,
+            in_bytes: false,
             probability: 1.0,
             count: None,
             draw: None,

@@ -177,6 +177,7 @@ impl Leaf {
         if let Some(aqm) = &mut self.aqm {
             let backlog = Backlog {
                 packets: self.packets,
+                bytes: self.bytes,
             };
             match aqm.arrival(cx.now, backlog, &packet, cx.rng) {
                 Verdict::Pass => {}

@@ -42,7 +42,7 @@ pub struct Outline {
     pub flow_packets: Option<u32>,
     /// Kind of its active queue management.
     pub aqm: Option<&'static str>,
-    /// Thresholds of that, in packets of the average queue.
+    /// Thresholds of that, of the average queue.
     pub thresholds: Vec<Thresholds>,
     /// When flow admission refuses new flows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,15 +75,17 @@ pub struct DscpLimit {
     pub bytes: Option<u64>,
 }
 
-/// Between which averages an AQM drops or marks at random.
+/// Between which averages of the queue an AQM drops or marks at random.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Thresholds {
     /// The DSCPs to which they apply, by name; empty for all packets.
     pub dscp: Vec<String>,
-    /// Below it nothing is dropped, in packets.
+    /// Below it nothing is dropped, in packets or bytes.
     pub min: f64,
-    /// At it the probability is `probability`, in packets.
+    /// At it the probability is `probability`, in packets or bytes.
     pub max: f64,
+    /// Whether they are in bytes; else in packets.
+    pub in_bytes: bool,
     /// Drop probability at `max`, 0 to 1.
     pub probability: f64,
     /// Whether the policy says so; else it is a default.
@@ -109,7 +111,7 @@ pub(crate) fn outline(
         DisciplineSpec::Fifo(s) => {
             top.queue = Some("fifo".to_owned());
             top.bound(s.limit, rate);
-            top.manage(s.aqm.as_ref());
+            top.manage(s.aqm.as_ref(), s.limit, rate);
         }
         DisciplineSpec::Wfq(s) => {
             top.queue = Some("wfq".to_owned());
@@ -203,7 +205,7 @@ fn class(
         out.queue_of(c, own);
     }
     out.dscp_limits = dscp_limits(c, own);
-    out.manage(c.aqm.as_ref());
+    out.manage(c.aqm.as_ref(), c.waiting_limit(), own);
     out
 }
 
@@ -265,9 +267,9 @@ impl Outline {
         self.flow_packets = Some(f.threshold.into());
     }
 
-    fn manage(&mut self, aqm: Option<&AqmSpec>) {
+    fn manage(&mut self, aqm: Option<&AqmSpec>, limit: Limit, rate: Rate) {
         self.aqm = aqm.map(AqmSpec::kind);
-        self.thresholds = aqm.map(AqmSpec::thresholds).unwrap_or_default();
+        self.thresholds = aqm.map(|a| a.thresholds(limit, rate)).unwrap_or_default();
     }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -174,18 +174,28 @@ def _queue(queue: Record) -> Iterator[str]:
     if aqm is not None:
         (kind, parameters), *_ = aqm.items()
         yield f"{kind}: {', '.join(_parameters(parameters))}"
+    yield from _thresholds(queue["thresholds"], aqm)
 
 
 def _parameters(parameters: Record) -> Iterator[str]:
     for key, value in parameters.items():
         name = key.replace("_", " ")
+        # Profiles are among the thresholds in force.
         if not isinstance(value, Mapping):
             shown = ("no", "yes")[value] if isinstance(value, bool) else value
             yield f"{name} {shown}"
-            continue
-        for field, profile in value.items():
-            ends = f"{profile['min']} to {profile['max']} packets"
-            yield f"{name} {field} {ends}, 1/{profile['denominator']}"
+
+
+def _thresholds(found: Sequence[Record], aqm: Record | None) -> Iterator[str]:
+    """A line for each pair of thresholds in force, in the order of the values."""
+    by = (aqm or {}).get("wred", {}).get("by", "")
+    for one in found:
+        ends = "unknown: shares of a limit in time at an unknown rate"
+        if one["min"] is not None:
+            ends = f"{one['min']} to {one['max']} {one['unit']}, 1/{one['denominator']}"
+        default = "" if one["written"] else " (default)"
+        name = "DSCP" if by == "dscp" else by
+        yield f"{name} {', '.join(one['values'])}: {ends}{default}"
 
 
 def _rate(bps: int | None) -> str | None:

@@ -91,13 +91,18 @@ def code_points(results: Results) -> set[str]:
     return {r.name for r in results.table(scope="dscp", metric="packets_sent")}
 
 
-def thresholds(node: Outline, sent: set[str]) -> list[tuple[str, float, float, float]]:
-    """The thresholds that apply to the DSCPs in `sent`: of what, min, max, probability.
+def thresholds(
+    node: Outline, sent: set[str], *, in_bytes: bool = False
+) -> list[tuple[str, float, float, float]]:
+    """The thresholds in packets that apply to the DSCPs in `sent`: of what, min, max, probability.
+
+    Those in bytes instead with `in_bytes`.
 
     Where the policy states some, its defaults are taken to be of no use to the class.
     """
     found = []
-    own = [t for t in node["thresholds"] if not t["dscp"] or sent & set(t["dscp"])]
+    of_unit = [t for t in node["thresholds"] if t.get("in_bytes", False) == in_bytes]
+    own = [t for t in of_unit if not t["dscp"] or sent & set(t["dscp"])]
     own = [t for t in own if t["written"]] or own
     for t in own:
         names = sorted(sent & set(t["dscp"]))
@@ -247,7 +252,8 @@ def _aqm(o: Outline, sent: set[str]) -> str:
     if o["aqm"] is None:
         return ""
     parts = [
-        f"{label + ' ' if label else ''}{low:g} to {high:g} packets, up to {100 * p:.3g} %"
-        for label, low, high, p in thresholds(o, sent)
+        f"{label + ' ' if label else ''}{low:.10g} to {high:.10g} {unit}, up to {100 * p:.3g} %"
+        for in_bytes, unit in ((False, "packets"), (True, "B"))
+        for label, low, high, p in thresholds(o, sent, in_bytes=in_bytes)
     ]
     return f"{o['aqm'].upper()}: {'; '.join(parts)}" if parts else o["aqm"].upper()

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use spillgate_core::{Burst, Dur, Limit, Percent, Rate, RateOrPercent};
-use spillgate_queueing::aqm::{AqmSpec, RedSpec, WredBy, WredProfile, WredSpec};
+use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, Rate, RateOrPercent};
+use spillgate_queueing::aqm::{
+    AqmSpec, RedSpec, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
+};
 use spillgate_queueing::spec::{
     ClassSpec, FairQueueSpec, FlowWeights, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen,
     PrioritySpec, ShapeSpec,
@@ -84,9 +86,13 @@ impl Writer<'_> {
         if let Some(f) = &c.fair_queue {
             self.fair_queue(f, c.queue_limit);
         }
+        let at = Place {
+            platform: self.platform,
+            limit: c.waiting_limit(),
+        };
         match &c.aqm {
-            Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, &self.place, self.notes),
-            Some(AqmSpec::Red(r)) => red(self.out, "  ", r, &self.place, self.notes),
+            Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, at, &self.place, self.notes),
+            Some(AqmSpec::Red(r)) => red(self.out, "  ", r, at, &self.place, self.notes),
             Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, &self.place, self.notes),
             None => {}
         }
@@ -344,8 +350,15 @@ pub(super) fn threshold_policy(f: &FairQueueSpec, place: &str, notes: &mut Notes
 }
 
 /// RED as WRED with the same profile for every precedence.
-pub(super) fn red(out: &mut String, indent: &str, r: &RedSpec, place: &str, notes: &mut Notes) {
-    let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u16;
+pub(super) fn red(
+    out: &mut String,
+    indent: &str,
+    r: &RedSpec,
+    at: Place,
+    place: &str,
+    notes: &mut Notes,
+) {
+    let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u32;
     let min = packets(r.min_th);
     let profile = WredProfile {
         min,
@@ -363,6 +376,11 @@ pub(super) fn red(out: &mut String, indent: &str, r: &RedSpec, place: &str, note
         by: WredBy::Precedence,
         exponential_weighting_constant: n,
         precedence: (0..8).map(|p| (p, profile)).collect(),
+        // No default is in force: that of the platform needs no more lines.
+        defaults: match at.platform {
+            Platform::IosXe => WredDefaults::IosXe,
+            _ => WredDefaults::Ios,
+        },
         ecn: r.ecn,
         mean_packet: r.mean_packet,
         ..WredSpec::default()
@@ -379,11 +397,26 @@ pub(super) fn red(out: &mut String, indent: &str, r: &RedSpec, place: &str, note
             profile.denominator,
             if r.gentle { ", not gradually (`gentle`)" } else { "" }
         ));
-    wred(out, indent, &spec, place, notes);
+    wred(out, indent, &spec, at, place, notes);
+}
+
+/// What the thresholds of WRED depend on where they are written.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) platform: Platform,
+    /// How much may wait.
+    pub(super) limit: Limit,
 }
 
 /// The `random-detect` lines.
-pub(super) fn wred(out: &mut String, indent: &str, w: &WredSpec, place: &str, notes: &mut Notes) {
+pub(super) fn wred(
+    out: &mut String,
+    indent: &str,
+    w: &WredSpec,
+    at: Place,
+    place: &str,
+    notes: &mut Notes,
+) {
     let by = match w.by {
         WredBy::Dscp => " dscp-based",
         WredBy::Precedence => "",
@@ -403,13 +436,53 @@ pub(super) fn wred(out: &mut String, indent: &str, w: &WredSpec, place: &str, no
             max,
             denominator,
         } = p;
-        let _ = writeln!(out, "{indent}random-detect {key} {min} {max} {denominator}");
+        let unit = match w.unit {
+            WredUnit::Packets => "",
+            WredUnit::Bytes => " bytes",
+        };
+        let _ = writeln!(
+            out,
+            "{indent}random-detect {key} {min}{unit} {max}{unit} {denominator}"
+        );
     };
-    for (dscp, p) in w.dscp.iter().filter(|_| w.by == WredBy::Dscp) {
-        profile(format!("dscp {dscp}"), p);
+    let xe = at.platform == Platform::IosXe;
+    let there = match xe {
+        true => WredDefaults::IosXe,
+        false => WredDefaults::Ios,
+    };
+    let in_packets = matches!(at.limit, Limit::Packets(_));
+    let none = w.dscp.is_empty() && w.precedence.is_empty();
+    let unit_there = match xe && !in_packets {
+        true => WredUnit::Bytes,
+        false => WredUnit::Packets,
+    };
+    let same = w.defaults == there && (!none || w.unit == unit_there);
+    // What shares of a limit in time come to depends on a rate that is not known here.
+    let known = w.defaults == WredDefaults::Ios || !matches!(at.limit, Limit::Time(_));
+    if !same && !known {
+        notes.add(place, "default thresholds of WRED are shares of the limit in time on IOS XE (`defaults`, `unit`): the platform has its own");
     }
-    for (precedence, p) in w.precedence.iter().filter(|_| w.by == WredBy::Precedence) {
-        profile(format!("precedence {precedence}"), p);
+    let all = !same && known;
+    let nominal = Rate::from_bps(1_000_000_000);
+    match w.by {
+        WredBy::Dscp => {
+            for dscp in (0..64).filter_map(Dscp::new) {
+                let written = w.dscp.get(&dscp).copied();
+                let default = || Some(w.profile(dscp, at.limit, nominal?));
+                if let Some(p) = written.or_else(|| default().filter(|_| all)) {
+                    profile(format!("dscp {dscp}"), &p);
+                }
+            }
+        }
+        WredBy::Precedence => {
+            for precedence in 0..8 {
+                let written = w.precedence.get(&precedence).copied();
+                let default = || Some(w.profile(Dscp::new(precedence << 3)?, at.limit, nominal?));
+                if let Some(p) = written.or_else(|| default().filter(|_| all)) {
+                    profile(format!("precedence {precedence}"), &p);
+                }
+            }
+        }
     }
     if w.ecn {
         let _ = writeln!(out, "{indent}random-detect ecn");

@@ -184,7 +184,9 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
                 quoted(&port.policy, &place, notes)
             );
         }
-        Some(DisciplineSpec::Fifo(fifo)) => fifo_queue(out, fifo, port.rate, &place, notes),
+        Some(DisciplineSpec::Fifo(fifo)) => {
+            fifo_queue(out, fifo, port.rate, source.platform, &place, notes);
+        }
         Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, &place, notes),
         Some(DisciplineSpec::Drr(d)) => {
             let fair = flows::drr(d, port.rate, &place, notes);
@@ -282,13 +284,18 @@ fn fifo_queue(
     out: &mut String,
     fifo: &FifoSpec,
     rate: Option<Rate>,
+    platform: Platform,
     place: &str,
     notes: &mut Notes,
 ) {
     out.push_str(" no fair-queue\n");
+    let at = class::Place {
+        platform,
+        limit: fifo.limit,
+    };
     match &fifo.aqm {
-        Some(AqmSpec::Wred(wred)) => class::wred(out, " ", wred, place, notes),
-        Some(AqmSpec::Red(red)) => class::red(out, " ", red, place, notes),
+        Some(AqmSpec::Wred(wred)) => class::wred(out, " ", wred, at, place, notes),
+        Some(AqmSpec::Red(red)) => class::red(out, " ", red, at, place, notes),
         Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, place, notes),
         None => {}
     }

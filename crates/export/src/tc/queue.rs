@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec,
+    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::ClassSpec;
 
@@ -117,11 +117,15 @@ pub(super) fn managed(
             red(r, limit, rate, place, notes)
         }
         AqmSpec::Wred(w) => {
+            let drops = "red spreads its drops over 1 to 1/p packets, which makes them up to twice as many as those of WRED";
             notes.add(
                 place,
-                "red spreads its drops over 1 to 1/p packets, which makes them up to twice as many as those of WRED",
+                match w.unit {
+                    WredUnit::Packets => drops.to_owned(),
+                    WredUnit::Bytes => format!("{drops}; both count bytes"),
+                },
             );
-            let one = one_profile(w, dscps, place, notes);
+            let one = one_profile(w, limit, rate, dscps, place, notes);
             red(&one, limit, rate, place, notes)
         }
         AqmSpec::Codel(c) => codel(c, limit, rate, place, notes),
@@ -233,10 +237,23 @@ fn red(r: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) ->
 }
 
 /// The profile of WRED that stands for all.
-fn one_profile(w: &WredSpec, dscps: u64, place: &str, notes: &mut Notes) -> RedSpec {
+fn one_profile(
+    w: &WredSpec,
+    limit: Limit,
+    rate: Rate,
+    dscps: u64,
+    place: &str,
+    notes: &mut Notes,
+) -> RedSpec {
+    let profile = |dscp| w.profile(dscp, limit, rate);
+    // `red` counts bytes, a packet being so many.
+    let packets = |threshold: u32| match w.unit {
+        WredUnit::Packets => f64::from(threshold),
+        WredUnit::Bytes => f64::from(threshold) / f64::from(PACKET_BYTES),
+    };
     let mut found: Vec<WredProfile> = Vec::new();
     for d in (0..64_u8).filter(|d| dscps >> d & 1 == 1) {
-        let profile = w.profile(spillgate_core::Dscp::new(d).unwrap_or_default());
+        let profile = profile(spillgate_core::Dscp::new(d).unwrap_or_default());
         if !found.contains(&profile) {
             found.push(profile);
         }
@@ -244,7 +261,7 @@ fn one_profile(w: &WredSpec, dscps: u64, place: &str, notes: &mut Notes) -> RedS
     let first = found
         .first()
         .copied()
-        .unwrap_or_else(|| w.profile(spillgate_core::Dscp::DEFAULT));
+        .unwrap_or_else(|| profile(spillgate_core::Dscp::DEFAULT));
     if found.len() > 1 {
         let told = ["ecn", "exponential_weighting_constant", "mean_packet"];
         let written = match changed(w, &told) {
@@ -263,8 +280,8 @@ fn one_profile(w: &WredSpec, dscps: u64, place: &str, notes: &mut Notes) -> RedS
         );
     }
     RedSpec {
-        min_th: f64::from(first.min),
-        max_th: f64::from(first.max.max(first.min + 1)),
+        min_th: packets(first.min),
+        max_th: packets(first.max.max(first.min.saturating_add(1))),
         max_p: 1.0 / f64::from(first.denominator),
         weight: 1.0 / f64::from(1_u32 << w.exponential_weighting_constant.min(31)),
         gentle: false,

@@ -208,7 +208,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn profile() -> impl Strategy<Value = WredProfile> {
-    (1..4096_u16, 1..4096_u16, 1..65_536_u32).prop_map(|(a, b, denominator)| WredProfile {
+    (1..4096_u32, 1..4096_u32, 1..65_536_u32).prop_map(|(a, b, denominator)| WredProfile {
         min: a.min(b),
         max: a.max(b),
         denominator,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent, Size};
-use spillgate_queueing::aqm::{WredBy, WredProfile};
+use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 
 use super::lexer::{Line, Words};
@@ -209,6 +209,8 @@ pub(crate) struct Wred<'a> {
     pub(crate) by: Option<WredBy>,
     pub(crate) weight: Option<u8>,
     pub(crate) ecn: bool,
+    /// What the thresholds of its profiles count; none without profiles.
+    pub(crate) unit: Option<WredUnit>,
     pub(crate) dscp: BTreeMap<Dscp, At<'a, WredProfile>>,
     pub(crate) precedence: BTreeMap<u8, At<'a, WredProfile>>,
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-use spillgate_core::{Limit, Rate};
+use spillgate_core::{Dscp, Limit, Rate};
+use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, PolicingWhen};
 use spillgate_queueing::{Division, Enclosing};
 use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
@@ -17,7 +18,7 @@ use super::lower::rates::{Source, reference};
 use super::platform::{Profile, Reference};
 use super::understood::{
     Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
-    Understood, WrittenLine,
+    Understood, WredThresholds, WrittenLine,
 };
 
 /// Policies nested deeper than the queueing engine takes are not shown.
@@ -198,6 +199,7 @@ impl Trees<'_, '_> {
                     dscp_limits: Vec::new(),
                     precedence_limits: Vec::new(),
                     fair_queue: None,
+                    thresholds: thresholds(fifo.aqm.as_ref(), fifo.limit, around.map(|a| a.rate)),
                     aqm: fifo.aqm.clone(),
                 });
             }
@@ -208,6 +210,7 @@ impl Trees<'_, '_> {
                     precedence_limits: Vec::new(),
                     fair_queue: Some(fair.clone()),
                     aqm: None,
+                    thresholds: Vec::new(),
                 });
             }
             _ => {}
@@ -241,7 +244,8 @@ impl Trees<'_, '_> {
             }
         };
         let inner = class.policy.as_ref().filter(|_| depth < MAX_DEPTH);
-        let queue = (division.queued && class.policy.is_none()).then(|| queue(class));
+        let queue = (division.queued && class.policy.is_none())
+            .then(|| queue(class, division.guaranteed.filter(|_| known)));
         let unnamed = class.name == "class-default";
         ClassTree {
             name: class.name.clone(),
@@ -337,7 +341,7 @@ fn asked(class: &ClassSpec) -> String {
     }
 }
 
-fn queue(class: &ClassSpec) -> QueueFacts {
+fn queue(class: &ClassSpec, guaranteed: Option<Rate>) -> QueueFacts {
     let own = class.priority.as_ref().map(|p| p.limit);
     let limit = own.or(class.queue_limit).or(match class.fair_queue {
         Some(_) => None,
@@ -349,7 +353,60 @@ fn queue(class: &ClassSpec) -> QueueFacts {
         precedence_limits: field_limits(&class.queue_limit_precedence),
         fair_queue: class.fair_queue.clone(),
         aqm: class.aqm.clone(),
+        thresholds: thresholds(class.aqm.as_ref(), class.waiting_limit(), guaranteed),
     }
+}
+
+/// The thresholds of WRED in force in a queue of this limit, alike ones together; `rate` is what the
+/// queue is guaranteed, if that is known.
+fn thresholds(aqm: Option<&AqmSpec>, limit: Limit, rate: Option<Rate>) -> Vec<WredThresholds> {
+    let Some(AqmSpec::Wred(wred)) = aqm else {
+        return Vec::new();
+    };
+    // A share of a limit in time needs the rate.
+    let known = rate.is_some() || !matches!(limit, Limit::Time(_));
+    let Some(rate) = rate.or(Rate::from_bps(1_000_000_000)) else {
+        return Vec::new();
+    };
+    let mut all: Vec<WredThresholds> = Vec::new();
+    let step = match wred.by {
+        WredBy::Dscp => 1,
+        WredBy::Precedence => 8,
+    };
+    for dscp in (0..64).step_by(step).filter_map(Dscp::new) {
+        let (value, written) = match wred.by {
+            WredBy::Dscp => (dscp.to_string(), wred.dscp.contains_key(&dscp)),
+            WredBy::Precedence => {
+                let precedence = dscp.precedence();
+                (
+                    precedence.to_string(),
+                    wred.precedence.contains_key(&precedence),
+                )
+            }
+        };
+        let profile = wred.profile(dscp, limit, rate);
+        let known = known || written || wred.defaults == WredDefaults::Ios;
+        let one = WredThresholds {
+            values: Vec::new(),
+            min: Some(profile.min).filter(|_| known),
+            max: Some(profile.max).filter(|_| known),
+            unit: wred.unit.symbol(),
+            denominator: profile.denominator,
+            written,
+        };
+        let alike = |t: &&mut WredThresholds| {
+            (t.min, t.max, t.denominator, t.written)
+                == (one.min, one.max, one.denominator, one.written)
+        };
+        match all.iter_mut().find(alike) {
+            Some(t) => t.values.push(value),
+            None => all.push(WredThresholds {
+                values: vec![value],
+                ..one
+            }),
+        }
+    }
+    all
 }
 
 fn field_limits<V: Display>(limits: &BTreeMap<V, Limit>) -> Vec<FieldLimit> {

@@ -48,7 +48,7 @@ pub use platform::{counted, platform_by_name, platforms};
 pub use report::LineCounts;
 pub use understood::{
     Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
-    Understood, WrittenLine,
+    Understood, WredThresholds, WrittenLine,
 };
 pub use written::{Definition, Spot, Written, WrittenClass, WrittenInterface, WrittenPolicy};
 

@@ -4,6 +4,7 @@
 //! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
 
 use spillgate_core::{Dur, Limit, Overhead};
+use spillgate_queueing::aqm::WredDefaults;
 use spillgate_queueing::spec::FlowWeights;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
@@ -61,6 +62,8 @@ pub(crate) struct Profile {
     pub(crate) fair: FairDefaults,
     /// What the share of a flow of `fair-queue` depends on.
     pub(crate) weights: FlowWeights,
+    /// Whose thresholds `random-detect` has where no profile says any.
+    pub(crate) wred: WredDefaults,
     /// Where the values are from; one line each, for `spillgate import`.
     pub(crate) sources: &'static [&'static str],
 }
@@ -115,6 +118,7 @@ const PROFILES: [Profile; 5] = [
         always_polices: false,
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
+        wred: WredDefaults::Ios,
         sources: &[
             "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "all of the interface may be reserved, as since 12.4(20)T; more than 75 % or `max-reserved-bandwidth`, which earlier releases refuse, is a warning",
@@ -133,6 +137,7 @@ const PROFILES: [Profile; 5] = [
         always_polices: false,
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
+        wred: WredDefaults::Ios,
         sources: &[
             "75 % of the interface may be reserved unless `max-reserved-bandwidth` says otherwise: Cisco IOS QoS command reference",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
@@ -152,6 +157,7 @@ const PROFILES: [Profile; 5] = [
         always_polices: false,
         fair: FairDefaults::QuarterOfLimit { queues: 256 },
         weights: FlowWeights::Equal,
+        wred: WredDefaults::Ios,
         sources: &[
             "`max-reserved-bandwidth` has no effect, all may be reserved: recalled",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
@@ -176,11 +182,14 @@ const PROFILES: [Profile; 5] = [
         always_polices: false,
         fair: FairDefaults::QuarterOfLimit { queues: 16 },
         weights: FlowWeights::Equal,
+        wred: WredDefaults::IosXe,
         sources: &[
             "queue limit of 50 ms of 1500-byte packets, 64 at least; 512 packets for priority classes: QoS Congestion Management Configuration Guide, IOS XE 16, \"Queue depth\"",
             "the 50 ms are at the interface's or the shaper's rate: guess",
             "layer-2 headers count, preamble, gap and check sequence do not: Cisco ASR 1000 QoS FAQ, table 1",
             "policing of `priority` under congestion, a quarter of the queue limit for a flow: recalled",
+            "WRED by precedence between a quarter and a half of the queue limit: `show policy-map interface` with limits of 62,500 B, 375,000 B and 562,500 B, in the parser tests of github.com/CiscoTestAutomation/genieparser",
+            "WRED by DSCP between the same: guess",
             "flows of `fair-queue` share alike, as with HQF on IOS: guess",
             "16 flow queues: guess",
         ],
@@ -197,11 +206,13 @@ const PROFILES: [Profile; 5] = [
         always_polices: true,
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
+        wred: WredDefaults::Ios,
         sources: &[
             "queue limit of 100 ms at the guaranteed rate; 10 ms at the interface's rate for priority level 1: IOS XR QoS Command Reference for the CRS Router, release 4.0, `queue-limit`",
             "10 ms for other priority levels, too: guess",
             "percentages are of the line's rate, `bandwidth` of an interface is for routing: recalled",
             "priority classes are policed by `police`, congested or not: recalled",
+            "WRED between 20 and 40 packets as on IOS: guess",
             "layer-2 headers count, the check sequence does not: guess",
             "`fair-queue` is not a command there; taken as on IOS: guess",
         ],

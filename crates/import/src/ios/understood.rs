@@ -156,6 +156,25 @@ pub struct QueueFacts {
     pub fair_queue: Option<FairQueueSpec>,
     /// Its active queue management, with all parameters.
     pub aqm: Option<AqmSpec>,
+    /// The thresholds of WRED in force, defaults among them.
+    pub thresholds: Vec<WredThresholds>,
+}
+
+/// Thresholds of WRED in force for some values of the field that it goes by.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct WredThresholds {
+    /// DSCPs by name, or precedences.
+    pub values: Vec<String>,
+    /// Average queue below which none of them is dropped; none if it depends on an unknown rate.
+    pub min: Option<u32>,
+    /// Average queue from which on all of them are dropped; none if it depends on an unknown rate.
+    pub max: Option<u32>,
+    /// What both count: `packets` or `B`.
+    pub unit: &'static str,
+    /// One in so many is dropped just below the maximum.
+    pub denominator: u32,
+    /// Whether the configuration says so; else it is the platform's default.
+    pub written: bool,
 }
 
 /// A limit of a queue for packets with some value of a field (weighted tail drop).

@@ -1,9 +1,10 @@
 //! `random-detect`, in a class or on an interface.
 //!
 //! Without a keyword profiles go by IP precedence; a profile's thresholds
-//! are packets, its denominator 10 unless given (Cisco IOS command reference).
+//! are packets unless they say bytes, its denominator 10 unless given (Cisco IOS command reference).
+//! All profiles of a class have one unit.
 
-use spillgate_queueing::aqm::{WredBy, WredProfile};
+use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 
 use super::args::Args;
 use super::ast::{At, Origin, Wred};
@@ -81,7 +82,7 @@ pub(crate) fn random_detect<'a>(
                 return unmodelled("profiles for groups of values are not modelled");
             }
             let dscp = args.dscp()?;
-            let value = profile(args)?;
+            let value = profile(wred, args)?;
             wred.dscp.insert(dscp, At { value, origin });
         }
         Kind::Precedence => {
@@ -92,7 +93,7 @@ pub(crate) fn random_detect<'a>(
                 return unmodelled("packets of RSVP reservations are not simulated");
             }
             let precedence = args.precedence()?;
-            let value = profile(args)?;
+            let value = profile(wred, args)?;
             wred.precedence.insert(precedence, At { value, origin });
         }
         Kind::Weight => {
@@ -110,20 +111,25 @@ pub(crate) fn random_detect<'a>(
     Ok(())
 }
 
-/// `MIN [packets] MAX [packets] [DENOMINATOR]`.
-fn profile(args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
-    let min = threshold(args, "the lower threshold in packets")?;
+/// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets or bytes.
+fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
+    let (min, unit) = threshold(args, "the lower threshold")?;
     let at = args.peek();
-    let max = threshold(args, "the upper threshold in packets")?;
+    let (max, upper) = threshold(args, "the upper threshold")?;
     if let Some(word) = at.filter(|_| max < min) {
         let message = format!("the upper threshold is below the lower one, {min}");
         return Err(Fault::new(code::RANGE, word.column, message)
             .found(word.text)
-            .hint(format!("write packets, {min} to 4096"))
+            .hint(format!("write {min} or more"))
             .into());
     }
     let denominator = args.try_number("a mark probability denominator", 1..=65536)?;
     args.finish()?;
+    let first = wred.unit.unwrap_or(unit);
+    if (unit, upper) != (first, first) {
+        return unmodelled("the thresholds of a class have one unit: this line has another");
+    }
+    wred.unit = Some(first);
     Ok(WredProfile {
         min,
         max,
@@ -131,27 +137,26 @@ fn profile(args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
     })
 }
 
-fn threshold(args: &mut Args<'_>, what: &str) -> Result<u16, Refusal> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Unit {
-        Packets,
-        Other,
-    }
-    const UNITS: [(&str, Unit); 5] = [
-        ("packets", Unit::Packets),
-        ("bytes", Unit::Other),
-        ("ms", Unit::Other),
-        ("us", Unit::Other),
-        ("cells", Unit::Other),
+fn threshold(args: &mut Args<'_>, what: &str) -> Result<(u32, WredUnit), Refusal> {
+    const UNITS: [(&str, Option<WredUnit>); 5] = [
+        ("packets", Some(WredUnit::Packets)),
+        ("bytes", Some(WredUnit::Bytes)),
+        ("ms", None),
+        ("us", None),
+        ("cells", None),
     ];
     let word = args.peek();
     let n = args.number(what, 1..=u64::from(u32::MAX))?;
-    if args.try_keyword(&UNITS) == Some(Unit::Other) {
-        return unmodelled("thresholds in bytes, cells or time are not modelled; packets are");
-    }
-    match (u16::try_from(n), word) {
-        (Ok(n), _) if n <= 4096 => Ok(n),
-        (_, Some(word)) => Err(super::args::out_of_range(word, what, 1..=4096)),
+    let Some(unit) = args.try_keyword(&UNITS).unwrap_or(Some(WredUnit::Packets)) else {
+        return unmodelled("thresholds in cells or time are not modelled; packets and bytes are");
+    };
+    let most = match unit {
+        WredUnit::Packets => 4096,
+        WredUnit::Bytes => u32::MAX,
+    };
+    match (u32::try_from(n), word) {
+        (Ok(n), _) if n <= most => Ok((n, unit)),
+        (_, Some(word)) => Err(super::args::out_of_range(word, what, 1..=most.into())),
         (_, None) => unmodelled("no threshold"),
     }
 }
@@ -173,6 +178,9 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
         Kind::Weight => wred.weight = None,
         Kind::Ecn => wred.ecn = false,
         Kind::Foreign(reason) => return unmodelled(reason),
+    }
+    if wred.dscp.is_empty() && wred.precedence.is_empty() {
+        wred.unit = None;
     }
     Ok(())
 }
@@ -204,6 +212,21 @@ mod tests {
             .collect();
         assert_eq!(profiles, [(18, 24, 42, 10), (22, 26, 42, 20)]);
         assert_eq!(apply("").ok().unwrap().by, Some(WredBy::Precedence));
+        assert_eq!(w.unit, Some(WredUnit::Packets));
+        let w = apply("prec-based\nprecedence 2 100 bytes 200 bytes 10")
+            .ok()
+            .unwrap();
+        assert_eq!(w.unit, Some(WredUnit::Bytes));
+        assert_eq!(w.precedence[&2].value.max, 200);
+        for mixed in [
+            "precedence 2 100 bytes 200",
+            "precedence 2 1 2\nprecedence 3 1 bytes 2 bytes",
+        ] {
+            assert!(
+                matches!(apply(mixed), Err(Refusal::Unmodelled(_))),
+                "{mixed}"
+            );
+        }
         let w = apply("prec-based\nprecedence 3 26 40 10").ok().unwrap();
         assert_eq!(w.precedence[&3].value.min, 26);
     }

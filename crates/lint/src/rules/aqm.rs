@@ -1,8 +1,8 @@
 //! RED, WRED and CoDel.
 
 use spillgate_core::math::{exp, ln};
-use spillgate_core::{Dscp, Rate};
-use spillgate_queueing::spec::{AqmSpec, CodelSpec, WredBy, WredProfile, WredSpec};
+use spillgate_core::{Dscp, Limit, Rate};
+use spillgate_queueing::spec::{AqmSpec, CodelSpec, WredBy, WredProfile, WredSpec, WredUnit};
 
 use crate::registry::{
     AF_ORDER, CODEL_TARGET, ECN_UNUSED, RED_MAX_P, RED_THRESHOLDS, RED_WEIGHT, WRED_ABOVE_LIMIT,
@@ -17,11 +17,28 @@ const DEAF: [u8; 5] = [46, 44, 32, 48, 56];
 struct Profile {
     key: String,
     what: String,
+    /// In packets, of full size if the thresholds are in bytes.
     min: f64,
     max: f64,
     max_p: f64,
     /// Whether the user wrote it; defaults are not judged by taste.
     written: bool,
+}
+
+/// What default thresholds may be shares of.
+struct Table {
+    limit: Limit,
+    rate: Rate,
+}
+
+impl Table {
+    fn of(v: &View<'_>, i: usize) -> Self {
+        let c = &v.classes[i];
+        Self {
+            limit: c.spec.waiting_limit(),
+            rate: c.division.guaranteed.unwrap_or(c.division.inner.rate),
+        }
+    }
 }
 
 pub(super) fn check(v: &mut View<'_>) {
@@ -82,13 +99,18 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
     let Some(set) = &v.classes[i].set else {
         return Vec::new();
     };
+    let table = Table::of(v, i);
     let mut seen: Vec<WredProfile> = Vec::new();
     let mut profiles = Vec::new();
+    let each = match wred.unit {
+        WredUnit::Packets => 1.0,
+        WredUnit::Bytes => FULL as f64,
+    };
     for dscp in (0..64).filter_map(Dscp::new) {
         if set.dscps() >> dscp.value() & 1 == 0 {
             continue;
         }
-        let profile = wred.profile(dscp);
+        let profile = wred.profile(dscp, table.limit, table.rate);
         if seen.contains(&profile) {
             continue;
         }
@@ -108,8 +130,8 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
         profiles.push(Profile {
             key,
             what,
-            min: profile.min.into(),
-            max: profile.max.into(),
+            min: f64::from(profile.min) / each,
+            max: f64::from(profile.max) / each,
             max_p: 1.0 / f64::from(profile.denominator),
             written,
         });
@@ -118,7 +140,6 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
 }
 
 fn limits(v: &mut View<'_>, i: usize, profiles: &[Profile]) {
-    use spillgate_core::Limit;
     let c = &v.classes[i];
     let Some(limit) = c.limit() else { return };
     let own = match (limit, v.rate) {
@@ -191,6 +212,7 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
     if wred.by != WredBy::Dscp {
         return;
     }
+    let table = Table::of(v, i);
     let dscps = v.classes[i].set.as_ref().map_or(0, |s| s.dscps());
     for class in 1..=4_u8 {
         let af = |drop: u8| Dscp::new(8 * class + 2 * drop).filter(|d| dscps >> d.value() & 1 != 0);
@@ -198,7 +220,10 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
             let (Some(low), Some(high)) = (af(low), af(high)) else {
                 continue;
             };
-            let (a, b) = (wred.profile(low), wred.profile(high));
+            let (a, b) = (
+                wred.profile(low, table.limit, table.rate),
+                wred.profile(high, table.limit, table.rate),
+            );
             let worse = a.min < b.min
                 || a.max < b.max
                 || (a.min == b.min && a.max == b.max && a.denominator < b.denominator);

@@ -20,7 +20,11 @@ impl ArrivalAqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
     pub fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet, rng: &mut Rng) -> Verdict {
-        let backlog = Backlog { packets: waiting };
+        // One that counts bytes is no ArrivalAqm.
+        let backlog = Backlog {
+            packets: waiting,
+            bytes: 0,
+        };
         self.0.arrival(now, backlog, packet, rng)
     }
 

@@ -74,7 +74,11 @@ pub enum InverseSqrt {
 
 impl CodelSpec {
     /// None: its thresholds are times.
-    pub(super) fn thresholds(&self) -> Vec<crate::Thresholds> {
+    pub(super) fn thresholds(
+        &self,
+        _: spillgate_core::Limit,
+        _: spillgate_core::Rate,
+    ) -> Vec<crate::Thresholds> {
         Vec::new()
     }
 

@@ -14,13 +14,13 @@ mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Packet, Rate, Rng, Time, Verdict};
+use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
 
 pub use arrival::ArrivalAqm;
 pub use codel::{CodelSpec, InverseSqrt};
 pub(crate) use codel::{CodelVars, Judge};
 pub use red::{RedSpec, SizeScaling};
-pub use wred::{WredBy, WredProfile, WredSpec};
+pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 
 use crate::evidence::{Cause, Odds};
 use crate::recipe::At;
@@ -45,6 +45,8 @@ impl Draw for Rng {
 pub(crate) struct Backlog {
     /// Waiting packets.
     pub(crate) packets: u32,
+    /// Their bytes.
+    pub(crate) bytes: u64,
 }
 
 /// What has happened in a departure before the packet that an automaton is asked for: after each
@@ -86,6 +88,10 @@ pub(crate) trait Automaton {
     fn average(&self) -> Option<f64> {
         None
     }
+    /// Whether it asks how many bytes wait.
+    fn counts_bytes(&self) -> bool {
+        false
+    }
     /// The odds of the drop or mark that it spoke last, if it has spoken one.
     fn odds(&self) -> Option<Odds> {
         None
@@ -102,6 +108,8 @@ pub(crate) struct LeafFacts {
     pub(crate) rate: Rate,
     /// The hard limit in packets, if there is one.
     pub(crate) max_packets: Option<u32>,
+    /// The hard limit.
+    pub(crate) limit: Limit,
 }
 
 /// Generates, from one line per algorithm, the specification enum, the runtime
@@ -130,9 +138,10 @@ macro_rules! registry {
                 match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
             }
 
-            /// Where it begins to drop and how much, for people.
-            pub(crate) fn thresholds(&self) -> Vec<crate::Thresholds> {
-                match self { $(Self::$variant(s) => s.thresholds(),)+ }
+            /// Where it begins to drop and how much, for people, in a queue of this limit that is
+            /// guaranteed this rate.
+            pub(crate) fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
+                match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
             }
 
             pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, crate::BuildError> {
@@ -164,6 +173,11 @@ macro_rules! registry {
 
             pub(crate) fn average(&self) -> Option<f64> {
                 match self { $(Self::$variant(a) => a.average(),)+ }
+            }
+
+            /// Whether it asks how many bytes wait.
+            pub(crate) fn counts_bytes(&self) -> bool {
+                match self { $(Self::$variant(a) => a.counts_bytes(),)+ }
             }
 
             #[inline]
@@ -276,6 +290,7 @@ pub(crate) mod tests {
         LeafFacts {
             rate: Rate::from_bps(1_500_000).unwrap(),
             max_packets: None,
+            limit: Limit::Packets(u32::MAX),
         }
     }
 

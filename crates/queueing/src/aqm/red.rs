@@ -86,11 +86,16 @@ pub enum SizeScaling {
 
 impl RedSpec {
     /// The same for all packets.
-    pub(super) fn thresholds(&self) -> Vec<Thresholds> {
+    pub(super) fn thresholds(
+        &self,
+        _: spillgate_core::Limit,
+        _: spillgate_core::Rate,
+    ) -> Vec<Thresholds> {
         vec![Thresholds {
             dscp: Vec::new(),
             min: self.min_th,
             max: self.max_th,
+            in_bytes: false,
             probability: self.max_p,
             written: true,
         }]
@@ -274,6 +279,7 @@ impl Automaton for Red {
             average: avg,
             min: p.min,
             max: p.max,
+            in_bytes: false,
             probability: p_a.min(1.0),
             count: Some(v.count),
             draw: Some(u),
@@ -314,7 +320,15 @@ mod tests {
     }
 
     fn arrival(red: &mut Red, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
-        red.arrival(Time::ZERO, Backlog { packets: q }, packet, script)
+        red.arrival(
+            Time::ZERO,
+            Backlog {
+                packets: q,
+                bytes: 0,
+            },
+            packet,
+            script,
+        )
     }
 
     const PACKET: fn() -> Packet = || Packet::new(0, 0, 500);

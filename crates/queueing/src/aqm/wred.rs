@@ -1,7 +1,10 @@
 //! Weighted RED as Cisco routers have it.
 //!
 //! Source: Cisco IOS QoS configuration guide, "Weighted Random Early
-//! Detection"; defaults as `show policy-map interface` prints them.
+//! Detection"; defaults as `show policy-map interface` prints them: 20 to 40 packets on IOS,
+//! 20,000 to 40,000 B where it counts bytes; on IOS XE (8 + p)/32 of the queue limit for
+//! precedence p, and half of it (limits of 62,500 B, 375,000 B and 562,500 B in the outputs that
+//! the parser tests of github.com/CiscoTestAutomation/genieparser hold, `ShowPolicyMapInterface`).
 //!
 //! Idea: one queue, one average, many drop profiles; the packet's DSCP or
 //! precedence chooses its profile. Below the profile's minimum the packet
@@ -17,12 +20,15 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dscp, Packet, Size, Time, Verdict};
+use spillgate_core::{DropReason, Dscp, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
+
+/// Bytes of a packet of a limit in packets, where thresholds are in bytes.
+const FULL: u64 = 1500;
 
 /// Parameters of WRED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,15 +36,21 @@ use crate::{BuildError, Thresholds};
 pub struct WredSpec {
     /// Which field of the packet chooses its profile.
     pub by: WredBy,
+    /// What the average queue and all thresholds count. Default packets.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unit: WredUnit,
+    /// Whose thresholds hold where no profile says any. Default `ios`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub defaults: WredDefaults,
     /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16, default 9.
     #[schemars(range(min = 1, max = 16))]
     pub exponential_weighting_constant: u8,
-    /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults have maximum
+    /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have maximum
     /// 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of assured
     /// forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
     pub dscp: BTreeMap<Dscp, WredProfile>,
     /// Profiles by IP precedence that replace the defaults (with `by: precedence`). The defaults
-    /// have maximum 40, denominator 10, and minimum 20, 22, 24, 26, 28, 31, 33, 35.
+    /// of IOS have maximum 40, denominator 10, and minimum 20, 22, 24, 26, 28, 31, 33, 35.
     pub precedence: BTreeMap<u8, WredProfile>,
     /// Mark ECN-capable packets between the thresholds instead of dropping them. Default false.
     pub ecn: bool,
@@ -50,6 +62,8 @@ impl Default for WredSpec {
     fn default() -> Self {
         Self {
             by: WredBy::Dscp,
+            unit: WredUnit::Packets,
+            defaults: WredDefaults::Ios,
             exponential_weighting_constant: 9,
             dscp: BTreeMap::new(),
             precedence: BTreeMap::new(),
@@ -70,16 +84,56 @@ pub enum WredBy {
     Precedence,
 }
 
+/// What WRED counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WredUnit {
+    /// Waiting packets.
+    #[default]
+    Packets,
+    /// Waiting bytes.
+    Bytes,
+}
+
+impl WredUnit {
+    /// The unit of a number of it, for people.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Bytes => "B",
+        }
+    }
+}
+
+/// Thresholds where no profile says any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WredDefaults {
+    /// Those of Cisco IOS: minima of 20 to 36 and a maximum of 40 packets, whatever the queue's
+    /// limit; in bytes 1000 B for each.
+    #[default]
+    Ios,
+    /// Those of Cisco IOS XE: shares of the queue's limit. The maximum is half of it, the minimum
+    /// (8 + p)/32 of it for precedence p and class selector p, 12.8/32, 11.2/32 and 9.6/32 for drop
+    /// precedence 1, 2 and 3 of assured forwarding, 14.4/32 for EF, a quarter for all others, rounded down. A
+    /// packet of the limit counts 1500 B in bytes.
+    IosXe,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// One WRED drop profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WredProfile {
-    /// Lower threshold of the average, in packets, 1..=4096.
-    #[schemars(range(min = 1, max = 4096))]
-    pub min: u16,
-    /// Upper threshold of the average, in packets, `min`..=4096.
-    #[schemars(range(min = 1, max = 4096))]
-    pub max: u16,
+    /// Lower threshold of the average, in `unit`, at least 1, at most 4096 packets.
+    #[schemars(range(min = 1))]
+    pub min: u32,
+    /// Upper threshold of the average, in `unit`, at least `min`, at most 4096 packets.
+    #[schemars(range(min = 1))]
+    pub max: u32,
     /// Mark probability denominator: 1/`denominator` of the packets are dropped at `max`. Default 10.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 65536))]
@@ -91,7 +145,7 @@ fn ten() -> u32 {
 }
 
 impl WredProfile {
-    const fn with_min(min: u16) -> Self {
+    const fn with_min(min: u32) -> Self {
         Self {
             min,
             max: 40,
@@ -99,9 +153,9 @@ impl WredProfile {
         }
     }
 
-    /// The default profile of a DSCP.
+    /// The default profile of a DSCP on IOS.
     pub fn default_for_dscp(dscp: Dscp) -> Self {
-        let v = u16::from(dscp.value());
+        let v = u32::from(dscp.value());
         Self::with_min(match v {
             46 => 36,
             // AFcd is 8c + 2d, c 1..=4, d 1..=3.
@@ -111,38 +165,90 @@ impl WredProfile {
         })
     }
 
-    /// The default profile of an IP precedence (only the lower three bits count).
+    /// The default profile of an IP precedence on IOS (only the lower three bits count).
     pub fn default_for_precedence(precedence: u8) -> Self {
-        Self::with_min(20 + 20 * u16::from(precedence & 7) / 9)
+        Self::with_min(20 + 20 * u32::from(precedence & 7) / 9)
+    }
+}
+
+impl WredProfile {
+    /// The default profile on IOS XE of a DSCP, or of its precedence, where the queue's limit is `limit`.
+    fn share_of(limit: u64, by: WredBy, dscp: Dscp) -> Self {
+        let (v, precedence) = (dscp.value(), u64::from(dscp.precedence()));
+        // Tenths of a 32nd of the limit above the quarter.
+        let above = match (by, v) {
+            (WredBy::Precedence, _) => 10 * precedence,
+            // The shares of IOS's table, 20 to 40 packets, between a quarter and a half.
+            (WredBy::Dscp, 46) => 64,
+            (WredBy::Dscp, 10..=38) if v % 2 == 0 && (1..=3).contains(&(v % 8 / 2)) => {
+                64 - 16 * u64::from(v % 8 / 2)
+            }
+            (WredBy::Dscp, 8..=56) if v % 8 == 0 => 10 * precedence,
+            (WredBy::Dscp, _) => 0,
+        };
+        let counted = |tenths: u64| {
+            let share = limit.saturating_mul(tenths) / 320;
+            u32::try_from(share).unwrap_or(u32::MAX).max(1)
+        };
+        Self {
+            min: counted(80 + above),
+            max: counted(160),
+            denominator: 10,
+        }
     }
 }
 
 impl WredSpec {
-    /// The profile in force for a DSCP: what a router prints as its active table.
-    pub fn profile(&self, dscp: Dscp) -> WredProfile {
-        match self.by {
-            WredBy::Dscp => self
-                .dscp
-                .get(&dscp)
-                .copied()
-                .unwrap_or_else(|| WredProfile::default_for_dscp(dscp)),
-            WredBy::Precedence => self
-                .precedence
-                .get(&dscp.precedence())
-                .copied()
-                .unwrap_or_else(|| WredProfile::default_for_precedence(dscp.precedence())),
+    /// The profile in force for a DSCP in a queue of this limit: what a router prints as its active
+    /// table. A limit in time is what `rate` sends in it.
+    pub fn profile(&self, dscp: Dscp, limit: Limit, rate: Rate) -> WredProfile {
+        let written = match self.by {
+            WredBy::Dscp => self.dscp.get(&dscp),
+            WredBy::Precedence => self.precedence.get(&dscp.precedence()),
+        };
+        if let Some(profile) = written {
+            return *profile;
+        }
+        match self.defaults {
+            WredDefaults::IosXe => {
+                let limit = match (self.unit, limit) {
+                    (WredUnit::Packets, Limit::Packets(n)) => n.into(),
+                    (WredUnit::Bytes, Limit::Packets(n)) => u64::from(n) * FULL,
+                    (WredUnit::Packets, Limit::Bytes(n)) => n / FULL,
+                    (WredUnit::Bytes, Limit::Bytes(n)) => n,
+                    (WredUnit::Packets, Limit::Time(d)) => rate.bytes_in(d) / FULL,
+                    (WredUnit::Bytes, Limit::Time(d)) => rate.bytes_in(d),
+                };
+                WredProfile::share_of(limit, self.by, dscp)
+            }
+            WredDefaults::Ios => {
+                let packets = match self.by {
+                    WredBy::Dscp => WredProfile::default_for_dscp(dscp),
+                    WredBy::Precedence => WredProfile::default_for_precedence(dscp.precedence()),
+                };
+                let each = match self.unit {
+                    WredUnit::Packets => 1,
+                    WredUnit::Bytes => 1000,
+                };
+                WredProfile {
+                    min: packets.min * each,
+                    max: packets.max * each,
+                    ..packets
+                }
+            }
         }
     }
 
     /// Those of every DSCP, alike ones together.
-    pub(super) fn thresholds(&self) -> Vec<Thresholds> {
+    pub(super) fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<Thresholds> {
         let mut all: Vec<Thresholds> = Vec::new();
         for dscp in (0..64).filter_map(Dscp::new) {
-            let p = self.profile(dscp);
+            let p = self.profile(dscp, limit, rate);
             let one = Thresholds {
                 dscp: Vec::new(),
                 min: p.min.into(),
                 max: p.max.into(),
+                in_bytes: self.unit == WredUnit::Bytes,
                 probability: 1.0 / f64::from(p.denominator),
                 written: match self.by {
                     WredBy::Dscp => self.dscp.contains_key(&dscp),
@@ -195,7 +301,7 @@ impl WredSpec {
             "set `by: precedence`, or write the profiles under `dscp`",
         )?;
         for (dscp, profile) in &self.dscp {
-            check(at, &format!("dscp.{dscp}"), profile, leaf)?;
+            check(at, &format!("dscp.{dscp}"), profile, self.unit, leaf)?;
         }
         for (precedence, profile) in &self.precedence {
             let key = format!("precedence.{precedence}");
@@ -206,9 +312,11 @@ impl WredSpec {
                 "an IP precedence is between 0 and 7",
                 "write 0 to 7",
             )?;
-            check(at, &key, profile, leaf)?;
+            check(at, &key, profile, self.unit, leaf)?;
         }
-        if let Some(limit) = leaf.max_packets.filter(|l| *l < 40) {
+        let whatever = self.defaults == WredDefaults::Ios && self.unit == WredUnit::Packets;
+        let below = leaf.max_packets.filter(|l| *l < 40 && whatever);
+        if let Some(limit) = below {
             // Only if some default profile is in force.
             let all = match self.by {
                 WredBy::Dscp => self.dscp.len() == 64,
@@ -221,7 +329,8 @@ impl WredSpec {
             }
         }
         let profiles = std::array::from_fn(|d| {
-            let p = self.profile(Dscp::new(d as u8).unwrap_or_default());
+            let dscp = Dscp::new(d as u8).unwrap_or_default();
+            let p = self.profile(dscp, leaf.limit, leaf.rate);
             let (min, max) = (f64::from(p.min), f64::from(p.max));
             Profile {
                 min,
@@ -234,6 +343,7 @@ impl WredSpec {
             params: Arc::new(Params {
                 average: AverageParams::new(weight, self.mean_packet.0, leaf.rate),
                 ecn: self.ecn,
+                unit: self.unit,
                 profiles,
             }),
             vars: Vars {
@@ -248,6 +358,7 @@ fn check(
     at: &mut At<'_>,
     key: &str,
     profile: &WredProfile,
+    unit: WredUnit,
     leaf: &LeafFacts,
 ) -> Result<(), BuildError> {
     let WredProfile {
@@ -255,20 +366,19 @@ fn check(
         max,
         denominator,
     } = *profile;
-    at.check(
-        (1..=4096).contains(&min),
-        &format!("{key}.min"),
-        min,
-        "a threshold is between 1 and 4096 packets",
-        "write 1 to 4096",
-    )?;
-    at.check(
-        (1..=4096).contains(&max),
-        &format!("{key}.max"),
-        max,
-        "a threshold is between 1 and 4096 packets",
-        "write 1 to 4096",
-    )?;
+    let (most, text) = match unit {
+        WredUnit::Packets => (4096, "a threshold is between 1 and 4096 packets"),
+        WredUnit::Bytes => (u32::MAX, "a threshold is 1 B at least"),
+    };
+    for (end, threshold) in [("min", min), ("max", max)] {
+        at.check(
+            (1..=most).contains(&threshold),
+            &format!("{key}.{end}"),
+            threshold,
+            text,
+            "write 1 to 4096",
+        )?;
+    }
     at.check(
         min <= max,
         &format!("{key}.min"),
@@ -283,7 +393,10 @@ fn check(
         "the mark probability denominator is between 1 and 65536",
         "the default is 10",
     )?;
-    if let Some(limit) = leaf.max_packets.filter(|l| u32::from(max) > *l) {
+    if let Some(limit) = leaf
+        .max_packets
+        .filter(|l| max > *l && unit == WredUnit::Packets)
+    {
         at.warn(format!(
             "{key}: the maximum of {max} packets is above the queue limit of {limit}: tail drop comes first"
         ));
@@ -309,6 +422,7 @@ impl Profile {
 struct Params {
     average: AverageParams,
     ecn: bool,
+    unit: WredUnit,
     /// By DSCP; precedence profiles are spread over their eight code points each.
     profiles: [Profile; 64],
 }
@@ -339,12 +453,19 @@ impl Automaton for Wred {
         draw: &mut D,
     ) -> Verdict {
         let p = &*self.params;
-        let avg = self.vars.average.sample(&p.average, now, backlog.packets);
+        let waiting = match p.unit {
+            WredUnit::Packets => backlog.packets,
+            WredUnit::Bytes => u32::try_from(backlog.bytes).unwrap_or(u32::MAX),
+        };
+        let avg = self.vars.average.sample(&p.average, now, waiting);
         let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
         if avg < profile.min {
             Verdict::Pass
         } else if avg >= profile.max {
-            self.odds = Some(Odds::certain(avg, profile.min, profile.max));
+            self.odds = Some(Odds {
+                in_bytes: p.unit == WredUnit::Bytes,
+                ..Odds::certain(avg, profile.min, profile.max)
+            });
             Verdict::Drop(DropReason::Forced)
         } else {
             let (u, chance) = (draw.draw(), profile.chance(avg));
@@ -355,6 +476,7 @@ impl Automaton for Wred {
                 average: avg,
                 min: profile.min,
                 max: profile.max,
+                in_bytes: p.unit == WredUnit::Bytes,
                 probability: chance,
                 count: None,
                 draw: Some(u),
@@ -372,7 +494,11 @@ impl Automaton for Wred {
     }
 
     fn average(&self) -> Option<f64> {
-        Some(self.vars.average.value)
+        (!self.counts_bytes()).then_some(self.vars.average.value)
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.params.unit == WredUnit::Bytes
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -57,7 +57,7 @@ fn default_profiles_are_the_router_s() {
     for (name, m) in expected {
         assert_eq!(min(name), m, "{name}");
     }
-    let by_precedence: Vec<u16> = (0..8)
+    let by_precedence: Vec<u32> = (0..8)
         .map(|p| WredProfile::default_for_precedence(p).min)
         .collect();
     assert_eq!(by_precedence, [20, 22, 24, 26, 28, 31, 33, 35]);
@@ -139,7 +139,15 @@ fn one_draw_between_the_thresholds_and_none_elsewhere() {
             ecn,
             ..Packet::new(0, 0, 500)
         };
-        w.arrival(Time::ZERO, Backlog { packets: 36 }, &packet, &mut script)
+        w.arrival(
+            Time::ZERO,
+            Backlog {
+                packets: 36,
+                bytes: 0,
+            },
+            &packet,
+            &mut script,
+        )
     };
     // p = 0.05 at 36.
     assert_eq!(ask(&mut w, 31.0, Ecn::NotEct), Verdict::Pass);
@@ -154,4 +162,105 @@ fn one_draw_between_the_thresholds_and_none_elsewhere() {
         Verdict::Drop(DropReason::Forced)
     );
     assert_eq!(script.drawn, 3);
+}
+
+/// What IOS XE prints as its active table: thresholds of limits in bytes and in time (10 ms at
+/// 300 Mb/s), recorded (github.com/CiscoTestAutomation/genieparser, `ShowPolicyMapInterface`).
+#[test]
+fn defaults_of_ios_xe_are_shares_of_the_limit() {
+    let table = |limit, rate| {
+        let w = WredSpec {
+            by: WredBy::Precedence,
+            unit: WredUnit::Bytes,
+            defaults: WredDefaults::IosXe,
+            ..WredSpec::default()
+        };
+        let profile = |p: u8| w.profile(Dscp::new(p << 3).unwrap(), limit, rate);
+        assert!((0..8).all(|p| profile(p).denominator == 10));
+        let max = profile(0).max;
+        assert!((0..8).all(|p| profile(p).max == max));
+        ([0, 1, 2, 3, 4, 5, 6, 7].map(|p| profile(p).min), max)
+    };
+    let rate = Rate::from_bps(300_000_000).unwrap();
+    let (minima, max) = table(Limit::Bytes(562_500), rate);
+    let some = [
+        minima[0], minima[1], minima[2], minima[3], minima[5], minima[7],
+    ];
+    assert_eq!(some, [140_625, 158_203, 175_781, 193_359, 228_515, 263_671]);
+    assert_eq!(max, 281_250);
+    let (minima, max) = table(Limit::Bytes(62_500), rate);
+    assert_eq!((minima[4], minima[6], max), (23_437, 27_343, 31_250));
+    let (minima, max) = table(Limit::Time(spillgate_core::Dur::from_ms(10)), rate);
+    assert_eq!(
+        (
+            [
+                minima[0], minima[1], minima[2], minima[4], minima[5], minima[6], minima[7]
+            ],
+            max
+        ),
+        (
+            [93_750, 105_468, 117_187, 140_625, 152_343, 164_062, 175_781],
+            187_500
+        )
+    );
+}
+
+/// The unit of the limit and that of the thresholds may differ; with IOS's own defaults the limit is
+/// of no account.
+#[test]
+fn defaults_in_packets_and_bytes() {
+    let rate = Rate::from_bps(1_000_000).unwrap();
+    let of = |defaults, unit, limit, dscp: &str| {
+        let w = WredSpec {
+            unit,
+            defaults,
+            ..WredSpec::default()
+        };
+        let p = w.profile(dscp.parse().unwrap(), limit, rate);
+        (p.min, p.max)
+    };
+    use WredDefaults::{Ios, IosXe};
+    use WredUnit::{Bytes, Packets};
+    let packets = Limit::Packets(64);
+    for (dscp, min) in [
+        ("default", 16),
+        ("cs1", 18),
+        ("cs7", 30),
+        ("af11", 25),
+        ("af12", 22),
+        ("af13", 19),
+        ("ef", 28),
+    ] {
+        assert_eq!(of(IosXe, Packets, packets, dscp), (min, 32), "{dscp}");
+    }
+    assert_eq!(of(IosXe, Bytes, packets, "default"), (24_000, 48_000));
+    assert_eq!(of(IosXe, Packets, Limit::Bytes(96_000), "cs1"), (18, 32));
+    assert_eq!(of(IosXe, Packets, Limit::Packets(1), "cs1"), (1, 1));
+    assert_eq!(of(Ios, Packets, Limit::Packets(4096), "af11"), (32, 40));
+    assert_eq!(
+        of(Ios, Bytes, Limit::Packets(4096), "af11"),
+        (32_000, 40_000)
+    );
+}
+
+/// In bytes the same queue is judged by what its packets weigh.
+#[test]
+fn bytes_are_averaged() {
+    let spec = WredSpec {
+        by: WredBy::Precedence,
+        unit: WredUnit::Bytes,
+        exponential_weighting_constant: 1,
+        ..WredSpec::default()
+    };
+    let mut w = wred(spec);
+    let ask = |w: &mut Wred, bytes| {
+        let mut script = Script::new(&[]);
+        let backlog = Backlog { packets: 30, bytes };
+        w.vars.average.value = bytes as f64;
+        w.arrival(Time::ZERO, backlog, &Packet::new(0, 0, 500), &mut script)
+    };
+    assert_eq!(ask(&mut w, 19_999), Verdict::Pass);
+    assert_eq!(ask(&mut w, 40_000), Verdict::Drop(DropReason::Forced));
+    assert!(w.odds().is_some_and(|o| o.in_bytes && o.max == 40_000.0));
+    assert_eq!((w.average(), w.counts_bytes()), (None, true));
 }

@@ -106,6 +106,17 @@ pub struct ClassSpec {
 }
 
 impl ClassSpec {
+    /// How much may wait in its queue, of which WRED's default thresholds may be shares: its own
+    /// limit, that of its fair queue, or 64 packets.
+    pub fn waiting_limit(&self) -> Limit {
+        let fair = self.fair_queue.as_ref().map(|f| f.hold_queue);
+        let own = match &self.priority {
+            Some(p) => Some(p.limit),
+            None => self.queue_limit,
+        };
+        own.unwrap_or_else(|| Limit::Packets(fair.unwrap_or(64)))
+    }
+
     /// The keys that make or shape a queue of its own, and whether each is set.
     pub(crate) fn queueing_keys(&self) -> [(&'static str, bool); 12] {
         [

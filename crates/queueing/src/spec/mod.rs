@@ -17,7 +17,8 @@ pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, Sha
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredBy, WredProfile, WredSpec,
+    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredBy, WredDefaults, WredProfile,
+    WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{
@@ -100,6 +101,7 @@ impl FifoSpec {
         let facts = crate::aqm::LeafFacts {
             rate: scope.rate,
             max_packets: bound.max_packets(),
+            limit: bound.as_limit(),
         };
         let aqm = match &self.aqm {
             Some(a) => Some(at.key("aqm", |at| a.resolve(at, &facts))?),

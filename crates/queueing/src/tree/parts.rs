@@ -318,6 +318,10 @@ pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<L
     let facts = LeafFacts {
         rate: guaranteed,
         max_packets: bound.max_packets().into_iter().chain(hold).min(),
+        limit: match hold {
+            Some(n) if bound == Bound::NONE => Limit::Packets(n),
+            _ => bound.as_limit(),
+        },
     };
     let aqm = match &c.aqm {
         Some(a) => Some(at.key("aqm", |at| a.resolve(at, &facts))?),

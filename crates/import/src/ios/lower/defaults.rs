@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use spillgate_core::Limit;
+use spillgate_queueing::aqm::{AqmSpec, WredUnit};
 use spillgate_queueing::spec::ClassSpec;
 
 use super::super::platform::{DefaultLimit, FairDefaults, Profile};
@@ -20,13 +21,22 @@ pub(super) struct Defaults<'c, 'a> {
 impl Defaults<'_, '_> {
     /// The limit of a queue in `policy`; none: the engine's own.
     pub(super) fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
+        self.limit_in(default, policy, WredUnit::Packets)
+    }
+
+    fn limit_in(&self, default: DefaultLimit, policy: &str, unit: WredUnit) -> Option<Limit> {
         match default {
             DefaultLimit::Engine => None,
             DefaultLimit::Fixed(limit) => Some(limit),
             DefaultLimit::Enclosing { time, least } => {
                 let bytes = self.rates.get(policy).map_or(0, |r| r.bytes_in(time));
-                let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
-                Some(Limit::Packets(packets.max(least)))
+                Some(match unit {
+                    WredUnit::Packets => {
+                        let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
+                        Limit::Packets(packets.max(least))
+                    }
+                    WredUnit::Bytes => Limit::Bytes(bytes.max(u64::from(least) * 1500)),
+                })
             }
         }
     }
@@ -39,14 +49,18 @@ impl Defaults<'_, '_> {
         queues: Option<u16>,
         own: Option<u16>,
     ) {
+        let unit = match &spec.aqm {
+            Some(AqmSpec::Wred(w)) => w.unit,
+            _ => WredUnit::Packets,
+        };
         if spec.queue_limit.is_none() {
             spec.queue_limit = match spec.fair_queue {
                 // Its limits are those of the conversations.
                 Some(_) if matches!(self.profile.fair, FairDefaults::Conversations { .. }) => None,
                 Some(_) => self
-                    .limit(self.profile.queue_limit, policy)
+                    .limit_in(self.profile.queue_limit, policy, unit)
                     .or(Some(Limit::Packets(64))),
-                None => self.limit(self.profile.queue_limit, policy),
+                None => self.limit_in(self.profile.queue_limit, policy, unit),
             };
         }
         let Some(fair) = &mut spec.fair_queue else {

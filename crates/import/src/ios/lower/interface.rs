@@ -34,15 +34,17 @@ pub(super) fn lower(
                 without_bandwidth(config, interface, &policy, profile, report);
                 attached(config, name, &policy, report, names)
             }
-            None => default_discipline(interface, bandwidth, report).map(|(spec, line)| {
-                let mut policy = format!("INTERFACE-DEFAULT:{name}");
-                while imported.policies.contains_key(&policy) {
-                    policy.push('+');
-                }
-                imported.policies.insert(policy.clone(), spec);
-                imported.policy_lines.insert(policy.clone(), line);
-                (policy, line)
-            }),
+            None => {
+                default_discipline(interface, bandwidth, profile, report).map(|(spec, line)| {
+                    let mut policy = format!("INTERFACE-DEFAULT:{name}");
+                    while imported.policies.contains_key(&policy) {
+                        policy.push('+');
+                    }
+                    imported.policies.insert(policy.clone(), spec);
+                    imported.policy_lines.insert(policy.clone(), line);
+                    (policy, line)
+                })
+            }
         };
         let input_policy = interface.input_policy.and_then(|policy| {
             without_bandwidth(config, interface, &policy, profile, report);
@@ -198,10 +200,11 @@ fn beside_policy(interface: &Interface<'_>, report: &mut Report<'_>) {
 fn default_discipline(
     interface: &Interface<'_>,
     bandwidth: Option<Rate>,
+    profile: &Profile,
     report: &mut Report<'_>,
 ) -> Option<(DisciplineSpec, u32)> {
     let hold = interface.hold_queue.map(|h| h.value);
-    let aqm = wred(&interface.wred, report);
+    let aqm = wred(&interface.wred, profile, report);
     let fair = interface.queueing.and_then(|q| match q.value {
         InterfaceQueueing::Fair(fair) => Some((fair, q.origin)),
         InterfaceQueueing::Fifo => None,

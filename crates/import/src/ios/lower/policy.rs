@@ -1,7 +1,7 @@
 //! Policy-maps as class-based disciplines.
 
 use spillgate_core::{Limit, Percent, RateOrPercent};
-use spillgate_queueing::aqm::{AqmSpec, WredBy, WredSpec};
+use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults, WredSpec, WredUnit};
 use spillgate_queueing::spec::{
     ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, OneOrMany, PoliceAction,
     PoliceActions, PoliceSpec, PolicingWhen, PrioritySpec, ShapeSpec,
@@ -10,6 +10,7 @@ use spillgate_scenario::Imported;
 
 use super::super::ast::{At, Class, ClassMap, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
+use super::super::platform::Profile;
 use super::super::report::Report;
 use super::defaults::Defaults;
 use super::matching::{Classes, show_cycle};
@@ -208,7 +209,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
                 ..defaults
             }
         });
-        spec.aqm = wred(&class.wred, self.report);
+        spec.aqm = wred(&class.wred, self.defaults.profile, self.report);
         spec.policy = class.policy.and_then(|p| self.nested(&p, path));
         self.reconcile_nesting(class, &mut spec);
         // Classes without a queue of their own share that of class-default.
@@ -227,6 +228,14 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             let fair = class.fair_queue.map(|f| f.value).unwrap_or_default();
             self.defaults
                 .queue(&mut spec, policy, fair.queues, fair.threshold);
+        }
+        let limit = spec.waiting_limit();
+        if let Some(AqmSpec::Wred(w)) = spec.aqm.as_mut().filter(|_| class.wred.unit.is_none()) {
+            // Shares of a limit are in its unit.
+            let packets = matches!(limit, Limit::Packets(_));
+            if w.defaults == WredDefaults::IosXe && !packets {
+                w.unit = WredUnit::Bytes;
+            }
         }
         spec
     }
@@ -432,7 +441,7 @@ fn check_sum<'a>(
 }
 
 /// WRED of a class or interface; none if it is off.
-pub(super) fn wred(wred: &Wred<'_>, report: &mut Report<'_>) -> Option<AqmSpec> {
+pub(super) fn wred(wred: &Wred<'_>, profile: &Profile, report: &mut Report<'_>) -> Option<AqmSpec> {
     wred.origin?;
     let by = wred.by.unwrap_or(if wred.dscp.is_empty() {
         WredBy::Precedence
@@ -441,6 +450,8 @@ pub(super) fn wred(wred: &Wred<'_>, report: &mut Report<'_>) -> Option<AqmSpec> 
     });
     let mut spec = WredSpec {
         by,
+        unit: wred.unit.unwrap_or_default(),
+        defaults: profile.wred,
         ecn: wred.ecn,
         ..WredSpec::default()
     };
