@@ -11,7 +11,9 @@ pub struct Window {
     pub(super) mss: u64,
     credit: u64,
     /// See [`TcpConfig::abc_limit`].
-    abc_limit: u32,
+    abc_limit: u8,
+    /// See [`TcpConfig::mark_floor`].
+    mark_floor: u8,
     base: LossBase,
 }
 
@@ -24,6 +26,7 @@ impl Window {
             mss,
             credit: 0,
             abc_limit: cfg.abc_limit,
+            mark_floor: cfg.mark_floor,
             base: cfg.loss_base,
         }
     }
@@ -83,14 +86,17 @@ impl Window {
         }
     }
 
-    /// Threshold `beta` times the base, at least two segments; window there, or one segment on a timeout.
+    /// Threshold `beta` times the base, at least two segments; window there (for marks down to their own
+    /// floor), or one segment on a timeout.
     pub(super) fn decrease(&mut self, loss: &LossSample, beta: f64) {
+        let share = (self.loss_base(loss) as f64 * beta) as u64;
         if loss.cause != Cause::TimeoutAgain {
-            self.ssthresh = ((self.loss_base(loss) as f64 * beta) as u64).max(2 * self.mss);
+            self.ssthresh = share.max(2 * self.mss);
             self.credit = 0;
         }
         self.cwnd = match loss.cause {
-            Cause::Loss | Cause::Mark => self.ssthresh,
+            Cause::Loss => self.ssthresh,
+            Cause::Mark => share.max(u64::from(self.mark_floor) * self.mss),
             Cause::Timeout | Cause::TimeoutAgain => self.mss,
         };
     }

@@ -34,6 +34,7 @@ impl Sender {
         if !seg.flags.has(Flags::SYN | Flags::ACK) || seg.ack != 1 || self.max == 0 {
             return;
         }
+        let syn_lost = self.row > 0;
         self.state = State::Established;
         (self.una, self.nxt, self.max) = (1, 1, 1);
         self.rto_at = Time::MAX;
@@ -43,10 +44,10 @@ impl Sender {
         self.ecn = self.cfg.ecn != EcnMode::Off && seg.flags.has(Flags::ECE);
         if self.cfg.timestamps {
             self.rtt.sample(now.since(seg.ts_ecr), &self.cfg);
-        } else if !self.syn_lost {
+        } else if !syn_lost {
             self.rtt.sample(now.since(self.last_sent), &self.cfg);
         }
-        if self.syn_lost {
+        if syn_lost {
             self.cc.limit(self.cfg.mss.into()); // RFC 5681 §3.1
             self.rtt.after_lost_syn(&self.cfg);
         }
@@ -98,7 +99,14 @@ impl Sender {
                 srtt: self.rtt.srtt(),
                 min_rtt,
                 cwnd_limited: cc::is_limited(cwnd, self.cc.ssthresh(), mss, prior_in_flight),
-                in_recovery: self.rec.phase == Phase::Fast || echo,
+                // What is echoed while a timeout is repaired was answered by that (RFC 3168 §6.1.2:
+                // once per window): everything sent is old, so the echo ends only when the window
+                // has grown over it and CWR leaves with the first new data.
+                in_recovery: match self.rec.phase {
+                    Phase::Fast => true,
+                    Phase::Open => echo,
+                    Phase::Loss => false,
+                },
                 rate,
             });
         }
@@ -136,7 +144,7 @@ impl Sender {
     /// New data were acknowledged: RFC 6298 §5.2 and §5.3.
     fn restart_timer(&mut self, now: Time) {
         self.row = 0;
-        if self.una == self.max {
+        if self.una == self.max && !self.held {
             self.rto_at = Time::MAX;
             return;
         }

@@ -122,9 +122,12 @@ pub struct TcpConfig {
     pub retries: u32,
     /// Segments by which one acknowledgment may open the window, in bytes
     /// acknowledged (RFC 3465); 0: one increment per acknowledgment, whatever it covers.
-    pub abc_limit: u32,
+    pub abc_limit: u8,
     /// What a loss halves.
     pub loss_base: LossBase,
+    /// How many segments a mark leaves of the window at least: 1, and at one the next mark stops the sender
+    /// until its timer expires (RFC 3168 §6.1.2, RFC 9438 §4.6); Linux has 2.
+    pub mark_floor: u8,
     /// Reno retransmits fast only once per window, as ns-2 does (`bug_fix_`); otherwise again,
     /// halving again, whenever three duplicates follow a partial acknowledgment (RFC 5681 §3.2).
     pub reno_once: bool,

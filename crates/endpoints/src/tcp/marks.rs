@@ -28,9 +28,16 @@ impl Sender {
         if self.una <= self.answered || self.rec.phase != Phase::Open {
             return;
         }
-        self.congested(now, Cause::Mark, delivered);
+        let smallest = self.cfg.ecn == EcnMode::Classic && self.cfg.mark_floor == 1;
+        if smallest && self.cc.cwnd() <= self.cfg.mss.into() {
+            // The window cannot be halved; the timer decides when the next segment leaves.
+            self.held = true;
+            self.cwr_due = true;
+            self.rto_at = now + self.rtt.rto(&self.cfg);
+        } else {
+            self.congested(now, Cause::Mark, delivered);
+        }
         self.answered = self.max;
-        self.cwr_due = true;
         self.stats.ecn_reactions += 1;
     }
 
@@ -54,6 +61,8 @@ impl Sender {
             nxt: self.max,
             peer_window: self.cfg.max_window,
         });
+        // §6.1.2: whatever the reason, the first new data after it carry CWR.
+        self.cwr_due = self.ecn;
         if cause == Cause::Loss {
             self.stats.fast_retransmits += 1;
         }

@@ -78,7 +78,8 @@ pub struct Sender {
     pub(super) cwr_due: bool,
     pub(super) ack_due: bool,
     pub(super) syn_due: bool,
-    pub(super) syn_lost: bool,
+    /// A mark stopped a window of one segment until the timer expires (RFC 3168 §6.1.2).
+    pub(super) held: bool,
     /// See [`TcpConfig::is_plain`].
     pub(super) plain: bool,
     pub(super) cc: Congestion,
@@ -146,7 +147,7 @@ impl Sender {
             cwr_due: false,
             ack_due: false,
             syn_due: false,
-            syn_lost: false,
+            held: false,
             plain: cfg.is_plain(),
             cc,
             rec: Recovery::default(),

@@ -252,6 +252,7 @@ impl TcpSpec {
             } else {
                 LossBase::Flight
             },
+            mark_floor: if linux { 2 } else { 1 },
             reno_once: ns2,
             impatient: true,
             cautious_exit: !ns2,

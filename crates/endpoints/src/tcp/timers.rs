@@ -28,7 +28,6 @@ impl Sender {
 
     pub(super) fn syn_timeout(&mut self, now: Time) {
         if self.max > 0 {
-            self.syn_lost = true;
             self.row = self.row.saturating_add(1);
             self.stats.timeouts += 1;
             self.rtt.back_off();
@@ -41,6 +40,10 @@ impl Sender {
     }
 
     fn retransmission_timeout(&mut self, now: Time) {
+        if std::mem::take(&mut self.held) && self.una == self.max {
+            self.rto_at = Time::MAX; // nothing is missing: the next segment may leave
+            return;
+        }
         self.row = self.row.saturating_add(1);
         self.stats.timeouts += 1;
         if self.row > self.cfg.retries {

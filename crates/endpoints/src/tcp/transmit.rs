@@ -45,7 +45,9 @@ impl Sender {
             State::Done | State::Failed(_) => return None,
             State::Established | State::FinSent => {}
         }
-        let choice = if self.sel.is_some() {
+        let choice = if self.held {
+            None
+        } else if self.sel.is_some() {
             self.next_segment()
         } else {
             self.choose_plain()
@@ -231,7 +233,7 @@ impl Sender {
         if self.cfg.rack_tlp {
             self.arm_probe(now);
         }
-        let cwr = fresh && std::mem::take(&mut self.cwr_due);
+        let cwr = fresh && len > 0 && std::mem::take(&mut self.cwr_due);
         Segment {
             ack: 1,
             ts_ecr: self.ts_recent,

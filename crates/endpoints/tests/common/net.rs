@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, Ecn, Time};
+use spillgate_endpoints::tcp::config::EcnMode;
 use spillgate_endpoints::tcp::{Flags, Receiver, Segment, Sender, State, TcpConfig, TcpSpec};
 
 /// What happens to one packet.
@@ -44,6 +45,8 @@ pub(crate) struct Net {
     high: u64,
     /// Tail loss probes so far.
     probes: u32,
+    /// Reductions of the window that CWR has told of.
+    told: u32,
     last_delivered: u64,
 }
 
@@ -59,6 +62,7 @@ impl Net {
             sent: (0, 0),
             high: 0,
             probes: 0,
+            told: 0,
             last_delivered: 0,
             cfg,
         }
@@ -72,6 +76,7 @@ impl Net {
     /// Drains both endpoints; `fate` sees direction, number within it, and segment.
     pub(crate) fn flush(&mut self, fate: &mut dyn FnMut(bool, u64, &Segment) -> Fate) {
         while let Some(seg) = self.tx.poll_transmit(self.now) {
+            self.check_marks(&seg);
             self.check_window(&seg);
             let n = self.sent.0;
             self.sent.0 += u64::from(seg.len > 0 || seg.flags.has(Flags::FIN));
@@ -98,6 +103,27 @@ impl Net {
             }
             Fate::Mark => self.put(at, forward, seg, marked(seg.ect)),
             Fate::MarkLate(d) => self.put(at + d, forward, seg, marked(seg.ect)),
+        }
+    }
+
+    /// RFC 3168 §6.1.2: CWR on the first new data after each reduction and nowhere else; §6.1.5: nothing but new
+    /// data is ECN-capable.
+    fn check_marks(&mut self, seg: &Segment) {
+        if self.cfg.ecn == EcnMode::Off {
+            return;
+        }
+        let s = self.tx.stats();
+        let reductions = s.fast_retransmits + s.timeouts + s.ecn_reactions;
+        if seg.flags.has(Flags::SYN) {
+            self.told = reductions; // its own timeouts
+            return;
+        }
+        let fresh = seg.len > 0 && seg.seq >= self.high;
+        let due = fresh && reductions > self.told;
+        assert_eq!(seg.flags.has(Flags::CWR), due, "{seg:?}");
+        assert_eq!(seg.ect.is_capable(), fresh, "{seg:?}");
+        if due {
+            self.told = reductions;
         }
     }
 
