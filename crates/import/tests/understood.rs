@@ -320,3 +320,56 @@ fn thresholds_in_force_are_said() {
         ("0: 20000 40000 B 1/10 false", "7: 35000 40000 B 1/10 false")
     );
 }
+
+/// `speed` of a port is its rate, unless `bandwidth` says another; on IOS XR always.
+#[test]
+fn the_speed_of_a_port_decides_its_rate() {
+    let of = |lines: &str, name: &str, platform| {
+        let text = format!(
+            "class-map A\n match dscp 8\npolicy-map P\n class A\n  bandwidth percent 10\n{lines}interface {name}\n service-policy output P\n"
+        );
+        let u = IosImporter
+            .understand("r.cfg", text.as_bytes(), platform, Some(name))
+            .unwrap_or_else(|e| panic!("{e}"));
+        let u = serde_json::to_value(u).unwrap();
+        let warned = u["warnings"].as_array().unwrap().len();
+        let i = at(&u, "/interfaces/0");
+        let from = i["rate_from"].as_str().unwrap().to_owned();
+        (i["rate"].as_u64().unwrap() / 1_000_000, from, warned)
+    };
+    let speed = "the speed of its port".to_owned();
+    let gi = "interface GigabitEthernet0/1\n";
+    let (port, sub) = ("GigabitEthernet0/1", "GigabitEthernet0/1.20");
+    let ios = Platform::Ios;
+    let fixed = format!("{gi} duplex full\n speed 100\n");
+    assert_eq!(of(&fixed, port, ios), (100, speed.clone(), 0));
+    assert_eq!(of(&fixed, sub, ios), (100, speed.clone(), 0));
+    assert_eq!(
+        of(&format!("{fixed} bandwidth 20000\n"), port, ios),
+        (20, "its bandwidth command".to_owned(), 0)
+    );
+    assert_eq!(
+        of(&format!("{fixed} bandwidth 20000\n"), port, Platform::IosXr),
+        (100, speed.clone(), 0)
+    );
+    assert_eq!(
+        of(&format!("{fixed} bandwidth 20000\n"), sub, ios).1,
+        "the bandwidth command of the main interface"
+    );
+    let type_only = (
+        1000,
+        "no bandwidth command; the default of its type".to_owned(),
+        1,
+    );
+    for lines in [
+        " speed auto\n",
+        " speed auto 10 100\n",
+        " speed 100\n no speed\n",
+        " speed nonegotiate\n",
+    ] {
+        assert_eq!(of(&format!("{gi}{lines}"), port, ios), type_only, "{lines}");
+    }
+    // A line in b/s.
+    let serial = "interface Serial0/0\n speed 9600\n";
+    assert_eq!(of(serial, "Serial0/0", ios).1, type_only.1);
+}

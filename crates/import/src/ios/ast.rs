@@ -250,6 +250,8 @@ pub(crate) struct Interface<'a> {
     pub(crate) origin: Origin<'a>,
     /// `bandwidth`.
     pub(crate) own_bandwidth: Option<At<'a, Rate>>,
+    /// `speed` of an Ethernet port, not left to negotiation.
+    pub(crate) speed: Option<At<'a, Rate>>,
     /// `bandwidth qos-reference`.
     pub(crate) qos_reference: Option<At<'a, Rate>>,
     /// `max-reserved-bandwidth`, in percent.

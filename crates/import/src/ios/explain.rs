@@ -143,6 +143,7 @@ fn from(source: Option<Source>, profile: &Profile) -> &'static str {
     match source {
         Some(Source::Bandwidth) => "its bandwidth command",
         Some(Source::Parent) => "the bandwidth command of the main interface",
+        Some(Source::Speed) => "the speed of its port",
         Some(Source::Type) if profile.reference == Reference::Line => "the line rate of its type",
         Some(Source::Type) => "no bandwidth command; the default of its type",
         None => "no bandwidth command, and its type has no default",

@@ -1,13 +1,14 @@
 //! `interface`: its bandwidth, its output policy, and the queueing that it
 //! has without one.
 
+use spillgate_core::Rate;
 use spillgate_queueing::spec::FairQueueSpec;
 
 use super::args::{Args, nearest};
 use super::ast::{At, FairQueue, Interface, InterfaceQueueing, Origin, Wred};
 use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
-use super::interface_words::{INTERFACE, QUEUEING, Verb, canonical};
+use super::interface_words::{INTERFACE, QUEUEING, Verb, canonical, is_ethernet};
 use super::keyword::{Found, abbreviates, find};
 use super::parse::{Command, Kind, Mode, Parser, lookup};
 use super::policy_map::path;
@@ -54,6 +55,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 name: name.clone(),
                 origin: Origin::new(c.line, first.column),
                 own_bandwidth: None,
+                speed: None,
                 qos_reference: None,
                 max_reserved: None,
                 output_policy: None,
@@ -157,6 +159,19 @@ pub(crate) fn command<'a>(
             p.config.interfaces[index].dot1q = tagged.then_some(origin);
             p.config.interfaces[index].vlan = vlan.filter(|_| tagged);
             return Some(Kind::Other);
+        }
+        Verb::Speed => {
+            let mut args = c.args;
+            let fixed = args.number("a speed in Mb/s", 1..=800_000).ok();
+            // `speed auto 10 100` leaves it to negotiation; lines have speeds in b/s.
+            let port = is_ethernet(&p.config.interfaces[index].name);
+            let fixed = fixed.filter(|_| port && !c.negated && args.peek().is_none());
+            let rate = fixed.and_then(|mbps| Rate::from_bps(mbps * 1_000_000));
+            p.config.interfaces[index].speed = rate.map(|value| At { value, origin });
+            return Some(match rate {
+                Some(_) => Kind::Queueing,
+                None => Kind::Other,
+            });
         }
         Verb::Switchport => {
             let mut args = c.args;

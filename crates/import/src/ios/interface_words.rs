@@ -18,6 +18,8 @@ pub(crate) enum Verb {
     FrameRelay,
     Encapsulation,
     Switchport,
+    /// `speed` of an Ethernet port; of another line it is skipped.
+    Speed,
     /// Not modelled, if this word follows (any, if empty); the reason.
     Foreign(&'static str, &'static str),
     /// Opens a circuit of the interface.
@@ -130,7 +132,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("shutdown", Skip),
     ("snmp", Skip),
     ("spanning-tree", Skip),
-    ("speed", Skip),
+    ("speed", Verb::Speed),
     ("srr-queue", Foreign("", SWITCH)),
     ("standby", Skip),
     ("storm-control", Foreign("", SWITCH)),
@@ -209,6 +211,11 @@ pub fn canonical(name: &str) -> String {
         Some((full, _)) => format!("{full}{number}"),
         None => name.to_owned(),
     }
+}
+
+/// Whether an interface of this full name is an Ethernet port, or a sub-interface of one.
+pub(crate) fn is_ethernet(name: &str) -> bool {
+    name.contains("Ethernet") || name.contains("GigE")
 }
 
 /// The interface that a sub-interface belongs to: GigabitEthernet0/1 for GigabitEthernet0/1.20.

@@ -106,7 +106,8 @@ fn bandwidth(
         }
         return None;
     }
-    interface.bandwidth().map(|b| b.value)
+    let said = interface.bandwidth().or(interface.speed);
+    said.map(|b| b.value)
 }
 
 /// Warns that percentages are of a rate that the configuration does not say.

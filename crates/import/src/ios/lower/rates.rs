@@ -19,28 +19,35 @@ pub(crate) enum Source {
     Bandwidth,
     /// The `bandwidth` of the interface that a sub-interface belongs to.
     Parent,
+    /// The `speed` of the port.
+    Speed,
     /// What the type of the interface has by default.
     Type,
 }
 
 /// The rate that percentages of an interface's policy are of, and where it is from.
+///
+/// `bandwidth` rules where the platform goes by it; the default that it replaces is the speed of
+/// the port (Cisco IOS interface command reference, `bandwidth (interface)` and `show interfaces`).
 pub(crate) fn reference(
     config: &Config<'_>,
     interface: &Interface<'_>,
     profile: &Profile,
 ) -> Option<(Rate, Source)> {
+    let main = parent(&interface.name)
+        .and_then(|name| config.interface_index.get(name))
+        .and_then(|i| config.interfaces.get(*i));
+    let speed = interface.speed.or_else(|| main.and_then(|m| m.speed));
     let by_type = || default_bandwidth(&interface.name).map(|r| (r, Source::Type));
+    let by_line = || speed.map(|s| (s.value, Source::Speed)).or_else(by_type);
     if profile.reference == Reference::Line {
-        return by_type();
+        return by_line();
     }
     if let Some(own) = interface.bandwidth() {
         return Some((own.value, Source::Bandwidth));
     }
-    let above = parent(&interface.name)
-        .and_then(|name| config.interface_index.get(name))
-        .and_then(|i| config.interfaces.get(*i))
-        .and_then(Interface::bandwidth);
-    above.map(|b| (b.value, Source::Parent)).or_else(by_type)
+    let above = main.and_then(Interface::bandwidth);
+    above.map(|b| (b.value, Source::Parent)).or_else(by_line)
 }
 
 /// Rates by policy-map; the lowest where several are said.
