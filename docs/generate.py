@@ -48,8 +48,11 @@ def metrics():
     """The metrics with their units."""
     names = {"1": "ratio"}
     return table(
-        ("metric", "unit", "meaning"),
-        [(f"`{m.name}`", names.get(m.unit, m.unit), cell(m.summary)) for m in spillgate.metrics()],
+        ("metric", "unit", "better", "meaning"),
+        [
+            (f"`{m.name}`", names.get(m.unit, m.unit), m.better or "", cell(m.summary))
+            for m in spillgate.metrics()
+        ],
     )
 
 

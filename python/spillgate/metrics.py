@@ -22,11 +22,13 @@ class Metric:
         unit: Its base unit: `s`, `b/s`, `packets`, `B`, `1` for ratios, `score` and `factor` for
             plain numbers.
         summary: One sentence on what it means.
+        better: Whether `less` or `more` of it is better for its users; none if that depends.
     """
 
     name: str
     unit: str
     summary: str
+    better: str | None = None
 
 
 def metrics() -> list[Metric]:
@@ -38,7 +40,8 @@ def metrics() -> list[Metric]:
         's'
     """
     return [
-        Metric(m["name"], m["unit"], m["summary"]) for m in _engine.catalog().get("metrics", [])
+        Metric(m["name"], m["unit"], m["summary"], m["better"])
+        for m in _engine.catalog().get("metrics", [])
     ]
 
 

@@ -21,6 +21,7 @@ from spillgate.remarks import remarks
 from spillgate.rows import (
     VERDICT_MARKS,
     Admission,
+    Difference,
     Distribution,
     Row,
     Run,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 SERIES = "series.parquet"
 """Name of the table of time series in a run directory."""
 
-PARTS = ("verdicts", "runs", "series", "distributions")
+PARTS = ("verdicts", "differences", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
 SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "site", "admission")
@@ -227,6 +228,25 @@ class Results:
     def verdicts(self) -> tuple[Verdict, ...]:
         """One verdict for each requirement and variant."""
         return self._objects("verdicts", Verdict)
+
+    def differences(
+        self, *, variant: str | None = None, cls: str | None = None, metric: str | None = None
+    ) -> tuple[Difference, ...]:
+        """The other variants compared with one, run by run, by class and metric.
+
+        That one is the first, or what `against` says.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=3)
+            >>> [d.effect for d in results.differences(cls="voice", metric="owd_mean")]
+            ['better']
+        """
+        return tuple(
+            d
+            for d in self._objects("differences", Difference)
+            if variant in (None, d.variant) and cls in (None, d.cls) and metric in (None, d.metric)
+        )
 
     @property
     def passed(self) -> bool:

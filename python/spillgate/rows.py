@@ -112,6 +112,44 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """What one variant has more of than another, in one metric of one class.
+
+    Runs of one number have the same arrivals in every variant: the difference is formed within
+    each run, and has far less noise than the two values.
+
+    Attributes:
+        variant: Name of the variant.
+        against: The variant that it is compared with.
+        cls: The class of service (`class` in files).
+        metric: Name of the metric.
+        unit: Base unit of the values.
+        mean: Mean over the runs of the value minus that of the other variant; none if undefined.
+        low: Lower end of its 95 % interval; none with fewer than two runs.
+        high: Upper end.
+        n: Runs in which both have a value.
+        effect: `better` or `worse`; `more` or `less` of a metric that has no good side; `same`
+            if every run gives the same; `not shown` if the interval contains zero or is unknown.
+    """
+
+    variant: str
+    against: str
+    cls: str
+    metric: str
+    unit: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    effect: str
+
+    @property
+    def half(self) -> float | None:
+        """Half of the interval's width; none where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
 class Run:
     """One finished run.
 
@@ -273,7 +311,7 @@ class Admission:
     timeouts: int
 
 
-T = TypeVar("T", Row, Verdict, Run, Series, Distribution, Sample, Admission)
+T = TypeVar("T", Row, Verdict, Difference, Run, Series, Distribution, Sample, Admission)
 
 
 def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:

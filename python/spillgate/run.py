@@ -68,12 +68,13 @@ class Simulation:
         set: Overrides | None = None,  # noqa: A002
         sla: Sequence[str | Path] = (),
         correction: str | None = None,
+        against: str | None = None,
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
-        self.overrides = tuple(override_texts(set, correction))
+        self.overrides = tuple(override_texts(set, correction, against))
         self._job = open_job(
-            scenario, seed=seed, runs=runs, jobs=jobs, set=set, sla=sla, correction=correction
+            scenario, seed=seed, runs=runs, jobs=jobs, set=self.overrides, sla=sla
         )
         self.description = Description.from_json(self._job.describe())
         self._stopped = False
@@ -176,6 +177,7 @@ def run(
     set: Overrides | None = None,  # noqa: A002
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
+    against: str | None = None,
     series: Sequence[int] | Literal["all"] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
@@ -190,6 +192,7 @@ def run(
         set: Values to replace, by path: `{"topology.links.wan.rate": "50 Mb/s"}`.
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
+        against: The variant that the others are compared with, run by run; the first if not given.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled works nothing out ahead and
             can take three times as long, or more with a short `interval`.
@@ -210,6 +213,13 @@ def run(
         0.0
     """
     simulation = Simulation(
-        scenario, seed=seed, runs=runs, jobs=jobs, set=set, sla=sla, correction=correction
+        scenario,
+        seed=seed,
+        runs=runs,
+        jobs=jobs,
+        set=set,
+        sla=sla,
+        correction=correction,
+        against=against,
     )
     return simulation.run(progress, series=series)

@@ -72,6 +72,7 @@ class Description:
         sla: One record a requirement: class, metric, max, min in base units; customer, site and
             basis (the published objective) or none.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
+        against: The variant that the others are compared with.
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -100,6 +101,7 @@ class Description:
     outlines: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     quantile_error: float = 0.0
     correction: str = "none"
+    against: str = ""
     arriving: tuple[tuple[str | None, ...], ...] = ()
 
     @classmethod
@@ -132,6 +134,7 @@ class Description:
             outlines=tuple(tuple(o) for o in record.get("outlines", ())),
             quantile_error=record.get("quantile_error", 0.0),
             correction=record.get("correction", "none"),
+            against=record.get("against", ""),
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
         )
 
@@ -149,7 +152,9 @@ class Description:
         return found
 
 
-def override_texts(overrides: Overrides | None, correction: str | None = None) -> list[str]:
+def override_texts(
+    overrides: Overrides | None, correction: str | None = None, against: str | None = None
+) -> list[str]:
     """Overrides as the core takes them: `path=value`, the value being YAML.
 
     Example:
@@ -157,6 +162,9 @@ def override_texts(overrides: Overrides | None, correction: str | None = None) -
         ['runs.count=3', 'measurement.duration=2 s']
     """
     more = [] if correction is None else [f"verdicts.correction={correction}"]
+    if against is not None:
+        # Whatever its name looks like, it is a text.
+        more.append(f"verdicts.against={json.dumps(against)}")
     if overrides is None:
         return more
     if isinstance(overrides, Mapping):

@@ -94,6 +94,7 @@ def parts(verdicts=("fail", "pass")):
             verdict_row(v, said, further=12 if said == "undecided" else None)
             for v, said in zip(VARIANTS, verdicts, strict=True)
         ],
+        "differences": [],
         "runs": [
             {"variant": v, "run": i, "seed": 7, "digest": f"{i:032x}", "events": 9, "packets": 4}
             for v in VARIANTS

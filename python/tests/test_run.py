@@ -3,6 +3,7 @@ import math
 import pytest
 
 import spillgate
+from spillgate import report
 
 QUICK = {"measurement.duration": "1 s", "measurement.warmup": "1 s"}
 
@@ -130,3 +131,27 @@ def test_the_table_of_series_is_what_the_series_say(first, tmp_path):
         assert [math.nan if v is None else v for v in row["v"]] == pytest.approx(
             list(s.v), nan_ok=True
         )
+
+
+def test_variants_are_compared_with_one_of_them(first, cli, tmp_path):
+    results = spillgate.run(first, runs=3, set=QUICK, against="llq")
+    assert {(d.variant, d.against) for d in results.differences()} == {("fifo", "llq")}
+    (delay,) = results.differences(cls="voice", metric="owd_mean")
+    assert (delay.effect, delay.n) == ("worse", 3)
+    pairs = [
+        s.values
+        for v in ("fifo", "llq")
+        for s in results.samples(scope="class", metric="owd_mean", name="voice", variant=v)
+    ]
+    assert delay.mean == pytest.approx(sum(a - b for a, b in zip(*pairs, strict=True)) / 3)
+    again = spillgate.load(results.save(tmp_path / "out"))
+    assert again.differences() == results.differences()
+    page = report.render(again)
+    assert "Compared with llq" in page
+    done = cli("run", first, "--runs", 2, "--out", "x", "--against", "llq", "--no-report")
+    assert "Compared with llq, run by run" in done.stdout
+    assert "% points" in done.stdout
+    done = cli("run", first, "--against", "lq", "--out", "y")
+    assert done.returncode == 2
+    assert "there is no variant `lq`; did you mean `llq`?" in done.stderr
+    assert not (tmp_path / "y").exists()

@@ -107,6 +107,25 @@ metrics! {
     Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
 }
 
+/// Which way a metric gets better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it.
+    Less,
+    /// More of it.
+    More,
+}
+
+impl Better {
+    /// `less` or `more`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Less => "less",
+            Self::More => "more",
+        }
+    }
+}
+
 impl Metric {
     /// The metric of that name.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -125,6 +144,34 @@ impl Metric {
             DropReason::LinkDown => Self::DropsLinkDown,
             DropReason::Unroutable => Self::DropsUnroutable,
             DropReason::TooBig => Self::DropsTooBig,
+        }
+    }
+
+    /// Whether less of it is better for its users, or more; none if that depends on what is wanted.
+    pub const fn better(self) -> Option<Better> {
+        match self {
+            Self::Throughput
+            | Self::Goodput
+            | Self::PacketsReceived
+            | Self::TransfersDone
+            | Self::RFactor
+            | Self::Mos
+            | Self::MosMin
+            | Self::Jain => Some(Better::More),
+            Self::Offered
+            | Self::Carried
+            | Self::CarriedMarked
+            | Self::CarriedLabels
+            | Self::PacketsSent
+            | Self::Unresolved
+            | Self::MarksCe
+            | Self::OwdMin
+            | Self::Utilization
+            | Self::TransfersBegun
+            | Self::FlowsOffered
+            | Self::FlowsRemoved
+            | Self::BurstRatio => None,
+            _ => Some(Better::Less),
         }
     }
 

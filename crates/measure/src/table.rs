@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-pub use crate::metric::Metric;
+pub use crate::metric::{Better, Metric};
 use crate::stats::{Interval, TQuantiles};
 
 /// What a number is about.

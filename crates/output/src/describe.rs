@@ -58,6 +58,8 @@ pub struct Description {
     pub sla: Vec<SlaRow>,
     /// What is done about their number: `none`, `bonferroni` or `holm`.
     pub correction: &'static str,
+    /// The variant that the others are compared with.
+    pub against: String,
     /// Largest relative error of the quantiles, which come from histograms.
     pub quantile_error: f64,
 }
@@ -192,6 +194,7 @@ pub fn describe(plan: &Plan) -> Description {
         },
         sla: plan.sla.iter().map(sla_row).collect(),
         correction: plan.correction.name(),
+        against: plan.variants[plan.against].name.clone(),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
     }
 }

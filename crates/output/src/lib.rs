@@ -6,6 +6,7 @@
 mod admission;
 mod curves;
 mod describe;
+mod differences;
 mod explain;
 mod json;
 pub mod pcapng;
@@ -19,6 +20,7 @@ pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,
 };
+pub use differences::DifferenceRow;
 pub use explain::explanation;
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{ListAccessor, RowAccessor};
-use spillgate_measure::table::Scope;
+use spillgate_measure::stats::Interval;
+use spillgate_measure::table::{Better, Metric, Scope};
 use spillgate_output::{Report, describe, write_json, write_parquet, write_series};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
@@ -140,6 +141,91 @@ fn samples_are_the_values_of_the_single_runs() {
         }
     }
     assert!(report.samples(|_| false, |_| true).is_empty());
+}
+
+/// Differences are formed within runs, and say which side is the good one.
+#[test]
+fn differences_are_those_of_the_pairs() {
+    let report = report();
+    let rows = report.differences();
+    assert!(
+        rows.iter()
+            .all(|r| (&*r.variant, &*r.against) == ("WFQ", "FIFO"))
+    );
+    for row in &rows {
+        let samples = report.samples(|s| s == Scope::Class, |m| m == row.metric);
+        let of = |variant: &str| {
+            let found = samples
+                .iter()
+                .find(|s| s.variant == variant && s.name == row.class);
+            found.unwrap().values.clone()
+        };
+        let pairs = of("WFQ").into_iter().zip(of("FIFO"));
+        let differences: Vec<f64> = pairs.map(|(a, b)| a - b).filter(|d| !d.is_nan()).collect();
+        let i = Interval::of(&differences, 0.95);
+        assert_eq!(
+            (row.n, row.mean.to_bits()),
+            (i.n, i.mean.to_bits()),
+            "{}",
+            row.metric
+        );
+        let expected = match Metric::from_name(row.metric).unwrap().better() {
+            _ if i.n > 0 && differences.iter().all(|d| *d == 0.0) => "same",
+            _ if !(i.low > 0.0 || i.high < 0.0) => "not shown",
+            None if i.low > 0.0 => "more",
+            None => "less",
+            Some(good) if (good == Better::More) == (i.low > 0.0) => "better",
+            Some(_) => "worse",
+        };
+        assert_eq!(row.effect, expected, "{}: {i:?}", row.metric);
+    }
+    let offered = rows
+        .iter()
+        .find(|r| r.class == "busy" && r.metric == "offered");
+    assert_eq!(offered.unwrap().effect, "same");
+}
+
+/// A difference far smaller than what runs differ by is shown, since pairs of runs share it; and either variant can
+/// be what is compared with.
+#[test]
+fn a_difference_within_the_noise_of_the_runs_is_shown() {
+    let yaml = "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 1 Mb/s, delay: 1 ms, policy: p}}
+policies: {p: {fifo: {limit: 1000 packets}}}
+traffic:
+  - flow: {name: f, class: x, from: a, to: b, source: {poisson: {rate: 600 kb/s, packet: 500 B}}}
+variants:
+  - {name: near, set: {}}
+  - {name: far, set: {topology.links.l.delay: 1.01 ms}}
+measurement: {warmup: 1 s, duration: 5 s}
+runs: {count: 5, seed: 3}";
+    for against in ["near", "far"] {
+        let plan = plan_of(&format!("{yaml}\nverdicts: {{against: {against}}}"));
+        let campaign = Campaign::new(Arc::clone(&plan));
+        campaign.execute(1).expect("threads");
+        let report = Report::new(plan, campaign.finished());
+        let rows = report.differences();
+        let mean = rows.iter().find(|r| r.metric == "owd_mean").unwrap();
+        let (sign, effect) = if against == "near" {
+            (1.0, "worse")
+        } else {
+            (-1.0, "better")
+        };
+        assert_eq!((&*mean.against, mean.effect), (against, effect));
+        assert!((mean.mean - sign * 10e-6).abs() < 1e-9, "{}", mean.mean);
+        // The means themselves have intervals that overlap by far.
+        let of = |v: &str| {
+            let all = report.summary();
+            let found = all
+                .into_iter()
+                .find(|r| (r.scope, &*r.variant, r.metric) == ("class", v, "owd_mean"));
+            found.unwrap()
+        };
+        assert!(of("near").high > of("far").low + 50e-6);
+    }
 }
 
 #[test]
@@ -512,6 +598,7 @@ fn the_document_is_what_the_parts_say() {
             "name": "\"x\"",
             "summary": summary,
             "verdicts": report.verdicts(),
+            "differences": report.differences(),
             "runs": report.runs(),
             "series": report.series().collect::<Vec<_>>(),
             "distributions": report.distributions(),

@@ -311,6 +311,11 @@ impl Results {
         self.json(Report::verdicts)
     }
 
+    /// Every other variant compared with one, run by run, as a JSON list.
+    fn differences(&self) -> PyResult<String> {
+        self.json(Report::differences)
+    }
+
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
         self.json(Report::runs)

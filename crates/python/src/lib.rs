@@ -19,6 +19,7 @@ use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
 use spillgate_measure::stats::Interval;
+use spillgate_measure::table::{Better, Metric};
 
 /// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
 #[pyfunction]
@@ -132,9 +133,14 @@ fn catalog() -> String {
         .map(|(code, meaning)| serde_json::json!({"kind": code, "summary": meaning}))
         .collect();
     families.insert("codes".to_owned(), codes.into());
-    let metrics: Vec<_> = spillgate_measure::table::Metric::ALL
+    let metrics: Vec<_> = Metric::ALL
         .iter()
-        .map(|m| serde_json::json!({"name": m.name(), "unit": m.unit(), "summary": m.summary()}))
+        .map(|m| {
+            let better = m.better().map(Better::as_str);
+            serde_json::json!({
+                "name": m.name(), "unit": m.unit(), "summary": m.summary(), "better": better
+            })
+        })
         .collect();
     families.insert("metrics".to_owned(), metrics.into());
     serde_json::Value::Object(families).to_string()

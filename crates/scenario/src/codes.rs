@@ -75,6 +75,7 @@ diagnostic_codes! {
     BAD_VERSION = "E0606", "A version of the format that this program does not read.";
     BAD_VOICE = "E0607", "Speech that cannot be rated as written.";
     BAD_SLA = "E0608", "A requirement that does not say what is required of whom.";
+    UNKNOWN_VARIANT = "E0609", "A variant that the scenario does not have.";
 
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";

@@ -178,11 +178,13 @@ pub(crate) fn run(
         file: Some(file.clone()),
         ..SlaSpec::default()
     }));
+    let against = lower::against(ctx, &scenario, &root);
     let sla = lower::sla(ctx, &scenario, &required, &root, &mut plans);
     if !ctx.is_fine() {
         return None;
     }
     let plan = Plan {
+        against: against?,
         name: title(&scenario, path),
         seed: scenario.runs.seed,
         runs: scenario.runs.count,

@@ -35,6 +35,8 @@ pub struct Plan {
     pub sla: Vec<SlaPlan>,
     /// What is done about many verdicts at once.
     pub correction: Correction,
+    /// Index of the variant that the others are compared with.
+    pub against: usize,
     /// What the user should know before believing the result, with file and line where there is one.
     pub warnings: Vec<String>,
     /// Configuration lines that are understood but not modelled, or not understood.

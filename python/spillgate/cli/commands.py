@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         set=options.set,
         sla=options.sla,
         correction=options.correction,
+        against=options.against,
     )
     described = options.running = simulation.description
     specs = _figures(options.figures, described)

@@ -68,6 +68,12 @@ def build_parser() -> argparse.ArgumentParser:
         help="keep none",
     )
     run.add_argument(
+        "--against",
+        metavar="V",
+        help="the variant that the others are compared with, run by run; default the scenario's, "
+        "or the first",
+    )
+    run.add_argument(
         "--out",
         type=Path,
         metavar="DIR",

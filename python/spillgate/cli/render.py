@@ -11,7 +11,13 @@ from rich.text import Text
 from spillgate import __commit__, __version__
 from spillgate.cli.admissions import admission_table
 from spillgate.cli.progress import duration
-from spillgate.cli.tables import class_table, input_table, tcp_table, verdict_table
+from spillgate.cli.tables import (
+    class_table,
+    difference_table,
+    input_table,
+    tcp_table,
+    verdict_table,
+)
 from spillgate.cli.text import console, count, item
 from spillgate.metrics import format_value
 from spillgate.result import Results
@@ -35,6 +41,7 @@ def results(
             tcp_table(out, found)
             admission_table(out, found)
             input_table(out, found)
+            difference_table(out, found)
     verdict_table(out, found)
     if brief:
         return

@@ -12,7 +12,7 @@ from rich.text import Text
 from spillgate.cli.text import count, legend, show, table, width
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.result import Results
-from spillgate.rows import VERDICT_MARKS, Row, Verdict, measured
+from spillgate.rows import VERDICT_MARKS, Difference, Row, Verdict, measured
 
 COLUMNS = (
     ("offered", "offered"),
@@ -128,6 +128,91 @@ def tcp_table(out: Console, found: Results) -> None:
     if not detail.hidden and detail.intervals < _TCP:
         text += "; intervals in a wider terminal"
     legend(out, text)
+
+
+_MARKS = {"better": "✓", "worse": "✗", "more": "▲", "less": "▼", "not shown": "?", "same": ""}
+
+_COMPARED = (
+    ("throughput", "throughput"),
+    ("goodput", "goodput"),
+    ("loss", "loss_ratio"),
+    ("delay", "owd_mean"),
+    ("p99", "owd_p99"),
+    ("jitter", "jitter"),
+    ("mos", "mos"),
+    ("fct p95", "fct_p95"),
+)
+"""Columns of the table of differences, the last first to go: heading and metric."""
+
+
+def difference_table(out: Console, found: Results) -> None:
+    """The other variants compared with one, run by run; nothing where there is one variant."""
+    rows: dict[tuple[str, str], dict[str, Difference]] = {}
+    for d in found.differences():
+        rows.setdefault((d.variant, d.cls), {})[d.metric] = d
+    if not rows:
+        return
+    columns = [
+        (h, m)
+        for h, m in _COMPARED
+        if any(m in cells and cells[m].mean is not None for cells in rows.values())
+    ]
+    hidden: list[str] = []
+    while True:
+        shown = _difference_table(rows, columns)
+        if width(out, shown) <= out.width or len(columns) == 1:
+            break
+        # What is in the files is named, not shown.
+        least = next(m for m in _LEAST if m in [m for _, m in columns])
+        hidden += [h for h, m in columns if m == least]
+        columns = [(h, m) for h, m in columns if m != least]
+    out.print(Text(f"Compared with {found.description.against}, run by run", "bold"))
+    show(out, shown)
+    meaning = (
+        "✓ better, ✗ worse, ▲ ▼ more or less where neither is better, ? no difference shown, at "
+        "95 % each; 0 the same in every run"
+    )
+    if hidden:
+        meaning += f"; {', '.join(hidden)} in a wider terminal"
+    legend(out, meaning)
+
+
+_LEAST = ("jitter", "throughput", "fct_p95", "owd_mean", "mos", "goodput", "owd_p99", "loss_ratio")
+"""In which order columns of differences are left out."""
+
+
+def _difference_table(
+    rows: Mapping[tuple[str, str], Mapping[str, Difference]], columns: Columns
+) -> Table:
+    made = table()
+    made.add_column("variant", no_wrap=True)
+    made.add_column("class", no_wrap=True)
+    scales, decimals = {}, {}
+    for heading, metric in columns:
+        cells = [c[metric] for c in rows.values() if metric in c]
+        scales[metric] = scale_for(cells[0].unit, [c.mean for c in cells])
+        decimals[metric] = column_decimals(scales[metric], [abs(c.mean or 0.0) for c in cells])
+        unit = UNITS.get(cells[0].unit, scales[metric].unit)
+        # Of 15 and 17 % the difference is 2 points, not 2 %.
+        unit = "% points" if unit == "%" else unit
+        made.add_column(f"{heading}\n{unit}", justify="right", no_wrap=True)
+    last = None
+    for (variant, cls), of in rows.items():
+        texts = []
+        for _, m in columns:
+            d = of.get(m)
+            text = "–"
+            if d is not None and d.mean is not None:
+                text = format_cell(abs(d.mean), d.half, scales[m], decimals[m])
+                if d.mean and text != "0":
+                    text = ("+" if d.mean > 0.0 else "−") + text
+                text = f"{text} {_MARKS[d.effect]}".rstrip()
+            texts.append(text)
+        if last not in (None, variant):
+            made.add_row()
+        made.add_row(Text(variant if variant != last else ""), Text(cls), *texts)
+        last = variant
+    return made
 
 
 def input_table(out: Console, found: Results) -> None:

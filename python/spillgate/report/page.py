@@ -25,7 +25,7 @@ from spillgate.report.facts import (
     sessions,
 )
 from spillgate.report.outlines import trees
-from spillgate.report.tables import class_tables, loss_table
+from spillgate.report.tables import class_tables, comparison, loss_table
 from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
 from spillgate.report.worst import worst_packets
@@ -110,6 +110,7 @@ def render(
         classes=classes,
         tcp=tcp,
         admission=admission_table(results),
+        comparison=comparison(results),
         losses=loss_table(results),
         figures=figures,
         shown_runs=shown_runs(figures),

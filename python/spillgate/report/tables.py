@@ -9,12 +9,13 @@ from spillgate.metrics import (
     Scale,
     column_decimals,
     format_cell,
+    format_number,
     format_value,
     metrics,
     scale_for,
 )
 from spillgate.result import Results
-from spillgate.rows import Row
+from spillgate.rows import Difference, Row
 
 _COLUMNS = (
     ("offered", "offered"),
@@ -209,3 +210,51 @@ def percent(share: float) -> str:
     if 0.0 < share < 5e-7:
         return "<0.0001 %"
     return format_value(float(f"{share:.3g}"), "1")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every other variant compared with one.
+
+    Attributes:
+        against: That one.
+        variants: The others.
+        rows: Class, metric's name and its meaning, and for each of the others the difference as
+            text with what it is, such as `better`.
+    """
+
+    against: str
+    variants: tuple[str, ...]
+    rows: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...]
+
+
+def comparison(results: Results) -> Comparison | None:
+    """The differences between variants, run by run, in the metrics of the class tables."""
+    found = {(d.cls, d.metric, d.variant): d for d in results.differences()}
+    if not found:
+        return None
+    d = results.description
+    others = tuple(v for v in d.variants if v != d.against)
+    meaning = {m.name: m.summary for m in metrics()}
+    rows = []
+    for cls in d.classes:
+        for head, metric in (*_COLUMNS[1:], *_TCP):
+            cells = [found.get((cls, metric, v)) for v in others]
+            if any(c is not None and c.mean is not None and c.effect != "same" for c in cells):
+                texts = tuple(_difference(c) for c in cells)
+                rows.append((cls, head, meaning[metric], texts))
+    return Comparison(d.against, others, tuple(rows))
+
+
+def _difference(d: Difference | None) -> tuple[str, str]:
+    if d is None or d.mean is None:
+        return "–", ""
+    if d.effect == "same":
+        return "0", "same in every run"
+    scale = scale_for(d.unit, [d.mean])
+    sign = "+" if d.mean > 0.0 else "−"
+    said = "no difference shown" if d.effect == "not shown" else d.effect
+    # Of 15 and 17 % the difference is 2 points, not 2 %.
+    unit = "% points" if scale.unit == "%" else scale.unit
+    text = f"{sign}{format_number(abs(d.mean), d.half, scale)} {unit}"
+    return text.rstrip(), said

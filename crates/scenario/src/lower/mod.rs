@@ -40,6 +40,7 @@ use crate::mpls::Role;
 use crate::node::{Node, Step, steps};
 use crate::plan::WorldPlan;
 use crate::schema::Scenario;
+use crate::suggest::{did_you_mean, list};
 
 /// Lowers one variant; none only after an error was reported.
 pub(crate) fn world(
@@ -154,6 +155,28 @@ pub(crate) fn ports(
         inputs: inputs.into_values().map(|i| i.policy).collect(),
         policies: policies.into_all(),
     }
+}
+
+/// The variant that the others are compared with; none after an error.
+pub(crate) fn against(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<usize> {
+    let Some(name) = &scenario.verdicts.against else {
+        return Some(0);
+    };
+    let names = || scenario.variants.iter().map(|v| v.name.as_str());
+    let found = names().position(|n| n == name);
+    if found.is_none() {
+        let hint = match scenario.variants.len() {
+            0 => "there are no `variants` to compare".to_owned(),
+            _ => format!("variants: {}", list(names())),
+        };
+        let message = format!(
+            "there is no variant `{name}`{}",
+            did_you_mean(name, names())
+        );
+        let d = Diagnostic::error(codes::UNKNOWN_VARIANT, message).hint(hint);
+        ctx.error(d, root, &steps!["verdicts", "against"]);
+    }
+    found
 }
 
 /// Names of variants must differ.

@@ -63,11 +63,14 @@ pub struct SiteSpec {
 }
 
 /// How requirements are judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct VerdictsSpec {
     /// Whether the confidence level holds for each verdict or for all of them together.
     pub correction: Correction,
+    /// The variant that the others are compared with, run by run. Default: the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
 /// What is done about many verdicts at once.
