@@ -19,6 +19,8 @@ pub(crate) trait Schedule {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
     /// The next packet, if one may leave now.
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
+    /// The packet of `leaf` that was dequeued last is in transmission until `end`.
+    fn transmits_until(&mut self, _leaf: u16, _end: Time) {}
     /// Gives a packet up that is classified, but never considered.
     fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>);
     /// Gives everything up that waits.
@@ -34,6 +36,10 @@ pub(crate) trait Schedule {
     /// Whether packets are classified by what is in no header.
     fn looks_at_marks(&self) -> bool {
         false
+    }
+    /// The leaves that are [`Leaf`]s.
+    fn leaves_mut(&mut self) -> &mut [Leaf] {
+        &mut []
     }
     /// Names of the leaves.
     fn leaf_names(&self) -> Vec<String>;
@@ -87,6 +93,10 @@ macro_rules! engines {
             fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
                 match self { $(Self::$variant(e) => Schedule::dequeue(e, cx),)+ }
             }
+            #[inline]
+            fn transmits_until(&mut self, leaf: u16, end: Time) {
+                match self { $(Self::$variant(e) => Schedule::transmits_until(e, leaf, end),)+ }
+            }
             fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
                 match self { $(Self::$variant(e) => Schedule::refuse(e, packet, reason, cx),)+ }
             }
@@ -104,6 +114,9 @@ macro_rules! engines {
             }
             fn looks_at_marks(&self) -> bool {
                 match self { $(Self::$variant(e) => e.looks_at_marks(),)+ }
+            }
+            fn leaves_mut(&mut self) -> &mut [Leaf] {
+                match self { $(Self::$variant(e) => e.leaves_mut(),)+ }
             }
             fn leaf_names(&self) -> Vec<String> {
                 match self { $(Self::$variant(e) => e.leaf_names(),)+ }
@@ -173,12 +186,21 @@ impl Schedule for Leaf {
         self.pop(cx)
     }
 
+    #[inline]
+    fn transmits_until(&mut self, _: u16, end: Time) {
+        self.transmits_until(end);
+    }
+
     fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
         refuse_at(0, packet, reason, cx);
     }
 
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         self.flush(reason, cx);
+    }
+
+    fn leaves_mut(&mut self) -> &mut [Leaf] {
+        std::slice::from_mut(self)
     }
 
     fn leaf_names(&self) -> Vec<String> {
@@ -261,6 +283,10 @@ impl Schedule for Pgps {
 /// The packet on the wire is none of the discipline's business: it counts
 /// neither for limits nor for averages.
 ///
+/// After each packet it takes, the driver says until when that is in transmission
+/// ([`Discipline::transmits_until`]): averages of the queue's length count as idle
+/// only what comes after.
+///
 /// Where the link fails, [`Discipline::flush`] gives up what waits, and
 /// [`Discipline::refuse`] what arrives until the repair.
 ///
@@ -281,6 +307,10 @@ impl Discipline {
             stats: vec![LeafStats::default(); leaves],
             total: Total::default(),
         }
+    }
+
+    pub(crate) fn leaves_mut(&mut self) -> &mut [Leaf] {
+        self.engine.leaves_mut()
     }
 
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
@@ -318,8 +348,8 @@ impl Discipline {
         self.audit();
     }
 
-    /// The packet to send now, its [`Packet::leaf`] set; none if nothing waits
-    /// or nothing may leave yet.
+    /// The packet to send now, its [`Packet::leaf`] set; none if nothing waits,
+    /// if nothing may leave yet, or if queue management dropped all that might have.
     #[inline]
     pub fn dequeue(&mut self, now: Time, rng: &mut Rng, drops: &mut Drops) -> Option<Packet> {
         if self.total.packets == 0 {
@@ -335,6 +365,13 @@ impl Discipline {
         let packet = self.engine.dequeue(&mut cx);
         self.audit();
         packet
+    }
+
+    /// The packet of `leaf` that was dequeued last is in transmission until `end`; told anew, earlier
+    /// than that, if the link fails meanwhile.
+    #[inline]
+    pub fn transmits_until(&mut self, leaf: u16, end: Time) {
+        self.engine.transmits_until(leaf, end);
     }
 
     /// Drops everything that waits, leaf by leaf and in order within a flow. The discipline is then
@@ -364,7 +401,7 @@ impl Discipline {
 
     /// When the next packet may leave, if one waits and a shaper may hold it
     /// back: the first instant, `now` or later, at which [`Discipline::dequeue`]
-    /// gives a packet. None for an empty discipline, and for one that never
+    /// gives a packet, or drops one that might have left. None for an empty discipline, and for one that never
     /// holds packets back.
     pub fn next_wake(&self, now: Time) -> Option<Time> {
         if self.total.packets == 0 {

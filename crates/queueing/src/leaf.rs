@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Turn};
+use crate::aqm::{Aqm, Backlog, Lossy, Turn};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::FlowQueue;
 use crate::sched::flow_wfq::{Admission, Conversations};
@@ -147,6 +147,14 @@ impl Leaf {
         }
     }
 
+    /// Has a queue that is first in, first out lose packets at departure.
+    pub(crate) fn lose(&mut self, lossy: Lossy) {
+        if let Queue::Ring(ring) | Queue::Judged(ring) = &mut self.queue {
+            self.queue = Queue::Judged(std::mem::take(ring));
+            self.aqm = Some(Aqm::Lossy(lossy));
+        }
+    }
+
     pub(crate) fn fifo(bound: Bound, aqm: Option<Aqm>) -> Self {
         Self::new(Queue::Ring(VecDeque::new()), bound, aqm)
     }
@@ -165,8 +173,8 @@ impl Leaf {
     #[inline]
     pub(crate) fn head_tag(&self) -> u64 {
         match &self.queue {
-            Queue::Ring(r) => r.front().map_or(u64::MAX, |p| p.tag),
-            Queue::Judged(_) | Queue::Fair(_) | Queue::Flows(_) => u64::MAX,
+            Queue::Ring(r) | Queue::Judged(r) => r.front().map_or(u64::MAX, |p| p.tag),
+            Queue::Fair(_) | Queue::Flows(_) => u64::MAX,
         }
     }
 
@@ -275,8 +283,7 @@ impl Leaf {
         self.packets
     }
 
-    /// The next packet, after what the AQM drops before it. There is one if any waits: no AQM drops
-    /// the last.
+    /// The next packet, after what the AQM drops before it. It may drop all there are.
     #[inline]
     pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         match self.queue {
@@ -372,6 +379,14 @@ impl Leaf {
     fn emptied(&mut self, now: Time) {
         if let Some(aqm) = &mut self.aqm {
             aqm.emptied(now);
+        }
+    }
+
+    /// The packet that left last is on the wire until `end`.
+    #[inline]
+    pub(crate) fn transmits_until(&mut self, end: Time) {
+        if self.packets == 0 {
+            self.emptied(end);
         }
     }
 

@@ -18,7 +18,20 @@
 use spillgate_core::{Dropped, Drops, Packet, Rate, Rng, Time};
 
 use crate::Discipline;
+use crate::aqm::Lossy;
 pub use crate::fan::BareFairQueue;
+
+/// From now on every queue of a discipline that is first in, first out loses packets that are to leave,
+/// each with this probability, and keeps no other queue management: the contract allows an AQM to drop
+/// several in a row, and the last.
+pub fn lose_at_departure(discipline: &mut Discipline, chance: f64, seed: u64) {
+    for (i, leaf) in (0..).zip(discipline.leaves_mut()) {
+        leaf.lose(Lossy::new(
+            chance,
+            Rng::named(seed, i, "lossy", "departures"),
+        ));
+    }
+}
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,6 +133,7 @@ impl Bench {
                         .extend(drops.as_slice().iter().map(|x| (ready, *x)));
                     drops.clear();
                     let finish = ready + self.rate.tx_time(packet.len);
+                    d.transmits_until(packet.leaf, finish);
                     out.departures.push(Departure {
                         start: ready,
                         finish,

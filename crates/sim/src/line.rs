@@ -47,7 +47,7 @@ pub(crate) struct Outage {
 pub(crate) struct Aqm {
     pub(crate) automaton: ArrivalAqm,
     pub(crate) rng: Rng,
-    /// When the last packet that had to wait is served, unless the AQM knows.
+    /// Until when the last packet that had to wait is sent, unless the AQM knows.
     pub(crate) last: Option<Time>,
     /// What is no longer than this certainly gets through an empty queue as far as the link goes.
     pub(crate) longest: u32,
@@ -176,7 +176,7 @@ impl Aqm {
         if waiting == 0
             && let Some(at) = self.last.take()
         {
-            self.automaton.emptied(at);
+            self.automaton.idle_from(at);
         }
         self.automaton.arrival(now, waiting, packet, &mut self.rng)
     }

@@ -153,7 +153,7 @@ impl FifoPort {
         (packet.len, packet.arrived) = (line.waiting.len(), now);
         let verdict = aqm.arrival(now, line.waiting.met(wait), packet);
         if !matches!(verdict, Verdict::Drop(_)) {
-            aqm.last = Some(start);
+            aqm.last = Some(end);
         }
         if let Err(reason) = line.execute(verdict, now, packet, window) {
             line.meter.on_lost(window, packet, now, reason);
@@ -234,11 +234,11 @@ impl FifoPort {
         if *free_at <= now {
             // An edge of the window is near or all are past, or it has an AQM, or it is as long as some
             // that are too big would be: cells are filled up.
-            if let Some(aqm) = &mut line.aqm {
-                aqm.automaton.emptied(now);
-            }
             let end = now + tx;
             *free_at = end;
+            if let Some(aqm) = &mut line.aqm {
+                aqm.automaton.idle_from(end);
+            }
             let cut = line.fails();
             if window.encloses(now, end) && cut >= end {
                 self.through.count(1, packet.len);
@@ -251,7 +251,7 @@ impl FifoPort {
         *free_at = start + tx;
         line.waiting.push(start);
         if let Some(aqm) = &mut line.aqm {
-            aqm.last = Some(start);
+            aqm.last = Some(*free_at);
         }
         if line.waiting.is_one_run(now) {
             line.room = line.waiting.room();

@@ -33,9 +33,10 @@ impl ArrivalAqm {
         self.0.overflowed();
     }
 
-    /// The last packet that waited has left at `now`.
+    /// What was taken last is sent until `at`, and nothing waits behind it: the queue is idle from
+    /// then on.
     #[inline]
-    pub fn emptied(&mut self, now: Time) {
-        self.0.emptied(now);
+    pub fn idle_from(&mut self, at: Time) {
+        self.0.emptied(at);
     }
 }

@@ -9,6 +9,7 @@
 
 mod arrival;
 mod codel;
+mod lossy;
 mod red;
 mod wred;
 
@@ -19,6 +20,7 @@ use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
 pub use arrival::ArrivalAqm;
 pub use codel::{CodelSpec, InverseSqrt};
 pub(crate) use codel::{CodelVars, Judge};
+pub(crate) use lossy::Lossy;
 pub use red::{RedSpec, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 
@@ -82,8 +84,8 @@ pub(crate) trait Automaton {
     }
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&mut self) {}
-    /// The leaf's last packet left.
-    fn emptied(&mut self, _now: Time) {}
+    /// The leaf's last packet left; again, if it goes onto a wire, with when that falls idle.
+    fn emptied(&mut self, _at: Time) {}
     /// The average queue in packets, if it keeps one.
     fn average(&self) -> Option<f64> {
         None
@@ -115,7 +117,10 @@ pub(crate) struct LeafFacts {
 /// Generates, from one line per algorithm, the specification enum, the runtime
 /// enum with its dispatch, and the list of kinds.
 macro_rules! registry {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+) => {
+    (
+        $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+
+        beside $hidden:ident => $of_tests:ty;
+    ) => {
         /// Active queue management of a leaf.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub enum AqmSpec {
@@ -153,45 +158,45 @@ macro_rules! registry {
 
         /// A running AQM.
         #[derive(Clone, Debug)]
-        pub(crate) enum Aqm { $($variant($runtime),)+ }
+        pub(crate) enum Aqm { $($variant($runtime),)+ $hidden($of_tests), }
 
         impl Aqm {
             #[inline]
             pub(crate) fn arrival<D: Draw>(&mut self, now: Time, backlog: Backlog, packet: &Packet, draw: &mut D) -> Verdict {
-                match self { $(Self::$variant(a) => a.arrival(now, backlog, packet, draw),)+ }
+                match self { $(Self::$variant(a) => a.arrival(now, backlog, packet, draw),)+ Self::$hidden(a) => a.arrival(now, backlog, packet, draw), }
             }
 
             #[inline]
             pub(crate) fn overflowed(&mut self) {
-                match self { $(Self::$variant(a) => a.overflowed(),)+ }
+                match self { $(Self::$variant(a) => a.overflowed(),)+ Self::$hidden(a) => a.overflowed(), }
             }
 
             #[inline]
             pub(crate) fn emptied(&mut self, now: Time) {
-                match self { $(Self::$variant(a) => a.emptied(now),)+ }
+                match self { $(Self::$variant(a) => a.emptied(now),)+ Self::$hidden(a) => a.emptied(now), }
             }
 
             pub(crate) fn average(&self) -> Option<f64> {
-                match self { $(Self::$variant(a) => a.average(),)+ }
+                match self { $(Self::$variant(a) => a.average(),)+ Self::$hidden(a) => a.average(), }
             }
 
             /// Whether it asks how many bytes wait.
             pub(crate) fn counts_bytes(&self) -> bool {
-                match self { $(Self::$variant(a) => a.counts_bytes(),)+ }
+                match self { $(Self::$variant(a) => a.counts_bytes(),)+ Self::$hidden(a) => a.counts_bytes(), }
             }
 
             #[inline]
             pub(crate) fn departure(&mut self, turn: &mut Turn, now: Time, packet: &Packet, backlog: u64) -> Verdict {
-                match self { $(Self::$variant(a) => a.departure(turn, now, packet, backlog),)+ }
+                match self { $(Self::$variant(a) => a.departure(turn, now, packet, backlog),)+ Self::$hidden(a) => a.departure(turn, now, packet, backlog), }
             }
 
             pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {
-                match self { $(Self::$variant(a) => a.cause(packet),)+ }
+                match self { $(Self::$variant(a) => a.cause(packet),)+ Self::$hidden(a) => a.cause(packet), }
             }
 
             /// Whether it is to be asked when packets leave.
             pub(crate) fn judges_departures(&self) -> bool {
-                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
+                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ Self::$hidden(_) => <$of_tests as Automaton>::JUDGES_DEPARTURES, }
             }
         }
     };
@@ -204,17 +209,20 @@ registry! {
     Wred = "wred", WredSpec => wred::Wred;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     Codel = "codel", CodelSpec => codel::Codel;
+    beside Lossy => lossy::Lossy;
 }
 
 /// The exponentially weighted average queue of RED and WRED with its idle decay.
 ///
-/// A packet that finds the queue busy is one sample. One that finds it idle
-/// first lets the average decay as if m = idle time / s small packets had found
-/// it empty, m being real: (1-w)^m, in closed form.
+/// A packet that finds the queue busy is one sample: packets wait, or the last one
+/// is still in transmission. One that finds it idle first lets the average decay
+/// as if m = idle time / s small packets had found it empty, m being real:
+/// (1-w)^m, in closed form.
 #[derive(Clone, Copy, Debug)]
 struct Average {
     value: f64,
-    /// Since when the queue has been empty; none if it never was, or not known.
+    /// From when on the queue is idle if nothing waits, which may lie ahead: the end of its last
+    /// packet's transmission. None if it never was, or not known.
     idle_since: Option<Time>,
 }
 
@@ -245,12 +253,12 @@ impl Average {
     #[inline]
     fn sample(&mut self, p: &AverageParams, now: Time, packets: u32) -> f64 {
         match self.idle_since {
-            Some(since) if packets == 0 => {
+            Some(since) if packets == 0 && since <= now => {
                 if self.value > 0.0 {
                     let m = now.since(since).as_secs_f64() * p.small_per_sec;
                     self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
                 }
-                // If this packet is refused the queue stays idle, from now on.
+                // If this packet is refused the queue stays idle, counted from now on.
                 self.idle_since = Some(now);
             }
             _ => self.value += p.weight * (f64::from(packets) - self.value),

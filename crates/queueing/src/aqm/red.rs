@@ -480,6 +480,21 @@ mod tests {
     }
 
     #[test]
+    fn a_forced_drop_starts_a_new_gap() {
+        let mut red = red(RedSpec {
+            weight: 1.0,
+            gentle: false,
+            ..RedSpec::default()
+        });
+        let mut script = Script::new(&[0.9; 4]);
+        let counts = [10, 10, 10, 15, 10].map(|q| {
+            arrival(&mut red, q, &PACKET(), &mut script);
+            red.vars.count
+        });
+        assert_eq!(counts, [0, 1, 2, 0, 1]);
+    }
+
+    #[test]
     fn an_overflow_starts_a_new_gap() {
         let red = red(RedSpec {
             weight: 1.0,

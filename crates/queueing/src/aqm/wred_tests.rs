@@ -264,3 +264,30 @@ fn bytes_are_averaged() {
     assert!(w.odds().is_some_and(|o| o.in_bytes && o.max == 40_000.0));
     assert_eq!((w.average(), w.counts_bytes()), (None, true));
 }
+
+/// Of a packet with labels the class selector of its EXP bits chooses the profile (RFC 3270 §2.6), not the
+/// DSCP that the labels hide: at 30 packets that of CS1 drops 0.1 * 8/18, that of AF11 nothing.
+#[test]
+fn labels_choose_the_profile_by_dscp() {
+    let mut w = wred(WredSpec::default());
+    let mut ask = |labels: &[u8], u: &[f64]| {
+        w.vars.average.value = 30.0;
+        let mut packet = Packet {
+            dscp: "af11".parse().unwrap(),
+            ..Packet::new(0, 0, 500)
+        };
+        labels.iter().for_each(|exp| packet.labels.push(*exp));
+        let behind = Backlog {
+            packets: 30,
+            bytes: 15_000,
+        };
+        let mut script = Script::new(u);
+        let verdict = w.arrival(Time::ZERO, behind, &packet, &mut script);
+        (verdict, script.drawn)
+    };
+    assert_eq!(ask(&[], &[]), (Verdict::Pass, 0));
+    assert_eq!(ask(&[1], &[0.044]), (Verdict::Drop(DropReason::Early), 1));
+    assert_eq!(ask(&[1], &[0.045]), (Verdict::Pass, 1));
+    // The top label counts.
+    assert_eq!(ask(&[1, 7], &[]), (Verdict::Pass, 0));
+}

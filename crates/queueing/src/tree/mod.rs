@@ -255,7 +255,11 @@ impl Tree {
         loop {
             let class = &mut self.classes[usize::from(c)];
             class.packets -= lost;
-            match self.nodes[usize::from(class.node)].parent {
+            let node = &mut self.nodes[usize::from(class.node)];
+            if class.level > 0 {
+                node.priority_packets -= lost;
+            }
+            match node.parent {
                 Some(parent) => c = parent,
                 None => break,
             }
@@ -370,17 +374,26 @@ impl Schedule for Tree {
 
     #[inline]
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let pick = self.pick(0, cx.now)?;
-        let leaf = &mut self.leaves[usize::from(pick.leaf)];
-        let before = leaf.packets();
-        let packet = leaf.pop(cx)?;
-        let lost = before - leaf.packets() - 1;
-        debug_assert!(packet.len == pick.len || lost > 0);
-        if lost > 0 {
-            self.forget(pick.leaf, lost);
+        loop {
+            let pick = self.pick(0, cx.now)?;
+            let leaf = &mut self.leaves[usize::from(pick.leaf)];
+            let before = leaf.packets();
+            let left = leaf.pop(cx);
+            let lost = before - leaf.packets() - u32::from(left.is_some());
+            if lost > 0 {
+                self.forget(pick.leaf, lost);
+            }
+            // Its AQM may have dropped all that waited in the class: another's turn.
+            let Some(packet) = left else { continue };
+            debug_assert!(packet.len == pick.len || lost > 0);
+            self.charge(pick.leaf, packet.len, cx.now);
+            return Some(packet);
         }
-        self.charge(pick.leaf, packet.len, cx.now);
-        Some(packet)
+    }
+
+    #[inline]
+    fn transmits_until(&mut self, leaf: u16, end: Time) {
+        self.leaves[usize::from(leaf)].transmits_until(end);
     }
 
     fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
@@ -424,6 +437,10 @@ impl Schedule for Tree {
 
     fn looks_at_marks(&self) -> bool {
         self.classifier.looks_at_marks() || self.steps.iter().any(Step::looks_at_marks)
+    }
+
+    fn leaves_mut(&mut self) -> &mut [Leaf] {
+        &mut self.leaves
     }
 
     fn leaf_names(&self) -> Vec<String> {

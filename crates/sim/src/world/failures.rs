@@ -208,6 +208,7 @@ impl<S: EventSet> World<S> {
             let cut = (start, end, now);
             if let Port::Queued(port) = &mut l.port {
                 port.queues[usize::from(*leaf)].on_cut(window, packet.len, cut);
+                port.discipline.transmits_until(*leaf, now);
             }
             if l.onward.labels {
                 self.cut_labels(link, &packet, cut);

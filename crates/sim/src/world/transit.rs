@@ -221,6 +221,7 @@ impl<S: EventSet> World<S> {
                 return;
             };
             port.free_at = end;
+            port.discipline.transmits_until(packet.leaf, end);
             if let Some(wire) = &mut port.wire {
                 wire.push_back(packet.leaf);
             }
