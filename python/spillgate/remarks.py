@@ -87,6 +87,36 @@ def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def identical(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
+    """Says which variants have several runs that all measured the same.
+
+    Args:
+        rows: The rows about classes.
+        variants: All variants.
+
+    Example:
+        >>> def row(metric, mean, half):
+        ...     return Row("a", "class", "web", metric, "s", mean, mean - half, mean + half, 5)
+        >>> identical([row("owd_mean", 0.02, 0.0), row("jitter", 0.001, 0.0)], ["a"])[0][:24]
+        'all 5 runs are identical'
+        >>> identical([row("owd_mean", 0.02, 0.0), row("jitter", 0.001, 1e-9)], ["a"])
+        ()
+    """
+    several = [r for r in rows if r.n > 1]
+    runs = max((r.n for r in several), default=0)
+    differ = {r.variant for r in several if r.half}
+    same = [v for v in variants if v not in differ and any(r.variant == v for r in several)]
+    if not same:
+        return ()
+    where = f" of {', '.join(same)}" if len(variants) > 1 else ""
+    said = (
+        f"all {runs} runs{where} are identical: nothing in them is random, so intervals of no "
+        "width and verdicts speak of one trajectory only; give flows a `start_spread`, or sources "
+        "that draw"
+    )
+    return (said,)
+
+
 Counts = dict[tuple[str, str, str], float]
 
 

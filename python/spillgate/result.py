@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.remarks import remarks
+from spillgate.remarks import identical, remarks
 from spillgate.rows import (
     VERDICT_MARKS,
     Admission,
@@ -311,7 +311,8 @@ class Results:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to know before believing the numbers: overload, failures, losses without a path."""
-        return remarks(self.classes(), self.description.variants)
+        rows, variants = self.classes(), self.description.variants
+        return (*identical(rows, variants), *remarks(rows, variants))
 
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""

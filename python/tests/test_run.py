@@ -155,3 +155,26 @@ def test_variants_are_compared_with_one_of_them(first, cli, tmp_path):
     assert done.returncode == 2
     assert "there is no variant `lq`; did you mean `llq`?" in done.stderr
     assert not (tmp_path / "y").exists()
+
+
+def test_runs_that_are_identical_are_said(tmp_path, cli):
+    scenario = tmp_path / "one.yaml"
+    text = """
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 1 Mb/s, delay: 1 ms, duplex: true}}
+traffic:
+  - flow: {name: f, class: x, from: a, to: b, tcp: {}START}
+measurement: {warmup: 1 s, duration: 2 s}
+runs: {count: 5, seed: 3}
+sla: [{class: x, metric: throughput, min: 2 Mb/s}]
+"""
+    scenario.write_text(text.replace("START", ""), encoding="utf-8")
+    done = cli("run", scenario, "--out", "out")
+    assert done.returncode == 1
+    said = " ".join(done.stdout.split())
+    assert "all 5 runs are identical: nothing in them is random" in said
+    assert "`start_spread`" in said
+    scenario.write_text(text.replace("START", ", start_spread: 100 ms"), encoding="utf-8")
+    assert not any("identical" in r for r in spillgate.run(scenario).remarks)
