@@ -133,6 +133,7 @@ fn ask(
         policies: &written.imported.policies,
         whose,
         objectives,
+        warmup: None,
         reached: BTreeMap::new(),
         hits: Vec::new(),
     };

@@ -247,6 +247,11 @@ rules! {
         why "A policer has no queue. TCP sends a window in a burst and then waits a round trip for its acknowledgments; a bucket that does not hold what the rate brings in that time drops the end of every burst, and the connection stays far below the rate that was sold.";
         fix "Give the policer a burst of at least 100 ms at its rate, better several round-trip times; Cisco's formula for committed access rate takes 1.5 s.";
         from "Cisco IOS QoS command reference, `rate-limit`: normal burst = rate × 1 byte / 8 bits × 1.5 s; `police` without a burst takes 250 ms (CIR/32)";
+    OUTLASTS = "SG-S005", "tokens-outlast-warm-up", Warning,
+        "The tokens that a policer or shaper begins with last longer than the warm-up";
+        why "A bucket is full when a run begins. A class that is offered more than its rate uses the bucket up at the difference of the two; until then nothing is dropped, remarked or delayed. If that takes longer than the warm-up, part of what is measured, or all of it, is a state that lasts only once: losses come out lower than they are in the long run, and a longer measurement gives another number.\n\nThe larger the burst and the smaller the excess, the longer it takes: 50 kB at 10 kb/s above the rate last 40 s.";
+        fix "Write a `warmup` longer than the tokens last, or measure the first seconds on purpose and say so.";
+        from "RFC 2697, section 2: the token buckets are initially full; Tc(0) = CBS";
     SELF = "SG-X001", "useless-suppression", Note,
         "A suppression names a rule that does not exist";
         why "A comment `spillgate: ignore` with an identifier that no rule has suppresses nothing. It is a misspelling, or the rule is gone.";

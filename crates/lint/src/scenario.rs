@@ -67,6 +67,7 @@ pub fn scenario(
                     policies: &variant.policies,
                     whose: &whose,
                     objectives: &objectives,
+                    warmup: Some(plan.world.warmup.as_secs_f64()),
                     reached: BTreeMap::new(),
                     hits: Vec::new(),
                 };

@@ -83,6 +83,8 @@ pub(crate) struct View<'a> {
     pub(crate) classes: Vec<Class<'a>>,
     /// Delay that is required of each class of service, in seconds.
     pub(crate) objectives: &'a BTreeMap<String, (f64, String)>,
+    /// Seconds from the begin of a run until it is measured; none if nothing is run.
+    pub(crate) warmup: Option<f64>,
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -115,6 +117,8 @@ pub(crate) struct Question<'a> {
     pub(crate) policies: &'a BTreeMap<String, DisciplineSpec>,
     pub(crate) whose: &'a str,
     pub(crate) objectives: &'a BTreeMap<String, (f64, String)>,
+    /// Seconds from the begin of a run until it is measured; none if nothing is run.
+    pub(crate) warmup: Option<f64>,
     /// Which classes no flow belongs to is decided by all ports together: the classes that had
     /// one, by policy and index.
     pub(crate) reached: BTreeMap<(String, usize), bool>,
@@ -206,6 +210,7 @@ impl<'a> Question<'a> {
             whose: self.whose,
             classes: classes.collect(),
             objectives: self.objectives,
+            warmup: self.warmup,
             hits: Vec::new(),
         };
         crate::rules::all(&mut view);

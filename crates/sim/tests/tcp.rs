@@ -231,6 +231,9 @@ fn marks_cost_little_more_than_losses() {
         over_red(ecn, 40, flow, Scope::Class, Metric::Throughput)
     };
     for (with, without) in of(true).into_iter().zip(of(false)) {
-        assert!(with > 0.95 * without, "{with} b/s, without marks {without} b/s");
+        assert!(
+            with > 0.95 * without,
+            "{with} b/s, without marks {without} b/s"
+        );
     }
 }

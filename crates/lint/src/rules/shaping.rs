@@ -1,7 +1,7 @@
 //! Shapers and policers.
 
-use crate::registry::{ABOVE_LINK, BURST_PACKET, BURST_RTT, INTERVAL};
-use crate::view::{FULL, View, seconds, time};
+use crate::registry::{ABOVE_LINK, BURST_PACKET, BURST_RTT, INTERVAL, OUTLASTS};
+use crate::view::{FULL, View, rate, seconds, time};
 
 /// Seconds of a round trip that a policer's bucket should hold.
 const ROUND_TRIP: f64 = 0.1;
@@ -10,6 +10,43 @@ pub(super) fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
         shaper(v, i);
         policer(v, i);
+        tokens(v, i);
+    }
+}
+
+/// Buckets are full when a run begins: until one is empty, nothing is dropped or held back.
+fn tokens(v: &mut View<'_>, i: usize) {
+    let c = &v.classes[i];
+    let Some(warmup) = v.warmup else { return };
+    let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
+    let buckets = [
+        ("policer", "police", c.division.police),
+        ("priority policer", "priority.rate", c.division.priority),
+        ("shaper", "shape", c.division.shape),
+    ];
+    let mut slow = Vec::new();
+    for (what, key, bucket) in buckets {
+        let Some((admitted, burst)) = bucket else {
+            continue;
+        };
+        let excess = offered - admitted.bps() as f64;
+        let lasts = burst as f64 * 8.0 / excess;
+        if excess > 0.0 && lasts > warmup {
+            let message = format!(
+                "class {} is offered {}: the {burst} B that its {what} of {admitted} holds at the start last {}, {}",
+                c.spec.name,
+                rate(offered),
+                time(lasts),
+                match warmup {
+                    0.0 => "and there is no warm-up".to_owned(),
+                    warmup => format!("the warm-up {}", time(warmup)),
+                }
+            );
+            slow.push((key, message));
+        }
+    }
+    for (key, message) in slow {
+        v.hit(&OUTLASTS, Some(i), key, message);
     }
 }
 
