@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from spillgate.bounded import read_text
 from spillgate.errors import InputError, OutputError
 
 try:
@@ -33,7 +34,7 @@ FORMAT = 2
 """Version of `manifest.json` and `results.json`."""
 
 _MOST = 1 << 30
-"""Bytes of a manifest above which it is none."""
+"""Bytes of `results.json` above which it is none."""
 
 _TEXTS = ("version", "commit", "scenario", "scenario_hash", "platform", "python")
 _NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
@@ -79,10 +80,7 @@ def _refuse_to_replace(directory: Path) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Reads an object of JSON that a run directory holds; raises `InputError`."""
     try:
-        if path.stat().st_size > _MOST:
-            msg = f"{path} is larger than {_MOST >> 30} GiB"
-            raise ValueError(msg)
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        found: Any = json.loads(read_text(path, _MOST))
     except (OSError, ValueError, RecursionError) as error:
         msg = f"error: {path.parent} is no readable run directory: {error}"
         raise InputError(msg) from error

@@ -64,6 +64,7 @@ RANK = {
     "_engine": 1,
     "labels": 0,
     "visible": 0,
+    "bounded": 0,
     "metrics": 2,
     "voice": 2,
     "rundir": 2,

@@ -14,6 +14,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Files as _, Importer as _, cod
 
 use crate::files::{Disk, OnDisk};
 use crate::job::input_error;
+use crate::waiting::waiting;
 
 /// Most groups that are counted.
 const MAX_GROUPS: u32 = 1_000_000;
@@ -34,29 +35,34 @@ pub(crate) fn profile_capture(
     top: usize,
     config: Option<PathBuf>,
     platform: &str,
-    interface: Option<&str>,
+    interface: Option<String>,
 ) -> PyResult<String> {
-    let measured = py
-        .detach(|| {
-            let by = match (by, config) {
-                ("class", Some(config)) => GroupBy::Class(classes(&config, platform, interface)?),
-                ("flow", _) => GroupBy::Flow,
-                _ => GroupBy::Dscp,
-            };
-            let only: CaptureMatch = serde_json::from_str(only).map_err(|e| {
-                let d = Diagnostic::error(codes::BAD_VALUE, format!("--only: {e}"));
-                let known = "src, dst, host, protocol, sport, dport, port, dscp, vlan, interface, direction";
-                Diagnostics(vec![d.hint(format!("write KEY=VALUE with one of the keys {known}"))])
-            })?;
-            let options = ProfileOptions {
-                by,
-                only: Filter::from(&only),
-                top,
-                max_groups: MAX_GROUPS,
-            };
-            measure(&path, &options)
-        })
-        .map_err(|e| input_error(py, &e))?;
+    let (by, only, platform) = (by.to_owned(), only.to_owned(), platform.to_owned());
+    let measured = waiting(py, move || {
+        let by = match (by.as_str(), config) {
+            ("class", Some(config)) => {
+                GroupBy::Class(classes(&config, &platform, interface.as_deref())?)
+            }
+            ("flow", _) => GroupBy::Flow,
+            _ => GroupBy::Dscp,
+        };
+        let only: CaptureMatch = serde_json::from_str(&only).map_err(|e| {
+            let d = Diagnostic::error(codes::BAD_VALUE, format!("--only: {e}"));
+            let known =
+                "src, dst, host, protocol, sport, dport, port, dscp, vlan, interface, direction";
+            Diagnostics(vec![
+                d.hint(format!("write KEY=VALUE with one of the keys {known}")),
+            ])
+        })?;
+        let options = ProfileOptions {
+            by,
+            only: Filter::from(&only),
+            top,
+            max_groups: MAX_GROUPS,
+        };
+        measure(&path, &options)
+    })?
+    .map_err(|e| input_error(py, &e))?;
     let mut json =
         serde_json::to_value(&measured).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     json["scenario"] = profile_scenario(&measured).into();

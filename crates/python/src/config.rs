@@ -9,6 +9,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Files as _};
 
 use crate::files::Disk;
 use crate::job::input_error;
+use crate::waiting::waiting;
 
 /// What was understood of a Cisco IOS configuration, as JSON.
 #[pyfunction]
@@ -17,18 +18,18 @@ pub(crate) fn understand(
     py: Python<'_>,
     path: PathBuf,
     platform: &str,
-    interface: Option<&str>,
+    interface: Option<String>,
 ) -> PyResult<String> {
-    let understood = py
-        .detach(|| read(&path, platform, interface))
-        .map_err(|e| input_error(py, &e))?;
+    let platform = platform.to_owned();
+    let read = move || read(&path, &platform, interface.as_deref());
+    let understood = waiting(py, read)?.map_err(|e| input_error(py, &e))?;
     serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 /// Whether a file looks like an output of `show policy-map interface`; false if it cannot be read.
 #[pyfunction]
-pub(crate) fn is_show_output(py: Python<'_>, path: PathBuf) -> bool {
-    py.detach(|| {
+pub(crate) fn is_show_output(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
+    waiting(py, move || {
         Disk.read(&path)
             .is_ok_and(|bytes| spillgate_import::is_show_output(&bytes))
     })
@@ -37,10 +38,10 @@ pub(crate) fn is_show_output(py: Python<'_>, path: PathBuf) -> bool {
 /// The classes in an output of `show policy-map interface` with their rates, as JSON.
 #[pyfunction]
 pub(crate) fn offered(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let found = py.detach(|| {
+    let found = waiting(py, move || {
         let file = path.display().to_string();
         spillgate_import::offered(&file, &bytes_of(&path)?)
-    });
+    })?;
     let found = found.map_err(|e| input_error(py, &e))?;
     serde_json::to_string(&found).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

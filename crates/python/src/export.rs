@@ -10,6 +10,7 @@ use spillgate_scenario::{Diagnostics, Importer as _, Options, port_policies};
 use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
+use crate::waiting::waiting;
 
 /// What is to be exported, and how.
 struct Request {
@@ -64,9 +65,7 @@ pub(crate) fn export(
         filters,
         overrides,
     };
-    let exported = py
-        .detach(|| run(&request))
-        .map_err(|e| input_error(py, &e))?;
+    let exported = waiting(py, move || run(&request))?.map_err(|e| input_error(py, &e))?;
     let notes: Vec<_> = exported
         .notes
         .iter()

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use spillgate_capture::Opener;
-use spillgate_scenario::Files;
+use spillgate_scenario::{Files, read_bounded};
 
 /// The machine's file system.
 pub(crate) struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        std::fs::read(path)
+        read_bounded(File::open(path)?)
     }
 
     fn opener(&self, path: &Path) -> io::Result<Arc<dyn Opener>> {

@@ -22,6 +22,7 @@ use spillgate_sim::{Campaign, Failure, Observed};
 use crate::explain;
 use crate::files::Disk;
 use crate::memory;
+use crate::waiting::waiting;
 
 pyo3::create_exception!(
     spillgate._native,
@@ -75,8 +76,7 @@ impl Job {
             seed,
             runs,
         };
-        let loaded = py
-            .detach(|| load(&path, &Disk, &IosImporter, &options))
+        let loaded = waiting(py, move || load(&path, &Disk, &IosImporter, &options))?
             .map_err(|e| input_error(py, &e))?;
         let threads = if jobs == 0 {
             std::thread::available_parallelism().map_or(1, usize::from)

@@ -13,6 +13,7 @@ mod job;
 mod lint;
 mod memory;
 mod voice;
+mod waiting;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -10,6 +10,7 @@ use spillgate_scenario::{Diagnostics, Options};
 use crate::config::bytes_of;
 use crate::files::Disk;
 use crate::job::input_error;
+use crate::waiting::waiting;
 
 /// What the rules find in a configuration or scenario: JSON with `findings`, `errors`, `warnings`,
 /// `notes`, and the same as `text` and `sarif`.
@@ -25,9 +26,9 @@ pub(crate) fn lint(
     ignore: Vec<String>,
 ) -> PyResult<String> {
     let selection = Selection { select, ignore };
-    let found = py
-        .detach(|| find(&path, is_scenario, platform, overrides, &selection))
-        .map_err(|e| input_error(py, &e))?;
+    let platform = platform.to_owned();
+    let find = move || find(&path, is_scenario, &platform, overrides, &selection);
+    let found = waiting(py, find)?.map_err(|e| input_error(py, &e))?;
     let mut out = json(&found);
     out["text"] = text(&found).into();
     out["sarif"] = sarif(&found, env!("CARGO_PKG_VERSION"));

@@ -10,6 +10,7 @@ use crate::discipline::{Discipline, Engine};
 use crate::fan::SharedLists;
 use crate::leaf::{Bound, Leaf};
 use crate::outline::{Outline, outline};
+use crate::size::Sizes;
 use crate::spec::{DisciplineSpec, Scope};
 
 /// A byte limit from which on a queue counts as unlimited: 1 GB.
@@ -198,6 +199,7 @@ impl Recipe {
             name,
             rate,
         };
+        Sizes::new(policies).check(name)?;
         let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
         let recipe = Self {
             prototype: Discipline::new(engine),

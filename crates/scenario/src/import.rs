@@ -1,7 +1,7 @@
 //! What the loader needs from outside: files, and importers of router configurations.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +14,22 @@ use spillgate_queueing::spec::DisciplineSpec;
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
 use crate::plan::Unmodelled;
+use crate::text::MAX_BYTES;
+
+/// Reads no more of a file than is needed to know that it is too long: not the whole of what has no
+/// end, such as `/dev/zero`.
+///
+/// # Errors
+/// Those of reading.
+pub fn read_bounded(file: impl io::Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// Where files come from: a disk, or memory in tests.
 pub trait Files {
-    /// The content of a file.
+    /// The content of a file; of one that is too long its beginning, as [`read_bounded`] gives it.
     ///
     /// # Errors
     /// Whatever keeps the file from being read; it becomes a located diagnostic.

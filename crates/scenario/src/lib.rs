@@ -49,7 +49,9 @@ mod yaml;
 use std::sync::OnceLock;
 
 pub use error::{Diagnostic, Diagnostics, Severity};
-pub use import::{Files, Imported, ImportedInterface, Importer, NoImporter, Platform};
+pub use import::{
+    Files, Imported, ImportedInterface, Importer, NoImporter, Platform, read_bounded,
+};
 pub use load::{LinkPolicy, Loaded, Options, PortPolicies, load, port_policies};
 pub use suggest::nearest;
 pub use text::{MAX_BYTES, decode};

@@ -15,13 +15,10 @@ pub fn decode<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Diagnostic> {
     if bytes.len() > MAX_BYTES {
         return Err(Diagnostic::error(
             codes::TOO_LARGE,
-            format!("the file has {} MB", bytes.len() / 1_000_000),
+            format!("the file is larger than {} MiB", MAX_BYTES >> 20),
         )
         .in_file(file)
-        .hint(format!(
-            "files of up to {} MB are read",
-            MAX_BYTES / 1_000_000
-        )));
+        .hint("what is longer is not read: divide it"));
     }
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Diagnostic::error(codes::NOT_UTF8, "the file is UTF-16")

@@ -22,6 +22,9 @@ pub const MAX_DEPTH: usize = 64;
 /// Most nodes that aliases may add to a document, against exponential expansion.
 pub const MAX_ALIASED: usize = 1_000_000;
 
+/// Most values of a document as written, keys included: a tree takes about 0.4 kB for each.
+pub(crate) const MAX_VALUES: usize = 4_000_000;
+
 /// Most errors that are collected from one text.
 const MAX_ERRORS: usize = 50;
 
@@ -30,6 +33,15 @@ const MAX_ERRORS: usize = 50;
 /// # Errors
 /// The first error of syntax, or every duplicate key.
 pub(crate) fn parse(content: &str, text: u32, texts: &Texts) -> Result<Node, Vec<Diagnostic>> {
+    parse_up_to(MAX_VALUES, content, text, texts)
+}
+
+fn parse_up_to(
+    most: usize,
+    content: &str,
+    text: u32,
+    texts: &Texts,
+) -> Result<Node, Vec<Diagnostic>> {
     let mut builder = Builder {
         text,
         texts,
@@ -37,6 +49,7 @@ pub(crate) fn parse(content: &str, text: u32, texts: &Texts) -> Result<Node, Vec
         anchors: BTreeMap::new(),
         open_anchors: BTreeSet::new(),
         aliased: 0,
+        left: most,
         root: None,
         errors: Vec::new(),
     };
@@ -83,6 +96,8 @@ struct Builder<'t> {
     anchors: BTreeMap<usize, (Node, usize)>,
     open_anchors: BTreeSet<usize>,
     aliased: usize,
+    /// Values that may still come.
+    left: usize,
     root: Option<Node>,
     errors: Vec<Diagnostic>,
 }
@@ -305,6 +320,13 @@ impl Builder<'_> {
 
     /// A finished node goes into what contains it.
     fn put(&mut self, node: Node, anchor: usize) -> Result<(), Fatal> {
+        let Some(left) = self.left.checked_sub(1) else {
+            let message = format!("there are more than {MAX_VALUES} values");
+            let d = Diagnostic::error(codes::TOO_LARGE, message)
+                .hint("put traffic into a table (CSV), and flows that are alike under a `count`");
+            return Err(self.fatal(d, node.span));
+        };
+        self.left = left;
         if anchor > 0 {
             let depth = depth(&node);
             // Remembering is a copy too: nested anchors would copy quadratically.

@@ -22,6 +22,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spillgate.bounded import read_text
 from spillgate.errors import InputError
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.style import styled
@@ -93,7 +94,7 @@ def read_specs(path: str | Path) -> list[FigureSpec]:
         InputError: If it cannot be read; says which figure and why.
     """
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data = tomllib.loads(read_text(Path(path), 1 << 20))
     except (OSError, ValueError) as error:
         msg = f"{path}: error: {error}"
         raise InputError(msg) from error

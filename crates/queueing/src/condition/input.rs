@@ -14,6 +14,7 @@ use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Then};
 use crate::evidence::Cause;
 use crate::recipe::{At, nearest};
+use crate::size::Sizes;
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
 use crate::tree::check::{check_match, check_names};
 use crate::tree::parts::steps;
@@ -45,6 +46,7 @@ impl InputRecipe {
     ) -> Result<(Self, Vec<String>), BuildError> {
         let mut warnings = Vec::new();
         let mut at = At::new(&mut warnings);
+        Sizes::new(policies).check(name)?;
         let mut builder = Builder {
             policies,
             stack: Vec::new(),

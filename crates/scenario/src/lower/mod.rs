@@ -52,6 +52,9 @@ pub(crate) fn world(
     let nodes = Nodes::read(ctx, scenario, root);
     let links = Links::read(ctx, scenario, root, &nodes);
     let mut policies = policies::gather(ctx, scenario, root);
+    if !policies::check_sizes(ctx, root, &policies) {
+        return None;
+    }
     inputs::name_links(ctx, scenario, root, &mut policies, &links);
     let attached = policies::attach(ctx, scenario, root, &policies, &links);
     let mut inputs = inputs::attach(ctx, scenario, root, &policies, &links);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{BuildError, Recipe};
+use spillgate_queueing::{BuildError, Recipe, Sizes};
 
 use super::links::Links;
 use crate::codes;
@@ -81,6 +81,22 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
         policies.configs.push((i, imported));
     }
     policies
+}
+
+/// Refuses policies that are too large with all that is nested in them; false if there are any.
+/// Nothing may walk them before.
+pub(super) fn check_sizes(ctx: &mut Ctx<'_>, root: &Node, policies: &Policies) -> bool {
+    let mut sizes = Sizes::new(&policies.all);
+    let too_large: Vec<BuildError> = policies
+        .all
+        .keys()
+        .filter_map(|name| sizes.check(name).err())
+        .collect();
+    let fine = too_large.is_empty();
+    for e in too_large {
+        report(ctx, root, policies, e, None);
+    }
+    fine
 }
 
 /// A policy on a link, and where it was put there.

@@ -84,6 +84,15 @@ fn aliases_repeat_and_are_bounded() {
 }
 
 #[test]
+fn the_number_of_values_is_bounded() {
+    let up_to = |most| parse_up_to(most, "a: [1, 2]\n", 0, &Texts::default());
+    assert!(up_to(5).is_ok());
+    let errors = up_to(4).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].message, "there are more than 4000000 values");
+}
+
+#[test]
 fn nesting_is_bounded() {
     assert!(tree(&format!("{}1{}", "[".repeat(64), "]".repeat(64))).is_ok());
     assert!(

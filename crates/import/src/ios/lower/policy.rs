@@ -1,6 +1,9 @@
 //! Policy-maps as class-based disciplines.
 
+use std::collections::BTreeSet;
+
 use spillgate_core::{Limit, Percent, RateOrPercent};
+use spillgate_queueing::Sizes;
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults, WredSpec, WredUnit};
 use spillgate_queueing::spec::{
     ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, OneOrMany, PoliceAction,
@@ -44,6 +47,33 @@ pub(super) fn lower<'a>(
         imported
             .policy_lines
             .insert((*name).to_owned(), map.origin.line);
+    }
+    check_sizes(config, report, imported);
+}
+
+/// Reports policy-maps that are too large with all that is nested in them, before anything walks
+/// them; of those the innermost.
+fn check_sizes(config: &Config<'_>, report: &mut Report<'_>, imported: &Imported) {
+    let mut sizes = Sizes::new(&imported.policies);
+    let mut too_large = BTreeSet::new();
+    for name in config.policy_maps.keys() {
+        if sizes.check(name).is_err() {
+            too_large.insert(*name);
+        }
+    }
+    for name in &too_large {
+        let map = &config.policy_maps[name];
+        let nested = map.classes.iter().filter_map(|c| c.policy);
+        if nested.clone().any(|p| too_large.contains(p.value)) {
+            continue;
+        }
+        let fault = Fault::new(
+            code::TOO_LARGE,
+            1,
+            format!("policy-map `{name}` has too many classes with those nested in it"),
+        );
+        let fault = fault.found(*name).hint("nest fewer policy-maps");
+        report.error(map.origin.line, format!("policy-map.{name}"), fault);
     }
 }
 
