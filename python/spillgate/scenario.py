@@ -26,12 +26,14 @@ class Unmodelled:
         line: Line number, from 1.
         text: The line.
         reason: Why it has no effect.
+        understood: Whether it was understood; else it may be misspelt.
     """
 
     file: str
     line: int
     text: str
     reason: str
+    understood: bool = True
 
 
 @dataclass(frozen=True)

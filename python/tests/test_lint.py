@@ -106,6 +106,18 @@ CASES = {
         8,
         config(voice="priority percent 30\n  set cos 5", extra=" encapsulation dot1q 7\n"),
     ),
+    # No packet has both; one may have either.
+    "SG-C008": (
+        config(extra="class-map match-all VIDEO\n match dscp af41\n match dscp af42\n").replace(
+            " class VOICE\n", " class VIDEO\n  bandwidth percent 5\n class VOICE\n"
+        ),
+        6,
+        config(extra="class-map match-any VIDEO\n match dscp af41\n match dscp af42\n").replace(
+            " class VOICE\n", " class VIDEO\n  bandwidth percent 5\n class VOICE\n"
+        ),
+    ),
+    "SG-R001": (config(data="bandwith percent 40"), 9, config(data="bandwidth percent 40")),
+    "SG-R002": (config(extra=" tx-ring-limit 3\n"), 13, config(extra=" mtu 1500\n")),
     "SG-Q001": (config(voice="priority"), 7, config(voice="priority\n  police 1000000")),
     # 76 % of the interface; 75 % may be reserved.
     "SG-Q002": (
@@ -485,3 +497,23 @@ measurement: {warmup: 1 s, duration: 5 s}
     ):
         path.write_text(text.replace("POLICY", policy))
         assert [f.id for f in spillgate.lint(path).found] == found
+
+
+def test_what_import_lists_is_a_finding(cli, tmp_path):
+    text = config(voice="prioriy percent 30", extra=" tx-ring-limit 3\n")
+    path = tmp_path / "c.cfg"
+    path.write_text(text)
+    listed = json.loads(cli("import", path, "--format", "json").stdout)["unmodelled"]
+    assert [(u["line"], u["understood"]) for u in listed] == [(7, False), (13, True)]
+    found = json.loads(cli("check", path, "--format", "json").stdout)["findings"]
+    lines = {f["line"]: f["id"] for f in found if f["id"].startswith("SG-R")}
+    assert lines == {7: "SG-R001", 13: "SG-R002"}
+    done = cli("check", path)
+    assert "c.cfg:7:3: warning: `prioriy percent 30`: not understood" in done.stdout
+    results = json.loads(cli("check", path, "--format", "sarif").stdout)["runs"][0]["results"]
+    regions = {
+        r["ruleId"]: r["locations"][0]["physicalLocation"]["region"]["startLine"] for r in results
+    }
+    assert regions["SG-R001"] == 7
+    assert regions["SG-R002"] == 13
+    assert cli("check", path, "--strict").returncode == 1

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use spillgate_import::{IosImporter, Spot as Place, Written};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
+use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
 use crate::registry::{
-    CLASS_UNUSED, COS_UNTAGGED, LIST_UNUSED, NO_BANDWIDTH, OVER_CAP, POLICY_UNUSED, Rule,
+    CLASS_UNUSED, COS_UNTAGGED, LIST_UNUSED, NO_BANDWIDTH, NO_EFFECT, NOT_UNDERSTOOD, OVER_CAP,
+    POLICY_UNUSED, Rule,
 };
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, finish, lossy};
@@ -26,6 +28,7 @@ pub fn configuration(
     selection.check()?;
     let written = IosImporter.written(file, bytes, platform)?;
     let mut found = of_reader(written.imported.warnings.clone());
+    found.extend(of_lines(&written.imported.unmodelled));
     unused(file, &written, &mut found);
     let none = BTreeMap::new();
     let mut attached: Vec<&str> = Vec::new();
@@ -154,6 +157,25 @@ pub(crate) fn of_reader(warnings: Vec<Diagnostic>) -> Vec<Finding> {
         _ => Finding::of_reader(d),
     };
     warnings.into_iter().map(convert).collect()
+}
+
+/// The lines of a configuration that were not understood, or have no effect.
+pub(crate) fn of_lines(lines: &[Unmodelled]) -> Vec<Finding> {
+    let convert = |u: &Unmodelled| {
+        let rule = if u.understood {
+            &NO_EFFECT
+        } else {
+            &NOT_UNDERSTOOD
+        };
+        let message = format!("`{}`: {}", u.text.trim(), u.reason);
+        let mut d = Diagnostic::warning(rule.id, message).at(&u.file, u.line, 1);
+        d.width = u32::try_from(u.text.trim().chars().count()).unwrap_or(0);
+        let mut finding = Finding::new(rule, d);
+        // Where the line begins is known with its text.
+        finding.column = None;
+        finding
+    };
+    lines.iter().map(convert).collect()
 }
 
 /// A finding at its line of a configuration.

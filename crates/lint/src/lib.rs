@@ -184,7 +184,10 @@ fn finish(
     });
     // A policy on several links finds the same at each rate: the first says enough.
     found.dedup_by(|b, a| {
+        // Of one line several things may be without effect.
+        let same = a.message == b.message || !a.id.starts_with("SG-R");
         a.id == b.id
+            && same
             && a.line.is_some()
             && (&a.file, a.line, a.column, &a.path) == (&b.file, b.line, b.column, &b.path)
     });
@@ -204,7 +207,12 @@ fn quote(found: &mut [Finding], file: &str, text: &str) {
         }
         let line = current.filter(|(n, _)| Some(*n) == f.line);
         if let Some((_, l)) = line {
-            f.source = Some(l.trim_start_matches('\u{feff}').to_owned());
+            let l = l.trim_start_matches('\u{feff}');
+            if f.column.is_none() && f.id.starts_with("SG-R") {
+                let indented = l.chars().take_while(|c| c.is_whitespace()).count();
+                f.column = u32::try_from(indented + 1).ok();
+            }
+            f.source = Some(l.to_owned());
         }
     }
 }

@@ -29,7 +29,8 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier such as `SG-Q001`; Q queues and shares, C classes, A active queue
-    /// management, L links, S shapers and policers, M MPLS, X the rules themselves.
+    /// management, L links, S shapers and policers, M MPLS, R what readers did not take as written, X
+    /// the rules themselves.
     pub id: &'static str,
     /// Name in kebab-case.
     pub name: &'static str,
@@ -142,6 +143,11 @@ rules! {
         why "The CoS is three bits of the 802.1Q tag. An interface without `encapsulation dot1q` (or a trunk) sends frames without a tag: the command is taken, the counters of the class go up, and the switch behind sees nothing of it. What that switch does with untagged frames is decided by its port: most often it is the queue of best effort.";
         fix "Set the CoS on the sub-interface that has the tag, or let the switch behind go by DSCP.";
         from "IEEE 802.1Q, clause 9.6 (the priority code point is in the tag); Cisco IOS QoS command reference, `set cos`";
+    CONTRADICTS = "SG-C008", "class-contradictory", Error,
+        "No packet can meet all criteria of a class";
+        why "Every criterion of a `match-all` class-map must hold, and these exclude each other: two lists of code points without a common one, a list of UDP packets beside a protocol over TCP, a precedence beside a DSCP of another. No packet on any link can belong to the class. What was meant for it is in a later class, most often in class-default.\n\nUsually `match-any` was meant: without either word a class-map is `match-all`.";
+        fix "Make the class-map `match-any` if one of the criteria is enough, or take the one that is wrong out.";
+        from "Cisco IOS QoS command reference, `class-map`: match-all is the default, and all criteria must be met";
     ABOVE_MTU = "SG-L001", "packets-above-mtu", Error,
         "Flows send packets that are longer, with their MPLS labels, than a link of their path carries";
         why "A link with an `mtu` drops what is longer. Labels count: a packet of 1500 B takes 1508 B under two of them, and a core of plain Ethernet that nobody has told of labels carries 1500 B. Small packets pass, so that pings and the opening of connections look fine, and the first full page hangs.\n\nRouters may fragment an IPv4 packet that allows it; nearly all senders forbid it to find the MTU of their path, and IPv6 has no such fragments. Here nothing is fragmented and TCP does not learn of it: a connection whose segments do not fit sends the first of them again until it gives up. Of sources with random sizes only the packets above the MTU are lost.";
@@ -227,6 +233,16 @@ rules! {
         why "The code points of an assured-forwarding class say what is to be dropped first: precedence 3 before 2 before 1. Where AFx1 has a lower queue limit than AFx2 or AFx3, the traffic inside the contract is refused while the excess is still taken in.\n\nA code point without a limit of its own has that of the queue: a limit for AFx1 alone is the same mistake.";
         fix "Give AFx3 the lowest limit, AFx2 one between, and AFx1 none or the highest.";
         from "RFC 2597, section 2: packets of lower drop precedence must not be dropped with larger probability";
+    NOT_UNDERSTOOD = "SG-R001", "line-not-understood", Warning,
+        "A line about queueing is not understood";
+        why "The line stands where commands of queueing stand, and it is none that is known. A misspelt command does nothing on the router either: it was refused when it was typed or pasted, and what it was to do is not done. Here it has no effect; a `match` that is not known holds for no packet.";
+        fix "Correct the line. If the router takes it as it stands, judge what the simulation lacks without it.";
+        from "The reader of the configuration: `spillgate import` lists the same lines";
+    NO_EFFECT = "SG-R002", "line-without-effect", Note,
+        "A line about queueing has no effect, or less than on the router";
+        why "The line was understood, and the simulation has no such thing: what stands in for it is in the message. Results differ from the router's as far as the line matters there.";
+        fix "Judge whether it matters for what you want to know; where there is an equivalent, the message names it.";
+        from "The reader of the configuration: `spillgate import` lists the same lines";
     ABOVE_LINK = "SG-S001", "shaper-above-link", Warning,
         "A shaper's rate is not below the rate of what it shapes for";
         why "A parent policy shapes to the rate of the service behind a faster port, so that packets wait here, where the classes decide who waits. A shaper above the rate of the link never holds a packet: the queue forms in the hardware's first-in first-out buffer and the policy inside has no effect.";

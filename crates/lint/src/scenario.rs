@@ -37,6 +37,7 @@ pub fn scenario(
     let mut texts = vec![(path.display().to_string(), read(files, path))];
     let configs = configs(&surveyed, files, &mut texts);
     let mut found = cfg::of_reader(surveyed.warnings.clone());
+    found.extend(cfg::of_lines(&surveyed.plan.unmodelled));
     let objectives = objectives(&surveyed.plan);
     // Whether each class of each policy has had a packet in any variant.
     let mut reached: BTreeMap<(String, usize), bool> = BTreeMap::new();

@@ -118,3 +118,65 @@ fn spent() -> Duration {
     let ns = stat.split(' ').next().and_then(|n| n.parse().ok());
     Duration::from_nanos(ns.unwrap_or(0))
 }
+
+/// Conditions that exclude each other are found, those that do not are not.
+#[test]
+fn contradictions_are_found_and_nothing_else() {
+    let found = |lines: &str| {
+        let text = format!(
+            "access-list 101 permit udp any any\naccess-list 102 permit udp 10.0.0.0 0.255.255.255 any\naccess-list 103 permit udp 11.0.0.0 0.255.255.255 any\naccess-list 104 deny udp any any\nclass-map match-all OTHER\n match dscp ef\n match dscp af41\nclass-map match-all A\n{lines}policy-map P\n class A\n  bandwidth percent 10\ninterface Serial0/0\n bandwidth 2000\n service-policy output P\n"
+        );
+        let all = Selection::default();
+        let found = configuration("r.cfg", text.as_bytes(), Platform::Ios, &all).unwrap();
+        found.iter().any(|f| f.id == "SG-C008")
+    };
+    for lines in [
+        " match dscp ef\n match dscp af41\n",
+        " match dscp ef\n match precedence 3\n",
+        " match protocol http\n match access-group 101\n",
+        " match access-group 102\n match access-group 103\n",
+        " match cos 1\n match cos 2 3\n",
+        " match qos-group 1\n match qos-group 2\n",
+        " match input-interface Gi0/0\n match input-interface Gi0/1\n",
+        " match mpls experimental 5\n match dscp ef\n",
+        " match dscp ef\n match not dscp ef cs5\n",
+        " match class-map OTHER\n",
+    ] {
+        assert!(found(lines), "{lines}");
+    }
+    for lines in [
+        " match dscp ef\n match precedence 5\n",
+        " match protocol rtp\n match access-group 101\n",
+        " match cos 1 2\n match cos 2 3\n",
+        " match dscp ef\n match not dscp cs5\n",
+        " match any\n",
+        // Warned of by the reader, W0702.
+        "",
+        " match access-group 104\n",
+        " match vlan 5\n match dscp ef\n",
+    ] {
+        assert!(!found(lines), "{lines}");
+    }
+}
+
+/// What the reader lists is found with its line, misspelt commands as warnings, the rest as notes.
+#[test]
+fn every_listed_line_is_a_finding() {
+    let text = "class-map A\n match dscp ef\n match vlan 5\npolicy-map P\n class A\n  prioriy percent 30\n  set discard-class 3\ninterface Serial0/0\n bandwidth 2000\n tx-ring-limit 3\n service-policy output P\n";
+    let all = Selection::default();
+    let found = configuration("r.cfg", text.as_bytes(), Platform::Ios, &all).unwrap();
+    let lines: Vec<_> = found
+        .iter()
+        .filter(|f| f.id.starts_with("SG-R"))
+        .map(|f| (f.id, f.line.unwrap(), f.column.unwrap()))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            ("SG-R002", 3, 2),
+            ("SG-R001", 6, 3),
+            ("SG-R002", 7, 3),
+            ("SG-R002", 10, 2)
+        ]
+    );
+}

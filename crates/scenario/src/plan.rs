@@ -58,6 +58,8 @@ pub struct Unmodelled {
     pub text: String,
     /// Why it has no effect.
     pub reason: String,
+    /// Whether it was understood; else it may be misspelt, or a command that is not known.
+    pub understood: bool,
 }
 
 /// One variant of the scenario.

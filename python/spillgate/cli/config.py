@@ -209,10 +209,14 @@ def _notes(out: Console, found: Record) -> None:
             hint = f" ({w['hint']})" if w.get("hint") else ""
             _line(out, 1, f"! line {w['line']}: {w['message']}{hint}")
         out.print()
-    if found["unmodelled"]:
-        _line(
-            out, 0, "Configuration lines without effect, or with less than on the router", "bold"
-        )
-        for u in found["unmodelled"]:
+    for understood, heading in (
+        (False, "Configuration lines that are not understood"),
+        (True, "Configuration lines without effect, or with less than on the router"),
+    ):
+        lines = [u for u in found["unmodelled"] if u["understood"] is understood]
+        if not lines:
+            continue
+        _line(out, 0, heading, "bold")
+        for u in lines:
             _line(out, 1, f"line {u['line']}: {u['text'].strip()} ({u['reason']})")
         out.print()

@@ -51,8 +51,8 @@ def check(options: argparse.Namespace) -> int:
         if described is not None:
             from spillgate.cli.describe import description
 
-            # The warnings are among the findings.
-            description(replace(described, warnings=()))
+            # The warnings and the lines without effect are among the findings.
+            description(replace(described, warnings=(), unmodelled=()))
             print()
         sys.stdout.write(found.text)
         print(summary(found))

@@ -72,8 +72,10 @@ impl Fault {
 pub(crate) enum Refusal {
     /// It is wrong.
     Wrong(Box<Fault>),
-    /// It is right, or may be, and the simulation has no such thing; the reason.
+    /// It is right and the simulation has no such thing; the reason.
     Unmodelled(String),
+    /// It may be right, or misspelt; what may be meant.
+    NotUnderstood(String),
 }
 
 impl From<Fault> for Refusal {

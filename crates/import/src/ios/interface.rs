@@ -97,7 +97,7 @@ pub(crate) fn command<'a>(
                 return Some(Kind::Other);
             }
             let reason = format!("ambiguous: {}", names.join(", "));
-            p.report.unmodelled(c.origin(), reason);
+            p.report.not_understood(c.origin(), reason);
             return Some(Kind::Queueing);
         }
         // An unknown word of unindented text is taken for one more command of the interface.
@@ -114,7 +114,7 @@ pub(crate) fn command<'a>(
             return Some(match nearest(c.word.text, QUEUEING.into_iter()) {
                 Some(near) if !c.negated => {
                     let reason = format!("not understood; did you mean `{near}`?");
-                    p.report.unmodelled(c.origin(), reason);
+                    p.report.not_understood(c.origin(), reason);
                     Kind::Queueing
                 }
                 _ => Kind::Other,
@@ -248,7 +248,7 @@ pub(crate) fn command<'a>(
         }
     };
     match result {
-        Err(Refusal::Unmodelled(_)) if c.negated => {}
+        Err(Refusal::Unmodelled(_) | Refusal::NotUnderstood(_)) if c.negated => {}
         Err(refusal) => p.report.refuse(origin, path(p.mode, &p.config), refusal),
         Ok(()) => {}
     }

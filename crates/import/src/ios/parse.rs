@@ -186,9 +186,9 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         match nearest(c.word.text, words).filter(|_| !c.negated) {
             Some(near) => {
                 let reason = format!("not understood; did you mean `{near}`?");
-                self.report.unmodelled(c.origin(), reason);
+                self.report.not_understood(c.origin(), reason);
             }
-            None => self.report.unmodelled(c.origin(), "not understood"),
+            None => self.report.not_understood(c.origin(), "not understood"),
         }
         Kind::Queueing
     }
@@ -294,7 +294,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                 match nearest(c.word.text, HEADS.into_iter()).filter(|_| found.is_none()) {
                     Some(near) if !c.negated => {
                         let reason = format!("not understood; did you mean `{near}`?");
-                        self.report.unmodelled(c.origin(), reason);
+                        self.report.not_understood(c.origin(), reason);
                         Kind::Queueing
                     }
                     _ => Kind::Other,

@@ -170,7 +170,9 @@ fn match_line<'a>(
     word: Verb,
 ) -> Result<(), Refusal> {
     if word == Verb::Rename {
-        return Err(Refusal::Unmodelled("renaming is not understood".to_owned()));
+        return Err(Refusal::NotUnderstood(
+            "renaming is not understood".to_owned(),
+        ));
     }
     let negated = c.args.peek().is_some_and(|w| abbreviates(w.text, "not", 2));
     let parsed = criterion(&mut c.args);
@@ -204,7 +206,7 @@ fn match_line<'a>(
                 origin,
             });
         }
-        Err(Refusal::Unmodelled(reason)) => {
+        Err(refusal @ (Refusal::Unmodelled(_) | Refusal::NotUnderstood(_))) => {
             if !c.negated {
                 map.criteria.push(At {
                     value: Criterion {
@@ -214,7 +216,7 @@ fn match_line<'a>(
                     origin,
                 });
             }
-            return Err(Refusal::Unmodelled(reason));
+            return Err(refusal);
         }
         Err(wrong) => return Err(wrong),
     }

@@ -318,7 +318,9 @@ mod tests {
     fn wrong<T>(result: Result<T, Refusal>) -> (u32, String) {
         match result {
             Err(Refusal::Wrong(f)) => (f.column, f.message),
-            Err(Refusal::Unmodelled(reason)) => panic!("listed: {reason}"),
+            Err(Refusal::Unmodelled(reason) | Refusal::NotUnderstood(reason)) => {
+                panic!("listed: {reason}")
+            }
             Ok(_) => panic!("taken"),
         }
     }

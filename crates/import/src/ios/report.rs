@@ -60,11 +60,21 @@ impl<'f> Report<'f> {
 
     /// Lists a line that has no effect, or less than on the router.
     pub(crate) fn unmodelled(&mut self, at: Origin<'_>, reason: impl Into<String>) {
+        self.list(at, reason.into(), true);
+    }
+
+    /// Lists a line that is not known.
+    pub(crate) fn not_understood(&mut self, at: Origin<'_>, reason: impl Into<String>) {
+        self.list(at, reason.into(), false);
+    }
+
+    fn list(&mut self, at: Origin<'_>, reason: String, understood: bool) {
         self.unmodelled.push(Unmodelled {
             file: self.file.to_owned(),
             line: at.line,
             text: at.text.to_owned(),
-            reason: reason.into(),
+            reason,
+            understood,
         });
     }
 
@@ -73,6 +83,7 @@ impl<'f> Report<'f> {
         match refusal {
             Refusal::Wrong(fault) => self.error(at.line, path, *fault),
             Refusal::Unmodelled(reason) => self.unmodelled(at, reason),
+            Refusal::NotUnderstood(reason) => self.not_understood(at, reason),
         }
     }
 

@@ -2,13 +2,24 @@
 
 use spillgate_core::Dscp;
 
-use crate::registry::{SHADOWED, SHARED_DSCP};
+use spillgate_queueing::spec::MatchSpec;
+
+use crate::registry::{CONTRADICTS, SHADOWED, SHARED_DSCP};
 use crate::sets::Packets;
 use crate::view::View;
 
 pub(super) fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
         if v.classes[i].is_default() {
+            continue;
+        }
+        let matching = v.classes[i].spec.matching.as_ref();
+        if matching.is_some_and(contradicts) {
+            let message = format!(
+                "no packet can belong to class {}: its criteria exclude each other",
+                v.classes[i].spec.name
+            );
+            v.hit(&CONTRADICTS, Some(i), "match", message);
             continue;
         }
         let Some(own) = v.classes[i].set.clone().filter(|s| !s.is_empty()) else {
@@ -30,6 +41,70 @@ pub(super) fn check(v: &mut View<'_>) {
             None => shared(v, i, &own),
         }
     }
+}
+
+/// Whether a condition holds for no packet though each of its parts holds for some. A part that
+/// holds for none by itself is warned of by the reader.
+fn contradicts(m: &MatchSpec) -> bool {
+    let mut parts = Vec::new();
+    conjuncts(m, &mut parts);
+    let mut left = Packets::all();
+    let (mut cos, mut groups, mut inputs) = (None, None, None);
+    let mut empty = false;
+    for part in &parts {
+        empty |= narrows(&mut cos, &part.cos)
+            | narrows(&mut groups, &part.qos_group)
+            | narrows(&mut inputs, &part.input);
+        let Some(set) = Packets::of(part) else {
+            continue;
+        };
+        if set.is_empty() {
+            let any = part.any.as_ref().filter(|all| !all.is_empty());
+            return any.is_some_and(|all| all.iter().any(contradicts));
+        }
+        match left.and(&set) {
+            Some(both) => left = both,
+            None => return false,
+        }
+    }
+    empty || left.is_empty()
+}
+
+/// Narrows the values that a field may have to a list; whether none are left.
+fn narrows<T: Clone + PartialEq>(
+    left: &mut Option<Vec<T>>,
+    list: &Option<spillgate_queueing::spec::OneOrMany<T>>,
+) -> bool {
+    let Some(list) = list else { return false };
+    let kept: Vec<T> = match left {
+        None => list.0.clone(),
+        Some(left) => left
+            .iter()
+            .filter(|v| list.0.contains(v))
+            .cloned()
+            .collect(),
+    };
+    let none = kept.is_empty();
+    *left = Some(kept);
+    none
+}
+
+/// The conditions that must all hold, each with one key.
+fn conjuncts(m: &MatchSpec, into: &mut Vec<MatchSpec>) {
+    for inner in m.all.iter().flatten() {
+        conjuncts(inner, into);
+    }
+    macro_rules! keys {
+        ($($key:ident),+) => {
+            $(if m.$key.is_some() {
+                into.push(MatchSpec { $key: m.$key.clone(), ..MatchSpec::default() });
+            })+
+        };
+    }
+    keys!(
+        dscp, precedence, exp, cos, qos_group, input, src, dst, protocol, sport, dport, any, not,
+        acl
+    );
 }
 
 /// The earlier classes that take all packets of class `i`, if they do.

@@ -54,6 +54,7 @@ impl Importer for Router {
                 }
                 ["ignored", ..] => {
                     out.unmodelled.push(Unmodelled {
+                        understood: true,
                         file: file.to_owned(),
                         line: number,
                         text: line.to_owned(),

@@ -322,7 +322,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let at = Origin::new(line.rest.line(), line.rest.line().first_column());
             let parsed = match line.permit {
                 Some(permit) => acl::entry(list.kind, permit, &mut args),
-                None => Err(Refusal::Unmodelled(
+                None => Err(Refusal::NotUnderstood(
                     "not understood; the entry is left out".to_owned(),
                 )),
             };
