@@ -269,7 +269,7 @@ SCENARIOS = {
         scenario(aqm=", aqm: {codel: {target: 3 ms}}"),
     ),
     "SG-C002": (scenario(dscp="cs5"), 12, scenario()),
-    # The bucket holds 200 ms at its rate and loses what 1 Mb/s bring beyond that: 1.005 and 0.998 s.
+    # The bucket holds 200 ms at its rate and loses what 1 Mb/s bring beyond it: 1.005, 0.998 s.
     "SG-S005": (scenario(rate="834 kb/s"), 12, scenario(rate="833 kb/s")),
     "SG-Q007": (scenario(rate="999 kb/s"), 12, scenario()),
     # 40 packets of 1500 B are 96 ms at 5 Mb/s.
