@@ -165,3 +165,14 @@ traffic:
     with pytest.raises(spillgate.InputError, match="ios-xe") as caught:
         spillgate.check(scenario)
     assert caught.value.diagnostics[0].line == 7
+
+
+def test_another_system_is_named(cli, tmp_path):
+    path = tmp_path / "edge.conf"
+    path.write_text(
+        "system {\n    host-name edge;\n}\nclass-of-service {\n    forwarding-classes {\n"
+    )
+    for command in (("import",), ("check",), ("export", "--to", "tc")):
+        done = cli(command[0], path, *command[1:])
+        assert done.returncode == 2, done.stdout
+        assert "edge.conf:1:1: error: this looks like a Junos configuration" in done.stderr

@@ -12,6 +12,7 @@ mod ast;
 mod class;
 mod class_map;
 mod condition_text;
+mod dialect;
 mod explain;
 mod fault;
 mod globals;
@@ -73,7 +74,8 @@ impl IosImporter {
     /// diagnostics.
     ///
     /// # Errors
-    /// Everything that is wrong in it, in the order of the lines: a file that is no text; missing, unknown or out-of-range
+    /// Everything that is wrong in it, in the order of the lines: a file that is no text, or a
+    /// configuration of another system; missing, unknown or out-of-range
     /// arguments; class-maps, policy-maps or access lists that are named and
     /// not defined, or contain themselves; percentages above 100; `priority`
     /// beside `bandwidth`; two output policies on an interface.
@@ -146,6 +148,10 @@ impl IosImporter {
         if let Some(line) = decoded.latin1_line {
             let fault = Fault::new(code::LATIN1, 1, "the file is not UTF-8: taken as Latin-1");
             report.warn(line, "", fault.hint("save the file as UTF-8"));
+        }
+        if let Some((line, fault)) = dialect::foreign(&decoded.text) {
+            report.error(line, "", fault);
+            return Err(report.finish(&decoded.text).err().unwrap_or_default());
         }
         let mut parser = Parser::new(&mut report);
         for line in lexer::lines(&decoded.text) {
