@@ -1,78 +1,105 @@
 //! Ranges of sequence numbers, sorted and disjoint.
 //!
-//! The list grows to the largest number of holes seen and stays; a query is a
-//! binary search, an insertion in order at the end costs a comparison.
+//! A balanced tree: filling a hole costs the logarithm of their number, wherever it lies.
+
+use std::collections::BTreeMap;
 
 /// Disjoint ranges `start..end` in ascending order; adjacent ones are merged.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranges(Vec<(u64, u64)>);
+pub(super) struct Ranges {
+    /// End of each by its start.
+    ends: BTreeMap<u64, u64>,
+    bytes: u64,
+}
 
 impl Ranges {
     /// How many numbers they hold in all.
+    #[inline]
     pub(super) fn bytes(&self) -> u64 {
-        self.0.iter().map(|(start, end)| end - start).sum()
+        self.bytes
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ends.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.ends.clear();
+        self.bytes = 0;
     }
 
-    pub(super) fn as_slice(&self) -> &[(u64, u64)] {
-        &self.0
+    /// In ascending order.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
+        self.ends.iter().map(|(&start, &end)| (start, end))
+    }
+
+    /// The highest number that they reach.
+    pub(super) fn end(&self) -> Option<u64> {
+        self.ends.last_key_value().map(|(_, &end)| end)
     }
 
     /// Adds `start..end`; returns how many of its numbers were new.
-    #[inline]
     pub(super) fn insert(&mut self, start: u64, end: u64) -> u64 {
-        match self.0.last_mut() {
-            Some(last) if last.1 == start => last.1 = end,
-            Some(last) if last.1 > start => return self.insert_within(start, end),
-            _ => self.0.push((start, end)),
-        }
-        end - start
+        let new = match self.ends.last_entry() {
+            Some(mut last) if *last.get() == start => {
+                last.insert(end);
+                end - start
+            }
+            Some(last) if *last.get() > start => self.insert_within(start, end),
+            _ => {
+                self.ends.insert(start, end);
+                end - start
+            }
+        };
+        self.bytes += new;
+        new
     }
 
-    fn insert_within(&mut self, start: u64, end: u64) -> u64 {
-        // All ranges from i touch or follow the new one; those before j touch or precede it.
-        let i = self.0.partition_point(|r| r.1 < start);
-        let j = i + self.0[i..].partition_point(|r| r.0 <= end);
-        if i == j {
-            self.0.insert(i, (start, end));
-            return end - start;
+    fn insert_within(&mut self, mut start: u64, mut end: u64) -> u64 {
+        let mut held = 0;
+        // From above: all ranges that touch the new one become part of it.
+        while let Some((&low, &high)) = self.ends.range(..=end).next_back() {
+            if high < start {
+                break;
+            }
+            held += high - low;
+            if low <= start && end <= high {
+                return 0;
+            }
+            (start, end) = (start.min(low), end.max(high));
+            self.ends.remove(&low);
         }
-        let merged = (self.0[i].0.min(start), self.0[j - 1].1.max(end));
-        let held: u64 = self.0[i..j].iter().map(|r| r.1 - r.0).sum();
-        self.0[i] = merged;
-        self.0.drain(i + 1..j);
-        merged.1 - merged.0 - held
+        self.ends.insert(start, end);
+        end - start - held
     }
 
     /// The range that holds `n`.
     pub(super) fn containing(&self, n: u64) -> Option<(u64, u64)> {
-        let i = self.0.partition_point(|r| r.1 <= n);
-        self.0.get(i).copied().filter(|r| r.0 <= n)
+        let (&start, &end) = self.ends.range(..=n).next_back()?;
+        (n < end).then_some((start, end))
     }
 
     /// Forgets what lies below `upto`.
     pub(super) fn drop_below(&mut self, upto: u64) {
-        let gone = self.0.partition_point(|r| r.1 <= upto);
-        self.0.drain(..gone);
-        if let Some(r) = self.0.first_mut() {
-            r.0 = r.0.max(upto);
+        while let Some(first) = self.ends.first_entry().filter(|r| *r.key() < upto) {
+            let (start, end) = first.remove_entry();
+            self.bytes -= end.min(upto) - start;
+            if end > upto {
+                self.ends.insert(upto, end);
+                return;
+            }
         }
     }
 
     /// Removes the ranges that begin at `n` or below it; the highest number that they and `n` reach.
     pub(super) fn take_from(&mut self, n: u64) -> u64 {
-        let (mut gone, mut to) = (0, n);
-        for &(_, end) in self.0.iter().take_while(|r| r.0 <= n) {
-            (gone, to) = (gone + 1, to.max(end));
+        let mut to = n;
+        while let Some(first) = self.ends.first_entry().filter(|r| *r.key() <= n) {
+            let (start, end) = first.remove_entry();
+            self.bytes -= end - start;
+            to = to.max(end);
         }
-        self.0.drain(..gone);
         to
     }
 }
@@ -92,13 +119,20 @@ mod tests {
                 let new = (start..start + len).filter(|&i| !bits[i as usize]).count() as u64;
                 (start..start + len).for_each(|i| bits[i as usize] = true);
                 prop_assert_eq!(ranges.insert(start, start + len), new);
-                prop_assert!(ranges.as_slice().windows(2).all(|w| w[0].1 < w[1].0));
+                let list: Vec<_> = ranges.iter().collect();
+                prop_assert!(list.windows(2).all(|w| w[0].1 < w[1].0));
+                prop_assert_eq!(ranges.bytes(), bits.iter().filter(|&&b| b).count() as u64);
             }
             ranges.drop_below(cut);
             for i in 0..80 {
                 let want = bits[i as usize] && i >= cut;
                 prop_assert_eq!(ranges.containing(i).is_some(), want);
             }
+            let left = (cut..80).filter(|&i| bits[i as usize]).count() as u64;
+            prop_assert_eq!(ranges.bytes(), left);
+            let to = ranges.take_from(cut);
+            prop_assert_eq!(to, (cut..80).find(|&i| !bits[i as usize]).unwrap_or(80));
+            prop_assert_eq!(ranges.bytes(), left - (to - cut));
         }
     }
 }

@@ -57,7 +57,7 @@ pub struct Receiver {
     syn_sent: u32,
 }
 
-const _: () = assert!(std::mem::size_of::<Receiver>() <= 120);
+const _: () = assert!(std::mem::size_of::<Receiver>() <= 128);
 
 /// What selective acknowledgments tell beside the ranges that are held.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +122,7 @@ impl Receiver {
         self.nxt.min(self.fin).saturating_sub(1)
     }
 
-    /// Bytes of payload that have arrived, in order or not, each once. O(gaps).
+    /// Bytes of payload that have arrived, in order or not, each once.
     pub fn arrived_bytes(&self) -> u64 {
         let ahead = self.held.bytes();
         // FIN takes a number, but no byte.

@@ -2,11 +2,16 @@
 //!
 //! One record per segment in a ring that grows to the largest window and
 //! stays, the selectively acknowledged ranges, and three sums from which the
-//! data in flight follow without a scan. Marking and retransmission positions
-//! only move forward within a recovery, so the work per acknowledgment is
-//! amortized over the segments.
+//! data in flight follow without a scan.
+//!
+//! What an acknowledgment costs does not depend on the window. Every position
+//! from which a search goes on only moves forward until a timeout; what may go
+//! back has a list of its own: copies in the order in which they left, and
+//! what is to be sent again. Entries of these lists that events have overtaken
+//! are passed over where they come up.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use spillgate_core::{Dur, Time};
 
@@ -41,6 +46,16 @@ impl Sent {
 
     fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether it may still arrive: none if it left before `newest`, and `after` or longer ago,
+    /// else when that is due ([`Time::MAX`] unless it left before).
+    fn spared(&self, newest: (Time, u64), after: Dur, now: Time) -> Option<Time> {
+        if (self.at, self.end()) >= newest {
+            return Some(Time::MAX);
+        }
+        let due = self.at + after;
+        (due > now).then_some(due)
     }
 }
 
@@ -83,12 +98,16 @@ pub(super) struct Scoreboard {
     pub(super) lost_bytes: u64,
     /// Sent again, the copy in flight.
     pub(super) resent_bytes: u64,
-    /// No copy in flight lies at or beyond.
-    resent_end: u64,
-    /// No segment below is lost and not yet sent again.
-    resend_from: u64,
+    /// When copies left and where they begin, by time and then number; may hold stale entries.
+    copies: VecDeque<(Time, u64)>,
+    /// Where the segments begin that are lost and not yet sent again; may hold stale entries.
+    to_resend: BinaryHeap<Reverse<u64>>,
+    /// No original below is in flight.
+    aged: u64,
     /// Below, everything that is not acknowledged has been marked lost.
     judged: u64,
+    /// Between the one above and here everything has arrived or been sent again.
+    hole_from: u64,
 }
 
 impl Scoreboard {
@@ -120,7 +139,14 @@ impl Scoreboard {
         }
         s.flags |= RESENT | AMBIGUOUS;
         s.at = at;
-        self.resent_end = self.resent_end.max(s.end());
+        let copy = (at, s.seq);
+        // Time never goes back, so at most those that left at the same instant come after.
+        let after = self.copies.iter().rev().take_while(|c| {
+            step();
+            **c > copy
+        });
+        let place = self.copies.len() - after.count();
+        self.copies.insert(place, copy);
         if self.keep_snapshots {
             self.snapshots[i] = snapshot;
         }
@@ -142,8 +168,11 @@ impl Scoreboard {
 
     /// The segment that holds `n`, or the first beyond.
     fn index_of(&self, n: u64) -> usize {
+        let Some(first) = self.ring.front().filter(|s| s.seq <= n) else {
+            return 0;
+        };
         // Nearly all segments are as long as the first.
-        if let Some(first) = self.ring.front().filter(|s| s.len > 0 && s.seq <= n) {
+        if first.len > 0 {
             let guess = ((n - first.seq) / u64::from(first.len)) as usize;
             if let Some(s) = self.ring.get(guess) {
                 if s.seq <= n && n < s.end() {
@@ -156,7 +185,7 @@ impl Scoreboard {
 
     /// The highest number selectively acknowledged.
     pub(super) fn highest_sacked(&self) -> Option<u64> {
-        self.sacked.as_slice().last().map(|r| r.1)
+        self.sacked.end()
     }
 
     /// Takes in an acknowledgment while `max` is beyond what was ever sent.
@@ -175,6 +204,7 @@ impl Scoreboard {
                 self.sack(start.max(seg.ack), end.min(max), &mut d);
             }
         }
+        self.oldest_copy(); // lets go of what has arrived
         d
     }
 
@@ -184,6 +214,7 @@ impl Scoreboard {
             if s.end() > una {
                 break;
             }
+            step();
             self.ring.pop_front();
             let snapshot = self.snapshots.pop_front().unwrap_or_default();
             let len = u64::from(s.len);
@@ -212,6 +243,7 @@ impl Scoreboard {
     fn sack(&mut self, start: u64, end: u64, out: &mut Delivered) {
         let mut at = start;
         while at < end {
+            step();
             if let Some((_, upto)) = self.sacked.containing(at) {
                 at = upto;
                 continue;
@@ -234,7 +266,7 @@ impl Scoreboard {
     pub(super) fn judge(&mut self, thresh: u32, mss: u64) {
         let mut above = 0;
         let mut edge = 0;
-        for (n, r) in self.sacked.as_slice().iter().rev().enumerate() {
+        for (n, r) in self.sacked.iter().rev().enumerate() {
             above += r.1 - r.0;
             if n + 1 >= thresh as usize || above > u64::from(thresh - 1) * mss {
                 edge = r.0;
@@ -249,6 +281,7 @@ impl Scoreboard {
             if s.seq >= edge {
                 break;
             }
+            step();
             if !s.is(LOST) {
                 self.lose(i);
             }
@@ -272,7 +305,7 @@ impl Scoreboard {
             s.flags |= LOST;
         }
         if !s.is(RESENT) {
-            self.resend_from = self.resend_from.min(s.seq);
+            self.to_resend.push(Reverse(s.seq));
         }
     }
 
@@ -287,6 +320,8 @@ impl Scoreboard {
 
     /// After a timeout everything that is not acknowledged is lost (RFC 6675 §5.1).
     pub(super) fn lose_all(&mut self) {
+        self.copies.clear();
+        self.to_resend.clear();
         for s in self.ring.iter_mut().filter(|s| !s.is(SACKED)) {
             let len = u64::from(s.len);
             if s.is(RESENT) {
@@ -296,46 +331,43 @@ impl Scoreboard {
                 self.lost_bytes += len;
             }
             s.flags = (s.flags | LOST) & !RESENT;
+            self.to_resend.push(Reverse(s.seq));
         }
-        self.resend_from = 0;
-        self.resent_end = 0;
         self.judged = self.ring.back().map_or(self.judged, Sent::end);
+        self.aged = self.judged;
     }
 
     /// The first segment that is lost and was not sent again since.
     pub(super) fn next_lost(&mut self) -> Option<usize> {
         if self.lost_bytes == 0 {
-            return None;
+            self.to_resend.clear();
         }
-        let mut i = self.index_of(self.resend_from);
-        while let Some(s) = self.ring.get(i) {
-            if s.flags & (LOST | RESENT) == LOST {
-                self.resend_from = s.seq;
+        while let Some(&Reverse(seq)) = self.to_resend.peek() {
+            step();
+            let i = self.index_of(seq);
+            let s = self.ring.get(i);
+            if s.is_some_and(|s| s.seq == seq && s.flags & (LOST | RESENT) == LOST) {
                 return Some(i);
             }
-            i += 1;
+            self.to_resend.pop();
         }
-        self.resend_from = self.ring.back().map_or(self.resend_from, Sent::end);
         None
     }
 
     /// The first segment below the highest selective acknowledgment that is
     /// not known to be lost and was not sent again: rule 3 of NextSeg (RFC 6675 §4).
-    pub(super) fn next_hole(&self) -> Option<usize> {
+    ///
+    /// Not for use with [`Scoreboard::lose_older`], which also calls copies lost.
+    pub(super) fn next_hole(&mut self) -> Option<usize> {
         let highest = self.highest_sacked()?;
-        let mut i = self.index_of(self.judged);
-        while let Some(s) = self.ring.get(i) {
-            if s.seq >= highest {
-                return None;
-            }
-            if s.is(SACKED) {
-                let (_, upto) = self.sacked.containing(s.seq)?;
-                i = self.index_of(upto);
-                continue;
-            }
-            if !s.is(RESENT) {
+        self.hole_from = self.hole_from.max(self.judged);
+        let mut i = self.index_of(self.hole_from);
+        while let Some(s) = self.ring.get(i).filter(|s| s.seq < highest) {
+            step();
+            if s.flags & (SACKED | RESENT) == 0 {
                 return Some(i);
             }
+            self.hole_from = s.end();
             i += 1;
         }
         None
@@ -344,45 +376,48 @@ impl Scoreboard {
     /// Marks lost what was sent before the segment that left at `newest.0` and ends at `newest.1`,
     /// and `after` or longer ago; when the next one will be due, [`Time::MAX`] if none.
     ///
-    /// Originals lie in the order in which they were sent, so the scan ends with the first
-    /// that is too young, unless a copy is on the way beyond it.
+    /// Originals lie in the ring in the order in which they left, copies in a list of their own:
+    /// each search ends with the first in flight that is too young.
     pub(super) fn lose_older(&mut self, newest: (Time, u64), after: Dur, now: Time) -> Time {
         let mut timer = Time::MAX;
-        let (mut i, mut next_range) = (0, 0);
-        while let Some(s) = self.ring.get(i) {
-            if s.is(SACKED) {
-                // Ranges come in the same order: over this one as a whole.
-                let at = s.seq;
-                let ranges = &self.sacked.as_slice()[next_range..];
-                let Some(n) = ranges.iter().position(|r| r.1 > at) else {
-                    return timer;
-                };
-                let end = ranges[n].1;
-                next_range += n + 1;
-                i = self.index_of(end);
-                continue;
-            }
-            let copy = s.is(RESENT);
-            if copy || !s.is(LOST) {
-                let due = s.at + after;
-                if (s.at, s.end()) >= newest || due > now {
-                    if (s.at, s.end()) < newest {
-                        timer = timer.min(due);
-                    }
-                    if !copy && s.seq >= self.resent_end {
-                        return timer;
-                    }
-                } else {
-                    self.lose(i);
-                    // A copy never deemed lost before is marked in two steps: original, then copy.
-                    if self.ring[i].flags & (LOST | RESENT) == LOST | RESENT {
-                        self.lose(i);
-                    }
+        let mut i = self.index_of(self.aged);
+        while let Some(&s) = self.ring.get(i) {
+            step();
+            if s.flags & (SACKED | LOST | AMBIGUOUS) == 0 {
+                if let Some(due) = s.spared(newest, after, now) {
+                    timer = due;
+                    break;
                 }
+                self.lose(i);
             }
+            self.aged = s.end();
             i += 1;
         }
+        while let Some(i) = self.oldest_copy() {
+            if let Some(due) = self.ring[i].spared(newest, after, now) {
+                return timer.min(due);
+            }
+            self.lose(i);
+            // A copy never deemed lost before is marked in two steps: original, then copy.
+            if self.ring[i].is(RESENT) {
+                self.lose(i);
+            }
+        }
         timer
+    }
+
+    /// The segment of which a copy has been in flight for longest.
+    fn oldest_copy(&mut self) -> Option<usize> {
+        while let Some(&(at, seq)) = self.copies.front() {
+            step();
+            let i = self.index_of(seq);
+            let s = self.ring.get(i);
+            if s.is_some_and(|s| (s.at, s.seq) == (at, seq) && s.is(RESENT)) {
+                return Some(i);
+            }
+            self.copies.pop_front();
+        }
+        None
     }
 
     /// Forgets everything but keeps the memory.
@@ -391,7 +426,9 @@ impl Scoreboard {
         self.snapshots.clear();
         self.sacked.clear();
         (self.sacked_bytes, self.lost_bytes, self.resent_bytes) = (0, 0, 0);
-        (self.resend_from, self.judged, self.resent_end) = (0, 0, 0);
+        self.copies.clear();
+        self.to_resend.clear();
+        (self.aged, self.judged, self.hole_from) = (0, 0, 0);
     }
 }
 
@@ -412,3 +449,14 @@ fn note(out: &mut Delivered, s: Sent, snapshot: Snapshot) {
         }
     }
 }
+
+/// One step of a search; tests count them.
+#[inline]
+fn step() {
+    #[cfg(test)]
+    tests::STEPS.with(|n| n.set(n.get() + 1));
+}
+
+#[cfg(test)]
+#[path = "scoreboard_tests.rs"]
+mod tests;

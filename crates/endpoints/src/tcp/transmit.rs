@@ -122,11 +122,12 @@ impl Sender {
             return None;
         }
         // Rule 3.
-        let s = self.sel.as_deref()?;
+        let s = self.sel.as_deref_mut()?;
         if let Some(i) = s.board.next_hole() {
             return Some(self.again(i)).filter(|c| u64::from(c.len) <= room);
         }
         // Rule 4, unless a copy is on the way.
+        let s = self.sel.as_deref()?;
         if self.una <= s.rescue || self.has_new() {
             return None;
         }

@@ -68,7 +68,7 @@ pub(super) struct Selective {
     pub(super) rate: Rate,
 }
 
-const _: () = assert!(std::mem::size_of::<Selective>() <= 352);
+const _: () = assert!(std::mem::size_of::<Selective>() <= 416);
 
 impl Selective {
     pub(super) fn new(cfg: &TcpConfig, start: Time) -> Self {
