@@ -86,8 +86,8 @@ fn effect(differences: &[f64], i: &Interval, key: &Key) -> &'static str {
     if i.n > 0 && known().all(|d| *d == 0.0) {
         return "same";
     }
-    let more = i.low > 0.0;
-    if !more && !(i.high < 0.0) {
+    let (more, less) = (i.low > 0.0, i.high < 0.0);
+    if !more && !less {
         return "not shown";
     }
     match (key.metric.better(), more) {

@@ -211,9 +211,9 @@ fn compare(ops: Vec<Op>, by_time: bool, after: Dur) -> Result<(), TestCaseError>
                 answer = Some(list.filter(|b| b.0 < b.1).collect::<Vec<_>>());
             }
             Op::Ragged(from, len) => {
-                answer = Some(vec![(una + from as u64, una + (from + len) as u64)])
+                answer = Some(vec![(una + from as u64, una + (from + len) as u64)]);
             }
-            Op::Wait(us) => now = now + Dur::from_us(us),
+            Op::Wait(us) => now += Dur::from_us(us),
             Op::TimeOut => {
                 board.lose_all();
                 model.lose_all();
