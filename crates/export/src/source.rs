@@ -22,6 +22,8 @@ pub struct Source {
     pub inputs: Vec<Input>,
     /// Whose meaning IOS commands shall have.
     pub platform: Platform,
+    /// Classes whose class-maps are `match-any` even where that makes no difference.
+    pub match_any: BTreeSet<String>,
     /// Lines of a configuration that were lost when it was read.
     pub lost: Vec<Note>,
 }
@@ -125,6 +127,7 @@ impl Source {
             ports,
             inputs,
             platform,
+            match_any: imported.match_any.clone(),
             lost: lost(imported),
         })
     }
@@ -159,6 +162,7 @@ impl Source {
             ports,
             inputs: Vec::new(),
             platform,
+            match_any: imported.match_any.clone(),
             lost: lost(imported),
         })
     }
@@ -223,6 +227,7 @@ impl Source {
             ports,
             inputs,
             platform,
+            match_any: BTreeSet::new(),
             lost: Vec::new(),
         })
     }

@@ -297,6 +297,7 @@ fn of_class() -> Vec<Row> {
     let shape: &[(&str, Value)] = &[
         ("rate", json!(["11 Mb/s", "12 %"])),
         ("burst", json!(["30 kB", "30 ms"])),
+        ("excess_burst", json!(["30 kB", "30 ms"])),
     ];
     all.extend(rows("ShapeSpec", &shaped, &format!("{CLASS}/shape"), shape));
     all
@@ -446,6 +447,7 @@ fn source(policies: Policies, platform: Platform) -> Source {
         }],
         inputs: Vec::new(),
         platform,
+        match_any: std::collections::BTreeSet::new(),
         lost: Vec::new(),
     }
 }

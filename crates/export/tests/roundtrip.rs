@@ -136,6 +136,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>) -> Source {
         ports: Vec::new(),
         inputs: Vec::new(),
         platform: Platform::Ios,
+        match_any: std::collections::BTreeSet::new(),
         lost: Vec::new(),
     }
 }
@@ -480,4 +481,38 @@ fn what_ios_cannot_say_is_noted() {
         assert!(written.text.contains(&format!("! not expressed: {note}")));
     }
     import(&written.text, Platform::Ios);
+}
+
+/// What is equivalent is written as it was: `match-any` of one criterion, Bc and Be, `drop`.
+#[test]
+fn what_is_equivalent_stays_as_written() {
+    let text = "\
+class-map match-any ONE
+ match dscp ef
+class-map match-any TWO
+ match dscp af41
+ match dscp cs4
+class-map match-all ALL
+ match dscp cs1
+policy-map P
+ class ONE
+  shape average 512000 12800 6400
+ class TWO
+  shape average percent 20 40 ms 10 ms
+ class ALL
+  drop
+";
+    let imported = import(text, Platform::Ios);
+    let written = export(&imported, Platform::Ios).text;
+    for line in [
+        "class-map match-any ONE",
+        "class-map match-any TWO",
+        "class-map match-all ALL",
+        "  shape average 512000 12800 6400",
+        "  shape average percent 20 40 ms 10 ms",
+        "  drop",
+    ] {
+        assert!(written.lines().any(|l| l == line), "{line}\n{written}");
+    }
+    assert_eq!(import(&written, Platform::Ios).policies, imported.policies);
 }

@@ -33,6 +33,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
         }],
         platform: Platform::Ios,
         inputs: Vec::new(),
+        match_any: std::collections::BTreeSet::new(),
         lost: Vec::new(),
     }
 }

@@ -373,3 +373,28 @@ fn the_speed_of_a_port_decides_its_rate() {
     let serial = "interface Serial0/0\n speed 9600\n";
     assert_eq!(of(serial, "Serial0/0", ios).1, type_only.1);
 }
+
+/// `drop` drops what belongs to the class, whatever else is in it.
+#[test]
+fn a_class_that_drops_is_said_to() {
+    let text = "class-map A\n match dscp 8\npolicy-map P\n class A\n  drop\n  police 8000\ninterface Gi0/0\n bandwidth 1000\n service-policy output P\n";
+    let u = IosImporter
+        .understand("r.cfg", text.as_bytes(), Platform::Ios, Some("Gi0/0"))
+        .unwrap();
+    let u = serde_json::to_value(u).unwrap();
+    let class = at(&u, "/interfaces/0/policy/classes/0");
+    assert_eq!(
+        (&class["drops"], &class["police"]),
+        (&true.into(), &Value::Null)
+    );
+    assert_eq!(at(&u, "/unmodelled/0/line"), 6);
+    let (imported, _) = IosImporter
+        .read("r.cfg", text.as_bytes(), Platform::Ios)
+        .unwrap();
+    let spec = serde_json::to_value(&imported.policies["P"]).unwrap();
+    let police = at(&spec, "/class-based/classes/0/police");
+    assert_eq!(
+        (&police["conform"], &police["exceed"]),
+        (&"drop".into(), &"drop".into())
+    );
+}

@@ -138,3 +138,17 @@ proptest! {
         prop_assert!((green + yellow) as f64 <= pbs as f64 + 100_000.0 * t + 0.5);
     }
 }
+
+/// What a class that drops everything is: no rate lets a packet through, and every drop is a policer's.
+#[test]
+fn a_class_that_drops_lets_nothing_through() {
+    let spec = spillgate_queueing::spec::PoliceSpec::dropping_all();
+    assert!(spec.drops_all());
+    let mut d = policer(&serde_json::to_string(&spec).unwrap(), 1_000_000);
+    for ms in 0..100 {
+        let at = Time::from_ps(ms * 1_000_000_000);
+        assert_eq!(treat(&mut d, at, 64, dscp("ef")), None);
+    }
+    let dropped = d.leaves()[0].drops_packets[DropReason::Policer.index()];
+    assert_eq!(dropped, 100);
+}

@@ -492,3 +492,35 @@ fn recipes_can_be_used_again() {
     assert!(second.leaves().iter().all(|s| s.offered_packets == 0));
     assert_eq!(recipe.leaf_names(), second.leaf_names());
 }
+
+/// A shaper's bucket holds Bc and Be: so much leaves at once.
+#[test]
+fn a_shaper_begins_with_both_bursts() {
+    for (shape, bytes) in [
+        (r#"{"rate": "80 kb/s", "burst": "1000 B"}"#, 1000),
+        (
+            r#"{"rate": "80 kb/s", "burst": "1000 B", "excess_burst": "2000 B"}"#,
+            3000,
+        ),
+        (
+            r#"{"rate": "80 kb/s", "burst": "200 ms", "excess_burst": "100 ms"}"#,
+            3000,
+        ),
+        // 4 ms would be 40 B: at least 1600 B.
+        (r#"{"rate": "80 kb/s", "excess_burst": "400 B"}"#, 2000),
+    ] {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{{"name": "c", "match": {{}}, "shape": {shape}}}]}}}}}}"#
+        );
+        let mut d = build(&json, BPS);
+        let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+        for seq in 0..60 {
+            d.enqueue(Time::ZERO, packet(0, seq, 100), &mut rng, &mut drops);
+        }
+        let mut left = 0;
+        while d.dequeue(Time::ZERO, &mut rng, &mut drops).is_some() {
+            left += 100;
+        }
+        assert_eq!(left, bytes, "{shape}");
+    }
+}

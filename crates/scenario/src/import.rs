@@ -1,6 +1,6 @@
 //! What the loader needs from outside: files, and importers of router configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -133,6 +133,9 @@ pub struct Imported {
     pub unmodelled: Vec<Unmodelled>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
+    /// The classes, by the names that they have in policies, one of whose criteria is enough
+    /// (`match-any`), also where they have one only.
+    pub match_any: BTreeSet<String>,
     /// Line where each policy was defined, from 1.
     pub policy_lines: BTreeMap<String, u32>,
 }

@@ -108,6 +108,8 @@ def _class_lines(entry: Record) -> Iterator[str]:
         yield f"set cos {entry['set_cos']} of the 802.1Q tag"
     if entry["set_qos_group"] is not None:
         yield f"set qos-group {entry['set_qos_group']}, until it leaves the router"
+    if entry["drops"]:
+        yield "drops every packet"
     if entry["police"] is not None:
         yield f"police {_bucket(entry['police'])}: {entry['police']['does']}"
 

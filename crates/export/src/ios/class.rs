@@ -194,16 +194,22 @@ impl Writer<'_> {
         self.line(format!("queue-limit {of}{text}"));
     }
 
-    /// The bucket holds Bc + Be; written as Bc with Be 0.
+    /// Bc and Be; without Be it is 0, as IOS would take Bc for it.
     fn shape(&mut self, s: &ShapeSpec) {
         match self.absolute(s.rate) {
             RateOrPercent::Rate(rate) => {
-                let burst = s.burst.map(|b| b.bytes(rate) * 8);
-                let burst = burst.map_or_else(String::new, |bits| format!(" {} 0", bits.max(8)));
-                self.line(format!("shape average {}{burst}", rate.bps()));
+                let bits = |b: Burst| b.bytes(rate) * 8;
+                let bc = match (s.burst, s.excess_burst) {
+                    // IOS takes Be behind Bc only; its own Bc is 4 ms.
+                    (None, Some(_)) => Some(rate.bytes_in(Dur::from_ms(4)).max(1600) * 8),
+                    (burst, _) => burst.map(bits),
+                };
+                let be = s.excess_burst.map_or(0, bits);
+                let bursts = bc.map_or_else(String::new, |bc| format!(" {} {be}", bc.max(8)));
+                self.line(format!("shape average {}{bursts}", rate.bps()));
             }
             RateOrPercent::Percent(p) => {
-                let burst = match s.burst {
+                let mut time = |burst: Option<Burst>| match burst {
                     Some(Burst::Time(d)) => Some(d),
                     Some(Burst::Bytes(_)) => {
                         self.note(
@@ -213,20 +219,35 @@ impl Writer<'_> {
                     }
                     None => None,
                 };
+                let (bc, be) = (time(s.burst), time(s.excess_burst));
+                if bc.is_none() && be.is_some() {
+                    self.note("IOS takes an excess burst (`excess_burst`) behind a burst only: it is left out");
+                }
                 // Above 100 % there is only the peak rate: twice the average where Be is Bc.
                 let half = whole_percent(Percent(p.0 / 2.0)).filter(|_| p.0 > 1.0);
-                match half {
-                    Some(half) => {
-                        let each = burst.map(|d| Dur::from_ps(d.as_ps() / 2));
-                        let each = each.map(|d| ms(d, &self.place, "shape", self.notes));
-                        let burst = each.map_or_else(String::new, |n| format!(" {n} ms {n} ms"));
-                        self.line(format!("shape peak percent {half}{burst}"));
+                let alike = bc == be;
+                let half = half.filter(|_| alike || bc.is_none());
+                let whole = be.unwrap_or(Dur::from_ms(0));
+                let mut in_ms = |d| ms(d, &self.place, "shape", self.notes);
+                let bursts = match (bc, alike) {
+                    (None, _) => String::new(),
+                    (Some(bc), true) => {
+                        let n = in_ms(bc);
+                        format!(" {n} ms {n} ms")
                     }
+                    (Some(bc), false) if whole == Dur::from_ms(0) => {
+                        format!(" {} ms 0 ms", in_ms(bc))
+                    }
+                    (Some(bc), false) => {
+                        let bc = in_ms(bc);
+                        format!(" {bc} ms {} ms", in_ms(whole))
+                    }
+                };
+                match half {
+                    Some(half) => self.line(format!("shape peak percent {half}{bursts}")),
                     None => {
                         let percent = self.percent(p, "shape");
-                        let n = burst.map(|d| ms(d, &self.place, "shape", self.notes));
-                        let burst = n.map_or_else(String::new, |n| format!(" {n} ms 0 ms"));
-                        self.line(format!("shape average percent {percent}{burst}"));
+                        self.line(format!("shape average percent {percent}{bursts}"));
                     }
                 }
             }
@@ -234,6 +255,10 @@ impl Writer<'_> {
     }
 
     fn police(&mut self, p: &PoliceSpec, class: &str) {
+        if *p == PoliceSpec::dropping_all() {
+            self.line("drop");
+            return;
+        }
         let rate = self.absolute(p.rate);
         let mut line = format!("police cir {}", self.meter_rate(rate));
         if let Some(b) = p.burst {

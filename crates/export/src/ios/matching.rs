@@ -28,6 +28,8 @@ pub(super) const MAX_ENTRIES: usize = 1000;
 /// The class-maps and access lists written so far.
 pub(super) struct ClassMaps {
     platform: Platform,
+    /// Classes that are `match-any` where either would do.
+    match_any: BTreeSet<String>,
     /// Names that classes have or may yet have.
     taken: BTreeSet<String>,
     /// What classes of each name match; one name may stand for several conditions in different policies.
@@ -38,9 +40,14 @@ pub(super) struct ClassMaps {
 }
 
 impl ClassMaps {
-    pub(super) fn new<'n>(names: impl Iterator<Item = &'n str>, platform: Platform) -> Self {
+    pub(super) fn new<'n>(
+        names: impl Iterator<Item = &'n str>,
+        platform: Platform,
+        match_any: &BTreeSet<String>,
+    ) -> Self {
         Self {
             platform,
+            match_any: match_any.clone(),
             taken: names.map(str::to_owned).collect(),
             classes: BTreeMap::new(),
             lists: Vec::new(),
@@ -111,7 +118,12 @@ impl ClassMaps {
     /// Writes a class-map, those that it names first.
     fn write(&mut self, name: &str, m: &MatchSpec, place: &str, notes: &mut Notes) {
         let (any, lines) = self.lines(name, m, place, notes);
-        let how = if any { "match-any" } else { "match-all" };
+        let either = lines.len() == 1 && self.match_any.contains(name);
+        let how = if any || either {
+            "match-any"
+        } else {
+            "match-all"
+        };
         let _ = writeln!(self.maps, "class-map {how} {}", quoted(name, place, notes));
         for line in lines {
             let _ = writeln!(self.maps, " match {line}");

@@ -43,7 +43,8 @@ pub fn ios(source: &Source) -> Exported {
         DisciplineSpec::ClassBased(c) => &c.classes[..],
         _ => &[],
     });
-    let mut maps = ClassMaps::new(names.map(|c| c.name.as_str()), source.platform);
+    let names = names.map(|c| c.name.as_str());
+    let mut maps = ClassMaps::new(names, source.platform, &source.match_any);
     let mut policies = String::new();
     for name in inner_first(&source.policies) {
         if let Some(DisciplineSpec::ClassBased(spec)) = source.policies.get(name) {

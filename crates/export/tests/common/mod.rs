@@ -262,7 +262,7 @@ fn share() -> impl Strategy<Value = ClassSpec> {
 fn class() -> impl Strategy<Value = ClassSpec> {
     let queue = (
         share(),
-        option((rate(), option(1..1_000_000_u64))),
+        option((rate(), option((1..1_000_000_u64, 0..3_u64)))),
         option(limit()),
         option((4..=12_u32, 1..=4096_u16)),
         option(wred()),
@@ -273,7 +273,11 @@ fn class() -> impl Strategy<Value = ClassSpec> {
             |(share, shape, queue_limit, fair, aqm, by_dscp, by_precedence)| ClassSpec {
                 shape: shape.map(|(rate, b)| ShapeSpec {
                     rate,
-                    burst: b.map(|n| burst(rate, n)),
+                    burst: b.map(|(n, _)| burst(rate, n)),
+                    // None, the same, twice as much.
+                    excess_burst: b
+                        .filter(|(_, times)| *times > 0)
+                        .map(|(n, times)| burst(rate, n * times)),
                 }),
                 queue_limit,
                 queue_limit_dscp: by_dscp,

@@ -12,26 +12,44 @@ use super::args::{Args, unexpected};
 use super::ast::AclKind;
 use super::fault::{Refusal, unmodelled};
 use super::keyword::{Found, find};
+use super::lexer::Word;
 use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
 
-/// An entry, and a remark where it does not mean quite what the router means.
+/// The entries that a line comes to, and a remark where they do not mean quite what the router
+/// means.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Parsed {
-    pub(crate) entry: AclEntry,
+    /// One, or one for each service of an object group.
+    pub(crate) entries: Vec<AclEntry>,
     pub(crate) remark: Option<&'static str>,
 }
 
+/// What object groups hold; none for everything.
+pub(crate) trait Groups<'a> {
+    /// The addresses of one.
+    fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal>;
+    /// The protocols and ports of one.
+    fn service(&mut self, name: Word<'a>) -> Result<Option<Vec<MatchSpec>>, Refusal>;
+}
+
 /// What follows `permit` or `deny`.
-pub(crate) fn entry(kind: AclKind, permit: bool, args: &mut Args<'_>) -> Result<Parsed, Refusal> {
-    let (matching, remark) = match kind {
-        AclKind::Standard => (standard(args)?, None),
-        AclKind::Extended => extended(args)?,
+pub(crate) fn entry<'a>(
+    kind: AclKind,
+    permit: bool,
+    args: &mut Args<'a>,
+    groups: &mut dyn Groups<'a>,
+) -> Result<Parsed, Refusal> {
+    let (all, remark) = match kind {
+        AclKind::Standard => (vec![standard(args)?], None),
+        AclKind::Extended => extended(args, groups)?,
         AclKind::Foreign(family) => {
             return unmodelled(format!("{family} access lists are not modelled"));
         }
     };
+    let entries = all.into_iter();
+    let entries = entries.map(|matching| AclEntry { permit, matching });
     Ok(Parsed {
-        entry: AclEntry { permit, matching },
+        entries: entries.collect(),
         remark,
     })
 }
@@ -75,7 +93,7 @@ fn log(args: &mut Args<'_>) {
     }
 }
 
-fn host(a: Ipv4Addr) -> Option<NetSpec> {
+pub(crate) fn host(a: Ipv4Addr) -> Option<NetSpec> {
     net(a, Ipv4Addr::UNSPECIFIED)
 }
 
@@ -89,12 +107,21 @@ fn one<T>(value: Option<T>) -> Option<OneOrMany<T>> {
     value.map(|v| OneOrMany(vec![v]))
 }
 
-/// `any`, `host A`, `A WILDCARD` or, as IOS XR writes it, `A/LENGTH`; none for any.
-fn address(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
-    const GROUPS: [(&str, ()); 2] = [("object-group", ()), ("addrgroup", ())];
+/// `any`, `host A`, `A WILDCARD`, `object-group NAME` or, as IOS XR writes it, `A/LENGTH` and
+/// `net-group NAME`; none for any.
+fn address<'a>(
+    args: &mut Args<'a>,
+    groups: &mut dyn Groups<'a>,
+) -> Result<Option<OneOrMany<NetSpec>>, Refusal> {
+    const GROUPS: [(&str, ()); 2] = [("object-group", ()), ("net-group", ())];
     if args.try_keyword(&GROUPS).is_some() {
-        return unmodelled(OBJECT_GROUPS);
+        let name = args.name("the name of an object group")?;
+        return Ok(groups.network(name)?.map(OneOrMany));
     }
+    address_alone(args).map(one)
+}
+
+fn address_alone(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
     if args.take("any") {
         return Ok(None);
     }
@@ -112,8 +139,6 @@ fn address(args: &mut Args<'_>) -> Result<Option<NetSpec>, Refusal> {
     let a = args.address("any, host and an address, or an address and a wildcard mask")?;
     Ok(net(a, args.address(WILDCARD)?))
 }
-
-const OBJECT_GROUPS: &str = "object groups are not read";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Operator {
@@ -140,7 +165,7 @@ fn port_names(protocol: u8) -> &'static [(&'static str, u16)] {
     }
 }
 
-fn port(args: &mut Args<'_>, protocol: u8) -> Result<u16, Refusal> {
+pub(crate) fn port(args: &mut Args<'_>, protocol: u8) -> Result<u16, Refusal> {
     match args.peek() {
         Some(w) if w.text.starts_with(|c: char| c.is_ascii_digit()) => {
             Ok(args.number("a port", 0..=65535)? as u16)
@@ -158,7 +183,10 @@ fn port_follows(args: &Args<'_>, protocol: u8) -> bool {
     })
 }
 
-fn ports(args: &mut Args<'_>, protocol: u8) -> Result<Option<OneOrMany<PortRange>>, Refusal> {
+pub(crate) fn ports(
+    args: &mut Args<'_>,
+    protocol: u8,
+) -> Result<Option<OneOrMany<PortRange>>, Refusal> {
     if !matches!(protocol, 6 | 17 | 132) {
         return Ok(None);
     }
@@ -246,12 +274,28 @@ const CONDITIONS: [(&str, Condition); 19] = [
     ),
 ];
 
-/// `PROTOCOL SRC [PORTS] DST [PORTS] [CONDITIONS]`.
-fn extended(args: &mut Args<'_>) -> Result<(MatchSpec, Option<&'static str>), Refusal> {
-    const PROTOCOL: &str = "a protocol: ip, tcp, udp, icmp or a number";
+/// `{PROTOCOL | object-group NAME} SRC [PORTS] DST [PORTS] [CONDITIONS]`.
+fn extended<'a>(
+    args: &mut Args<'a>,
+    groups: &mut dyn Groups<'a>,
+) -> Result<(Vec<MatchSpec>, Option<&'static str>), Refusal> {
     if args.take("object-group") {
-        return unmodelled(OBJECT_GROUPS);
+        let name = args.name("the name of an object group")?;
+        // The addresses are judged first, as they are in the rest of the list.
+        let (rest, remark) = conditions(0, true, args, groups)?;
+        let of = |s: MatchSpec| MatchSpec {
+            protocol: s.protocol,
+            sport: s.sport,
+            dport: s.dport,
+            ..rest.clone()
+        };
+        let all = match groups.service(name)? {
+            Some(services) => services.into_iter().map(of).collect(),
+            None => vec![rest],
+        };
+        return Ok((all, remark));
     }
+    const PROTOCOL: &str = "a protocol: ip, tcp, udp, icmp or a number";
     let numeric = args
         .peek()
         .is_some_and(|w| w.text.starts_with(|c: char| c.is_ascii_digit()));
@@ -266,9 +310,20 @@ fn extended(args: &mut Args<'_>) -> Result<(MatchSpec, Option<&'static str>), Re
     } else {
         args.keyword(&ACL_PROTOCOLS, PROTOCOL)?
     };
-    let src = one(address(args)?);
+    let (spec, remark) = conditions(protocol, any_protocol, args, groups)?;
+    Ok((vec![spec], remark))
+}
+
+/// What follows the protocol.
+fn conditions<'a>(
+    protocol: u8,
+    any_protocol: bool,
+    args: &mut Args<'a>,
+    groups: &mut dyn Groups<'a>,
+) -> Result<(MatchSpec, Option<&'static str>), Refusal> {
+    let src = address(args, groups)?;
     let sport = ports(args, protocol)?;
-    let dst = one(address(args)?);
+    let dst = address(args, groups)?;
     let dport = ports(args, protocol)?;
     let mut spec = MatchSpec {
         protocol: (!any_protocol).then(|| OneOrMany(vec![Protocol(protocol)])),
@@ -349,12 +404,55 @@ mod tests {
     use super::super::lexer::lines;
     use super::*;
 
+    /// Two groups of addresses, and two services.
+    struct Some2;
+
+    impl<'a> Groups<'a> for Some2 {
+        fn network(&mut self, name: Word<'a>) -> Result<Option<Vec<NetSpec>>, Refusal> {
+            Ok(match name.text {
+                "ANY" => None,
+                _ => Some(vec![
+                    "10.0.0.0/24".parse().unwrap(),
+                    "10.9.0.1".parse().unwrap(),
+                ]),
+            })
+        }
+
+        fn service(&mut self, _: Word<'a>) -> Result<Option<Vec<MatchSpec>>, Refusal> {
+            let of = |p: u8| MatchSpec {
+                protocol: Some(OneOrMany(vec![Protocol(p)])),
+                ..MatchSpec::default()
+            };
+            Ok(Some(vec![of(6), of(47)]))
+        }
+    }
+
     fn parse(kind: AclKind, text: &str) -> Result<Parsed, Refusal> {
-        entry(
-            kind,
-            true,
-            &mut Args::new(lines(text).next().unwrap().words()),
-        )
+        let mut args = Args::new(lines(text).next().unwrap().words());
+        entry(kind, true, &mut args, &mut Some2)
+    }
+
+    #[test]
+    fn object_groups_stand_for_what_they_hold() {
+        for (text, expected) in [
+            (
+                "tcp object-group A any eq 80",
+                "{src:[10.0.0.0/24,10.9.0.1/32],protocol:tcp,dport:80}",
+            ),
+            ("ip object-group ANY object-group ANY", "{}"),
+            (
+                "ip any net-group A dscp ef",
+                "{dscp:ef,dst:[10.0.0.0/24,10.9.0.1/32]}",
+            ),
+            (
+                "object-group S host 10.0.0.1 any",
+                "{src:10.0.0.1/32,protocol:tcp} {src:10.0.0.1/32,protocol:gre}",
+            ),
+        ] {
+            let got = parse(AclKind::Extended, text).unwrap();
+            let got: Vec<String> = got.entries.iter().map(|e| shown(&e.matching)).collect();
+            assert_eq!(got.join(" "), expected, "{text}");
+        }
     }
 
     /// The entry as YAML-like text: `key: value` of each key given.
@@ -404,7 +502,7 @@ mod tests {
         ];
         for (text, expected) in table {
             let got = parse(AclKind::Extended, text).unwrap();
-            assert_eq!(shown(&got.entry.matching), expected, "{text}");
+            assert_eq!(shown(&got.entries[0].matching), expected, "{text}");
         }
         let remark = parse(AclKind::Extended, "tcp any any established")
             .unwrap()
@@ -423,7 +521,7 @@ mod tests {
             ("0.0.0.0 255.255.255.255", "{}"),
         ] {
             let got = parse(AclKind::Standard, text).unwrap();
-            assert_eq!(shown(&got.entry.matching), expected, "{text}");
+            assert_eq!(shown(&got.entries[0].matching), expected, "{text}");
         }
     }
 
@@ -437,8 +535,6 @@ mod tests {
             "ip any any time-range WORK",
             "tcp any any reflect BACK",
             "ip any any tos 1",
-            "object-group WEB any any",
-            "ip object-group A any",
         ] {
             let got = parse(AclKind::Extended, text);
             assert!(

@@ -168,7 +168,7 @@ impl<'a> Parser<'a, '_, '_> {
     }
 }
 
-fn same_words(a: Words<'_>, b: Words<'_>) -> bool {
+pub(super) fn same_words(a: Words<'_>, b: Words<'_>) -> bool {
     a.map(|w| w.text.to_ascii_lowercase())
         .eq(b.map(|w| w.text.to_ascii_lowercase()))
 }

@@ -45,6 +45,7 @@ pub(crate) struct Config<'a> {
     /// Policy-maps of other types (`type inspect` ...), which are not read.
     pub(crate) foreign_policies: BTreeSet<&'a str>,
     pub(crate) acls: BTreeMap<&'a str, Acl<'a>>,
+    pub(crate) groups: BTreeMap<&'a str, ObjectGroup<'a>>,
     pub(crate) interfaces: Vec<Interface<'a>>,
     /// Position in `interfaces` by name.
     pub(crate) interface_index: BTreeMap<String, usize>,
@@ -111,6 +112,8 @@ pub(crate) struct Class<'a> {
     pub(crate) remaining: Option<At<'a, Remaining>>,
     pub(crate) shape: Option<At<'a, Shape>>,
     pub(crate) police: Option<At<'a, Police<'a>>>,
+    /// `drop`.
+    pub(crate) drop: Option<Origin<'a>>,
     pub(crate) queue_limit: Option<At<'a, Limit>>,
     /// `queue-limit dscp` and `queue-limit precedence`.
     pub(crate) dscp_limits: BTreeMap<Dscp, At<'a, Limit>>,
@@ -138,6 +141,7 @@ impl<'a> Class<'a> {
             remaining: None,
             shape: None,
             police: None,
+            drop: None,
             queue_limit: None,
             dscp_limits: BTreeMap::new(),
             precedence_limits: BTreeMap::new(),
@@ -172,7 +176,10 @@ pub(crate) enum Remaining {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     pub(crate) rate: RateOrPercent,
+    /// Bc.
     pub(crate) burst: Option<Burst>,
+    /// Be, unless it is 0.
+    pub(crate) excess: Option<Burst>,
 }
 
 /// `police`.
@@ -241,6 +248,23 @@ pub(crate) struct AclLine<'a> {
     pub(crate) permit: Option<bool>,
     /// What follows the first keyword.
     pub(crate) rest: Words<'a>,
+}
+
+/// `object-group`.
+#[derive(Debug)]
+pub(crate) struct ObjectGroup<'a> {
+    pub(crate) kind: GroupKind,
+    /// Read only where an access list that counts names the group.
+    pub(crate) lines: Vec<Words<'a>>,
+}
+
+/// What an object group holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GroupKind {
+    /// IPv4 addresses.
+    Network,
+    /// Protocols and ports.
+    Service,
 }
 
 /// `interface`.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use spillgate_core::{Dscp, Limit, Rate};
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults};
-use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, PolicingWhen};
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, PoliceSpec, PolicingWhen};
 use spillgate_queueing::{Division, Enclosing};
 use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
 
@@ -275,7 +275,8 @@ impl Trees<'_, '_> {
                     when.to_owned(),
                 ))
             }),
-            police: class.police.as_ref().map(|p| {
+            drops: class.police.as_ref().is_some_and(PoliceSpec::drops_all),
+            police: class.police.as_ref().filter(|p| !p.drops_all()).map(|p| {
                 let second = division.police_excess.filter(|_| known);
                 let two_rates = p.peak_rate.is_some();
                 Bucket {

@@ -20,6 +20,7 @@ pub(crate) mod code {
         AMBIGUOUS = "E0715", "An abbreviation stands for several keywords.";
         NO_INTERFACE = "E0716", "The interface that was asked for does not exist.";
         NO_PLATFORM = "E0717", "The platform that was asked for does not exist.";
+        NO_OBJECT_GROUP = "E0719", "An object group is not defined.";
         DIALECT = "E0718", "The file is a configuration of another system.";
         LATIN1 = "W0701", "The file is not UTF-8.";
         MATCHES_NOTHING = "W0702", "A class matches nothing.";

@@ -21,6 +21,10 @@ pub(crate) enum Global {
     Service,
     /// Queueing that is not modelled; the reason.
     Foreign(&'static str),
+    /// The same if `qos` follows.
+    Qos(&'static str),
+    /// `object-group`.
+    ObjectGroup,
     /// Opens a mode of its own, whose lines are skipped.
     Block,
     /// Stands alone and is skipped.
@@ -92,7 +96,7 @@ pub(crate) const GLOBALS: &[(&str, Global)] = &[
     ("map-class", Block),
     ("memory", Other),
     ("memory-size", Other),
-    ("mls", Foreign(SWITCH)),
+    ("mls", Global::Qos(SWITCH)),
     ("mmi", Other),
     ("monitor", Other),
     ("mpls", Other),
@@ -101,16 +105,17 @@ pub(crate) const GLOBALS: &[(&str, Global)] = &[
     ("netconf-yang", Other),
     ("network-clock-participate", Other),
     ("ntp", Other),
-    ("object-group", Block),
+    ("object-group", Global::ObjectGroup),
     ("parameter-map", Block),
     ("parser", Other),
-    ("platform", Other),
+    ("platform", Global::Qos(SWITCH)),
     ("policy-map", Global::PolicyMap),
     ("port-channel", Other),
     ("prompt", Other),
     ("priority-list", Foreign(LEGACY)),
     ("privilege", Other),
     ("process", Other),
+    ("qos", Foreign(SWITCH)),
     ("queue-list", Foreign(LEGACY)),
     ("radius", Block),
     ("radius-server", Other),
@@ -204,3 +209,57 @@ pub(crate) const ATTACHMENTS: &[(&str, &str)] = &[
     ("template", "a template"),
     ("voice-port", "a voice port"),
 ];
+
+const CIRCUIT: &str =
+    "rates and queueing of ATM circuits are not modelled; those of interfaces are";
+const MAP_CLASS: &str = "queueing of frame-relay map classes is not modelled";
+const MARKING: &str = "marking by a route-map is not modelled; `set` in a policy-map is";
+
+/// Lines about queueing in blocks that are skipped: the first word, the words of which one follows
+/// (any, if there are none), and why it has no effect.
+pub(crate) const IN_BLOCKS: &[(&str, &[&str], &str)] = &[
+    ("abr", &[], CIRCUIT),
+    ("cbr", &[], CIRCUIT),
+    ("ubr", &[], CIRCUIT),
+    ("ubr+", &[], CIRCUIT),
+    ("vbr-nrt", &[], CIRCUIT),
+    ("vbr-rt", &[], CIRCUIT),
+    ("tx-ring-limit", &[], CIRCUIT),
+    (
+        "frame-relay",
+        &[
+            "adaptive-shaping",
+            "bc",
+            "be",
+            "cir",
+            "custom-queue-list",
+            "fair-queue",
+            "fragment",
+            "holdq",
+            "ip",
+            "mincir",
+            "priority-group",
+            "traffic-rate",
+            "voice",
+        ],
+        MAP_CLASS,
+    ),
+    (
+        "qos",
+        &["pre-classify"],
+        "classification before encryption is not modelled",
+    ),
+    (
+        "set",
+        &["ip", "precedence", "qos-group", "tos", "dscp"],
+        MARKING,
+    ),
+    (
+        "shaping-rate",
+        &[],
+        "the shaper of an SD-WAN interface is not modelled; `shape` in a policy-map is",
+    ),
+];
+
+/// What follows `set ip` of a route-map if it marks.
+pub(crate) const MARKS: [&str; 4] = ["dscp", "precedence", "qos-group", "tos"];

@@ -8,7 +8,7 @@ use super::args::{Args, nearest};
 use super::ast::{At, FairQueue, Interface, InterfaceQueueing, Origin, Wred};
 use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
-use super::interface_words::{INTERFACE, QUEUEING, Verb, canonical, is_ethernet};
+use super::interface_words::{INTERFACE, QUEUEING, SHAPING_RATE, Verb, canonical, is_ethernet};
 use super::keyword::{Found, abbreviates, find};
 use super::parse::{Command, Kind, Mode, Parser, lookup};
 use super::policy_map::path;
@@ -84,7 +84,11 @@ pub(crate) fn command<'a>(
     circuit: Option<usize>,
     leaves: bool,
 ) -> Option<Kind> {
-    let verb = match lookup(&[INTERFACE], &c) {
+    let found = match SHAPING_RATE {
+        (name, verb) if c.word.text.eq_ignore_ascii_case(name) => Found::Exact(verb),
+        _ => lookup(&[INTERFACE], &c),
+    };
+    let verb = match found {
         Found::Exact(Verb::Skip | Verb::Ip | Verb::Mpls) | Found::Prefix(Verb::Skip) if leaves => {
             return None;
         }
@@ -134,16 +138,33 @@ pub(crate) fn command<'a>(
             return Some(Kind::Other);
         }
         Verb::Ip => {
-            const FOREIGN: [(&str, &str); 3] = [
-                (
-                    "rtp",
-                    "`ip rtp priority` is not modelled; `priority` in a policy-map is",
-                ),
+            const FOREIGN: [(&str, &str); 2] = [
                 ("rsvp", "RSVP is not modelled"),
                 ("nbar", "protocol discovery changes no packet"),
             ];
+            const COMPRESSION: &str =
+                "header compression is not modelled: packets keep their length";
+            let second = c.args.words().nth(1);
+            let follows = |name: &'static str| second.is_some_and(|w| abbreviates(w.text, name, 3));
             match c.args.peek() {
                 Some(w) if abbreviates(w.text, "access-list", 8) => return None,
+                Some(w) if abbreviates(w.text, "nhrp", 3) => {
+                    let mut args = c.args;
+                    args.next();
+                    if !nhrp_groups(&mut args) {
+                        return Some(Kind::Other);
+                    }
+                    Err(Refusal::Unmodelled(NHRP.to_owned()))
+                }
+                Some(w) if w.text == "rtp" && follows("header-compression") => {
+                    Err(Refusal::Unmodelled(COMPRESSION.to_owned()))
+                }
+                Some(w) if w.text == "rtp" => Err(Refusal::Unmodelled(
+                    "`ip rtp priority` is not modelled; `priority` in a policy-map is".to_owned(),
+                )),
+                Some(w) if w.text == "tcp" && follows("header-compression") => {
+                    Err(Refusal::Unmodelled(COMPRESSION.to_owned()))
+                }
                 Some(w) => match find(&FOREIGN, w.text) {
                     Found::Exact(reason) => Err(Refusal::Unmodelled(reason.to_owned())),
                     _ => return Some(Kind::Other),
@@ -189,9 +210,17 @@ pub(crate) fn command<'a>(
             }
             return Some(Kind::Other);
         }
+        Verb::Nhrp => {
+            let mut args = c.args;
+            if !nhrp_groups(&mut args) {
+                return Some(Kind::Other);
+            }
+            Err(Refusal::Unmodelled(NHRP.to_owned()))
+        }
         Verb::Ppp => {
             let mut args = c.args;
-            const LFI: [(&str, ()); 2] = [("fragment", ()), ("interleave", ())];
+            const LFI: [(&str, ()); 3] =
+                [("fragment", ()), ("fragment-delay", ()), ("interleave", ())];
             if !args.take("multilink") || args.try_keyword(&LFI).is_none() {
                 return Some(Kind::Other);
             }
@@ -253,6 +282,16 @@ pub(crate) fn command<'a>(
         Ok(()) => {}
     }
     Some(Kind::Queueing)
+}
+
+const NHRP: &str = "the policies of a tunnel's spokes are not modelled; that of the tunnel is";
+
+/// Whether what follows `nhrp` is about the policies of groups of spokes: `map group G
+/// service-policy output P`, `group G` and `attribute group G`.
+fn nhrp_groups(args: &mut Args<'_>) -> bool {
+    const BEFORE: [(&str, ()); 2] = [("map", ()), ("attribute", ())];
+    args.try_exact(&BEFORE);
+    args.take("group")
 }
 
 /// `service instance N ethernet`: an Ethernet flow point of the interface.

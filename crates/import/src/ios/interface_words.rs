@@ -14,6 +14,8 @@ pub(crate) enum Verb {
     RandomDetect,
     Ip,
     Mpls,
+    /// `nhrp`, `ip nhrp`.
+    Nhrp,
     Ppp,
     FrameRelay,
     Encapsulation,
@@ -32,11 +34,23 @@ use Verb::{Foreign, Skip};
 
 const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy queueing commands";
 const SWITCH: &str = "queueing of switch hardware is not modelled";
+const CIRCUIT: &str =
+    "rates and queueing of ATM circuits are not modelled; those of interfaces are";
 const RING: &str = "the transmit ring is not modelled: the policy's queue is the only one";
+
+/// A command of SD-WAN only: on other routers `sh` is `shutdown`.
+pub(crate) const SHAPING_RATE: (&str, Verb) = (
+    "shaping-rate",
+    Foreign(
+        "",
+        "the shaper of an SD-WAN interface is not modelled; `shape` in a policy-map is",
+    ),
+);
 
 /// Commands of an interface. Those without queueing are there so that
 /// abbreviations are as ambiguous as on the router.
 pub(crate) const INTERFACE: &Table<Verb> = &[
+    ("abr", Foreign("", CIRCUIT)),
     ("access-group", Skip),
     ("arp", Skip),
     ("atm", Skip),
@@ -51,16 +65,30 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("autodetect", Skip),
     ("backup", Skip),
     ("bandwidth", Verb::Bandwidth),
+    (
+        "bgp-policy",
+        Foreign(
+            "",
+            "marking by BGP attributes is not modelled; `set` in a policy-map is",
+        ),
+    ),
     ("bridge-group", Skip),
     ("bundle", Skip),
     ("carrier-delay", Skip),
+    ("cbr", Foreign("", CIRCUIT)),
     ("cdp", Skip),
     ("channel-group", Skip),
     (
         "class",
         Foreign("", "frame-relay map classes are not modelled"),
     ),
+    ("class-int", Foreign("", CIRCUIT)),
+    ("class-vc", Foreign("", CIRCUIT)),
     ("clock", Skip),
+    (
+        "compress",
+        Foreign("", "compression is not modelled: packets keep their length"),
+    ),
     ("crypto", Skip),
     ("custom-queue-list", Foreign("", LEGACY)),
     ("delay", Skip),
@@ -101,6 +129,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("mtu", Skip),
     ("multilink-group", Skip),
     ("negotiation", Skip),
+    ("nhrp", Verb::Nhrp),
     ("ntp", Skip),
     ("peer", Skip),
     ("physical-layer", Skip),
@@ -147,6 +176,10 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ),
     ("trust", Foreign("", SWITCH)),
     ("tunnel", Skip),
+    ("ubr", Foreign("", CIRCUIT)),
+    ("ubr+", Foreign("", CIRCUIT)),
+    ("vbr-nrt", Foreign("", CIRCUIT)),
+    ("vbr-rt", Foreign("", CIRCUIT)),
     ("tx-queue-limit", Foreign("", RING)),
     ("tx-ring-limit", Foreign("", RING)),
     ("udld", Skip),

@@ -22,6 +22,7 @@ mod interface_words;
 mod keyword;
 mod lexer;
 mod lower;
+mod object_group;
 mod parse;
 mod platform;
 mod police;

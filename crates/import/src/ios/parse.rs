@@ -9,7 +9,7 @@
 use super::args::{Args, nearest};
 use super::ast::{Config, Origin};
 use super::fault::{Fault, code};
-use super::globals::{ATTACHMENTS, GLOBALS, Global, SERVICES};
+use super::globals::{ATTACHMENTS, GLOBALS, Global, IN_BLOCKS, MARKS, SERVICES};
 use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::{Line, Word};
 use super::report::Report;
@@ -30,6 +30,7 @@ pub(crate) enum Mode<'a> {
         police: bool,
     },
     Acl(&'a str),
+    ObjectGroup(&'a str),
     /// An interface by its position; inside it perhaps a circuit, by the depth of its first line.
     Interface(usize, Option<usize>),
 }
@@ -148,6 +149,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         match self.mode {
             Mode::Global | Mode::Block(_) => self.global(c, deeper),
             Mode::Acl(name) => self.acl_line(c, name, deeper),
+            Mode::ObjectGroup(name) => self.object_line(c, name, deeper),
             Mode::Interface(index, circuit) => {
                 let left = circuit.is_some_and(|depth| c.line.depth <= depth && deeper);
                 let circuit = circuit.filter(|_| !left);
@@ -173,11 +175,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         let leaves = if deeper {
             starts_queueing(c)
         } else {
-            self.indented
-                || !matches!(
-                    find(GLOBALS, c.word.text),
-                    Found::None | Found::Ambiguous(_)
-                )
+            self.indented || is_global(&c)
         };
         if leaves {
             return self.global(c, deeper);
@@ -198,6 +196,11 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         self.mode = mode;
         self.header_depth = line.depth;
         self.indented = false;
+    }
+
+    /// Whether a line that is no deeper than the head of the block is outside it.
+    pub(crate) fn left_block(&self) -> bool {
+        self.indented
     }
 
     fn exit(&mut self) -> Kind {
@@ -236,6 +239,12 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Found::Prefix(g) if block.is_none() => Some(g),
             _ => None,
         };
+        // In text without indentation a block's lines are no deeper.
+        let inside = block.is_some() || (matches!(self.mode, Mode::Block(_)) && !self.indented);
+        if let Some(reason) = skipped_queueing(&c).filter(|_| inside && !c.negated) {
+            self.report.unmodelled(c.origin(), reason);
+            return Kind::Queueing;
+        }
         if let Some(what) = block {
             match found {
                 Some(Global::ClassMap | Global::PolicyMap) => {}
@@ -250,6 +259,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Some(Global::PolicyMap) => heads::policy_map(self, c),
             Some(Global::Interface) => interface::header(self, c),
             Some(Global::AccessList) => self.numbered_acl(c),
+            Some(Global::ObjectGroup) => self.object_group(c),
             Some(Global::Ip | Global::Ipv4 | Global::Ipv6 | Global::Mac) => {
                 self.named_acl(c, found)
             }
@@ -274,10 +284,10 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             }
             Some(Global::Service) if is_service(&c) => self.other(c, Mode::Global),
             Some(Global::Service) => self.foreign_attachment(c, "something that is no interface"),
-            Some(Global::Foreign(reason)) => {
-                let about = !abbreviates(c.word.text, "mls", 3) || c.args.take("qos");
+            Some(Global::Qos(_)) if !c.args.take("qos") => self.other(c, Mode::Global),
+            Some(Global::Foreign(reason) | Global::Qos(reason)) => {
                 self.other(c, Mode::Global);
-                if !about || c.negated {
+                if c.negated {
                     return Kind::Other;
                 }
                 self.report.unmodelled(c.origin(), reason);
@@ -370,6 +380,32 @@ fn command(line: Line<'_>) -> Option<Command<'_>> {
         negated,
         args: Args::new(words),
     })
+}
+
+/// Why a line about queueing in a block that is skipped has no effect; none if it is about
+/// something else.
+fn skipped_queueing(c: &Command<'_>) -> Option<&'static str> {
+    let is = |names: &[&str], word: &str| names.iter().any(|n| n.eq_ignore_ascii_case(word));
+    let (_, follow, reason) = IN_BLOCKS
+        .iter()
+        .find(|(first, ..)| is(&[first], c.word.text))?;
+    if follow.is_empty() {
+        return Some(reason);
+    }
+    let mut words = c.args.words();
+    let next = words.next()?.text;
+    let marks = !next.eq_ignore_ascii_case("ip")
+        || !c.word.text.eq_ignore_ascii_case("set")
+        || words.next().is_some_and(|w| is(&MARKS, w.text));
+    (is(follow, next) && marks).then_some(reason)
+}
+
+/// Whether a line begins with a global command.
+pub(crate) fn is_global(c: &Command<'_>) -> bool {
+    !matches!(
+        find(GLOBALS, c.word.text),
+        Found::None | Found::Ambiguous(_)
+    )
 }
 
 /// Whether a line that stands deep in another block is nevertheless the head of one of ours.

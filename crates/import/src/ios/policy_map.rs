@@ -25,6 +25,7 @@ enum Verb {
     Bandwidth,
     Priority,
     Police,
+    Drop,
     Color(Color),
     /// `conform-color` of a policer.
     Colors,
@@ -55,7 +56,11 @@ pub(crate) fn words(mode: Mode<'_>) -> impl Iterator<Item = &'static str> {
         Mode::ClassMap(_) => CLASS_MAP,
         Mode::Policy(_) => POLICY,
         Mode::Class { .. } => CLASS,
-        Mode::Global | Mode::Block(_) | Mode::Acl(_) | Mode::Interface(..) => &[],
+        Mode::Global
+        | Mode::Block(_)
+        | Mode::Acl(_)
+        | Mode::ObjectGroup(_)
+        | Mode::Interface(..) => &[],
     };
     table.iter().map(|(word, _)| *word)
 }
@@ -83,10 +88,7 @@ const CLASS: &Table<Verb> = &[
         Foreign("header compression is not modelled: packets keep their length"),
     ),
     ("dbl", Foreign("dynamic buffer limiting is not modelled")),
-    (
-        "drop",
-        Foreign("the `drop` action is not modelled: the class is sent"),
-    ),
+    ("drop", Verb::Drop),
     (
         "estimate",
         Foreign("bandwidth estimation changes no packet"),
@@ -155,6 +157,7 @@ pub(crate) fn path(mode: Mode<'_>, config: &Config<'_>) -> String {
             format!("policy-map.{policy}.class.{class}")
         }
         Mode::Acl(name) => format!("access-list.{name}"),
+        Mode::ObjectGroup(name) => format!("object-group.{name}"),
         Mode::Interface(index, _) => {
             let name = config.interfaces.get(index).map_or("", |i| i.name.as_str());
             format!("interface.{name}")
@@ -329,6 +332,10 @@ fn action_line<'a>(
             let value = class::priority(args)?;
             class.priority = Some(At { value, origin });
         }
+        Verb::Drop => {
+            args.finish()?;
+            class.drop = Some(origin);
+        }
         Verb::Shape => {
             let parsed = queue::shape(args)?;
             lost.extend(parsed.lost);
@@ -427,6 +434,7 @@ fn remove<'a>(class: &mut Class<'a>, mut c: Command<'a>, word: Verb) -> Result<(
         Verb::Priority => class.priority = None,
         Verb::Shape => class.shape = None,
         Verb::Police => class.police = None,
+        Verb::Drop => class.drop = None,
         Verb::Color(color) => {
             if let Some(police) = &mut class.police {
                 match color {

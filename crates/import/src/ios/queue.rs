@@ -67,12 +67,18 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
             None => None,
         };
         let lost = account(args)?;
-        let burst = bc.map(|bc| Burst::Time(Dur::from_ms(bc + be.unwrap_or(bc))));
+        let burst = bc.map(|bc| Burst::Time(Dur::from_ms(bc)));
+        let excess = be.or(bc).filter(|be| *be > 0);
+        let excess = excess.map(|be| Burst::Time(Dur::from_ms(be)));
         if kind == Kind::Peak {
             percent = Percent(percent.0 * peak_factor(bc, be));
         }
         let rate = RateOrPercent::Percent(percent);
-        let value = Shape { rate, burst };
+        let value = Shape {
+            rate,
+            burst,
+            excess,
+        };
         return Ok(Parsed { value, lost });
     }
     let mut rate = args.bits_per_second()?;
@@ -83,13 +89,16 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         None => None,
     };
     let lost = account(args)?;
-    let burst = bc.map(|bc| Burst::Bytes((bc + be.unwrap_or(bc)) / 8));
+    let burst = bc.map(|bc| Burst::Bytes(bc / 8));
+    let excess = be.or(bc).filter(|be| *be > 0);
+    let excess = excess.map(|be| Burst::Bytes(be / 8));
     if kind == Kind::Peak {
         rate = rate.scaled(peak_factor(bc, be));
     }
     let value = Shape {
         rate: RateOrPercent::Rate(rate),
         burst,
+        excess,
     };
     Ok(Parsed { value, lost })
 }
@@ -405,37 +414,42 @@ mod tests {
             ("average 1.5M", bps(1_500_000), None),
             ("512000", bps(512_000), None),
             // The byte limit of `show policy-map interface` for 512 kbit/s: 3200.
-            ("average 512000 12800", bps(512_000), Some(3200)),
-            ("average 512000 12800 12800", bps(512_000), Some(3200)),
-            ("average 512000 12800 0", bps(512_000), Some(1600)),
+            ("average 512000 12800", bps(512_000), Some((1600, 1600))),
+            (
+                "average 512000 12800 12800",
+                bps(512_000),
+                Some((1600, 1600)),
+            ),
+            ("average 512000 12800 0", bps(512_000), Some((1600, 0))),
             ("peak 512000", bps(1_024_000), None),
-            ("peak 512000 12800 6400", bps(768_000), Some(2400)),
+            ("peak 512000 12800 6400", bps(768_000), Some((1600, 800))),
             ("average 10 mbps", bps(10_000_000), None),
             ("average percent 50", percent(50.0), None),
             ("peak percent 20", percent(40.0), None),
         ];
-        for (text, rate, burst) in table {
+        let some = |n, of: fn(u64) -> Burst| Some(n).filter(|n| *n > 0).map(of);
+        for (text, rate, bursts) in table {
             let got = shape(&mut args(text)).ok().unwrap();
-            let burst = burst.map(Burst::Bytes);
-            assert_eq!(
-                (got.value, got.lost),
-                (Shape { rate, burst }, None),
-                "{text}"
-            );
+            let value = Shape {
+                rate,
+                burst: bursts.map(|(bc, _)| Burst::Bytes(bc)),
+                excess: bursts.and_then(|(_, be)| some(be, Burst::Bytes)),
+            };
+            assert_eq!((got.value, got.lost), (value, None), "{text}");
         }
-        for (text, rate, ms) in [
-            ("average percent 50 400 ms", 50.0, 800),
-            ("average percent 50 400 ms 100 ms", 50.0, 500),
-            ("peak percent 20 400 ms 100 ms", 25.0, 500),
+        for (text, rate, bc, be) in [
+            ("average percent 50 400 ms", 50.0, 400, 400),
+            ("average percent 50 400 ms 100 ms", 50.0, 400, 100),
+            ("average percent 50 400 ms 0 ms", 50.0, 400, 0),
+            ("peak percent 20 400 ms 100 ms", 25.0, 400, 100),
         ] {
             let got = shape(&mut args(text)).ok().unwrap();
-            let burst = Some(Burst::Time(Dur::from_ms(ms)));
-            let rate = percent(rate);
-            assert_eq!(
-                (got.value, got.lost),
-                (Shape { rate, burst }, None),
-                "{text}"
-            );
+            let value = Shape {
+                rate: percent(rate),
+                burst: Some(Burst::Time(Dur::from_ms(bc))),
+                excess: some(be, |n| Burst::Time(Dur::from_ms(n))),
+            };
+            assert_eq!((got.value, got.lost), (value, None), "{text}");
         }
         listed(shape(&mut args("max-buffers 1000")));
         assert_eq!(

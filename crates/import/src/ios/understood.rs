@@ -95,7 +95,9 @@ pub struct ClassTree {
     pub guaranteed: Option<u64>,
     /// The policer of its priority.
     pub priority_policer: Option<Bucket>,
-    /// Its policer.
+    /// Whether every packet is dropped (`drop`).
+    pub drops: bool,
+    /// Its policer, unless every packet is dropped.
     pub police: Option<Bucket>,
     /// Its shaper.
     pub shape: Option<Bucket>,

@@ -238,7 +238,8 @@ fn class(c: &Class<'_>, maps: &BTreeMap<&str, ClassMap<'_>>) -> WrittenClass {
     put("bandwidth", c.bandwidth.map(|x| x.origin));
     put("bandwidth_remaining", c.remaining.map(|x| x.origin));
     put("shape", c.shape.map(|x| x.origin));
-    put("police", c.police.as_ref().map(|x| x.origin));
+    let police = c.police.as_ref().map(|x| x.origin);
+    put("police", c.drop.or(police));
     put("queue_limit", c.queue_limit.map(|x| x.origin));
     for (dscp, limit) in &c.dscp_limits {
         put(&format!("queue_limit_dscp.{dscp}"), Some(limit.origin));

@@ -19,8 +19,10 @@ fn tokens(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let Some(warmup) = v.warmup else { return };
     let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
+    let all = c.spec.police.as_ref().is_some_and(|p| p.drops_all());
+    let policed = c.division.police.filter(|_| !all);
     let buckets = [
-        ("policer", "police", c.division.police),
+        ("policer", "police", policed),
         ("priority policer", "priority.rate", c.division.priority),
         ("shaper", "shape", c.division.shape),
     ];
@@ -78,7 +80,9 @@ fn policer(v: &mut View<'_>, i: usize) {
     let Some((rate, burst)) = c.division.police else {
         return;
     };
-    let Some(spec) = &c.spec.police else { return };
+    let Some(spec) = c.spec.police.as_ref().filter(|p| !p.drops_all()) else {
+        return;
+    };
     let absolute = matches!(spec.rate, spillgate_core::RateOrPercent::Rate(_));
     if v.rate.is_none() && !absolute {
         return;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Burst, Cos, Dscp, FlowKey, Packet, RateOrPercent, Time};
+use spillgate_core::{Burst, Cos, Dscp, FlowKey, Packet, Percent, RateOrPercent, Time};
 
 use super::TokenBucket;
 use super::meter::{Color, Meter};
@@ -72,6 +72,21 @@ impl PoliceSpec {
             conform_color: None,
             exceed_color: None,
         }
+    }
+
+    /// A policer that drops every packet (`drop` of a class on a Cisco router).
+    pub fn dropping_all() -> Self {
+        // Its rate is of no account.
+        Self {
+            conform: PoliceActions::dropping(),
+            ..Self::new(RateOrPercent::Percent(Percent(1.0)))
+        }
+    }
+
+    /// Whether it drops every packet.
+    pub fn drops_all(&self) -> bool {
+        let drops = |actions: &PoliceActions| actions.iter().all(|a| a == PoliceAction::Drop);
+        drops(&self.conform) && drops(&self.exceed) && self.violate.as_ref().is_none_or(drops)
     }
 
     /// Whether it tells three colors apart.

@@ -193,7 +193,10 @@ pub struct ShapeSpec {
     /// nearest shaper or policer around it, else of the port's. A `bandwidth` around it is no
     /// maximum.
     pub rate: RateOrPercent,
-    /// The bucket's depth, in bytes or in time at `rate`. Default 4 ms (Cisco IOS), at least 1600 B.
+    /// The bucket's depth, in bytes or in time at `rate` (Bc). Default 4 ms (Cisco IOS), at least 1600 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
+    /// What the bucket holds beside that, in bytes or in time at `rate` (Be). Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess_burst: Option<Burst>,
 }

@@ -2,7 +2,7 @@
 
 use spillgate_core::Rate;
 
-use super::parts::{asks_for_queue, default_burst, depth, second_bucket, want};
+use super::parts::{asks_for_queue, default_burst, depth, second_bucket, shaper_depth, want};
 use super::resolve::DEFAULT;
 use super::shares::{Want, shares};
 use crate::spec::{ClassBasedSpec, ClassSpec};
@@ -78,7 +78,7 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
     let Enclosing { rate, most } = around;
     let shape = c.shape.as_ref().map(|s| {
         let r = s.rate.of(most);
-        (r, depth(s.burst, r, default_burst::shape))
+        (r, shaper_depth(s, r))
     });
     let police = c.police.as_ref().map(|p| {
         let r = p.rate.of(most);
@@ -162,6 +162,7 @@ mod tests {
                     shape: Some(ShapeSpec {
                         rate: RateOrPercent::Rate(mbps(1)),
                         burst: None,
+                        excess_burst: None,
                     }),
                     ..named("data")
                 },

@@ -110,7 +110,7 @@ pub(crate) fn shaper(
             "the shaped rate of {shaped} is above the enclosing rate of {rate}: it never binds"
         ));
     }
-    let burst = depth(s.burst, shaped, default_burst::shape);
+    let burst = shaper_depth(s, shaped);
     at.check(
         burst > 0,
         "burst",
@@ -119,6 +119,12 @@ pub(crate) fn shaper(
         "leave it out for 4 ms at the rate",
     )?;
     Ok((shaped, burst))
+}
+
+/// What the bucket of a shaper of this rate holds, in bytes: Bc + Be.
+pub(crate) fn shaper_depth(s: &ShapeSpec, shaped: Rate) -> u64 {
+    let excess = s.excess_burst.map_or(0, |b| b.bytes(shaped));
+    depth(s.burst, shaped, default_burst::shape).saturating_add(excess)
 }
 
 /// A burst in bytes.

@@ -11,22 +11,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use spillgate_core::Dscp;
 use spillgate_queueing::spec::{AclEntry, MatchSpec, OneOrMany, Protocol};
 
-use super::super::acl;
-use super::super::args::Args;
 use super::super::ast::{At, ClassMap, Config, Criterion, Origin, Test};
-use super::super::fault::{Fault, Refusal, code};
+use super::super::fault::{Fault, code};
 use super::super::report::Report;
 use super::condition::{
     all, any, cos, dscp, exp, extend_new, input, nothing, precedence, protocol, qos_group,
 };
+use super::lists::{self, List};
 use super::{Names, graph};
 
 /// Class-maps may name each other this deep.
-const MAX_DEPTH: usize = 16;
+pub(super) const MAX_DEPTH: usize = 16;
 
 /// Conditions of all class-maps and classes together: what one line names is
 /// copied to where it is named, and must not fill the memory.
-const MAX_ENTRIES: usize = 250_000;
+pub(super) const MAX_ENTRIES: usize = 250_000;
 
 /// What a class-map came to.
 #[derive(Clone, Debug)]
@@ -89,6 +88,7 @@ pub(super) fn lower<'a>(
         report,
         names,
         acls: BTreeMap::new(),
+        groups: lists::Resolved::default(),
         done: BTreeMap::new(),
         entries: 0,
     };
@@ -117,7 +117,8 @@ struct Builder<'c, 'a, 'r, 'f> {
     report: &'r mut Report<'f>,
     names: &'r mut Names,
     /// The access lists read so far; none for those that are not modelled.
-    acls: BTreeMap<&'a str, Option<Vec<AclEntry>>>,
+    acls: BTreeMap<&'a str, Option<List>>,
+    groups: lists::Resolved<'a>,
     done: BTreeMap<&'a str, Lowered>,
     entries: usize,
 }
@@ -235,8 +236,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 ..MatchSpec::default()
             }),
             Test::Acl(name) => {
-                let entries = self.acl(name, origin, path)?;
-                lowered.size += entries.len();
+                let (entries, size) = self.acl(name, origin, path)?;
+                lowered.size += size;
                 Some(MatchSpec {
                     acl: Some(entries),
                     ..MatchSpec::default()
@@ -284,8 +285,13 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
-    /// The entries of an access list.
-    fn acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
+    /// The entries of an access list, and how much room they take.
+    fn acl(
+        &mut self,
+        name: &'a str,
+        origin: Origin<'a>,
+        path: &str,
+    ) -> Option<(Vec<AclEntry>, usize)> {
         let kind = self.config.acls.get(name).map(|list| list.kind);
         if let Some(super::super::ast::AclKind::Foreign(family)) = kind {
             let reason = match family {
@@ -299,14 +305,14 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let read = self.read_acl(name, origin, path);
             self.acls.insert(name, read);
         }
-        let entries = self.acls.get(name)?.as_ref()?;
-        if !fits(self.entries + entries.len(), origin, path, self.report) {
+        let list = self.acls.get(name)?.as_ref()?;
+        if !fits(self.entries + list.size, origin, path, self.report) {
             return None;
         }
-        Some(entries.clone())
+        Some((list.entries.clone(), list.size))
     }
 
-    fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
+    fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<List> {
         let Some(list) = self.config.acls.get(name) else {
             let defined = self.config.acls.keys().copied();
             let (what, column) = ("access list", origin.column);
@@ -316,37 +322,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             self.report.error(origin.line, path, fault);
             return None;
         };
-        let mut entries = Vec::with_capacity(list.lines.len());
-        for line in list.lines.values() {
-            let mut args = Args::new(line.rest);
-            let at = Origin::new(line.rest.line(), line.rest.line().first_column());
-            let parsed = match line.permit {
-                Some(permit) => acl::entry(list.kind, permit, &mut args),
-                None => Err(Refusal::NotUnderstood(
-                    "not understood; the entry is left out".to_owned(),
-                )),
-            };
-            match parsed {
-                Ok(parsed) => {
-                    if let Some(remark) = parsed.remark {
-                        self.report.unmodelled(at, remark);
-                    }
-                    entries.push(parsed.entry);
-                }
-                Err(refusal) => {
-                    self.report
-                        .refuse(at, format!("access-list.{name}"), refusal);
-                }
-            }
-        }
-        if !entries.iter().any(|e| e.permit) {
+        let (report, names) = (&mut *self.report, &mut *self.names);
+        let read = lists::read(self.config, name, list, &mut self.groups, report, names);
+        if !read.entries.iter().any(|e| e.permit) {
             let message =
                 format!("access list `{name}` permits nothing: the criterion matches nothing");
             let fault = Fault::new(code::MATCHES_NOTHING, origin.column, message).found(name);
             let hint = "add a `permit` line; an access list ends with an implicit `deny`";
             self.report.warn(origin.line, path, fault.hint(hint));
         }
-        Some(entries)
+        Some(read)
     }
 }
 

@@ -5,6 +5,7 @@ mod condition;
 mod defaults;
 mod graph;
 mod interface;
+mod lists;
 mod matching;
 mod policy;
 pub(crate) mod rates;
@@ -21,7 +22,12 @@ use super::report::Report;
 
 /// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
 pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<'_>) -> Imported {
-    let mut imported = Imported::default();
+    let any = config.class_maps.iter().filter(|(_, m)| m.any);
+    let mut imported = Imported {
+        // `/` of a class's name is `_` in a policy.
+        match_any: any.map(|(name, _)| name.replace('/', "_")).collect(),
+        ..Imported::default()
+    };
     let mut names = Names { left: 200 };
     let mut classes = matching::lower(config, report, &mut names);
     let rates = rates::enclosing(config, profile);

@@ -228,8 +228,16 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         spec.shape = class.shape.map(|s| ShapeSpec {
             rate: s.value.rate,
             burst: s.value.burst,
+            excess_burst: s.value.excess,
         });
         spec.police = class.police.as_ref().map(|p| self.police(p, path));
+        if class.drop.is_some() {
+            if let Some(police) = &class.police {
+                let reason = "the class drops every packet: its policer has nothing to do";
+                self.report.unmodelled(police.origin, reason);
+            }
+            spec.police = Some(PoliceSpec::dropping_all());
+        }
         spec.fair_queue = class.fair_queue.map(|f| {
             let defaults = FairQueueSpec::default();
             FairQueueSpec {
