@@ -90,13 +90,11 @@ pub fn port_policies(
     let read = |ctx: &mut Ctx<'_>| {
         let root = tree(ctx, path, files, opts)?;
         let scenario = typed(ctx, &root, &[])?;
-        let trees = variants(ctx, &root, &scenario);
-        Some(
-            trees
-                .iter()
-                .map(|t| lower::ports(ctx, &t.name, &t.scenario, &t.root))
-                .collect(),
-        )
+        let mut ports = Vec::with_capacity(scenario.variants.len());
+        variants(ctx, &root, &scenario, |ctx, t| {
+            ports.push(lower::ports(ctx, &t.name, &t.scenario, &t.root));
+        });
+        Some(ports)
     };
     match read(&mut ctx) {
         Some(ports) if ctx.is_fine() => Ok(ports),
@@ -145,24 +143,18 @@ pub(crate) fn run(
     if let Some(runs) = opts.runs {
         scenario.runs.count = runs;
     }
-    let trees = variants(ctx, &root, &scenario);
-    if !ctx.is_fine() {
-        return None;
-    }
     let mut shared = Shared::default();
-    let mut plans = Vec::with_capacity(trees.len());
-    for Tree {
-        name,
-        scenario,
-        root,
-    } in &trees
-    {
-        if let Some(world) = lower::world(ctx, &mut shared, scenario, root) {
+    let mut plans = Vec::with_capacity(scenario.variants.len());
+    let whole = variants(ctx, &root, &scenario, |ctx, t| {
+        if let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) {
             plans.push(VariantPlan {
-                name: name.clone(),
+                name: t.name,
                 world: Arc::new(world),
             });
         }
+    });
+    if !whole {
+        return None;
     }
     lower::runs(ctx, &scenario, &root, opts.runs.is_some());
     lower::unused_policies(ctx, &shared, &scenario, &root);
@@ -273,33 +265,50 @@ pub(crate) struct Tree {
     pub(crate) root: Node,
 }
 
-/// One tree per variant; the scenario itself if it has none.
-pub(crate) fn variants(ctx: &mut Ctx<'_>, root: &Node, scenario: &Scenario) -> Vec<Tree> {
+/// Makes the tree of each variant and hands it on, one after the other, as they are as large as the
+/// scenario; that of the scenario itself if it has none. Once one could not be made, the further are
+/// made for their errors alone. False if any could not.
+pub(crate) fn variants<'a>(
+    ctx: &mut Ctx<'a>,
+    root: &Node,
+    scenario: &Scenario,
+    mut each: impl FnMut(&mut Ctx<'a>, Tree),
+) -> bool {
     if scenario.variants.is_empty() {
         let name = if scenario.name.is_empty() {
             "base"
         } else {
             &scenario.name
         };
-        return vec![Tree {
+        let tree = Tree {
             name: name.to_owned(),
             scenario: scenario.clone(),
             root: root.clone(),
-        }];
+        };
+        each(ctx, tree);
+        return true;
     }
-    lower::variant_names(ctx, scenario, root);
-    let mut trees = Vec::with_capacity(scenario.variants.len());
+    let mut whole = lower::variant_names(ctx, scenario, root);
+    // What each of them has of the others' `set` grows with their square.
+    let stem = root.without("variants");
     for (i, variant) in scenario.variants.iter().enumerate() {
-        let mut copy = root.clone();
-        if let Err(ds) = set::variant(&mut copy, root, i, &ctx.texts) {
-            ctx.report_all(ds);
-        } else if let Some(scenario) = typed(ctx, &copy, &[]) {
-            trees.push(Tree {
+        let mut copy = stem.clone();
+        let made = match set::variant(&mut copy, root, i, &ctx.texts) {
+            Ok(()) => typed(ctx, &copy, &[]),
+            Err(ds) => {
+                ctx.report_all(ds);
+                None
+            }
+        };
+        whole &= made.is_some();
+        if let Some(scenario) = made.filter(|_| whole) {
+            let tree = Tree {
                 name: variant.name.clone(),
                 scenario,
                 root: copy,
-            });
+            };
+            each(ctx, tree);
         }
     }
-    trees
+    whole
 }

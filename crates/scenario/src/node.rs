@@ -119,6 +119,21 @@ impl fmt::Display for Path<'_> {
 }
 
 impl Node {
+    /// A copy of a mapping without one of its keys.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let value = match &self.value {
+            Value::Map(entries) => {
+                let kept = entries.iter().filter(|(key, _)| key.name != name);
+                Value::Map(kept.cloned().collect())
+            }
+            other => other.clone(),
+        };
+        Self {
+            span: self.span,
+            value,
+        }
+    }
+
     /// The value of a key, if this is a mapping that has it.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match &self.value {

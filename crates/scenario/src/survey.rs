@@ -139,16 +139,15 @@ fn read(
     let (scenario, plan) = load::run(ctx, path, files, opts)?;
     let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let root = load::tree(ctx, path, files, opts)?;
-    let trees = load::variants(ctx, &root, &scenario);
-    let variants = trees.into_iter().map(|t| {
+    let mut variants = Vec::with_capacity(plan.variants.len());
+    load::variants(ctx, &root, &scenario, |ctx, t| {
         let configs = t.scenario.configs.iter();
         let configs = configs.map(|c| (dir.join(&c.ios), c.platform)).collect();
-        Variant {
+        variants.push(Variant {
             policies: lower::ports(ctx, &t.name, &t.scenario, &t.root).policies,
             configs,
             root: t.root,
-        }
+        });
     });
-    let variants = variants.collect();
     Some((plan, variants))
 }

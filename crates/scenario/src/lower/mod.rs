@@ -183,7 +183,8 @@ pub(crate) fn against(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Op
 }
 
 /// Names of variants must differ.
-pub(crate) fn variant_names(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) {
+pub(crate) fn variant_names(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> bool {
+    let before = ctx.is_fine();
     for (i, variant) in scenario.variants.iter().enumerate() {
         check_name(
             ctx,
@@ -202,6 +203,7 @@ pub(crate) fn variant_names(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node)
         .hint("give each variant a name of its own");
         ctx.error(d, root, &steps!["variants", i, "name"]);
     }
+    before == ctx.is_fine()
 }
 
 /// What is wrong with a name, if anything: it must be something that a table can show.
