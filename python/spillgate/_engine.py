@@ -148,10 +148,11 @@ class Job:
         seed: int | None,
         runs: int | None,
         jobs: int,
+        ignore_memory: bool,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
-            self._job = _native.Job(path, overrides, sla, seed, runs, jobs)
+            self._job = _native.Job(path, overrides, sla, seed, runs, jobs, ignore_memory)
 
     def describe(self) -> dict[str, Any]:
         """What was understood of the scenario."""

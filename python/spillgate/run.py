@@ -69,12 +69,19 @@ class Simulation:
         sla: Sequence[str | Path] = (),
         correction: str | None = None,
         against: str | None = None,
+        ignore_memory: bool = False,
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
         self.overrides = tuple(override_texts(set, correction, against))
         self._job = open_job(
-            scenario, seed=seed, runs=runs, jobs=jobs, set=self.overrides, sla=sla
+            scenario,
+            seed=seed,
+            runs=runs,
+            jobs=jobs,
+            set=self.overrides,
+            sla=sla,
+            ignore_memory=ignore_memory,
         )
         self.description = Description.from_json(self._job.describe())
         self._stopped = False
@@ -178,6 +185,7 @@ def run(
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
     against: str | None = None,
+    ignore_memory: bool = False,
     series: Sequence[int] | Literal["all"] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
@@ -193,6 +201,8 @@ def run(
         sla: Files with the requirements of customers, beside the scenario's.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         against: The variant that the others are compared with, run by run; the first if not given.
+        ignore_memory: Starts although the estimate of the memory that it needs, a generous one,
+            is above what the machine has.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled works nothing out ahead and
             can take three times as long, or more with a short `interval`.
@@ -221,5 +231,6 @@ def run(
         sla=sla,
         correction=correction,
         against=against,
+        ignore_memory=ignore_memory,
     )
     return simulation.run(progress, series=series)

@@ -191,6 +191,7 @@ def open_job(
     set: Overrides | None = None,  # noqa: A002 - the option's name on the command line
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
+    ignore_memory: bool = False,
 ) -> _engine.Job:
     """Loads and validates a scenario file; raises `InputError`."""
     for name, value, least, most in (
@@ -203,7 +204,7 @@ def open_job(
             raise InputError(msg)
     overrides = override_texts(set, correction)
     files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
-    return _engine.Job(str(scenario), overrides, files, seed, runs, jobs or 0)
+    return _engine.Job(str(scenario), overrides, files, seed, runs, jobs or 0, ignore_memory)
 
 
 def _seen_from(directory: Path, file: Path) -> str:

@@ -131,3 +131,33 @@ def test_reading_can_be_interrupted(cli, tmp_path):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert time.monotonic() - begun < 1.0
+
+
+def test_an_estimate_above_the_memory_of_the_machine_can_be_ignored(cli, tmp_path):
+    # A queue that could hold more than any machine has, and does not.
+    scenario = {
+        "schema_version": 1,
+        "topology": {
+            "nodes": ["a", "b"],
+            "links": {
+                "l": {
+                    "from": "a",
+                    "to": "b",
+                    "rate": "10 Mb/s",
+                    "delay": "1 ms",
+                    "duplex": True,
+                    "policy": {"fifo": {"limit": "4000000000 packets"}},
+                }
+            },
+        },
+        "traffic": [{"flow": {"name": "t", "count": 20, "from": "a", "to": "b", "tcp": {}}}],
+        "measurement": {"warmup": "0 s", "duration": "100 ms"},
+        "runs": {"count": 32, "seed": 1},
+    }
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(scenario))
+    refused = cli("run", "s.yaml", "--jobs", "32")
+    assert refused.returncode == 2
+    assert "--ignore-memory" in refused.stderr
+    assert not (tmp_path / "runs").exists()
+    done = cli("run", "s.yaml", "--jobs", "32", "--ignore-memory", "--out", "out")
+    assert done.returncode == 0, done.stderr

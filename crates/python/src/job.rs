@@ -60,7 +60,7 @@ pub(crate) struct Job {
 #[pymethods]
 impl Job {
     #[new]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -69,6 +69,7 @@ impl Job {
         seed: Option<u64>,
         runs: Option<u32>,
         jobs: usize,
+        ignore_memory: bool,
     ) -> PyResult<Self> {
         let options = Options {
             overrides,
@@ -85,7 +86,7 @@ impl Job {
         };
         let plan: Plan = loaded.plan;
         let memory_bytes = plan.memory_bytes(threads);
-        if let Some(available) = memory::available() {
+        if let Some(available) = memory::available().filter(|_| !ignore_memory) {
             if let Some(problem) = plan.check_memory(threads, available) {
                 return Err(input_error(py, &Diagnostics(vec![problem])));
             }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use spillgate_core::Rate;
+use spillgate_core::{Dur, Rate};
+use spillgate_endpoints::source::{Envelope, Source};
 
 use crate::codes;
 use crate::error::Diagnostic;
@@ -45,7 +46,8 @@ impl Plan {
                 gigabytes(alone)
             )
         } else {
-            "use fewer flows, fewer runs, smaller queues, a smaller `active` or a longer interval"
+            "use fewer flows, fewer runs, smaller queues, a smaller `active` or a longer interval; \
+             the estimate is a generous one: --ignore-memory starts all the same"
                 .to_owned()
         };
         let message = format!(
@@ -75,6 +77,10 @@ const PER_PLAIN_METER: u64 = 16 * 1024;
 const PER_LINK: u64 = 2048;
 /// What stays of one flow, or one queue, or one link, in the results of a run.
 const KEPT: u64 = 512;
+/// How long ago what comes over a link may have been sent, beside its delay.
+const BEHIND: Dur = Dur::from_secs(1);
+/// What a discipline has beside its packets: its tables of flows and buckets, at most.
+const PER_DISCIPLINE: u64 = 64 << 20;
 /// Connections and workloads that have time series, at most.
 const WATCHED: u64 = 20;
 /// One sample of a time series.
@@ -158,25 +164,63 @@ impl WorldPlan {
         loads
     }
 
+    /// What those who send over each link hardly ever exceed together; none where what they send
+    /// depends on what the network does, or is in a capture.
+    fn sent(&self) -> Vec<Option<Envelope>> {
+        let none = Envelope {
+            rate: 0.0,
+            burst: 0.0,
+        };
+        let mut sent = vec![Some(none); self.links.len()];
+        for flow in &self.flows {
+            let more = match &flow.traffic {
+                Traffic::Source(source) => Some(Source::envelope(source)),
+                Traffic::Tcp { .. } | Traffic::Sessions(_) | Traffic::Replay(_) => None,
+            };
+            let mut add = |l: usize| {
+                sent[l] = sent[l].zip(more).map(|(sum, more)| Envelope {
+                    rate: sum.rate + more.rate,
+                    burst: sum.burst + more.burst,
+                });
+            };
+            if self.failures.is_empty() {
+                let of = [Some(flow.route), flow.back].into_iter().flatten();
+                of.for_each(|r| {
+                    self.routes[r as usize]
+                        .iter()
+                        .for_each(|l| add(*l as usize))
+                });
+            } else {
+                // After a failure it may take any.
+                (0..self.links.len()).for_each(add);
+            }
+        }
+        sent
+    }
+
     /// Of one running world.
     fn running_bytes(&self) -> u64 {
         let flows = self.flows.len() + self.replayed_flows();
-        let in_flight = |l: &LinkPlan, load: u64| {
-            // Packets on the way are records of 48 B and at least 20 B on the wire, in rings that
-            // double and, while they grow, exist twice: 48 / 20 * 2 * 1.5.
-            let rate = Rate::from_bps(load);
-            rate.map_or(0, |r| r.bytes_in(l.delay)).saturating_mul(8)
+        // Packets are records of 48 B and at least 20 B on the wire, in rings that double and, while
+        // they grow, exist twice: 48 / 20 * 2 * 1.5.
+        let records = |bytes: u64| bytes.saturating_mul(8);
+        let in_flight = |l: &LinkPlan, load: u64, sent: Option<Envelope>| {
+            let fits = Rate::from_bps(load).map_or(0, |r| r.bytes_in(l.delay));
+            // What has waited before comes faster than it was sent.
+            records(fits.min(most_bytes(sent, l.delay.saturating_add(BEHIND))))
         };
         // A ring that is full grows to twice its size, and its old half is there until then.
         let growing = |bytes: u64| bytes.saturating_add(bytes / 2);
-        let queues = self
-            .links
-            .iter()
-            .zip(self.loads())
-            .fold(0_u64, |sum, (l, load)| {
-                sum.saturating_add(growing(l.discipline.memory_bytes(flows)))
-                    .saturating_add(in_flight(l, load))
-            });
+        let whole = self.warmup.saturating_add(self.duration);
+        let waiting = |l: &LinkPlan, sent: Option<Envelope>| {
+            let full = growing(l.discipline.memory_bytes(flows));
+            full.min(records(most_bytes(sent, whole)).saturating_add(PER_DISCIPLINE))
+        };
+        let links = self.links.iter().zip(self.loads()).zip(self.sent());
+        let queues = links.fold(0_u64, |sum, ((l, load), sent)| {
+            sum.saturating_add(waiting(l, sent))
+                .saturating_add(in_flight(l, load, sent))
+        });
         let (with, without) = self.queues();
         // Worlds with many queues keep coarser histograms of each.
         let coarser = match with + without {
@@ -222,6 +266,14 @@ impl WorldPlan {
             .saturating_add(classes.saturating_mul(PER_METER))
             .saturating_add(self.points().saturating_mul(PER_POINT))
     }
+}
+
+/// Bytes that come within some time, at most.
+fn most_bytes(sent: Option<Envelope>, within: Dur) -> u64 {
+    // Beyond the range of the type it is the type's largest.
+    sent.map_or(u64::MAX, |e| {
+        ((e.rate * within.as_secs_f64() + e.burst) / 8.0) as u64
+    })
 }
 
 /// `41 GB`, or `350 MB` below one.

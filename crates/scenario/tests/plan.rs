@@ -288,6 +288,34 @@ fn memory_is_estimated_before_anything_runs() {
 }
 
 #[test]
+fn what_open_loop_traffic_leaves_empty_takes_no_memory() {
+    // A ring of fast links of 20 ms, deep queues, and 90 Mb/s in all.
+    let mut links = String::new();
+    for i in 0..10 {
+        let j = (i + 1) % 10;
+        links += &format!(
+            "    l{i}: {{from: n{i}, to: n{j}, rate: 400 Gb/s, delay: 20 ms, duplex: true, policy: Q}}\n"
+        );
+    }
+    let nodes: Vec<String> = (0..10).map(|i| format!("n{i}")).collect();
+    let scenario = |traffic: &str| {
+        let text = format!(
+            "schema_version: 1\ntopology:\n  nodes: [{}]\n  links:\n{links}policies: {{Q: {{fifo: {{limit: 1000000 packets}}}}}}\ntraffic:\n{traffic}measurement: {{warmup: 1 s, duration: 10 s}}\n",
+            nodes.join(", ")
+        );
+        plan(&text).memory_bytes(1)
+    };
+    let poisson = "  - flow: {name: p, count: 9, from: n0, to: n4, source: {poisson: {rate: 10 Mb/s, packet: 500 B}}}\n";
+    let greedy = "  - flow: {name: t, from: n0, to: n4, tcp: {}}\n";
+    // Ten seconds of 90 Mb/s wait at one of four ports at most.
+    let little = scenario(poisson);
+    assert!(little < 5_000_000_000, "{little}");
+    // What TCP sends depends on the links.
+    let much = scenario(&format!("{poisson}{greedy}"));
+    assert!(much > 10 * little, "{much}");
+}
+
+#[test]
 fn ten_thousand_flows_of_a_table_lower() {
     let mut table = String::from("name,class,from,to,dscp,rate,packet,jitter\n");
     for i in 0..10_000 {

@@ -106,6 +106,17 @@ runs: {count: 2, seed: 1}",
     },
 ];
 
+/// With 200 variants, whose plans and results are kept together.
+const VARIANTS: Case = Case {
+    what: "many variants",
+    policy: "{fifo: {limit: 50 packets}}",
+    traffic: "
+  - flow: {name: f, count: 20, class: f, from: a, to: c, source: {poisson: {rate: 100 kb/s, packet: 500 B}}}",
+    rest: "
+measurement: {warmup: 0.1 s, duration: 0.2 s, interval: 100 ms}
+runs: {count: 3, seed: 1}",
+};
+
 /// One test in this file: others' allocations would be counted too.
 ///
 /// Above, the estimate must hold whatever runs. Below: it counts every queue as full, every meter at
@@ -115,9 +126,17 @@ runs: {count: 2, seed: 1}",
 #[test]
 fn the_estimate_holds_and_is_not_absurd() {
     // What the first campaign brings to life for good: threads, tables.
-    measure(&CASES[0]);
-    for case in &CASES {
-        let (estimate, peak) = measure(case);
+    measure(&CASES[0], "");
+    let many: String = (1..=200)
+        .map(|i| format!("\n  - {{name: v{i}, set: {{topology.links.wan.rate: {i} Mb/s}}}}"))
+        .collect();
+    let variants = format!("\nvariants:{many}");
+    for (case, variants) in CASES
+        .iter()
+        .map(|c| (c, ""))
+        .chain([(&VARIANTS, &*variants)])
+    {
+        let (estimate, peak) = measure(case, variants);
         println!(
             "{}: {estimate} B estimated, {peak} B at the peak",
             case.what
@@ -131,10 +150,10 @@ fn the_estimate_holds_and_is_not_absurd() {
     }
 }
 
-fn measure(case: &Case) -> (u64, u64) {
+fn measure(case: &Case, variants: &str) -> (u64, u64) {
     let before = HELD.load(Ordering::Relaxed);
     let (policy, traffic, rest) = (case.policy, case.traffic, case.rest);
-    let text = format!("{NETWORK}policies: {{P: {policy}}}\ntraffic:{traffic}\n{rest}\n");
+    let text = format!("{NETWORK}policies: {{P: {policy}}}\ntraffic:{traffic}\n{rest}{variants}\n");
     let plan = common::plan(&text);
     // Reading the text takes memory, too, and gives it back.
     PEAK.store(HELD.load(Ordering::Relaxed), Ordering::Relaxed);

@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
         sla=options.sla,
         correction=options.correction,
         against=options.against,
+        ignore_memory=options.ignore_memory,
     )
     described = options.running = simulation.description
     specs = _figures(options.figures, described)

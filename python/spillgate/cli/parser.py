@@ -52,6 +52,11 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="threads; default one a core; results do not depend on it",
     )
+    run.add_argument(
+        "--ignore-memory",
+        action="store_true",
+        help="start although the estimate of the memory is above what the machine has",
+    )
     sampled = run.add_mutually_exclusive_group()
     sampled.add_argument(
         "--series",

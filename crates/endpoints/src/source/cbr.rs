@@ -14,7 +14,7 @@ use spillgate_core::{Dur, Percent, Rate, Rng, Time, time::PS_PER_SEC};
 
 use super::size::Sizes;
 use super::spec::{CbrSpec, SpecProblem};
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 
 /// Exact transmission times at one rate, one after the other.
 #[derive(Clone, Debug)]
@@ -92,6 +92,11 @@ impl Model for Cbr {
 
     fn mean_rate(spec: &CbrSpec) -> f64 {
         spec.rate.bps() as f64
+    }
+
+    fn envelope(spec: &CbrSpec) -> Envelope {
+        // Sizes may be drawn: on an even grid of packets the bits then are random.
+        Envelope::random(Self::mean_rate(spec), Self::longest(spec))
     }
 
     fn longest(spec: &CbrSpec) -> u16 {

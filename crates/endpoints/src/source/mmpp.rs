@@ -18,7 +18,7 @@ use spillgate_core::{Dur, Rng, Time, time::PS_PER_SEC};
 use super::cbr::{later, mean_gap};
 use super::size::Sizes;
 use super::spec::{MmppSpec, SpecProblem};
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 
 /// Between two packets the rate changes at most so many times on average: a bound on the work.
 const CHANGES_PER_PACKET: f64 = 1_000.0;
@@ -98,6 +98,10 @@ impl Model for Mmpp {
         let off = spec.low_for.as_ps() as f64;
         let low = spec.low.map_or(0.0, |r| r.bps() as f64);
         (spec.high.bps() as f64 * on + low * off) / (on + off)
+    }
+
+    fn envelope(spec: &MmppSpec) -> Envelope {
+        Envelope::random(spec.high.bps() as f64, Self::longest(spec))
     }
 
     fn longest(spec: &MmppSpec) -> u16 {

@@ -36,6 +36,35 @@ pub struct Emission {
     pub len: u16,
 }
 
+/// What a source hardly ever exceeds: in any time `w`, `rate * w + burst` bits.
+///
+/// Of random arrivals it is no bound, but with a mean of `m` packets more than `2 m + 20` of a Poisson
+/// process come less than once in 10,000 times, whatever `m` is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Envelope {
+    /// In bits per second.
+    pub rate: f64,
+    /// In bits.
+    pub burst: f64,
+}
+
+impl Envelope {
+    /// Of packets of up to `longest` bytes that come evenly.
+    fn even(rate: f64, longest: u16) -> Self {
+        let burst = 2.0 * 8.0 * f64::from(longest);
+        Self { rate, burst }
+    }
+
+    /// Of packets of up to `longest` bytes that come at random.
+    fn random(rate: f64, longest: u16) -> Self {
+        let burst = 20.0 * 8.0 * f64::from(longest);
+        Self {
+            rate: 2.0 * rate,
+            burst,
+        }
+    }
+}
+
 /// What every kind of source implements.
 trait Model: Sized {
     /// Its parameters.
@@ -46,6 +75,8 @@ trait Model: Sized {
     fn next(&mut self, rng: &mut Rng) -> Option<Emission>;
     /// Long-run mean in bits per second.
     fn mean_rate(spec: &Self::Spec) -> f64;
+    /// What it hardly ever exceeds.
+    fn envelope(spec: &Self::Spec) -> Envelope;
     /// The longest packet that it may send, in bytes.
     fn longest(spec: &Self::Spec) -> u16;
     /// Checks the ranges that the types do not.

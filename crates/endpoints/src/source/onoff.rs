@@ -22,7 +22,7 @@ use spillgate_core::{Dur, Rng, Time, math};
 use super::cbr::{Grid, later, mean_gap};
 use super::size::Sizes;
 use super::spec::{OnOffSpec, PeriodDistribution, SpecProblem};
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 
 /// A packet may span this many bursts of the shortest typical length: a bound on the work per packet.
 const BURSTS_PER_PACKET: u64 = 1_000;
@@ -107,6 +107,10 @@ impl Model for OnOff {
     fn mean_rate(spec: &OnOffSpec) -> f64 {
         let (on, off) = ((spec.on.as_ps() as f64).max(1.0), spec.off.as_ps() as f64);
         spec.peak.bps() as f64 * on / (on + off)
+    }
+
+    fn envelope(spec: &OnOffSpec) -> Envelope {
+        Envelope::random(spec.peak.bps() as f64, Self::longest(spec))
     }
 
     fn longest(spec: &OnOffSpec) -> u16 {

@@ -7,7 +7,7 @@ use spillgate_core::{Dur, Rng, Time, time::PS_PER_SEC};
 use super::cbr::later;
 use super::size::Sizes;
 use super::spec::{PoissonSpec, SpecProblem};
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 
 #[derive(Clone, Debug)]
 pub(super) struct Poisson {
@@ -41,6 +41,10 @@ impl Model for Poisson {
 
     fn mean_rate(spec: &PoissonSpec) -> f64 {
         spec.rate.bps() as f64
+    }
+
+    fn envelope(spec: &PoissonSpec) -> Envelope {
+        Envelope::random(Self::mean_rate(spec), Self::longest(spec))
     }
 
     fn longest(spec: &PoissonSpec) -> u16 {

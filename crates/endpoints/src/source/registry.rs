@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Time};
 
 use super::spec::{CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, SpecProblem, VideoSpec, VoipSpec};
-use super::{Emission, Model, cbr, mmpp, onoff, poisson, video, voip};
+use super::{Emission, Envelope, Model, cbr, mmpp, onoff, poisson, video, voip};
 
 /// From one line per kind: the spec enum, the runtime enum, the dispatch and the list of kinds.
 macro_rules! sources {
@@ -79,6 +79,13 @@ macro_rules! sources {
             pub fn mean_rate(spec: &SourceSpec) -> f64 {
                 match spec {
                     $(SourceSpec::$variant(s) => <$model as Model>::mean_rate(s),)+
+                }
+            }
+
+            /// What the IP packets of what `spec` describes hardly ever exceed.
+            pub fn envelope(spec: &SourceSpec) -> Envelope {
+                match spec {
+                    $(SourceSpec::$variant(s) => <$model as Model>::envelope(s),)+
                 }
             }
 

@@ -22,7 +22,7 @@ use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time, math, time::PS_PER_SEC
 
 use super::cbr::later;
 use super::spec::{MAX_PACKET, SpecProblem};
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 
 /// The shortest packet: headers of IPv4, UDP and RTP, and one byte.
 const SHORTEST: u16 = 41;
@@ -323,6 +323,17 @@ impl Model for Video {
 
     fn mean_rate(spec: &VideoSpec) -> f64 {
         spec.rate.bps() as f64
+    }
+
+    fn envelope(spec: &VideoSpec) -> Envelope {
+        // Frames of the largest type, each and the scenes four times their mean.
+        let largest = spec.means().into_iter().fold(0.0, f64::max);
+        let scenes = if spec.scene.is_some() { 4.0 } else { 1.0 };
+        let burst = 8.0 * largest * 4.0 * scenes;
+        Envelope {
+            rate: burst / spec.period().as_secs_f64().max(1e-12),
+            burst,
+        }
     }
 
     fn longest(spec: &VideoSpec) -> u16 {

@@ -20,7 +20,7 @@ use spillgate_core::{Dur, Rng, Time, math};
 
 use super::cbr::{later, shifted};
 use super::spec::SpecProblem;
-use super::{Emission, Model};
+use super::{Emission, Envelope, Model};
 pub use spec::{Headers, VadModel, VadSpec, VoipSpec};
 use spec::{check_rate, check_sizes, check_time, most_opus};
 
@@ -208,6 +208,12 @@ impl Model for Voip {
         let sid = spec.chances().and_then(|c| c.sid).unwrap_or(0);
         let bytes = speech * f64::from(spec.speech_packet()) + noise * f64::from(sid);
         8.0 * bytes / spec.packetization().as_secs_f64().max(1e-12)
+    }
+
+    fn envelope(spec: &VoipSpec) -> Envelope {
+        let longest = Self::longest(spec);
+        let gap = spec.packetization().as_secs_f64().max(1e-12);
+        Envelope::even(8.0 * f64::from(longest) / gap, longest)
     }
 
     fn longest(spec: &VoipSpec) -> u16 {
