@@ -148,7 +148,8 @@ class Job:
         seed: int | None,
         runs: int | None,
         jobs: int,
-        ignore_memory: bool,
+        *,
+        ignore_memory: bool = False,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():

@@ -204,7 +204,9 @@ def open_job(
             raise InputError(msg)
     overrides = override_texts(set, correction)
     files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
-    return _engine.Job(str(scenario), overrides, files, seed, runs, jobs or 0, ignore_memory)
+    return _engine.Job(
+        str(scenario), overrides, files, seed, runs, jobs or 0, ignore_memory=ignore_memory
+    )
 
 
 def _seen_from(directory: Path, file: Path) -> str:

@@ -146,12 +146,13 @@ def test_an_estimate_above_the_memory_of_the_machine_can_be_ignored(cli, tmp_pat
                     "rate": "10 Mb/s",
                     "delay": "1 ms",
                     "duplex": True,
-                    "policy": {"fifo": {"limit": "4000000000 packets"}},
+                    "policy": "deep",
                 }
             },
         },
+        "policies": {"deep": {"fifo": {"limit": "4000000000 packets"}}},
         "traffic": [{"flow": {"name": "t", "count": 20, "from": "a", "to": "b", "tcp": {}}}],
-        "measurement": {"warmup": "0 s", "duration": "100 ms"},
+        "measurement": {"warmup": "0 s", "duration": "100 ms", "interval": "10 ms"},
         "runs": {"count": 32, "seed": 1},
     }
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(scenario))
