@@ -55,8 +55,13 @@ fn main() -> ExitCode {
 }
 
 fn report(args: &Args) -> Result<Value, String> {
-    let loaded = load(&args.scenario, &Disk, &IosImporter, &args.options)
-        .map_err(|problems| problems.to_string())?;
+    let loaded = load(
+        &args.scenario,
+        &Disk,
+        &IosImporter::default(),
+        &args.options,
+    )
+    .map_err(|problems| problems.to_string())?;
     match args.threads {
         Some(threads) => campaign(loaded.plan, threads),
         None if args.heap4 => single::<Heap4>(&loaded.plan, &args.values),

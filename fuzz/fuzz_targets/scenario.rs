@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
         overrides: overrides.lines().take(8).map(str::to_owned).collect(),
         ..Options::default()
     };
-    match load(Path::new("s.yaml"), &files, &IosImporter, &opts) {
+    match load(Path::new("s.yaml"), &files, &IosImporter::default(), &opts) {
         Ok(loaded) => {
             assert!(!loaded.plan.variants.is_empty());
             // What was checked must hold together.

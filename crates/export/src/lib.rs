@@ -10,11 +10,11 @@
 //! use spillgate_scenario::{Importer as _, Platform};
 //!
 //! let config = b"class-map match-any voice\n match dscp ef\npolicy-map WAN\n class voice\n  priority percent 15\n";
-//! let imported = IosImporter.ios("ce.cfg", config, Platform::Ios)?;
+//! let imported = IosImporter::default().ios("ce.cfg", config, Platform::Ios)?;
 //! let source = Source::of_configuration(&imported, Platform::Ios, None, &|_| None)?;
 //! let written = ios(&source);
 //! assert!(written.notes.is_empty());
-//! let again = IosImporter.ios("again.cfg", written.text.as_bytes(), Platform::Ios)?;
+//! let again = IosImporter::default().ios("again.cfg", written.text.as_bytes(), Platform::Ios)?;
 //! assert_eq!(again.policies, imported.policies);
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())
 //! ```

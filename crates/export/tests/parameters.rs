@@ -547,7 +547,8 @@ fn what_is_written_for_ios_is_read() {
     for platform in Platform::ALL {
         for row in table() {
             let written = ios(&source(policies(&row.policies, row.key), platform));
-            let read = IosImporter.ios("exported.cfg", written.text.as_bytes(), platform);
+            let read =
+                IosImporter::default().ios("exported.cfg", written.text.as_bytes(), platform);
             let read =
                 read.unwrap_or_else(|e| panic!("{} {platform:?}: {e}\n{}", row.key, written.text));
             let lost: Vec<_> = read.unmodelled.iter().map(|u| &u.text).collect();

@@ -16,7 +16,7 @@ use spillgate_scenario::{Imported, Importer as _, Platform};
 use common::{configurations, packets, policies};
 
 fn import(text: &str, platform: Platform) -> Imported {
-    let read = IosImporter.ios("exported.cfg", text.as_bytes(), platform);
+    let read = IosImporter::default().ios("exported.cfg", text.as_bytes(), platform);
     read.unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -72,7 +72,7 @@ fn every_configuration_comes_back_as_it_was() {
         let bytes = fs::read(&path).unwrap();
         // What a file is of, and every other meaning that it may be given.
         for platform in Platform::ALL {
-            let Ok(imported) = IosImporter.ios(name, &bytes, platform) else {
+            let Ok(imported) = IosImporter::default().ios(name, &bytes, platform) else {
                 assert!(said.is_some_and(|s| s != platform), "{name}");
                 continue;
             };
@@ -150,7 +150,8 @@ fn whatever_can_be_read_can_be_written() {
         let lines: Vec<&str> = text.lines().collect();
         for n in (1..lines.len()).step_by(3) {
             let part = lines[..n].join("\n");
-            let Ok(imported) = IosImporter.ios("part", part.as_bytes(), Platform::Ios) else {
+            let Ok(imported) = IosImporter::default().ios("part", part.as_bytes(), Platform::Ios)
+            else {
                 continue;
             };
             let source =

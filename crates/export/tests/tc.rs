@@ -467,7 +467,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
             .rsplit_once('.')
             .and_then(|(_, p)| Platform::by_name(p));
         let platform = said.unwrap_or_default();
-        let imported = IosImporter.ios(name, &bytes, platform).unwrap();
+        let imported = IosImporter::default().ios(name, &bytes, platform).unwrap();
         let rate = |n: &str| interface_bandwidth(n).or_else(|| Some(mbps(2)));
         let source = Source::of_configuration(&imported, platform, None, &rate).unwrap();
         for port in &source.ports {

@@ -17,7 +17,7 @@
 //!  bandwidth 2048
 //!  service-policy output WAN
 //! ";
-//! let imported = IosImporter.ios("ce.cfg", config, Platform::Ios)?;
+//! let imported = IosImporter::default().ios("ce.cfg", config, Platform::Ios)?;
 //! assert!(imported.policies.contains_key("WAN"));
 //! assert_eq!(imported.interfaces["Serial0/0"].output_policy, Some(("WAN".to_owned(), 8)));
 //! # Ok::<(), spillgate_scenario::Diagnostics>(())

@@ -4,7 +4,7 @@ use spillgate_import::IosImporter;
 use spillgate_scenario::{Imported, Platform};
 
 fn read(text: &str) -> Imported {
-    match IosImporter.read("r.cfg", text.as_bytes(), Platform::IosXe) {
+    match IosImporter::default().read("r.cfg", text.as_bytes(), Platform::IosXe) {
         Ok((imported, _)) => imported,
         Err(e) => panic!("{e}"),
     }
@@ -171,7 +171,7 @@ fn object_groups_are_bounded() {
         "object-group network G12\n host 10.0.0.1\n",
     ] {
         let text = format!("{text}{last}{list}");
-        let errors = IosImporter
+        let errors = IosImporter::default()
             .read("r.cfg", text.as_bytes(), Platform::Ios)
             .unwrap_err();
         assert!(errors.0.iter().all(|e| e.code == "E0702"), "{errors}");

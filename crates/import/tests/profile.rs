@@ -220,7 +220,9 @@ interface Serial0/0
  bandwidth 10000
  service-policy output WAN
 ";
-    let imported = IosImporter.ios("r.cfg", config, Platform::Ios).unwrap();
+    let imported = IosImporter::default()
+        .ios("r.cfg", config, Platform::Ios)
+        .unwrap();
     let mut file = Pcap::default();
     for i in 0..4_u64 {
         file.record(

@@ -26,7 +26,7 @@ pub fn configuration(
     selection: &Selection,
 ) -> Result<Vec<Finding>, Diagnostics> {
     selection.check()?;
-    let written = IosImporter.written(file, bytes, platform)?;
+    let written = IosImporter::default().written(file, bytes, platform)?;
     let mut found = of_reader(written.imported.warnings.clone());
     found.extend(of_lines(&written.imported.unmodelled));
     unused(file, &written, &mut found);

@@ -33,7 +33,7 @@ pub fn scenario(
     selection: &Selection,
 ) -> Result<Vec<Finding>, Diagnostics> {
     selection.check()?;
-    let surveyed = survey(path, files, &IosImporter, options)?;
+    let surveyed = survey(path, files, &IosImporter::default(), options)?;
     let mut texts = vec![(path.display().to_string(), read(files, path))];
     let configs = configs(&surveyed, files, &mut texts);
     let mut found = cfg::of_reader(surveyed.warnings.clone());
@@ -154,7 +154,7 @@ fn configs(
             continue;
         };
         let file = path.display().to_string();
-        if let Ok(written) = IosImporter.written(&file, &bytes, *platform) {
+        if let Ok(written) = IosImporter::default().written(&file, &bytes, *platform) {
             texts.push((file.clone(), lossy(&bytes)));
             configs.push(Config { file, written });
         }

@@ -212,6 +212,27 @@ pub const WARNINGS: &[Rule] = &[
         "Lower the classes, or raise `max-reserved-bandwidth` where it has an effect.",
     ),
     reader(
+        "W0708",
+        "name-not-defined",
+        "Something that is named is not defined",
+        "A class-map, policy-map, access list or object group is named and nowhere defined: a reference is stale, misspelt, or the configuration is not complete. The message says what stands in for it. A class without class-map and a `service-policy` without policy-map are left out, as the router refuses them; a criterion on an undefined class-map matches nothing; an undefined access list permits every packet, as Cisco says of one that is applied to an interface (Security Configuration Guide, IP Access List Overview; that it holds in class-maps is concluded from that); an entry of an access list that names an undefined object group is left out.",
+        "Correct the name, or define what it names. With `--strict`, `spillgate import` and `spillgate run` refuse the configuration.",
+    ),
+    reader(
+        "W0709",
+        "line-left-out",
+        "A line is wrong and left out",
+        "An argument of a command is missing, unknown or out of range. A router refuses such a line when it is entered and goes on to the next; the configuration is read as if the line were not there. Whatever it was meant to do is not done: a class may lack its guarantee, or a class-map a criterion.",
+        "Correct the line. With `--strict`, `spillgate import` and `spillgate run` refuse the configuration.",
+    ),
+    reader(
+        "W0710",
+        "line-broken-by-terminal",
+        "A line was broken by a terminal",
+        "A line begins at the left margin with no command, and the one before it is long: it is taken as the end of that one, as when a configuration is copied from a terminal that is narrower than its lines. Lines of 80 or 132 characters, or as long as the longest, are put together as they are, others with a blank.",
+        "Look at the line; copy the configuration without line breaks (`terminal width 0`).",
+    ),
+    reader(
         "W0731",
         "output-cut-off",
         "A class in the output of a router shows no offered rate",

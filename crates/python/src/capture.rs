@@ -120,7 +120,7 @@ fn classes(config: &Path, platform: &str, interface: Option<&str>) -> Result<Cla
             format!("cannot read it: {e}"),
         ))
     })?;
-    let found = IosImporter.ios(&file, &bytes, platform_by_name(platform)?)?;
+    let found = IosImporter::default().ios(&file, &bytes, platform_by_name(platform)?)?;
     let names = || {
         let with = found
             .interfaces

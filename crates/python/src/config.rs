@@ -59,5 +59,5 @@ fn read(path: &Path, platform: &str, interface: Option<&str>) -> Result<Understo
     let known = platform_by_name(platform)?;
     let file = path.display().to_string();
     let bytes = bytes_of(path)?;
-    IosImporter.understand(&file, &bytes, known, interface)
+    IosImporter::default().understand(&file, &bytes, known, interface)
 }

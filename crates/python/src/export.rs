@@ -108,7 +108,7 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
         overrides: r.overrides.clone(),
         ..Options::default()
     };
-    let all = port_policies(&r.path, &Disk, &IosImporter, &options)?;
+    let all = port_policies(&r.path, &Disk, &IosImporter::default(), &options)?;
     let variant = Source::variant(&all, r.variant.as_deref())?;
     let mut source = Source::of_links(variant, platform, r.link.as_deref())?;
     if let (Some(name), [port]) = (&r.interface, &mut source.ports[..]) {
@@ -119,7 +119,8 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
 
 fn of_configuration(r: &Request, path: &Path) -> Result<Source, Diagnostics> {
     let platform = platform_by_name(&r.platform)?;
-    let imported = IosImporter.ios(&path.display().to_string(), &bytes_of(path)?, platform)?;
+    let imported =
+        IosImporter::default().ios(&path.display().to_string(), &bytes_of(path)?, platform)?;
     let given = r.rate.as_deref().map(rate).transpose()?;
     let interface = r.interface.as_deref().map(interface_name);
     let mut source = match &r.policy {

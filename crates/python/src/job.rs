@@ -77,8 +77,10 @@ impl Job {
             seed,
             runs,
         };
-        let loaded = waiting(py, move || load(&path, &Disk, &IosImporter, &options))?
-            .map_err(|e| input_error(py, &e))?;
+        let loaded = waiting(py, move || {
+            load(&path, &Disk, &IosImporter::default(), &options)
+        })?
+        .map_err(|e| input_error(py, &e))?;
         let threads = if jobs == 0 {
             std::thread::available_parallelism().map_or(1, usize::from)
         } else {

@@ -29,6 +29,9 @@ pub(crate) mod code {
         RENAMED = "W0705", "A class has another name in results.";
         NO_BANDWIDTH = "W0706", "Percentages on an interface without a bandwidth.";
         OVERBOOKED = "W0707", "Classes reserve more than there is.";
+        NOT_DEFINED = "W0708", "Something that is named is not defined, and something stands in for it.";
+        LEFT_OUT = "W0709", "A command is wrong, and left out.";
+        WRAPPED = "W0710", "A line was wrapped by a terminal.";
     }
 }
 

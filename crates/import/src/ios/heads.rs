@@ -48,7 +48,7 @@ pub(crate) fn class_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> K
     let (head, name) = match head(&mut c.args) {
         Ok(found) => found,
         Err(refusal) => {
-            p.report.refuse(c.origin(), "class-map", refusal);
+            p.report.refuse_head(c.origin(), "class-map", refusal);
             p.enter(Mode::Block("a class-map in error"), c.line);
             return Kind::Queueing;
         }
@@ -116,7 +116,7 @@ pub(crate) fn policy_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> 
     let (foreign, name) = match head(&mut c.args) {
         Ok(found) => found,
         Err(refusal) => {
-            p.report.refuse(c.origin(), "policy-map", refusal);
+            p.report.refuse_head(c.origin(), "policy-map", refusal);
             p.enter(Mode::Block("a policy-map in error"), c.line);
             return Kind::Queueing;
         }

@@ -21,7 +21,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
     let first = match c.args.name("the name of an interface") {
         Ok(name) => name,
         Err(refusal) => {
-            p.report.refuse(c.origin(), "interface", refusal);
+            p.report.refuse_head(c.origin(), "interface", refusal);
             p.enter(Mode::Block("an interface in error"), c.line);
             return Kind::Queueing;
         }

@@ -30,9 +30,12 @@ mod policy_map;
 mod protocols;
 mod queue;
 mod report;
+mod session;
 mod understood;
 mod wred;
 mod written;
+
+use std::borrow::Cow;
 
 use spillgate_scenario::offered::Offered;
 use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
@@ -67,8 +70,15 @@ pub use written::{Definition, Spot, Written, WrittenClass, WrittenInterface, Wri
 /// Every line about queueing that has no effect on the simulation, or less
 /// than on the router, is listed with the reason; lines about other things
 /// are skipped.
+///
+/// What is wrong is left out, as a router refuses such a line and goes on, and what names something
+/// undefined has a stand-in; either is a warning with its line that says so, or, with `strict`, an
+/// error.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct IosImporter;
+pub struct IosImporter {
+    /// Whether every such line is an error.
+    pub strict: bool,
+}
 
 impl IosImporter {
     /// Reads a configuration as `platform` would and counts its lines; `file` is its name for
@@ -76,10 +86,10 @@ impl IosImporter {
     ///
     /// # Errors
     /// Everything that is wrong in it, in the order of the lines: a file that is no text, or a
-    /// configuration of another system; missing, unknown or out-of-range
-    /// arguments; class-maps, policy-maps or access lists that are named and
-    /// not defined, or contain themselves; percentages above 100; `priority`
-    /// beside `bandwidth`; two output policies on an interface.
+    /// configuration of another system; class-maps or policy-maps that contain themselves;
+    /// percentages above 100; `priority` beside `bandwidth`; two output policies on an interface.
+    /// If strict, also missing, unknown or out-of-range arguments, and class-maps, policy-maps,
+    /// access lists or object groups that are named and not defined.
     pub fn read(
         self,
         file: &str,
@@ -138,7 +148,7 @@ impl IosImporter {
         platform: Platform,
         then: impl FnOnce(&ast::Config<'_>, Imported) -> Result<(Imported, T), Diagnostics>,
     ) -> Result<(Imported, LineCounts, T), Diagnostics> {
-        let mut report = Report::new(file);
+        let mut report = Report::new(file, self.strict);
         let decoded = match lexer::decode(bytes) {
             Ok(decoded) => decoded,
             Err((line, fault)) => {
@@ -154,18 +164,51 @@ impl IosImporter {
             report.error(line, "", fault);
             return Err(report.finish(&decoded.text).err().unwrap_or_default());
         }
+        let text = unwrapped(file, self.strict, decoded.text, &mut report);
         let mut parser = Parser::new(&mut report);
-        for line in lexer::lines(&decoded.text) {
+        for line in lexer::lines(&text) {
             parser.line(line);
         }
-        let config = parser.finish();
-        let mut imported = lower::lower(&config, Profile::of(platform), &mut report);
-        let (unmodelled, warnings, counts) = report.finish(&decoded.text)?;
+        let mut config = parser.finish().config;
+        let mut imported = lower::lower(&mut config, Profile::of(platform), &mut report);
+        let (unmodelled, warnings, counts) = report.finish(&text)?;
         imported.unmodelled = unmodelled;
         imported.warnings = warnings;
         let (imported, result) = then(&config, imported)?;
         Ok((imported, counts, result))
     }
+}
+
+/// The text with the lines that a terminal broke in one piece again, which is warned of; if nothing
+/// may stand in for what is wrong, as it is.
+fn unwrapped<'t>(
+    file: &str,
+    strict: bool,
+    text: Cow<'t, str>,
+    report: &mut Report<'_>,
+) -> Cow<'t, str> {
+    if strict || !session::may_be_wrapped(&text) {
+        return text;
+    }
+    let mut aside = Report::new(file, false);
+    let mut parser = Parser::new(&mut aside);
+    for line in lexer::lines(&text) {
+        parser.line(line);
+    }
+    let rest = parser.finish().wrapped;
+    if rest.is_empty() {
+        return text;
+    }
+    for number in &rest {
+        let message =
+            format!("line {number} is taken as the end of this line, which a terminal broke");
+        let fault = Fault::new(code::WRAPPED, 1, message);
+        let hint = "copy the configuration without line breaks (`terminal width 0`)";
+        // A line in three pieces is warned of at the first, twice.
+        let first = (1..*number).rev().find(|n| rest.binary_search(n).is_err());
+        report.warn(first.unwrap_or(1), "", fault.hint(hint));
+    }
+    session::join(&text, &rest).into()
 }
 
 impl Importer for IosImporter {

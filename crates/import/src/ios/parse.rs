@@ -13,6 +13,7 @@ use super::globals::{ATTACHMENTS, GLOBALS, Global, IN_BLOCKS, MARKS, SERVICES};
 use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::{Line, Word};
 use super::report::Report;
+use super::session::{self, Noise};
 use super::{heads, interface, policy_map};
 
 /// Where the next line belongs.
@@ -45,6 +46,19 @@ pub(crate) struct Parser<'a, 'r, 'f> {
     /// Whether a line of the block was deeper.
     indented: bool,
     text_block: Option<TextBlock<'a>>,
+    /// The last line that was no comment.
+    last: Option<Line<'a>>,
+    /// Whether it was the one before.
+    adjacent: bool,
+    /// Numbers of lines that are the rest of the line before them.
+    wrapped: Vec<u32>,
+}
+
+/// What lines came to.
+pub(crate) struct Parsed<'a> {
+    pub(crate) config: Config<'a>,
+    /// Numbers of lines that are the rest of the line before them.
+    pub(crate) wrapped: Vec<u32>,
 }
 
 /// Free text, such as a banner, that runs to a delimiter.
@@ -85,6 +99,9 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             header_depth: 0,
             indented: false,
             text_block: None,
+            last: None,
+            adjacent: false,
+            wrapped: Vec::new(),
         }
     }
 
@@ -102,7 +119,27 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             self.report.counts.blank += 1;
             return;
         }
+        let last = self.last.replace(line);
+        self.adjacent = last.is_some_and(|l| l.number + 1 == line.number);
+        match session::noise(&line) {
+            Some(Noise::Exec) => {
+                self.enter(Mode::Global, line);
+                self.report.counts.blank += 1;
+                return;
+            }
+            Some(Noise::Message) => {
+                self.report.counts.blank += 1;
+                return;
+            }
+            None => {}
+        }
+        let reads = !matches!(self.mode, Mode::Global | Mode::Block(_));
+        let continues = last.is_some_and(|l| session::may_continue(&line, &l));
         let kind = match command(line) {
+            Some(_) if reads && continues && self.indented => {
+                self.wrapped.push(line.number);
+                Kind::Queueing
+            }
             Some(command) => self.command(command),
             None => Kind::Other,
         };
@@ -113,7 +150,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
     }
 
     /// What was read, after the last line.
-    pub(crate) fn finish(self) -> Config<'a> {
+    pub(crate) fn finish(self) -> Parsed<'a> {
         if let Some(TextBlock { delimiter, origin }) = self.text_block {
             self.report.error(
                 origin.line,
@@ -127,7 +164,10 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                 .hint("end the text with its delimiter, or leave it out"),
             );
         }
-        self.config
+        Parsed {
+            config: self.config,
+            wrapped: self.wrapped,
+        }
     }
 
     fn command(&mut self, c: Command<'a>) -> Kind {
@@ -178,6 +218,14 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             self.indented || is_global(&c)
         };
         if leaves {
+            let unknown = !deeper && matches!(find(GLOBALS, c.word.text), Found::None);
+            let head = nearest(c.word.text, HEADS.into_iter()).is_some();
+            if unknown && self.adjacent && !head && !c.negated {
+                let reason = "not understood; what is indented below it is skipped";
+                self.report.not_understood(c.origin(), reason);
+                self.other(c, Mode::Block("something that is no interface"));
+                return Kind::Queueing;
+            }
             return self.global(c, deeper);
         }
         let words = policy_map::words(self.mode);

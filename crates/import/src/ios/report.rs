@@ -4,7 +4,7 @@ use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{Diagnostic, Diagnostics, Severity};
 
 use super::ast::Origin;
-use super::fault::{Fault, Refusal};
+use super::fault::{Fault, Refusal, code};
 
 /// How many of a configuration's lines were what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,15 +23,18 @@ pub struct LineCounts {
 #[derive(Debug)]
 pub(crate) struct Report<'f> {
     file: &'f str,
+    /// Whether nothing may stand in for what is wrong.
+    strict: bool,
     diagnostics: Vec<Diagnostic>,
     unmodelled: Vec<Unmodelled>,
     pub(crate) counts: LineCounts,
 }
 
 impl<'f> Report<'f> {
-    pub(crate) fn new(file: &'f str) -> Self {
+    pub(crate) fn new(file: &'f str, strict: bool) -> Self {
         Self {
             file,
+            strict,
             diagnostics: Vec::new(),
             unmodelled: Vec::new(),
             counts: LineCounts::default(),
@@ -58,6 +61,28 @@ impl<'f> Report<'f> {
         self.push(d, line, path.into(), fault);
     }
 
+    /// Records what is wrong and what stands in for it, a warning of `code`; if nothing may, the
+    /// error itself.
+    pub(crate) fn stand_in(
+        &mut self,
+        code: &'static str,
+        line: u32,
+        path: impl Into<String>,
+        fault: Fault,
+        instead: &str,
+    ) {
+        if self.strict {
+            return self.error(line, path, fault);
+        }
+        let message = format!("{}: {instead}", fault.message);
+        let fault = Fault {
+            code,
+            message,
+            ..fault
+        };
+        self.warn(line, path, fault);
+    }
+
     /// Lists a line that has no effect, or less than on the router.
     pub(crate) fn unmodelled(&mut self, at: Origin<'_>, reason: impl Into<String>) {
         self.list(at, reason.into(), true);
@@ -78,10 +103,42 @@ impl<'f> Report<'f> {
         });
     }
 
-    /// Records why a command had no effect.
+    /// Records why a command had no effect. A router refuses one that is wrong and goes on to the
+    /// next.
     pub(crate) fn refuse(&mut self, at: Origin<'_>, path: impl Into<String>, refusal: Refusal) {
+        const LINE: &str = "the line is left out";
+        self.refuse_with(at, path, refusal, LINE);
+    }
+
+    /// The same of the head of a block.
+    pub(crate) fn refuse_head(
+        &mut self,
+        at: Origin<'_>,
+        path: impl Into<String>,
+        refusal: Refusal,
+    ) {
+        const BLOCK: &str = "the line and those inside it are left out";
+        self.refuse_with(at, path, refusal, BLOCK);
+    }
+
+    fn refuse_with(
+        &mut self,
+        at: Origin<'_>,
+        path: impl Into<String>,
+        refusal: Refusal,
+        instead: &str,
+    ) {
         match refusal {
-            Refusal::Wrong(fault) => self.error(at.line, path, *fault),
+            Refusal::Wrong(fault) => {
+                let code = match fault.code {
+                    code::MISSING | code::UNEXPECTED | code::RANGE | code::AMBIGUOUS => {
+                        code::LEFT_OUT
+                    }
+                    code::NO_OBJECT_GROUP => code::NOT_DEFINED,
+                    _ => return self.error(at.line, path, *fault),
+                };
+                self.stand_in(code, at.line, path, *fault, instead);
+            }
             Refusal::Unmodelled(reason) => self.unmodelled(at, reason),
             Refusal::NotUnderstood(reason) => self.not_understood(at, reason),
         }

@@ -11,8 +11,7 @@ use super::super::fault::{Fault, code};
 use super::super::interface::dynamic_queues;
 use super::super::platform::{Profile, Reference};
 use super::super::report::Report;
-use super::Names;
-use super::policy::{undefined_policy, wred};
+use super::policy::wred;
 use super::rates::{Source, reference};
 
 /// Lowers all interfaces, in the order of their names.
@@ -20,7 +19,6 @@ pub(super) fn lower(
     config: &Config<'_>,
     profile: &Profile,
     report: &mut Report<'_>,
-    names: &mut Names,
     imported: &mut Imported,
 ) {
     for (name, index) in &config.interface_index {
@@ -32,7 +30,7 @@ pub(super) fn lower(
             Some(policy) => {
                 beside_policy(interface, report);
                 without_bandwidth(config, interface, &policy, profile, report);
-                attached(config, name, &policy, report, names)
+                Some((policy.value.to_owned(), policy.origin.line))
             }
             None => {
                 default_discipline(interface, bandwidth, profile, report).map(|(spec, line)| {
@@ -46,9 +44,9 @@ pub(super) fn lower(
                 })
             }
         };
-        let input_policy = interface.input_policy.and_then(|policy| {
+        let input_policy = interface.input_policy.map(|policy| {
             without_bandwidth(config, interface, &policy, profile, report);
-            attached(config, name, &policy, report, names)
+            (policy.value.to_owned(), policy.origin.line)
         });
         imported.interfaces.insert(
             name.clone(),
@@ -153,22 +151,6 @@ fn without_bandwidth(
         format!("interface.{}", interface.name),
         fault,
     );
-}
-
-fn attached(
-    config: &Config<'_>,
-    interface: &str,
-    policy: &At<'_, &str>,
-    report: &mut Report<'_>,
-    names: &mut Names,
-) -> Option<(String, u32)> {
-    let (name, origin) = (policy.value, policy.origin);
-    if config.policy_maps.contains_key(name) {
-        return Some((name.to_owned(), origin.line));
-    }
-    let path = format!("interface.{interface}");
-    undefined_policy(config, name, origin, &path, report, names);
-    None
 }
 
 /// Lists queueing commands that the service-policy of the interface makes void.

@@ -235,6 +235,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 dport: Some(OneOrMany(vec![*range])),
                 ..MatchSpec::default()
             }),
+            Test::Acl(name) if self.undefined_list(name, origin, path) => {
+                Some(MatchSpec::default())
+            }
             Test::Acl(name) => {
                 let (entries, size) = self.acl(name, origin, path)?;
                 lowered.size += size;
@@ -252,7 +255,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                         let fault =
                             self.names
                                 .undefined(code::NO_CLASS_MAP, what, column, name, defined);
-                        self.report.error(origin.line, path, fault);
+                        let instead = "the criterion matches nothing";
+                        self.report
+                            .stand_in(code::NOT_DEFINED, origin.line, path, fault, instead);
                     }
                     return None;
                 };
@@ -285,6 +290,31 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         }
     }
 
+    /// Whether a list is not defined, or has no line; says so. IOS permits everything by such a list:
+    /// "an interface with an empty access list applied to it permits all traffic" (Security
+    /// Configuration Guide, IP Access List Overview). That it does so in a class-map, too, is
+    /// concluded, not documented.
+    fn undefined_list(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> bool {
+        let (what, column) = ("access list", origin.column);
+        let fault = match self.config.acls.get(name) {
+            Some(list) if list.lines.is_empty() => {
+                let message = format!("access list `{name}` has no line");
+                let fault = Fault::new(code::NO_ACCESS_LIST, column, message).found(name);
+                fault.hint("add a `permit` line, or take this line out")
+            }
+            Some(_) => return false,
+            None => {
+                let defined = self.config.acls.keys().copied();
+                let code = code::NO_ACCESS_LIST;
+                self.names.undefined(code, what, column, name, defined)
+            }
+        };
+        let instead = "it permits every packet, as IOS does by such a list";
+        self.report
+            .stand_in(code::NOT_DEFINED, origin.line, path, fault, instead);
+        true
+    }
+
     /// The entries of an access list, and how much room they take.
     fn acl(
         &mut self,
@@ -313,15 +343,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     }
 
     fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<List> {
-        let Some(list) = self.config.acls.get(name) else {
-            let defined = self.config.acls.keys().copied();
-            let (what, column) = ("access list", origin.column);
-            let fault = self
-                .names
-                .undefined(code::NO_ACCESS_LIST, what, column, name, defined);
-            self.report.error(origin.line, path, fault);
-            return None;
-        };
+        let list = self.config.acls.get(name)?;
         let (report, names) = (&mut *self.report, &mut *self.names);
         let read = lists::read(self.config, name, list, &mut self.groups, report, names);
         if !read.entries.iter().any(|e| e.permit) {

@@ -9,6 +9,7 @@ mod lists;
 mod matching;
 mod policy;
 pub(crate) mod rates;
+mod references;
 
 use spillgate_scenario::Imported;
 
@@ -21,14 +22,20 @@ use super::platform::Profile;
 use super::report::Report;
 
 /// Lowers a configuration. What cannot be is recorded; the result is then incomplete.
-pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<'_>) -> Imported {
+pub(crate) fn lower(
+    config: &mut Config<'_>,
+    profile: &Profile,
+    report: &mut Report<'_>,
+) -> Imported {
+    let mut names = Names { left: 200 };
+    references::resolve(config, report, &mut names);
+    let config = &*config;
     let any = config.class_maps.iter().filter(|(_, m)| m.any);
     let mut imported = Imported {
         // `/` of a class's name is `_` in a policy.
         match_any: any.map(|(name, _)| name.replace('/', "_")).collect(),
         ..Imported::default()
     };
-    let mut names = Names { left: 200 };
     let mut classes = matching::lower(config, report, &mut names);
     let rates = rates::enclosing(config, profile);
     let at_arrival = interface::at_arrival(config);
@@ -37,15 +44,8 @@ pub(crate) fn lower(config: &Config<'_>, profile: &Profile, report: &mut Report<
         rates: &rates,
         at_arrival: &at_arrival,
     };
-    policy::lower(
-        config,
-        &defaults,
-        &mut classes,
-        report,
-        &mut names,
-        &mut imported,
-    );
-    interface::lower(config, profile, report, &mut names, &mut imported);
+    policy::lower(config, &defaults, &mut classes, report, &mut imported);
+    interface::lower(config, profile, report, &mut imported);
     rates::check_reserved(config, &rates, profile, report);
     if imported.policies.is_empty() {
         let fault = Fault::new(

@@ -11,13 +11,13 @@ use spillgate_queueing::spec::{
 };
 use spillgate_scenario::Imported;
 
-use super::super::ast::{At, Class, ClassMap, Config, Origin, Police, PolicyMap, Remaining, Wred};
+use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
 use super::super::platform::Profile;
 use super::super::report::Report;
 use super::defaults::Defaults;
+use super::graph;
 use super::matching::{Classes, show_cycle};
-use super::{Names, graph};
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
@@ -28,7 +28,6 @@ pub(super) fn lower<'a>(
     defaults: &Defaults<'_, 'a>,
     classes: &mut Classes<'a>,
     report: &mut Report<'_>,
-    names: &mut Names,
     imported: &mut Imported,
 ) {
     check_nesting(config, report);
@@ -38,7 +37,6 @@ pub(super) fn lower<'a>(
             defaults,
             classes,
             report,
-            names,
         };
         let spec = lowering.policy_map(name, map);
         imported
@@ -112,7 +110,6 @@ struct Lowering<'c, 'a, 'r, 'f> {
     defaults: &'c Defaults<'c, 'a>,
     classes: &'r mut Classes<'a>,
     report: &'r mut Report<'f>,
-    names: &'r mut Names,
 }
 
 impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
@@ -179,12 +176,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
                 .warn(class.origin.line, path, fault.found(class.name).hint(hint));
         }
         if class.name != DEFAULT {
-            spec.matching = self
-                .class_map(class.name, class.origin, path)
-                .and_then(|map| {
-                    self.classes
-                        .condition(class.name, map, class.origin, path, self.report)
-                });
+            spec.matching = self.condition(class.name, class.origin, path);
         }
         let remaining = class.remaining.filter(|r| {
             if class.bandwidth.is_some() {
@@ -248,7 +240,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             }
         });
         spec.aqm = wred(&class.wred, self.defaults.profile, self.report);
-        spec.policy = class.policy.and_then(|p| self.nested(&p, path));
+        spec.policy = class.policy.map(|p| p.value.to_owned());
         self.reconcile_nesting(class, &mut spec);
         // Classes without a queue of their own share that of class-default.
         let here = !self.defaults.at_arrival.contains(policy);
@@ -313,29 +305,13 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
 
     /// The packets of a class-map that `conform-color` names.
     fn color(&mut self, name: &At<'a, &'a str>, path: &str) -> Option<MatchSpec> {
-        let map = self.class_map(name.value, name.origin, path)?;
-        self.classes
-            .condition(name.value, map, name.origin, path, self.report)
+        self.condition(name.value, name.origin, path)
     }
 
-    /// A class-map that must be defined.
-    fn class_map(
-        &mut self,
-        name: &'a str,
-        origin: Origin<'a>,
-        path: &str,
-    ) -> Option<&'c ClassMap<'a>> {
-        let map = self.config.class_maps.get(name);
-        if map.is_none() {
-            let defined = self.config.class_maps.keys().copied();
-            let defined = defined.chain([DEFAULT]);
-            let (what, column) = ("class-map", origin.column);
-            let fault = self
-                .names
-                .undefined(code::NO_CLASS_MAP, what, column, name, defined);
-            self.report.error(origin.line, path, fault);
-        }
-        map
+    /// The packets of a class-map.
+    fn condition(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<MatchSpec> {
+        let map = self.config.class_maps.get(name)?;
+        self.classes.condition(name, map, origin, path, self.report)
     }
 
     /// A class with a service-policy has the queues of that policy, and no other.
@@ -364,23 +340,6 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
             let reason = "the queues of the class are those of its service-policy";
             self.report.unmodelled(origin, reason);
         }
-    }
-
-    /// The policy-map that queues inside a class.
-    fn nested(&mut self, policy: &At<'a, &'a str>, path: &str) -> Option<String> {
-        let name = policy.value;
-        if self.config.policy_maps.contains_key(name) {
-            return Some(name.to_owned());
-        }
-        undefined_policy(
-            self.config,
-            name,
-            policy.origin,
-            path,
-            self.report,
-            self.names,
-        );
-        None
     }
 
     /// Commands that the command line does not take in one class.
@@ -421,30 +380,6 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
                 .error(last.line, path, fault.found(last.text).hint(hint));
         }
     }
-}
-
-/// The error, or the listing, for a policy-map that is named and not defined.
-pub(super) fn undefined_policy(
-    config: &Config<'_>,
-    name: &str,
-    origin: Origin<'_>,
-    path: &str,
-    report: &mut Report<'_>,
-    names: &mut Names,
-) {
-    if config.foreign_policies.contains(name) {
-        report.unmodelled(origin, "policy-maps of a `type` do not queue packets");
-        return;
-    }
-    let defined = config.policy_maps.keys().copied();
-    let fault = names.undefined(
-        code::NO_POLICY_MAP,
-        "policy-map",
-        origin.column,
-        name,
-        defined,
-    );
-    report.error(origin.line, path, fault);
 }
 
 fn check_sum<'a>(
