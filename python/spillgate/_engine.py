@@ -36,10 +36,11 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
     return _native.interval(values)
 
 
-def understand(path: str, platform: str, interface: str | None) -> dict[str, Any]:
+def understand(path: str, platform: str, interface: str | None, *, strict: bool) -> dict[str, Any]:
     """What the core understood of a router configuration; raises `InputError`."""
     with _translated():
-        parsed: dict[str, Any] = json.loads(_native.understand(path, platform, interface))
+        text = _native.understand(path, platform, interface, strict)
+        parsed: dict[str, Any] = json.loads(text)
     return parsed
 
 
@@ -150,10 +151,11 @@ class Job:
         jobs: int,
         *,
         ignore_memory: bool = False,
+        strict: bool = False,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
-            self._job = _native.Job(path, overrides, sla, seed, runs, jobs, ignore_memory)
+            self._job = _native.Job(path, overrides, sla, seed, runs, jobs, ignore_memory, strict)
 
     def describe(self) -> dict[str, Any]:
         """What was understood of the scenario."""

@@ -70,6 +70,7 @@ class Simulation:
         correction: str | None = None,
         against: str | None = None,
         ignore_memory: bool = False,
+        strict: bool = False,
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
@@ -82,6 +83,7 @@ class Simulation:
             set=self.overrides,
             sla=sla,
             ignore_memory=ignore_memory,
+            strict=strict,
         )
         self.description = Description.from_json(self._job.describe())
         self._stopped = False
@@ -186,6 +188,7 @@ def run(
     correction: str | None = None,
     against: str | None = None,
     ignore_memory: bool = False,
+    strict: bool = False,
     series: Sequence[int] | Literal["all"] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
@@ -203,6 +206,8 @@ def run(
         against: The variant that the others are compared with, run by run; the first if not given.
         ignore_memory: Starts although the estimate of the memory that it needs, a generous one,
             is above what the machine has.
+        strict: Refuses router configurations with names that are not defined or lines that are
+            wrong, instead of a warning with what stands in for them.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled works nothing out ahead and
             can take three times as long, or more with a short `interval`.
@@ -232,5 +237,6 @@ def run(
         correction=correction,
         against=against,
         ignore_memory=ignore_memory,
+        strict=strict,
     )
     return simulation.run(progress, series=series)

@@ -192,6 +192,7 @@ def open_job(
     sla: Sequence[str | Path] = (),
     correction: str | None = None,
     ignore_memory: bool = False,
+    strict: bool = False,
 ) -> _engine.Job:
     """Loads and validates a scenario file; raises `InputError`."""
     for name, value, least, most in (
@@ -205,7 +206,14 @@ def open_job(
     overrides = override_texts(set, correction)
     files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
     return _engine.Job(
-        str(scenario), overrides, files, seed, runs, jobs or 0, ignore_memory=ignore_memory
+        str(scenario),
+        overrides,
+        files,
+        seed,
+        runs,
+        jobs or 0,
+        ignore_memory=ignore_memory,
+        strict=strict,
     )
 
 
@@ -260,7 +268,11 @@ def check(
 
 
 def understand(
-    config: str | Path, *, platform: str = "ios", interface: str | None = None
+    config: str | Path,
+    *,
+    platform: str = "ios",
+    interface: str | None = None,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """What is understood of a router configuration, without a scenario.
 
@@ -269,6 +281,8 @@ def understand(
         platform: Whose meaning its commands have; `catalog()["platforms"]` lists them.
         interface: The interface to show with the classes of its policy, in any spelling that the
             router takes; None for all that have a policy, without them.
+        strict: Refuses what is otherwise a warning with what stands in for it: names that are not
+            defined, lines that are wrong.
 
     Returns:
         A record: `file`, `platform`, `interfaces` (each with its policy as a tree, rates in b/s,
@@ -284,7 +298,7 @@ def understand(
         >>> [policy["name"] for policy in found["unattached"]]
         ['CBWFQ', 'CBWFQ-LLQ', 'CBWFQ-LLQ-WRED', 'FIFO', 'WFQ']
     """
-    return _engine.understand(str(config), platform, interface)
+    return _engine.understand(str(config), platform, interface, strict=strict)
 
 
 def profile(

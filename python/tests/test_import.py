@@ -118,7 +118,7 @@ def test_json_is_alone_on_standard_output_and_the_same_from_python(cli, config, 
 
 def test_what_is_wrong_is_located(cli, config):
     config.write_text(CONFIG.replace("class BULK\n", "class BULC\n"), encoding="utf-8")
-    done = cli("import", config.name)
+    done = cli("import", config.name, "--strict")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("r.cfg:9:8: error: class-map `BULC` is not defined [E0708]")
@@ -176,3 +176,133 @@ def test_another_system_is_named(cli, tmp_path):
         done = cli(command[0], path, *command[1:])
         assert done.returncode == 2, done.stdout
         assert "edge.conf:1:1: error: this looks like a Junos configuration" in done.stderr
+
+
+STALE = (
+    CONFIG.replace("name BULK\n", "name OLD\n")
+    .replace("class BULK\n", "class BULC\n")
+    .replace("percent 20\n", "percent 2O\n")
+)
+"""A list, a class-map and a number that are wrong, at lines 5, 9 and 8."""
+
+STAND_INS = (
+    "r.cfg:5:26: warning: access list `OLD` is not defined: it permits every packet",
+    "r.cfg:9:8: warning: class-map `BULC` is not defined: the class is left out",
+    "r.cfg:8:20: warning: `2O` does not fit here: the line is left out",
+)
+
+SCENARIO = """\
+schema_version: 1
+measurement: {duration: 2 s, warmup: 0 s}
+topology:
+  nodes: [a, b]
+  links:
+    wan: {from: a, to: b, rate: 10 Mb/s, delay: 1 ms}
+configs:
+  - {ios: r.cfg, interfaces: {GigabitEthernet0/1: wan}}
+traffic:
+  - flow: {name: voice, from: a, to: b, dscp: ef, source: {cbr: {rate: 1 Mb/s, packet: 200 B}}}
+"""
+
+
+def test_one_wrong_line_does_not_refuse_a_configuration(cli, config):
+    config.write_text(STALE, encoding="utf-8")
+    (config.parent / "s.yaml").write_text(SCENARIO, encoding="utf-8")
+    done = cli("import", config.name, "--interface", "Gi0/1")
+    assert done.returncode == 0, done.stderr
+    # A program's output may wrap; the words are all there.
+    said = " ".join((done.stdout + done.stderr).split())
+    for warning in STAND_INS[1:]:
+        assert warning.split(": warning: ")[1] in said, said
+    found = json.loads(cli("import", config.name, "--format", "json").stdout)
+    places = [(w["code"], w["line"]) for w in found["warnings"]]
+    assert ("W0708", 9) in places
+    assert ("W0709", 8) in places
+    # A rule's finding, in every format; with --strict it fails.
+    checked = cli("check", config.name)
+    assert checked.returncode == 0, checked.stdout
+    assert "W0708" in checked.stdout
+    assert cli("check", config.name, "--strict").returncode == 1
+    ran = cli("run", "s.yaml", "--no-report")
+    assert ran.returncode == 0, ran.stderr
+    said = " ".join((ran.stdout + ran.stderr).split())
+    assert "class-map `BULC` is not defined: the class is left out" in said
+    for command in (("import", config.name), ("run", "s.yaml", "--no-report")):
+        done = cli(*command, "--strict")
+        assert done.returncode == 2, done.stdout
+        for warning in STAND_INS[1:]:
+            place, message = warning.split(": warning: ")
+            assert f"{place}: error: {message.rsplit(': ', 1)[0]} [E07" in done.stderr
+    with pytest.raises(spillgate.InputError):
+        spillgate.run(config.parent / "s.yaml", strict=True)
+
+
+def test_an_undefined_access_list_permits_everything(cli, config):
+    config.write_text(CONFIG.replace("name BULK\n", "name OLD\n"), encoding="utf-8")
+    done = cli("import", config.name, "--interface", "Gi0/1", "--format", "json")
+    found = json.loads(done.stdout)
+    (warning,) = (w for w in found["warnings"] if w["code"] == "W0708")
+    assert (warning["line"], warning["column"]) == (5, 26)
+    assert warning["message"].startswith(
+        "access list `OLD` is not defined: it permits every packet"
+    )
+    bulk = found["interfaces"][0]["policy"]["classes"][1]
+    assert bulk["condition"] == "everything"
+
+
+def test_a_pasted_session_is_read(cli, config):
+    session = (
+        "R1#conf t\nEnter configuration commands, one per line.  End with CNTL/Z.\n"
+        + "".join(f"R1(config)#{line}\n" for line in CONFIG.splitlines()[:9])
+        + "                 ^\n% Invalid input detected at '^' marker.\n\n"
+        + "*Mar  1 00:12:03.123: %SYS-5-CONFIG_I: Configured from console by console\n"
+        + "".join(f"R1(config)#{line}\n" for line in CONFIG.splitlines()[9:])
+        + "R1(config)#end\nR1#wr mem\nBuilding configuration...\n[OK]\nR1#\n"
+    )
+    plain = json.loads(cli("import", config.name, "--format", "json").stdout)
+    config.write_text(session, encoding="utf-8")
+    done = cli("import", config.name, "--format", "json", "--strict")
+    assert done.returncode == 0, done.stderr
+    pasted = json.loads(done.stdout)
+
+    def told(found):
+        policies = json.dumps([i["policy"] for i in found["interfaces"]])
+        return (policies, [u["text"] for u in found["unmodelled"]])
+
+    assert told(pasted)[1] == told(plain)[1]
+    assert len(pasted["interfaces"]) == len(plain["interfaces"]) == 1
+
+
+def test_a_line_that_a_terminal_broke_is_put_together(cli, config):
+    police = (
+        "  police cir 2000000 bc 62500 be 62500 conform-action transmit exceed-action drop violate"
+        "-action drop"
+    )
+    text = CONFIG.replace("  bandwidth percent 30\n", f"{police}\n  bandwidth percent 30\n")
+    config.write_text(text, encoding="utf-8")
+    whole = json.loads(
+        cli("import", config.name, "--interface", "Gi0/1", "--format", "json").stdout
+    )
+    broken = text.replace(police, f"{police[:80]}\n{police[80:]}")
+    config.write_text(broken, encoding="utf-8")
+    done = cli("import", config.name, "--interface", "Gi0/1", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (warning,) = (w for w in found["warnings"] if w["code"] == "W0710")
+    assert (warning["line"], warning["message"]) == (
+        10,
+        "line 11 seems to be the end of this line, which a terminal broke: they are put together",
+    )
+    for one, other in zip(
+        whole["interfaces"][0]["policy"]["classes"],
+        found["interfaces"][0]["policy"]["classes"],
+        strict=True,
+    ):
+        assert (one["name"], one["police"], one["queue"]) == (
+            other["name"],
+            other["police"],
+            other["queue"],
+        )
+    done = cli("import", config.name, "--strict")
+    assert done.returncode == 2
+    assert done.stderr.startswith("r.cfg:10:1: error: line 11 seems to be the end of this line")

@@ -13,15 +13,16 @@ use crate::waiting::waiting;
 
 /// What was understood of a Cisco IOS configuration, as JSON.
 #[pyfunction]
-#[pyo3(signature = (path, platform = "ios", interface = None))]
+#[pyo3(signature = (path, platform = "ios", interface = None, strict = false))]
 pub(crate) fn understand(
     py: Python<'_>,
     path: PathBuf,
     platform: &str,
     interface: Option<String>,
+    strict: bool,
 ) -> PyResult<String> {
     let platform = platform.to_owned();
-    let read = move || read(&path, &platform, interface.as_deref());
+    let read = move || read(&path, &platform, interface.as_deref(), strict);
     let understood = waiting(py, read)?.map_err(|e| input_error(py, &e))?;
     serde_json::to_string(&understood).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
@@ -55,9 +56,14 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, Diagnostics> {
     })
 }
 
-fn read(path: &Path, platform: &str, interface: Option<&str>) -> Result<Understood, Diagnostics> {
+fn read(
+    path: &Path,
+    platform: &str,
+    interface: Option<&str>,
+    strict: bool,
+) -> Result<Understood, Diagnostics> {
     let known = platform_by_name(platform)?;
     let file = path.display().to_string();
     let bytes = bytes_of(path)?;
-    IosImporter::default().understand(&file, &bytes, known, interface)
+    IosImporter { strict }.understand(&file, &bytes, known, interface)
 }

@@ -60,7 +60,8 @@ pub(crate) struct Job {
 #[pymethods]
 impl Job {
     #[new]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false))]
+    #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -70,6 +71,7 @@ impl Job {
         runs: Option<u32>,
         jobs: usize,
         ignore_memory: bool,
+        strict: bool,
     ) -> PyResult<Self> {
         let options = Options {
             overrides,
@@ -78,7 +80,7 @@ impl Job {
             runs,
         };
         let loaded = waiting(py, move || {
-            load(&path, &Disk, &IosImporter::default(), &options)
+            load(&path, &Disk, &IosImporter { strict }, &options)
         })?
         .map_err(|e| input_error(py, &e))?;
         let threads = if jobs == 0 {

@@ -188,7 +188,7 @@ impl WorldPlan {
                 of.for_each(|r| {
                     self.routes[r as usize]
                         .iter()
-                        .for_each(|l| add(*l as usize))
+                        .for_each(|l| add(*l as usize));
                 });
             } else {
                 // After a failure it may take any.

@@ -44,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
         correction=options.correction,
         against=options.against,
         ignore_memory=options.ignore_memory,
+        strict=options.strict,
     )
     described = options.running = simulation.description
     specs = _figures(options.figures, described)
@@ -348,7 +349,10 @@ def import_config(options: argparse.Namespace) -> int:
     ):
         return _import_measured(options)
     found = scenario.understand(
-        options.config, platform=options.platform, interface=options.interface
+        options.config,
+        platform=options.platform,
+        interface=options.interface,
+        strict=options.strict,
     )
     if options.format == "json":
         write_json(found)

@@ -57,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="start although the estimate of the memory is above what the machine has",
     )
+    _strict(run)
     sampled = run.add_mutually_exclusive_group()
     sampled.add_argument(
         "--series",
@@ -199,6 +200,7 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="P",
         help="whose meaning the commands have; 'spillgate list platforms' names them; default ios",
     )
+    _strict(reading)
     reading.add_argument(
         "--format",
         choices=("text", "json"),
@@ -229,6 +231,15 @@ def build_parser() -> argparse.ArgumentParser:
         "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
     )
     return parser
+
+
+def _strict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse a router configuration with names that are not defined or lines that are "
+        "wrong; default a warning that says what stands in for them",
+    )
 
 
 def _figures(text: str) -> Path | Literal["default"]:

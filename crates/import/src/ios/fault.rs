@@ -22,6 +22,7 @@ pub(crate) mod code {
         NO_PLATFORM = "E0717", "The platform that was asked for does not exist.";
         NO_OBJECT_GROUP = "E0719", "An object group is not defined.";
         DIALECT = "E0718", "The file is a configuration of another system.";
+        BROKEN = "E0720", "A line seems to be broken by a terminal.";
         LATIN1 = "W0701", "The file is not UTF-8.";
         MATCHES_NOTHING = "W0702", "A class matches nothing.";
         MATCHES_OTHERWISE = "W0703", "A class matches other packets than on the router.";

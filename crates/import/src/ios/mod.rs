@@ -164,7 +164,7 @@ impl IosImporter {
             report.error(line, "", fault);
             return Err(report.finish(&decoded.text).err().unwrap_or_default());
         }
-        let text = unwrapped(file, self.strict, decoded.text, &mut report);
+        let text = unwrapped(file, decoded.text, &mut report);
         let mut parser = Parser::new(&mut report);
         for line in lexer::lines(&text) {
             parser.line(line);
@@ -179,15 +179,9 @@ impl IosImporter {
     }
 }
 
-/// The text with the lines that a terminal broke in one piece again, which is warned of; if nothing
-/// may stand in for what is wrong, as it is.
-fn unwrapped<'t>(
-    file: &str,
-    strict: bool,
-    text: Cow<'t, str>,
-    report: &mut Report<'_>,
-) -> Cow<'t, str> {
-    if strict || !session::may_be_wrapped(&text) {
+/// The text with the lines that a terminal broke in one piece again.
+fn unwrapped<'t>(file: &str, text: Cow<'t, str>, report: &mut Report<'_>) -> Cow<'t, str> {
+    if !session::may_be_wrapped(&text) {
         return text;
     }
     let mut aside = Report::new(file, false);
@@ -201,12 +195,13 @@ fn unwrapped<'t>(
     }
     for number in &rest {
         let message =
-            format!("line {number} is taken as the end of this line, which a terminal broke");
-        let fault = Fault::new(code::WRAPPED, 1, message);
+            format!("line {number} seems to be the end of this line, which a terminal broke");
+        let fault = Fault::new(code::BROKEN, 1, message);
         let hint = "copy the configuration without line breaks (`terminal width 0`)";
-        // A line in three pieces is warned of at the first, twice.
+        // A line in three pieces is said twice, at the first.
         let first = (1..*number).rev().find(|n| rest.binary_search(n).is_err());
-        report.warn(first.unwrap_or(1), "", fault.hint(hint));
+        let (line, together) = (first.unwrap_or(1), "they are put together");
+        report.stand_in(code::WRAPPED, line, "", fault.hint(hint), together);
     }
     session::join(&text, &rest).into()
 }
