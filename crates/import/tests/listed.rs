@@ -145,10 +145,20 @@ interface GigabitEthernet0/0
     assert_eq!(listed, [12]);
     let spec = serde_json::to_value(&imported.policies["P"]).unwrap();
     let acl = spec.pointer("/class-based/classes/0/match/acl").unwrap();
-    let phones = r#"["10.0.0.1/32","10.1.0.0/16","10.2.0.4/30","10.3.0.1/32"]"#;
-    let want = format!(
-        r#"[{{"match":{{"dport":"16384-32767","protocol":"udp","src":{phones}}},"permit":true}},{{"match":{{"dport":"5060","protocol":["tcp","udp"],"src":{phones}}},"permit":true}},{{"match":{{"dport":"443","dst":"10.3.0.1/32","protocol":"tcp"}},"permit":true}}]"#
+    let phones = ["10.0.0.1/32", "10.1.0.0/16", "10.2.0.4/30", "10.3.0.1/32"];
+    let mut want = Vec::new();
+    for (port, protocol) in [("16384-32767", "udp"), ("5060", "tcp"), ("5060", "udp")] {
+        want.extend(phones.map(|src| {
+            format!(
+                r#"{{"match":{{"dport":"{port}","protocol":"{protocol}","src":"{src}"}},"permit":true}}"#
+            )
+        }));
+    }
+    want.push(
+        r#"{"match":{"dport":"443","dst":"10.3.0.1/32","protocol":"tcp"},"permit":true}"#
+            .to_owned(),
     );
+    let want = format!("[{}]", want.join(","));
     assert_eq!(acl.to_string(), want);
     // Without indentation the same.
     let flat: String = text.lines().map(|l| format!("{}\n", l.trim())).collect();
@@ -176,4 +186,15 @@ fn object_groups_are_bounded() {
             .unwrap_err();
         assert!(errors.0.iter().all(|e| e.code == "E0702"), "{errors}");
     }
+    // Sixty million pairs of addresses.
+    let hosts: String = (0..8000)
+        .map(|n| format!(" host 10.0.{}.{}\n", n / 250, n % 250))
+        .collect();
+    let text = format!(
+        "object-group network G0\n{hosts}{}",
+        list.replace("G0 any", "G0 object-group G0")
+    );
+    let errors = IosImporter::default().read("r.cfg", text.as_bytes(), Platform::Ios);
+    let errors = errors.unwrap_err();
+    assert_eq!((errors.0[0].code, errors.0[0].line), ("E0702", Some(8003)));
 }

@@ -398,6 +398,10 @@ impl ClassMaps {
                 }
             }
         }
+        if written == 0 {
+            // A list without a line would permit everything.
+            let _ = writeln!(self.acls, " deny ip any any");
+        }
         if written > MAX_ENTRIES {
             notes.add(place, format!("its access list would have {written} entries: only the first {MAX_ENTRIES} are written"));
         }

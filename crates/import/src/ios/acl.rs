@@ -10,16 +10,17 @@ use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRang
 
 use super::args::{Args, unexpected};
 use super::ast::AclKind;
-use super::fault::{Refusal, unmodelled};
+use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::{Found, find};
 use super::lexer::Word;
+use super::lower::MAX_ENTRIES;
 use super::protocols::{ACL_PROTOCOLS, TCP_PORTS, UDP_PORTS};
 
 /// The entries that a line comes to, and a remark where they do not mean quite what the router
 /// means.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Parsed {
-    /// One, or one for each service of an object group.
+    /// One, or one for each member of object groups.
     pub(crate) entries: Vec<AclEntry>,
     pub(crate) remark: Option<&'static str>,
 }
@@ -46,12 +47,41 @@ pub(crate) fn entry<'a>(
             return unmodelled(format!("{family} access lists are not modelled"));
         }
     };
-    let entries = all.into_iter();
+    let entries = spread(all)?.into_iter();
     let entries = entries.map(|matching| AclEntry { permit, matching });
     Ok(Parsed {
         entries: entries.collect(),
         remark,
     })
+}
+
+/// A condition for each pair of addresses: the router makes so many entries of one with object
+/// groups, too.
+fn spread(all: Vec<MatchSpec>) -> Result<Vec<MatchSpec>, Refusal> {
+    let len = |n: &Option<OneOrMany<NetSpec>>| n.as_ref().map_or(1, |OneOrMany(n)| n.len());
+    let count = all.iter().map(|m| len(&m.src).saturating_mul(len(&m.dst)));
+    if count.fold(0, usize::saturating_add) > MAX_ENTRIES {
+        let message = format!("the object groups of one line make more than {MAX_ENTRIES} entries");
+        let fault = Fault::new(code::TOO_LARGE, 1, message);
+        return Err(fault.hint("name smaller groups").into());
+    }
+    let each = |n: &Option<OneOrMany<NetSpec>>| match n {
+        None => vec![None],
+        Some(OneOrMany(nets)) => nets.iter().map(|n| one(Some(*n))).collect(),
+    };
+    let pairs = |m: MatchSpec| {
+        let (sources, targets) = (each(&m.src), each(&m.dst));
+        let mut spread = Vec::with_capacity(sources.len() * targets.len());
+        for src in sources {
+            for dst in &targets {
+                let (src, dst) = (src.clone(), dst.clone());
+                let rest = m.clone();
+                spread.push(MatchSpec { src, dst, ..rest });
+            }
+        }
+        spread
+    };
+    Ok(all.into_iter().flat_map(pairs).collect())
 }
 
 /// `{any | host A | A [WILDCARD]} [log]`.
@@ -437,12 +467,12 @@ mod tests {
         for (text, expected) in [
             (
                 "tcp object-group A any eq 80",
-                "{src:[10.0.0.0/24,10.9.0.1/32],protocol:tcp,dport:80}",
+                "{src:10.0.0.0/24,protocol:tcp,dport:80} {src:10.9.0.1/32,protocol:tcp,dport:80}",
             ),
             ("ip object-group ANY object-group ANY", "{}"),
             (
                 "ip any net-group A dscp ef",
-                "{dscp:ef,dst:[10.0.0.0/24,10.9.0.1/32]}",
+                "{dscp:ef,dst:10.0.0.0/24} {dscp:ef,dst:10.9.0.1/32}",
             ),
             (
                 "object-group S host 10.0.0.1 any",

@@ -130,12 +130,13 @@ pub(crate) fn service<'a>(args: &mut Args<'a>) -> Result<Member<'a, MatchSpec>, 
         return unmodelled("ICMP and IGMP types are not simulated; the member is left out");
     }
     args.finish()?;
-    Ok(Member::Adds(Some(vec![MatchSpec {
-        protocol: Some(OneOrMany(protocols.into_iter().map(Protocol).collect())),
-        sport,
-        dport,
+    let of = |p: u8| MatchSpec {
+        protocol: Some(OneOrMany(vec![Protocol(p)])),
+        sport: sport.clone(),
+        dport: dport.clone(),
         ..MatchSpec::default()
-    }])))
+    };
+    Ok(Member::Adds(Some(protocols.into_iter().map(of).collect())))
 }
 
 /// Ports as in access lists; `eq` may be left out.
@@ -291,7 +292,10 @@ mod tests {
                 "udp range 16384 32767",
                 "[{protocol:udp,dport:16384-32767}]",
             ),
-            ("tcp-udp eq domain", "[{protocol:[tcp,udp],dport:53}]"),
+            (
+                "tcp-udp eq domain",
+                "[{protocol:tcp,dport:53},{protocol:udp,dport:53}]",
+            ),
             ("udp source eq 53", "[{protocol:udp,sport:53}]"),
             (
                 "tcp source gt 1023 eq 443",

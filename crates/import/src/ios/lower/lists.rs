@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec, OneOrMany};
+use spillgate_queueing::spec::{AclEntry, MatchSpec, NetSpec};
 
 use super::super::acl::{self, Groups};
 use super::super::args::Args;
@@ -13,14 +13,6 @@ use super::super::object_group::{self, Member};
 use super::super::report::Report;
 use super::Names;
 use super::matching::{MAX_DEPTH, MAX_ENTRIES};
-
-/// What an access list came to.
-#[derive(Debug)]
-pub(super) struct List {
-    pub(super) entries: Vec<AclEntry>,
-    /// How much room they take: entries, addresses and services.
-    pub(super) size: usize,
-}
 
 /// The members of object groups, by name; none for everything.
 #[derive(Debug, Default)]
@@ -37,12 +29,9 @@ pub(super) fn read<'a>(
     resolved: &mut Resolved<'a>,
     report: &mut Report<'_>,
     names: &mut Names,
-) -> List {
+) -> Vec<AclEntry> {
     let path = format!("access-list.{name}");
-    let mut read = List {
-        entries: Vec::with_capacity(list.lines.len()),
-        size: 0,
-    };
+    let mut read = Vec::with_capacity(list.lines.len());
     for line in list.lines.values() {
         let mut args = Args::new(line.rest);
         let at = Origin::new(line.rest.line(), line.rest.line().first_column());
@@ -66,12 +55,11 @@ pub(super) fn read<'a>(
                 if let Some(remark) = parsed.remark {
                     report.unmodelled(at, remark);
                 }
-                read.size += parsed.entries.iter().map(size).sum::<usize>();
-                read.entries.extend(parsed.entries);
+                read.extend(parsed.entries);
             }
             Err(refusal) => report.refuse(at, path.as_str(), refusal),
         }
-        if read.size > MAX_ENTRIES {
+        if read.len() > MAX_ENTRIES {
             let message = format!("access list `{name}` has more than {MAX_ENTRIES} conditions");
             let fault = Fault::new(code::TOO_LARGE, at.column, message).found(at.text);
             let hint = "give the part of the configuration that the scenario needs";
@@ -80,11 +68,6 @@ pub(super) fn read<'a>(
         }
     }
     read
-}
-
-fn size(entry: &AclEntry) -> usize {
-    let nets = |n: &Option<OneOrMany<NetSpec>>| n.as_ref().map_or(0, |OneOrMany(n)| n.len());
-    1 + nets(&entry.matching.src) + nets(&entry.matching.dst)
 }
 
 struct Resolver<'r, 'c, 'a, 'f> {

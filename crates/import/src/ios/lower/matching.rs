@@ -17,7 +17,7 @@ use super::super::report::Report;
 use super::condition::{
     all, any, cos, dscp, exp, extend_new, input, nothing, precedence, protocol, qos_group,
 };
-use super::lists::{self, List};
+use super::lists;
 use super::{Names, graph};
 
 /// Class-maps may name each other this deep.
@@ -25,7 +25,7 @@ pub(super) const MAX_DEPTH: usize = 16;
 
 /// Conditions of all class-maps and classes together: what one line names is
 /// copied to where it is named, and must not fill the memory.
-pub(super) const MAX_ENTRIES: usize = 250_000;
+pub(crate) const MAX_ENTRIES: usize = 250_000;
 
 /// What a class-map came to.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ struct Builder<'c, 'a, 'r, 'f> {
     report: &'r mut Report<'f>,
     names: &'r mut Names,
     /// The access lists read so far; none for those that are not modelled.
-    acls: BTreeMap<&'a str, Option<List>>,
+    acls: BTreeMap<&'a str, Option<Vec<AclEntry>>>,
     groups: lists::Resolved<'a>,
     done: BTreeMap<&'a str, Lowered>,
     entries: usize,
@@ -239,8 +239,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 Some(MatchSpec::default())
             }
             Test::Acl(name) => {
-                let (entries, size) = self.acl(name, origin, path)?;
-                lowered.size += size;
+                let entries = self.acl(name, origin, path)?;
+                lowered.size += entries.len();
                 Some(MatchSpec {
                     acl: Some(entries),
                     ..MatchSpec::default()
@@ -315,13 +315,8 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         true
     }
 
-    /// The entries of an access list, and how much room they take.
-    fn acl(
-        &mut self,
-        name: &'a str,
-        origin: Origin<'a>,
-        path: &str,
-    ) -> Option<(Vec<AclEntry>, usize)> {
+    /// The entries of an access list.
+    fn acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
         let kind = self.config.acls.get(name).map(|list| list.kind);
         if let Some(super::super::ast::AclKind::Foreign(family)) = kind {
             let reason = match family {
@@ -335,18 +330,18 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             let read = self.read_acl(name, origin, path);
             self.acls.insert(name, read);
         }
-        let list = self.acls.get(name)?.as_ref()?;
-        if !fits(self.entries + list.size, origin, path, self.report) {
+        let entries = self.acls.get(name)?.as_ref()?;
+        if !fits(self.entries + entries.len(), origin, path, self.report) {
             return None;
         }
-        Some((list.entries.clone(), list.size))
+        Some(entries.clone())
     }
 
-    fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<List> {
+    fn read_acl(&mut self, name: &'a str, origin: Origin<'a>, path: &str) -> Option<Vec<AclEntry>> {
         let list = self.config.acls.get(name)?;
         let (report, names) = (&mut *self.report, &mut *self.names);
         let read = lists::read(self.config, name, list, &mut self.groups, report, names);
-        if !read.entries.iter().any(|e| e.permit) {
+        if !read.iter().any(|e| e.permit) {
             let message =
                 format!("access list `{name}` permits nothing: the criterion matches nothing");
             let fault = Fault::new(code::MATCHES_NOTHING, origin.column, message).found(name);

@@ -14,6 +14,7 @@ mod references;
 use spillgate_scenario::Imported;
 
 pub use condition::protocol_name;
+pub(crate) use matching::MAX_ENTRIES;
 
 use super::args::nearest;
 use super::ast::Config;
