@@ -184,12 +184,11 @@ impl WorldPlan {
                 });
             };
             if self.failures.is_empty() {
-                let of = [Some(flow.route), flow.back].into_iter().flatten();
-                of.for_each(|r| {
-                    self.routes[r as usize]
-                        .iter()
-                        .for_each(|l| add(*l as usize));
-                });
+                for route in [Some(flow.route), flow.back].into_iter().flatten() {
+                    for l in &self.routes[route as usize] {
+                        add(*l as usize);
+                    }
+                }
             } else {
                 // After a failure it may take any.
                 (0..self.links.len()).for_each(add);
