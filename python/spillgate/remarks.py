@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from spillgate.rows import Row
+from spillgate.metrics import format_value
+from spillgate.pilot import rounded_up
+from spillgate.rows import Row, Transient
+
+if TYPE_CHECKING:
+    from spillgate.scenario import Description
 
 # Metric, what to say, and what it is a part of.
 _SAID = (
@@ -115,6 +122,46 @@ def identical(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
         "that draw"
     )
     return (said,)
+
+
+def unsettled(transients: Iterable[Transient], d: Description) -> tuple[str, ...]:
+    """Says which classes had not settled when measuring began, and the warm-up that would do.
+
+    Args:
+        transients: All that were found.
+        d: The scenario; its warm-up in seconds and its variants.
+    """
+    worst: dict[tuple[str, str], Transient] = {}
+    for t in transients:
+        other = worst.get((t.cls, t.metric))
+        if other is None or _later(t) > _later(other):
+            worst[t.cls, t.metric] = t
+    if not worst:
+        return ()
+    parts = []
+    for t in worst.values():
+        where = f" ({t.variant})" if len(d.variants) > 1 else ""
+        side = "above" if t.bias > 0 else "below"
+        level = "what it settles at" if t.warmup is not None else "its later half"
+        what = "rate" if t.metric == "throughput" else "delay"
+        parts.append(f"{t.cls}{where} {what} {abs(t.bias):.0%} {side} {level}")
+    ends = [t.warmup for t in worst.values()]
+    times = [end for end in ends if end is not None]
+    advice = (
+        f"{format_value(rounded_up(max(times)), 's')} would do"
+        if len(times) == len(ends)
+        else "not even the end of the run is settled; measure longer after a longer one"
+    )
+    said = (
+        f"the warm-up of {format_value(d.warmup, 's')} is too short: {', '.join(parts)}; "
+        f"{advice} (`warmup: auto` finds it)"
+    )
+    return (said,)
+
+
+def _later(t: Transient) -> tuple[float, float]:
+    """Sorts by when it settles, those that do not last."""
+    return (math.inf if t.warmup is None else t.warmup, abs(t.bias))
 
 
 Counts = dict[tuple[str, str, str], float]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.remarks import identical, remarks
+from spillgate.remarks import identical, remarks, unsettled
 from spillgate.rows import (
     VERDICT_MARKS,
     Admission,
@@ -28,6 +28,7 @@ from spillgate.rows import (
     Sample,
     Series,
     T,
+    Transient,
     Verdict,
     measured,
     records,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 SERIES = "series.parquet"
 """Name of the table of time series in a run directory."""
 
-PARTS = ("verdicts", "differences", "runs", "series", "distributions")
+PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
 SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "site", "admission")
@@ -248,6 +249,19 @@ class Results:
             if variant in (None, d.variant) and cls in (None, d.cls) and metric in (None, d.metric)
         )
 
+    def transients(self) -> tuple[Transient, ...]:
+        """Classes whose rate or delay had not settled when measuring began.
+
+        Of the runs that have time series: the first of each variant, or those chosen by `series`.
+        `remarks` says the same in words.
+
+        Example:
+            >>> import spillgate
+            >>> spillgate.run("examples/first/scenario.yaml", runs=2).transients()
+            ()
+        """
+        return self._objects("transients", Transient)
+
     @property
     def passed(self) -> bool:
         """Whether every requirement is met by every variant."""
@@ -312,7 +326,11 @@ class Results:
     def remarks(self) -> tuple[str, ...]:
         """What to know before believing the numbers: overload, failures, losses without a path."""
         rows, variants = self.classes(), self.description.variants
-        return (*identical(rows, variants), *remarks(rows, variants))
+        return (
+            *identical(rows, variants),
+            *unsettled(self.transients(), self.description),
+            *remarks(rows, variants),
+        )
 
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""

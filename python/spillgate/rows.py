@@ -112,6 +112,28 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Transient:
+    """A class whose rate or delay had not settled when measuring began.
+
+    Attributes:
+        variant: Name of the variant.
+        run: Number of the run, from 0.
+        cls: The class of service (`class` in files).
+        metric: `throughput` or `owd_mean`.
+        bias: By how much the mean of the measured period differs from what it settles at, as a
+            share of that: -0.1 is 10 % below.
+        warmup: The warm-up in seconds that would do; none if the run ends before it settles.
+    """
+
+    variant: str
+    run: int
+    cls: str
+    metric: str
+    bias: float
+    warmup: float | None
+
+
+@dataclass(frozen=True)
 class Difference:
     """What one variant has more of than another, in one metric of one class.
 
@@ -311,7 +333,7 @@ class Admission:
     timeouts: int
 
 
-T = TypeVar("T", Row, Verdict, Difference, Run, Series, Distribution, Sample, Admission)
+T = TypeVar("T", Row, Verdict, Difference, Transient, Run, Series, Distribution, Sample, Admission)
 
 
 def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from spillgate import pilot
 from spillgate.errors import InputError
 from spillgate.result import Results
+from spillgate.rows import Transient, records
 from spillgate.scenario import Description, Overrides, open_job, override_texts
+
+if TYPE_CHECKING:
+    from spillgate import _engine
 
 POLL_S = 0.1
 """Seconds between two looks at a running simulation."""
@@ -75,16 +81,17 @@ class Simulation:
         """Loads and validates; the arguments are those of `run`."""
         self.path = Path(scenario)
         self.overrides = tuple(override_texts(set, correction, against))
-        self._job = open_job(
+        self._open: Callable[..., _engine.Job] = partial(
+            open_job,
             scenario,
             seed=seed,
             runs=runs,
             jobs=jobs,
-            set=self.overrides,
             sla=sla,
             ignore_memory=ignore_memory,
             strict=strict,
         )
+        self._job = self._open(set=self.overrides)
         self.description = Description.from_json(self._job.describe())
         self._stopped = False
 
@@ -110,6 +117,8 @@ class Simulation:
         """
         watched = self.watched(series)
         begun = time.monotonic()
+        if self.description.auto_warmup:
+            self._find_warmup()
         self._job.start(watched)
         interrupted = False
         try:
@@ -137,6 +146,45 @@ class Simulation:
         if interrupted:
             raise Interrupted(results)
         return results
+
+    def _find_warmup(self) -> None:
+        """Makes pilot runs until all has settled, and begins anew with the warm-up found."""
+        unstarted, d = self._job, self.description
+        found = pilot.find(d, self._pilot)
+        if found is None:
+            # Stopped: not one of its own runs has begun.
+            self._job = unstarted
+            self._job.cancel()
+            return
+        warmup = f"{found.warmup!r} s"
+        self.overrides = pilot.replaced(self.overrides, {"measurement.warmup": warmup})
+        self._job = self._open(set=self.overrides)
+        described = Description.from_json(self._job.describe())
+        if described.auto_warmup:
+            msg = (
+                f"error: {self.path}: a variant sets measurement.warmup to auto\n    hint: write "
+                "it in the scenario's own `measurement`: all variants have one warm-up"
+            )
+            raise InputError(msg)
+        self.description = replace(described, warnings=(*described.warnings, found.said()))
+
+    def _pilot(self, length: float) -> tuple[Transient, ...] | None:
+        """Runs it once without a warm-up; what had not settled, none if it was stopped."""
+        overrides = pilot.replaced(self.overrides, pilot.overrides(length))
+        seed = pilot.seed(self.description.seed)
+        self._job = self._open(seed=seed, runs=1, set=overrides)
+        if not self._stopped:
+            self._job.start([0])
+            try:
+                while not self._job.join(POLL_S):
+                    pass
+            except KeyboardInterrupt:
+                self._stopped = True
+            finally:
+                self._settle()
+        if self._stopped:
+            return None
+        return records(Transient, self._job.outcome().part("transients"))
 
     def _settle(self) -> None:
         """Waits for the threads; a second Ctrl-C does not hasten that, and loses nothing."""

@@ -75,6 +75,7 @@ class Description:
             basis (the published objective) or none.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         against: The variant that the others are compared with.
+        auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -105,6 +106,7 @@ class Description:
     correction: str = "none"
     against: str = ""
     arriving: tuple[tuple[str | None, ...], ...] = ()
+    auto_warmup: bool = False
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -138,6 +140,7 @@ class Description:
             correction=record.get("correction", "none"),
             against=record.get("against", ""),
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
+            auto_warmup=measurement.get("auto_warmup", False),
         )
 
     def outages(self) -> list[tuple[float, float, str]]:

@@ -95,6 +95,7 @@ def parts(verdicts=("fail", "pass")):
             for v, said in zip(VARIANTS, verdicts, strict=True)
         ],
         "differences": [],
+        "transients": [],
         "runs": [
             {"variant": v, "run": i, "seed": 7, "digest": f"{i:032x}", "events": 9, "packets": 4}
             for v in VARIANTS

@@ -178,3 +178,72 @@ sla: [{class: x, metric: throughput, min: 2 Mb/s}]
     assert "`start_spread`" in said
     scenario.write_text(text.replace("START", ", start_spread: 100 ms"), encoding="utf-8")
     assert not any("identical" in r for r in spillgate.run(scenario).remarks)
+
+
+GROWING = """
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {l: {from: a, to: b, rate: 20 Mb/s, delay: 50 ms, duplex: true, policy: q}}
+policies: {q: {fifo: {limit: 60 packets}}}
+traffic:
+  - flow: {name: t, from: a, to: b, start_spread: 50 ms, tcp: {cc: newreno}}
+measurement: {warmup: 1 s, duration: 20 s}
+runs: {count: 2, seed: 3}
+"""
+
+
+def test_a_warm_up_that_is_too_short_is_said(tmp_path, cli):
+    scenario = tmp_path / "growing.yaml"
+    scenario.write_text(GROWING, encoding="utf-8")
+    done = cli("run", scenario, "--out", "out")
+    said = " ".join(done.stdout.split())
+    assert "the warm-up of 1 s is too short: t rate" in said
+    assert "`warmup: auto` finds it" in said
+    found = spillgate.load(tmp_path / "out").transients()
+    assert ("t", "throughput") in {(t.cls, t.metric) for t in found}
+    assert "is too short" in (tmp_path / "out/report.html").read_text()
+
+
+def test_pilot_runs_find_the_warm_up(tmp_path, cli):
+    scenario = tmp_path / "growing.yaml"
+    scenario.write_text(GROWING.replace("warmup: 1 s", "warmup: auto"), encoding="utf-8")
+    done = cli("run", scenario, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    results = spillgate.load(tmp_path / "out")
+    # It takes some 10 s until the window first fills the pipe after the slow start.
+    assert 8 <= results.description.warmup <= 40
+    assert results.transients() == ()
+    said = " ".join(done.stdout.split())
+    assert "comes from pilot runs of up to" in said
+    # Whoever explains a packet, or repeats the run, has the same one.
+    again = spillgate.run(scenario)
+    assert [r.digest for r in again.runs] == [r.digest for r in results.runs]
+    assert cli("explain", "out", "--flow", "t").returncode == 0
+    done = cli("check", scenario)
+    assert done.returncode == 0, done.stderr
+
+
+def test_pilot_runs_of_what_never_settles_end(tmp_path, cli):
+    scenario = tmp_path / "growing.yaml"
+    # More than the line carries, into a queue without an end.
+    text = GROWING.replace("warmup: 1 s", "warmup: auto").replace("60 packets", "10000000 packets")
+    over = "source: {poisson: {rate: 20.5 Mb/s, packet: 1000 B}}"
+    scenario.write_text(text.replace("tcp: {cc: newreno}", over), encoding="utf-8")
+    done = cli("run", scenario, "--out", "out")
+    assert done.returncode == 2
+    assert "warmup: auto: t" in done.stderr
+    assert "has not settled after 1280 s" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_needs_a_warm_up_that_is_written(tmp_path, cli):
+    scenario = tmp_path / "growing.yaml"
+    failing = GROWING.replace("warmup: 1 s", "warmup: auto").replace(
+        "policies:", "  failures: [{link: l, at: 3 s}]\npolicies:"
+    )
+    scenario.write_text(failing, encoding="utf-8")
+    done = cli("run", scenario, "--out", "out")
+    assert done.returncode == 2
+    assert "a pilot run cannot tell a failure" in done.stderr
+    assert "measurement.warmup" in done.stderr

@@ -126,6 +126,9 @@ pub struct FailureDescription {
 pub struct Measurement {
     /// Packets sent before this time are not counted.
     pub warmup: f64,
+    /// A pilot run is to find that time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub auto_warmup: bool,
     /// Length of the measured period.
     pub duration: f64,
     /// Period of the time series.
@@ -189,6 +192,7 @@ pub fn describe(plan: &Plan) -> Description {
         unmodelled: plan.unmodelled.clone(),
         measurement: Measurement {
             warmup: secs(|w| w.warmup),
+            auto_warmup: plan.variants.iter().any(|v| v.world.auto_warmup),
             duration: secs(|w| w.duration),
             interval: secs(|w| w.interval),
         },

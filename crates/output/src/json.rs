@@ -38,6 +38,7 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
     out.write_all(b"\n]")?;
     rows(&mut out, "verdicts", report.verdicts())?;
     rows(&mut out, "differences", report.differences())?;
+    rows(&mut out, "transients", report.transients())?;
     rows(&mut out, "runs", report.runs())?;
     rows(&mut out, "series", report.series())?;
     rows(&mut out, "distributions", report.distributions())?;

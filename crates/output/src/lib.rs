@@ -13,6 +13,7 @@ pub mod pcapng;
 mod report;
 mod samples;
 mod tidy;
+mod transients;
 
 pub use admission::AdmissionRow;
 pub use curves::write_series;
@@ -26,3 +27,4 @@ pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use samples::SampleRow;
 pub use tidy::write_parquet;
+pub use transients::TransientRow;

@@ -599,6 +599,7 @@ fn the_document_is_what_the_parts_say() {
             "summary": summary,
             "verdicts": report.verdicts(),
             "differences": report.differences(),
+            "transients": report.transients(),
             "runs": report.runs(),
             "series": report.series().collect::<Vec<_>>(),
             "distributions": report.distributions(),

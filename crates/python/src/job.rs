@@ -321,6 +321,11 @@ impl Results {
         self.json(Report::differences)
     }
 
+    /// Classes that had not settled when measuring began, as a JSON list.
+    fn transients(&self) -> PyResult<String> {
+        self.json(Report::transients)
+    }
+
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
         self.json(Report::runs)

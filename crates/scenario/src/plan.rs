@@ -94,6 +94,8 @@ pub struct WorldPlan {
     pub sites: Vec<SitePlan>,
     /// Packets sent before this time are not counted.
     pub warmup: Dur,
+    /// A pilot run is to find the warm-up, which is 0 here.
+    pub auto_warmup: bool,
     /// Length of the measured period.
     pub duration: Dur,
     /// How long after that its packets and transfers are waited for, beside the propagation delay.

@@ -47,6 +47,7 @@ mod mpls;
 mod sla;
 mod topology;
 mod traffic;
+mod warmup;
 
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
@@ -56,6 +57,7 @@ pub use mpls::{MplsModel, MplsSpec};
 pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
+pub use warmup::Warmup;
 
 fn one() -> u32 {
     1
@@ -132,8 +134,9 @@ fn is_default(platform: &Platform) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasurementSpec {
-    /// Packets sent before this time are carried but not counted. Default 5 s.
-    pub warmup: Dur,
+    /// Packets sent before this time are carried but not counted; `auto`: a run of its own, which begins without
+    /// a warm-up and is made longer until the rate and the delay of each class have settled, finds it. Default 5 s.
+    pub warmup: Warmup,
     /// Length of the measured period after the warm-up. Default 60 s.
     pub duration: Dur,
     /// How long after the measured period its packets and transfers are waited for, beside the propagation delay
@@ -169,7 +172,7 @@ pub struct GapsSpec {
 impl Default for MeasurementSpec {
     fn default() -> Self {
         Self {
-            warmup: Dur::from_secs(5),
+            warmup: Warmup::For(Dur::from_secs(5)),
             duration: Dur::from_secs(60),
             grace: None,
             interval: Dur::from_secs(1),

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod arrivals;
 mod campaign;
 pub mod explain;
 mod flow;
@@ -32,6 +33,7 @@ mod wires;
 mod world;
 
 pub use admission::Admission;
+pub use arrivals::Unsettled;
 pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use values::Bounds;

@@ -7,6 +7,7 @@ use spillgate_measure::{FlowMeter, Histogram, Unknown, Volume, jain};
 use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
+use crate::arrivals::Unsettled;
 use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
@@ -104,6 +105,8 @@ pub struct Outcome {
     pub class_delays: Vec<Histogram>,
     /// Time series, if the run was observed.
     pub series: Vec<Curve>,
+    /// Classes with an initial transient, if the run was observed.
+    pub unsettled: Vec<Unsettled>,
     /// What flow admission did, by link, then by flow and time.
     pub admissions: Vec<Admission>,
     /// Fingerprint of the event stream.
@@ -312,6 +315,7 @@ impl Outcome {
             bounds: values.bounds,
             class_delays,
             series: Vec::new(),
+            unsettled: Vec::new(),
             admissions,
             digest: String::new(),
             events: 0,
@@ -325,11 +329,13 @@ impl Outcome {
         events: u64,
         packets: u64,
         series: Vec<Curve>,
+        unsettled: Vec<Unsettled>,
     ) -> Self {
         self.digest = digest;
         self.events = events;
         self.packets = packets;
         self.series = series;
+        self.unsettled = unsettled;
         self
     }
 }

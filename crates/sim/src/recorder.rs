@@ -5,6 +5,7 @@ use spillgate_measure::Series;
 use spillgate_measure::table::Metric;
 use spillgate_scenario::plan::{Traffic, WorldPlan};
 
+use crate::arrivals::Arrivals;
 use crate::link::Link;
 use crate::outcome::Curve;
 use crate::port::{Line, Port};
@@ -101,7 +102,7 @@ impl SeriesRecorder {
         now: Time,
         links: &[Link],
         lines: &mut [Line],
-        received_of_class: &[u64],
+        arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
     ) {
@@ -126,7 +127,7 @@ impl SeriesRecorder {
             }
         }
         let begun = watched().map(|l| l.begun_bytes(lines, now));
-        let totals = begun.chain(received_of_class.iter().copied());
+        let totals = begun.chain(arrivals.bytes());
         for (total, before) in totals.zip(&mut self.before) {
             let bytes = total - std::mem::replace(before, total);
             self.row.push(bytes as f64 * 8.0 / step);

@@ -20,4 +20,4 @@ pub use compare::{paired_difference, simultaneous_level};
 pub(crate) use interval::TQuantiles;
 pub use interval::{Interval, batch_means, quantile_interval};
 pub use student::{student_t_cdf, student_t_quantile};
-pub use warmup::mser5;
+pub use warmup::{Transient, mser5, transient};

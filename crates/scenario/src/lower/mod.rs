@@ -119,6 +119,7 @@ pub(crate) fn world(
         classes,
         sites: Vec::new(),
         warmup: times.warmup,
+        auto_warmup: times.auto,
         grace: times.grace,
         duration: times.duration,
         interval: times.interval,

@@ -6,7 +6,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::schema::Scenario;
+use crate::schema::{Scenario, Warmup};
 
 /// Most points of a time series.
 const MAX_POINTS: u64 = 1_000_000;
@@ -15,6 +15,8 @@ const MAX_POINTS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) warmup: Dur,
+    /// A pilot run is to find the warm-up.
+    pub(super) auto: bool,
     pub(super) duration: Dur,
     pub(super) grace: Dur,
     pub(super) interval: Dur,
@@ -39,6 +41,11 @@ fn usual_grace(duration: Dur) -> Dur {
 /// Checks the measurement; none after an error.
 pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<Times> {
     let m = &scenario.measurement;
+    // Until it is known what to put there.
+    let (warmup, auto) = match m.warmup {
+        Warmup::For(warmup) => (warmup, false),
+        Warmup::Auto => (Dur::ZERO, true),
+    };
     let mut fine = true;
     let mut error = |key: &str, message: String, hint: &str| {
         let d = Diagnostic::error(codes::BAD_PERIOD, message).hint(hint);
@@ -64,20 +71,28 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
             format!("the interval is longer than the measured {}", m.duration),
             "write an interval that fits into the duration several times",
         );
-    } else if (m.warmup + m.duration).as_ps() / m.interval.as_ps() > MAX_POINTS {
+    } else if (warmup + m.duration).as_ps() / m.interval.as_ps() > MAX_POINTS {
         error(
             "interval",
             format!(
                 "the time series would have {} points",
-                (m.warmup + m.duration).as_ps() / m.interval.as_ps()
+                (warmup + m.duration).as_ps() / m.interval.as_ps()
             ),
             "write a longer interval: up to 1000000 points are kept",
         );
     }
-    let end = m.warmup + m.duration;
+    if auto && !scenario.topology.failures.is_empty() {
+        error(
+            "warmup",
+            "a pilot run cannot tell a failure, which has its time, from a run that has not settled"
+                .to_owned(),
+            "write the warm-up, such as 10 s, before the first failure",
+        );
+    }
+    let end = warmup + m.duration;
     let gaps = m
         .gaps
-        .map(|g| (g.from.unwrap_or(m.warmup), g.to.unwrap_or(end)));
+        .map(|g| (g.from.unwrap_or(warmup), g.to.unwrap_or(end)));
     if let Some((from, to)) = gaps {
         let (key, found) = if to > end {
             ("to", to)
@@ -95,13 +110,13 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
                 .found(found.to_string())
                 .hint(format!(
                     "write times from the beginning of the run, such as {{from: {}, to: {end}}}",
-                    m.warmup
+                    warmup
                 ));
             ctx.error(d, root, &steps!["measurement", "gaps", key]);
             fine = false;
         }
     }
-    if m.warmup.is_zero() {
+    if warmup.is_zero() && !auto {
         let d = Diagnostic::warning(
             codes::W_WARMUP,
             "no warm-up: empty queues at the start count in every mean",
@@ -110,7 +125,8 @@ pub(super) fn measurement(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -
         ctx.warn(d, root, &steps!["measurement", "warmup"]);
     }
     fine.then_some(Times {
-        warmup: m.warmup,
+        warmup,
+        auto,
         duration: m.duration,
         grace: m.grace.unwrap_or_else(|| usual_grace(m.duration)),
         interval: m.interval,

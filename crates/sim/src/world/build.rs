@@ -23,6 +23,7 @@ use super::paths::{Feeder, Paths, share_wires};
 use super::reach::Reach;
 use super::routing::Routing;
 use super::{Counts, Edges, Slots, World, histogram_bits};
+use crate::arrivals::Arrivals;
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::link::{Link, Service};
@@ -161,11 +162,7 @@ impl<S: EventSet> World<S> {
             events: S::new(names, busy_from..observer + 1),
             now: Time::ZERO,
             meters,
-            received: if observe {
-                vec![0; plan.classes.len()]
-            } else {
-                Vec::new()
-            },
+            arrivals: observe.then(|| Box::new(Arrivals::new(plan, window))),
             gaps: Gaps::new(plan),
             tcp: cast.tcp,
             workloads: cast.workloads,

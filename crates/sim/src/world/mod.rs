@@ -31,6 +31,7 @@ use spillgate_measure::{FlowMeter, Histogram};
 use spillgate_scenario::plan::WorldPlan;
 
 use crate::admission::Admission;
+use crate::arrivals::Arrivals;
 use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
 use crate::link::Link;
@@ -88,8 +89,8 @@ pub struct World<S> {
     transfers: Table<Transfers>,
     segments: Segments,
     meters: Table<FlowMeter>,
-    /// Bytes received in each class of service since the start of the run; only kept for series.
-    received: Vec<u64>,
+    /// What arrives in each class of service; only kept with series.
+    arrivals: Option<Box<Arrivals>>,
     gaps: Option<Box<Gaps>>,
     links: Table<Link>,
     /// Hashes of the links' names, for the digest.
@@ -328,6 +329,11 @@ impl<S: EventSet> World<S> {
             self.counts.events(),
             self.counts.emitted,
             series.map(SeriesRecorder::into_curves).unwrap_or_default(),
+            self.arrivals
+                .as_ref()
+                .filter(|_| self.now >= window.end())
+                .map(|a| a.unsettled())
+                .unwrap_or_default(),
         )
     }
 }

@@ -114,12 +114,12 @@ impl<S: EventSet> World<S> {
             // To look forgets what has left since.
             self.begin_counting();
         }
-        if let Some(series) = &mut self.series {
+        if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
                 now,
                 &self.links,
                 &mut self.lines,
-                &self.received,
+                arrivals,
                 &self.tcp,
                 &self.workloads,
             );

@@ -112,9 +112,8 @@ impl<S: EventSet> World<S> {
     /// A packet of a flow that is measured has reached its destination.
     #[inline(never)]
     fn receive_measured(&mut self, now: Time, number: u32, origin: Origin, packet: &Packet) {
-        if self.series.is_some() {
-            let class = self.plan.flows[number as usize].class;
-            self.received[usize::from(class)] += u64::from(packet.l3_len);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_arrival(now, self.plan.flows[number as usize].class, packet);
         }
         if let Some(gaps) = &mut self.gaps {
             gaps.on_arrival(number, now);

@@ -1,0 +1,159 @@
+//! What arrives in each class of service, for time series and to see whether a run has settled.
+
+use spillgate_core::{Dur, Packet, Time};
+use spillgate_measure::stats::{Transient, transient};
+use spillgate_measure::table::Metric;
+use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
+
+use crate::window::Window;
+
+/// Parts of the measured period.
+const PARTS: usize = 250;
+/// Fewer packets than this in a part, and parts are put together.
+const LEAST: u64 = 5;
+/// A difference of the mean that is not worth a word.
+const SLIGHT: f64 = 0.02;
+
+/// An initial transient in what arrives of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsettled {
+    /// Index of the class.
+    pub class: usize,
+    /// [`Metric::Throughput`] or [`Metric::OwdMean`].
+    pub metric: Metric,
+    /// By how much the mean differs from what it settles at, as a share of that.
+    pub bias: f64,
+    /// The warm-up that would do; none if the run ends before anything settles.
+    pub warmup: Option<Dur>,
+}
+
+/// What has arrived in a part of the measured period.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    packets: u64,
+    bytes: u64,
+    /// Sum of one-way delays, in picoseconds.
+    delay: u128,
+}
+
+/// Of one class.
+#[derive(Clone, Debug)]
+struct Class {
+    /// Bytes since the start of the run.
+    bytes: u64,
+    /// Of the measured period; none if the class is not meant to be steady.
+    parts: Vec<Part>,
+}
+
+/// Counts what arrives.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    window: Window,
+    /// Length of a part.
+    part: Dur,
+    classes: Vec<Class>,
+}
+
+impl Arrivals {
+    pub(crate) fn new(plan: &WorldPlan, window: Window) -> Self {
+        let class = |class: usize| {
+            let mut flows = plan.flows.iter().filter(|f| usize::from(f.class) == class);
+            let steady = plan.failures.is_empty() && flows.all(|f| is_steady(f, window));
+            Class {
+                bytes: 0,
+                parts: vec![Part::default(); if steady { PARTS } else { 0 }],
+            }
+        };
+        Self {
+            window,
+            part: Dur::from_ps(window.len().as_ps().div_ceil(PARTS as u64).max(1)),
+            classes: (0..plan.classes.len()).map(class).collect(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, now: Time, class: u16, packet: &Packet) {
+        let class = &mut self.classes[usize::from(class)];
+        let bytes = u64::from(packet.l3_len);
+        class.bytes += bytes;
+        if self.window.contains(now) {
+            let part = now.since(self.window.start()).as_ps() / self.part.as_ps();
+            if let Some(part) = class.parts.get_mut(part as usize) {
+                part.packets += 1;
+                part.bytes += bytes;
+                part.delay += u128::from(now.since(packet.sent).as_ps());
+            }
+        }
+    }
+
+    /// Bytes received in each class since the start of the run.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = u64> {
+        self.classes.iter().map(|c| c.bytes)
+    }
+
+    /// Initial transients, by class.
+    pub(crate) fn unsettled(&self) -> Vec<Unsettled> {
+        let mut found = Vec::new();
+        for (i, class) in self.classes.iter().enumerate() {
+            let packets: u64 = class.parts.iter().map(|p| p.packets).sum();
+            // 250 parts, 125 or 50.
+            let enough = |each: &usize| packets >= LEAST * (PARTS / each) as u64;
+            let Some(each) = [1, 2, 5].into_iter().find(enough) else {
+                continue;
+            };
+            let parts: Vec<Part> = class.parts.chunks(each).map(total).collect();
+            for (metric, xs) in [
+                (
+                    Metric::Throughput,
+                    parts.iter().map(|p| p.bytes as f64).collect(),
+                ),
+                (Metric::OwdMean, delays(&parts)),
+            ] {
+                if let Some(Transient { cut, bias }) = transient(&xs, SLIGHT) {
+                    let after = |cut: usize| self.part * (cut * each) as u64;
+                    found.push(Unsettled {
+                        class: i,
+                        metric,
+                        bias,
+                        warmup: cut.map(|cut| self.window.start().since(Time::ZERO) + after(cut)),
+                    });
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether a flow is meant to go on as it is through all of the measured period.
+fn is_steady(flow: &FlowPlan, window: Window) -> bool {
+    let l = &flow.lifetime;
+    let lasts = l.start <= window.start() && l.stop >= window.end();
+    let goes_on = match &flow.traffic {
+        Traffic::Source(_) | Traffic::Sessions(_) => true,
+        Traffic::Tcp { application, .. } => !matches!(application, Application::Bytes(_)),
+        Traffic::Replay(_) => false,
+    };
+    lasts && goes_on
+}
+
+fn total(parts: &[Part]) -> Part {
+    parts.iter().fold(Part::default(), |sum, p| Part {
+        packets: sum.packets + p.packets,
+        bytes: sum.bytes + p.bytes,
+        delay: sum.delay + p.delay,
+    })
+}
+
+/// Mean delays; where nothing arrives the one before.
+fn delays(parts: &[Part]) -> Vec<f64> {
+    let first = parts.iter().find(|p| p.packets > 0);
+    let mean = |p: &Part| p.delay as f64 / p.packets as f64;
+    let mut last = first.map_or(0.0, mean);
+    let mut next = |p: &Part| {
+        if p.packets > 0 {
+            last = mean(p);
+        }
+        last
+    };
+    parts.iter().map(&mut next).collect()
+}
