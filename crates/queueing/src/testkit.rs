@@ -67,7 +67,8 @@ impl Outcome {
 /// A discipline, a server of constant rate, and arrivals to come.
 ///
 /// A packet that arrives at the very instant at which the server takes the
-/// next packet takes part in that choice.
+/// next packet takes part in that choice. In a run it does not: there packets
+/// come one by one, after what is served at that instant.
 #[derive(Debug)]
 pub struct Bench {
     discipline: Discipline,
