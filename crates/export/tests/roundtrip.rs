@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use proptest::prelude::*;
-use spillgate_core::{Overhead, Rate};
+use spillgate_core::{Burst, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
-use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec};
+use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
 use spillgate_queueing::{Seen, View};
 use spillgate_scenario::{Imported, Importer as _, Platform};
 
@@ -171,6 +171,21 @@ fn whatever_can_be_read_can_be_written() {
     assert!(exported > 50, "{exported}");
 }
 
+/// What a shaper without bursts is on the router: with Bc and no Be, or in percent, where a burst
+/// would be of an unknown rate, with 4 ms of both.
+fn settled(mut s: ShapeSpec) -> ShapeSpec {
+    if (s.burst, s.excess_burst) == (None, None) {
+        match s.rate {
+            RateOrPercent::Rate(rate) => {
+                let bytes = rate.bytes_in(Dur::from_ms(4)).max(1600);
+                s.burst = Some(Burst::Bytes(bytes));
+            }
+            RateOrPercent::Percent(_) => s.excess_burst = Some(Burst::Time(Dur::from_ms(4))),
+        }
+    }
+    s
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -204,6 +219,7 @@ proptest! {
             let without = |c: &ClassSpec| {
                 let mut c = c.clone();
                 c.matching = None;
+                c.shape = c.shape.map(settled);
                 if let Some(p) = &mut c.police {
                     (p.conform_color, p.exceed_color) = (None, None);
                 }

@@ -194,19 +194,22 @@ impl Writer<'_> {
         self.line(format!("queue-limit {of}{text}"));
     }
 
-    /// Bc and Be; without Be it is 0, as IOS would take Bc for it.
+    /// Bc and Be; without Be it is 0, as IOS would take Bc for it. Without either IOS has 4 ms of
+    /// both, and XR one burst.
     fn shape(&mut self, s: &ShapeSpec) {
+        let own = Some(Burst::Time(Dur::from_ms(4))).filter(|_| self.platform != Platform::IosXr);
+        let default = s.burst.is_none() && s.excess_burst == own;
         match self.absolute(s.rate) {
+            RateOrPercent::Rate(rate) if default => {
+                self.line(format!("shape average {}", rate.bps()));
+            }
             RateOrPercent::Rate(rate) => {
                 let bits = |b: Burst| b.bytes(rate) * 8;
-                let bc = match (s.burst, s.excess_burst) {
-                    // IOS takes Be behind Bc only; its own Bc is 4 ms.
-                    (None, Some(_)) => Some(rate.bytes_in(Dur::from_ms(4)).max(1600) * 8),
-                    (burst, _) => burst.map(bits),
-                };
+                // Bc of a scenario where it says none.
+                let bc = rate.bytes_in(Dur::from_ms(4)).max(1600) * 8;
+                let bc = s.burst.map_or(bc, bits).max(8);
                 let be = s.excess_burst.map_or(0, bits);
-                let bursts = bc.map_or_else(String::new, |bc| format!(" {} {be}", bc.max(8)));
-                self.line(format!("shape average {}{bursts}", rate.bps()));
+                self.line(format!("shape average {} {bc} {be}", rate.bps()));
             }
             RateOrPercent::Percent(p) => {
                 let mut time = |burst: Option<Burst>| match burst {
@@ -219,7 +222,8 @@ impl Writer<'_> {
                     }
                     None => None,
                 };
-                let (bc, be) = (time(s.burst), time(s.excess_burst));
+                let excess = s.excess_burst.filter(|_| !default);
+                let (bc, be) = (time(s.burst), time(excess));
                 if bc.is_none() && be.is_some() {
                     self.note("IOS takes an excess burst (`excess_burst`) behind a burst only: it is left out");
                 }

@@ -9,6 +9,9 @@ use super::fault::{Fault, Refusal, code, unmodelled};
 use super::keyword::{Found, find};
 use super::lexer::Word;
 
+/// Be of a shaper without bursts, as much as Bc: `show policy-map interface` prints both, 4 ms each.
+pub(crate) const DEFAULT_EXCESS: Burst = Burst::Time(Dur::from_ms(4));
+
 /// `shape {average | peak} {BPS [BC [BE]] | percent P [BC ms [BE ms]]}`, bursts in bits.
 ///
 /// `peak` sends Bc + Be an interval where `average` sends Bc: its rate is BPS (1 + Be / Bc)
@@ -52,6 +55,8 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     if let Kind::Foreign(reason) = kind {
         return unmodelled(reason);
     }
+    // At a peak rate, twice the average, 4 ms are Bc and Be together.
+    let default_excess = (kind == Kind::Average).then_some(DEFAULT_EXCESS);
     if args.take("percent") {
         let mut percent = args.percent()?;
         let ms = |args: &mut Args<'_>, least| {
@@ -70,6 +75,7 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
         let burst = bc.map(|bc| Burst::Time(Dur::from_ms(bc)));
         let excess = be.or(bc).filter(|be| *be > 0);
         let excess = excess.map(|be| Burst::Time(Dur::from_ms(be)));
+        let excess = bc.map_or(default_excess, |_| excess);
         if kind == Kind::Peak {
             percent = Percent(percent.0 * peak_factor(bc, be));
         }
@@ -92,6 +98,7 @@ pub(crate) fn shape(args: &mut Args<'_>) -> Result<Parsed<Shape>, Refusal> {
     let burst = bc.map(|bc| Burst::Bytes(bc / 8));
     let excess = be.or(bc).filter(|be| *be > 0);
     let excess = excess.map(|be| Burst::Bytes(be / 8));
+    let excess = bc.map_or(default_excess, |_| excess);
     if kind == Kind::Peak {
         rate = rate.scaled(peak_factor(bc, be));
     }
@@ -433,7 +440,10 @@ mod tests {
             let value = Shape {
                 rate,
                 burst: bursts.map(|(bc, _)| Burst::Bytes(bc)),
-                excess: bursts.and_then(|(_, be)| some(be, Burst::Bytes)),
+                excess: bursts.map_or_else(
+                    || Some(DEFAULT_EXCESS).filter(|_| !text.starts_with("peak")),
+                    |(_, be)| some(be, Burst::Bytes),
+                ),
             };
             assert_eq!((got.value, got.lost), (value, None), "{text}");
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_core::Limit;
+use spillgate_core::{Limit, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredUnit};
 use spillgate_queueing::spec::ClassSpec;
 
@@ -21,15 +21,27 @@ pub(super) struct Defaults<'c, 'a> {
 impl Defaults<'_, '_> {
     /// The limit of a queue in `policy`; none: the engine's own.
     pub(super) fn limit(&self, default: DefaultLimit, policy: &str) -> Option<Limit> {
-        self.limit_in(default, policy, WredUnit::Packets)
+        self.limit_in(default, policy, None, WredUnit::Packets)
     }
 
-    fn limit_in(&self, default: DefaultLimit, policy: &str, unit: WredUnit) -> Option<Limit> {
+    fn limit_in(
+        &self,
+        default: DefaultLimit,
+        policy: &str,
+        shaped: Option<RateOrPercent>,
+        unit: WredUnit,
+    ) -> Option<Limit> {
         match default {
             DefaultLimit::Engine => None,
             DefaultLimit::Fixed(limit) => Some(limit),
             DefaultLimit::Enclosing { time, least } => {
-                let bytes = self.rates.get(policy).map_or(0, |r| r.bytes_in(time));
+                let around = self.rates.get(policy).copied();
+                let rate = match (shaped, around) {
+                    (Some(RateOrPercent::Rate(own)), _) => Some(around.map_or(own, |r| r.min(own))),
+                    (Some(own), Some(rate)) => Some(own.of(rate)),
+                    (_, around) => around,
+                };
+                let bytes = rate.map_or(0, |r| r.bytes_in(time));
                 Some(match unit {
                     WredUnit::Packets => {
                         let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
@@ -53,14 +65,15 @@ impl Defaults<'_, '_> {
             Some(AqmSpec::Wred(w)) => w.unit,
             _ => WredUnit::Packets,
         };
+        let shaped = spec.shape.as_ref().map(|s| s.rate);
         if spec.queue_limit.is_none() {
             spec.queue_limit = match spec.fair_queue {
                 // Its limits are those of the conversations.
                 Some(_) if matches!(self.profile.fair, FairDefaults::Conversations { .. }) => None,
                 Some(_) => self
-                    .limit_in(self.profile.queue_limit, policy, unit)
+                    .limit_in(self.profile.queue_limit, policy, shaped, unit)
                     .or(Some(Limit::Packets(64))),
-                None => self.limit_in(self.profile.queue_limit, policy, unit),
+                None => self.limit_in(self.profile.queue_limit, policy, shaped, unit),
             };
         }
         let Some(fair) = &mut spec.fair_queue else {

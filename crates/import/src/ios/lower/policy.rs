@@ -9,7 +9,7 @@ use spillgate_queueing::spec::{
     ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, OneOrMany, PoliceAction,
     PoliceActions, PoliceSpec, PolicingWhen, PrioritySpec, ShapeSpec,
 };
-use spillgate_scenario::Imported;
+use spillgate_scenario::{Imported, Platform};
 
 use super::super::ast::{At, Class, Config, Origin, Police, PolicyMap, Remaining, Wred};
 use super::super::fault::{Fault, code};
@@ -220,7 +220,11 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         spec.shape = class.shape.map(|s| ShapeSpec {
             rate: s.value.rate,
             burst: s.value.burst,
-            excess_burst: s.value.excess,
+            // IOS XR has one burst.
+            excess_burst: s.value.excess.filter(|_| {
+                let xr = self.defaults.profile.platform == Platform::IosXr;
+                s.value.burst.is_some() || !xr
+            }),
         });
         spec.police = class.police.as_ref().map(|p| self.police(p, path));
         if class.drop.is_some() {
