@@ -75,6 +75,8 @@ pub struct VerdictRow {
     pub verdict: &'static str,
     /// Runs that would probably settle an undecided verdict; null if none would.
     pub further_runs: Option<u32>,
+    /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
+    pub note: Option<String>,
 }
 
 /// One run.
@@ -295,6 +297,7 @@ impl Report {
                     level,
                     verdict: verdict.as_str(),
                     further_runs,
+                    note: self.note(variant, &sla.class),
                 })
             })
             .collect()

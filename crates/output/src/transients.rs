@@ -22,6 +22,36 @@ pub struct TransientRow {
 }
 
 impl Report {
+    /// What policers and shapers on the way of a class have not yet begun to do when measuring begins.
+    pub(crate) fn note(&self, variant: usize, class: &str) -> Option<String> {
+        let world = &self.plan().variants[variant].world;
+        let crosses = |link: u32| {
+            let mut flows = world.flows.iter();
+            flows.any(|f| {
+                world.classes[usize::from(f.class)] == class
+                    && world.routes[f.route as usize].contains(&link)
+            })
+        };
+        let finished = self.finished().iter();
+        let of = finished.filter(|f| f.info.variant == variant);
+        let draining = of.flat_map(|f| &f.outcome.draining);
+        let slowest = draining
+            .filter(|d| crosses(d.link))
+            .max_by_key(|d| (d.lasts, std::cmp::Reverse(&d.place)))?;
+        let end = (world.warmup + world.duration).as_secs_f64();
+        let lasts = slowest.lasts.as_secs_f64();
+        let when = if lasts > end {
+            "warm-up and period together"
+        } else {
+            "the warm-up"
+        };
+        Some(format!(
+            "the {} B of tokens that {} holds at the start last {lasts:.0} s, longer than {when}: until then it admits \
+             more than its rate",
+            slowest.burst, slowest.place
+        ))
+    }
+
     /// The initial transients of the observed runs.
     pub fn transients(&self) -> Vec<TransientRow> {
         let of = |f: &spillgate_sim::Finished| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm};
-use crate::evidence::{Cause, Evidence, QueueLimit};
+use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
@@ -436,6 +436,15 @@ impl Discipline {
                 Some((leaf.bound.as_limit(), aqm))
             }
             _ => None,
+        }
+    }
+
+    /// The token buckets of policers and shapers at `now`, always in the same order, each with the first leaf that it
+    /// is there for.
+    pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
+        match &self.engine {
+            Engine::ClassBased(tree) => tree.buckets(now),
+            _ => Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::port::Line;
+use crate::tokens::Draining;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};
 use crate::voice;
@@ -105,6 +106,8 @@ pub struct Outcome {
     pub class_delays: Vec<Histogram>,
     /// Time series, if the run was observed.
     pub series: Vec<Curve>,
+    /// Token buckets that drain for longer than the warm-up, if the run was observed.
+    pub draining: Vec<Draining>,
     /// Classes with an initial transient, if the run was observed.
     pub unsettled: Vec<Unsettled>,
     /// What flow admission did, by link, then by flow and time.
@@ -315,6 +318,7 @@ impl Outcome {
             bounds: values.bounds,
             class_delays,
             series: Vec::new(),
+            draining: Vec::new(),
             unsettled: Vec::new(),
             admissions,
             digest: String::new(),
@@ -329,12 +333,14 @@ impl Outcome {
         events: u64,
         packets: u64,
         series: Vec<Curve>,
+        draining: Vec<Draining>,
         unsettled: Vec<Unsettled>,
     ) -> Self {
         self.digest = digest;
         self.events = events;
         self.packets = packets;
         self.series = series;
+        self.draining = draining;
         self.unsettled = unsettled;
         self
     }

@@ -338,6 +338,8 @@ def verdict_table(out: Console, found: Results) -> None:
     out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
     if len(found.verdicts) > 1:
         out.print(Text(_certainty(found), "dim"))
+    for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
+        out.print(Text(f"* {note}", "dim"))
     out.print()
 
 
@@ -376,7 +378,7 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
             Text(v.requirement),
             *([Text(v.basis or "")] if based else []),
             Text(measured(v)),
-            Text(VERDICT_MARKS[v.verdict], _COLORS[v.verdict]),
+            Text(VERDICT_MARKS[v.verdict] + (" *" if v.note else ""), _COLORS[v.verdict]),
             *([more] if further else []),
         )
         last = v.variant

@@ -118,8 +118,9 @@ def _blank(verdict: str, text: str = "", note: str = "") -> Cell:
 
 
 def _note(v: Verdict) -> str:
+    noted: str | None = getattr(v, "note", None)
     if v.verdict != "undecided":
-        return ""
+        return noted or ""
     if v.further_runs:
         return f"about {v.further_runs} more runs would decide"
     if v.open:

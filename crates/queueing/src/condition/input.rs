@@ -12,7 +12,7 @@ use spillgate_core::{FlowKey, Packet, Rate, Time};
 use super::Step;
 use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Then};
-use crate::evidence::Cause;
+use crate::evidence::{BucketLevel, Cause};
 use crate::recipe::{At, nearest};
 use crate::size::Sizes;
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
@@ -118,6 +118,21 @@ impl Conditioner {
             }
         }
         (class, true)
+    }
+
+    /// The buckets of the policers at `now`, always in the same order, each with the first class that it is there for.
+    pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
+        let mut found = Vec::new();
+        let mut seen = vec![false; self.steps.len()];
+        for (class, route) in (0..).zip(&self.routes) {
+            for step in &self.route_steps[route.first..route.end] {
+                let step = usize::from(*step);
+                if !std::mem::replace(&mut seen[step], true) {
+                    found.extend(self.steps[step].bucket(now).map(|b| (class, b)));
+                }
+            }
+        }
+        found
     }
 
     /// Why the last packet was refused, which was at `now`.

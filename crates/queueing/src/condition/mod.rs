@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use spillgate_core::{Cos, Dscp, FlowKey, Packet, Time};
 
-use crate::evidence::Cause;
+use crate::evidence::{BucketLevel, Cause};
 
 /// Puts a packet into a QoS group.
 fn put_into(packet: &mut Packet, group: u16) {
@@ -94,6 +94,15 @@ impl Step {
             }
             Self::Police(p) => p.admits(now, packet),
             Self::Priority(p) => p.admits(now, packet.len, congested),
+        }
+    }
+
+    /// The committed bucket of a meter at `now`.
+    pub(crate) fn bucket(&self, now: Time) -> Option<BucketLevel> {
+        match self {
+            Self::Police(p) => Some(p.meter.describe(now).0),
+            Self::Priority(p) => Some(p.bucket.describe(now)),
+            _ => None,
         }
     }
 

@@ -22,6 +22,7 @@
 //! Cost: O(classes) per packet, which for the tens of classes of real policies
 //! is less than keeping them sorted.
 
+mod buckets;
 pub(crate) mod check;
 mod divide;
 pub(crate) mod parts;

@@ -31,6 +31,7 @@ use crate::port::Port;
 use crate::recorder::SeriesRecorder;
 use crate::tap::Tap;
 use crate::tcp::Segments;
+use crate::tokens::Tokens;
 use crate::window::Window;
 use crate::wires::Wires;
 
@@ -163,6 +164,7 @@ impl<S: EventSet> World<S> {
             now: Time::ZERO,
             meters,
             arrivals: observe.then(|| Box::new(Arrivals::new(plan, window))),
+            tokens: observe.then(|| Box::new(Tokens::new(plan))),
             gaps: Gaps::new(plan),
             tcp: cast.tcp,
             workloads: cast.workloads,

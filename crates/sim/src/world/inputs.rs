@@ -15,6 +15,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::World;
 use crate::link::Link;
+use crate::tokens::{self, Bucket};
 use crate::window::Window;
 
 /// What a class of a policy at arrival has seen in the window.
@@ -108,6 +109,13 @@ impl<S: EventSet> World<S> {
     pub(super) fn input_meters(&self) -> impl Iterator<Item = &InputMeter> {
         let gates = self.inputs.iter().flat_map(|i| &i.gates);
         gates.flatten().flat_map(|g| &g.meters)
+    }
+
+    /// All token buckets.
+    pub(super) fn buckets(&self) -> Vec<Bucket> {
+        let gates = self.inputs.iter().flat_map(|i| (0..).zip(&i.gates));
+        let inputs = gates.filter_map(|(link, g)| Some((link, &g.as_ref()?.conditioner)));
+        tokens::buckets(self.now, &self.links, inputs)
     }
 
     /// A packet has come over `link`: whether it is let into the node.

@@ -42,6 +42,7 @@ use crate::replay::Capture;
 use crate::session::{Session, Workload};
 use crate::tap::Tap;
 use crate::tcp::{Connection, Segments};
+use crate::tokens::Tokens;
 use crate::transfers::Transfers;
 use crate::window::Window;
 use crate::wires::Wires;
@@ -91,6 +92,8 @@ pub struct World<S> {
     meters: Table<FlowMeter>,
     /// What arrives in each class of service; only kept with series.
     arrivals: Option<Box<Arrivals>>,
+    /// Token buckets; only kept with series.
+    tokens: Option<Box<Tokens>>,
     gaps: Option<Box<Gaps>>,
     links: Table<Link>,
     /// Hashes of the links' names, for the digest.
@@ -329,6 +332,10 @@ impl<S: EventSet> World<S> {
             self.counts.events(),
             self.counts.emitted,
             series.map(SeriesRecorder::into_curves).unwrap_or_default(),
+            self.tokens
+                .as_ref()
+                .map(|t| t.draining(plan, &self.buckets()))
+                .unwrap_or_default(),
             self.arrivals
                 .as_ref()
                 .filter(|_| self.now >= window.end())

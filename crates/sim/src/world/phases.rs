@@ -114,6 +114,10 @@ impl<S: EventSet> World<S> {
             // To look forgets what has left since.
             self.begin_counting();
         }
+        if let Some(mut tokens) = self.tokens.take() {
+            tokens.sample(now, || self.buckets());
+            self.tokens = Some(tokens);
+        }
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
                 now,

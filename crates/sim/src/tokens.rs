@@ -1,0 +1,178 @@
+//! Token buckets that are full when a run begins and drain so slowly that they are not empty when measuring
+//! begins: until then their policers drop nothing, and their shapers hold nothing back.
+
+use spillgate_core::{Dur, Time};
+use spillgate_queueing::{BucketLevel, Conditioner};
+use spillgate_scenario::plan::WorldPlan;
+
+use crate::link::Link;
+use crate::port::Port;
+
+/// Samples of a run, about.
+const SAMPLES: u64 = 64;
+/// Fewer say nothing.
+const LEAST: usize = 8;
+
+/// A bucket that drains through the warm-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draining {
+    /// Number of the link whose port has it, or at whose far end it is.
+    pub link: u32,
+    /// `wan/voice`, or `wan/input/voice`.
+    pub place: String,
+    /// Bytes that it holds at most.
+    pub burst: u64,
+    /// How long they last, from the begin of the run.
+    pub lasts: Dur,
+}
+
+/// Samples all buckets.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens {
+    every: Dur,
+    next: Time,
+    /// When, and the tokens in each bucket.
+    samples: Vec<(Time, Vec<u64>)>,
+}
+
+impl Tokens {
+    pub(crate) fn new(plan: &WorldPlan) -> Self {
+        let run = plan.warmup + plan.duration;
+        Self {
+            every: Dur::from_ps(run.as_ps() / SAMPLES),
+            next: Time::ZERO,
+            samples: Vec::new(),
+        }
+    }
+
+    /// Takes a sample if it is time.
+    pub(crate) fn sample(&mut self, now: Time, buckets: impl FnOnce() -> Vec<Bucket>) {
+        if now >= self.next {
+            self.next = now + self.every;
+            self.samples
+                .push((now, buckets().iter().map(|b| b.level.tokens).collect()));
+        }
+    }
+
+    /// The buckets that drain for longer than the warm-up.
+    pub(crate) fn draining(&self, plan: &WorldPlan, buckets: &[Bucket]) -> Vec<Draining> {
+        let drains = |(i, bucket): (usize, &Bucket)| {
+            let burst = bucket.level.burst;
+            let levels = self.samples.iter().map(|(at, levels)| (*at, levels[i]));
+            let lasts = lasts(burst, &levels.collect::<Vec<_>>())?;
+            let link = &plan.links[bucket.link as usize];
+            let place = match bucket.input {
+                false => format!("{}/{}", link.name, link.discipline.leaf_names()[bucket.of]),
+                true => {
+                    let recipe = &link.input.as_ref()?.recipe;
+                    format!(
+                        "{}/input/{}",
+                        link.name,
+                        recipe.class_names().nth(bucket.of)?
+                    )
+                }
+            };
+            (lasts > plan.warmup).then_some(Draining {
+                link: bucket.link,
+                place,
+                burst,
+                lasts,
+            })
+        };
+        buckets.iter().enumerate().filter_map(drains).collect()
+    }
+}
+
+/// How long a bucket that was full at the begin of the run lasts, if it drains evenly.
+///
+/// Evenly: each quarter of the time until it is empty, or the run ends, takes at least half of what it would if all
+/// took the same, and all together a fifth of what the bucket holds. Tokens that come and go do not do that.
+fn lasts(burst: u64, levels: &[(Time, u64)]) -> Option<Dur> {
+    let empty = levels.iter().position(|(_, tokens)| *tokens < burst / 20);
+    let levels = &levels[..empty.map_or(levels.len(), |i| i + 1)];
+    let n = levels.len();
+    let (end, left) = *levels.last().filter(|_| n >= LEAST)?;
+    let gone = burst.saturating_sub(left);
+    let mut before = burst;
+    for quarter in 1..=4 {
+        let (_, tokens) = levels[n * quarter / 4 - 1];
+        if before.saturating_sub(tokens) < gone / 8 {
+            return None;
+        }
+        before = tokens;
+    }
+    let seconds = end.as_secs_f64() * burst as f64 / gone as f64;
+    (gone >= burst / 5 && gone > 0).then(|| Dur::from_secs_f64(seconds))
+}
+
+/// A bucket and where it is.
+pub(crate) struct Bucket {
+    link: u32,
+    /// Whether it is at the far end of the link.
+    input: bool,
+    /// Number of the leaf, or of the class at the far end.
+    of: usize,
+    level: BucketLevel,
+}
+
+/// All buckets at `now`, always in the same order.
+pub(crate) fn buckets<'a>(
+    now: Time,
+    links: &[Link],
+    inputs: impl Iterator<Item = (u32, &'a Conditioner)>,
+) -> Vec<Bucket> {
+    let mut found = Vec::new();
+    for (link, l) in (0..).zip(links) {
+        if let Port::Queued(port) = &l.port {
+            let of = port.discipline.buckets(now).into_iter();
+            found.extend(of.map(|(leaf, level)| Bucket {
+                link,
+                input: false,
+                of: leaf.into(),
+                level,
+            }));
+        }
+    }
+    for (link, conditioner) in inputs {
+        let of = conditioner.buckets(now).into_iter();
+        found.extend(of.map(|(class, level)| Bucket {
+            link,
+            input: true,
+            of: class.into(),
+            level,
+        }));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels at each second.
+    fn seconds(levels: impl IntoIterator<Item = u64>) -> Vec<(Time, u64)> {
+        let at = |i: u64| Time::ZERO + Dur::from_secs(i);
+        (1..).map(at).zip(levels).collect()
+    }
+
+    #[test]
+    fn an_even_drain_is_extrapolated() {
+        let drain = seconds((1..=20).map(|i| 10_000 - 200 * i));
+        assert_eq!(lasts(10_000, &drain), Some(Dur::from_secs(50)));
+    }
+
+    #[test]
+    fn what_is_empty_on_the_way_lasts_until_then() {
+        let drain = seconds((1..=40_u64).map(|i| 10_000_u64.saturating_sub(500 * i)));
+        assert_eq!(lasts(10_000, &drain), Some(Dur::from_secs(20)));
+    }
+
+    #[test]
+    fn what_comes_and_goes_does_not_drain() {
+        assert_eq!(lasts(10_000, &seconds([10_000; 40])), None);
+        let swings = (0..40).map(|i| if i % 8 < 4 { 9_000 } else { 4_000 });
+        assert_eq!(lasts(10_000, &seconds(swings)), None);
+        assert_eq!(lasts(10_000, &seconds((1..=5).map(|i| 10_000 - i))), None);
+        assert_eq!(lasts(0, &seconds([0; 40])), None);
+    }
+}
