@@ -71,8 +71,8 @@ class Verdict:
         least: Mean over the runs of the least that the value could have been, all of them lost
             or arrived at once; the mean itself if none is open.
         most: The same of the most, all of them lost or arbitrarily late; none if it has no end.
-        note: What the class meets on its way that is not yet as it will be, such as a policer whose
-            tokens last longer than the warm-up; none if nothing was seen.
+        note: What the class meets on its way that is not yet as it will be: a policer whose tokens
+            last longer than the warm-up; none if nothing was seen.
     """
 
     variant: str

@@ -250,7 +250,7 @@ def test_a_failure_needs_a_warm_up_that_is_written(tmp_path, cli):
 
 
 def test_tokens_that_outlast_the_warm_up_are_in_the_line_of_the_verdict(root, tmp_path, cli):
-    """Labels make voice of 15 % of the line more than that: 375 kB last 38 s with two, 75 with one."""
+    """Labels make voice of 15 % of the line more than that: 375 kB last 38 s with two."""
     example = root / "examples/mpls-vpn/scenario.yaml"
     done = cli("run", example, "--runs", "2", "--out", "out")
     said = " ".join(done.stdout.split())
