@@ -65,7 +65,8 @@ IMAGES = {
 """Which of an example's figures are copied to `docs/img`."""
 
 PAPERS = {"docs/papers/mitroi.md": "mitroi", "docs/papers/domzal.md": "domzal"}
-"""Which paper's tables stand where, between `<!-- table NAME -->` and `<!-- end -->`."""
+"""Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
+`<!-- text NAME -->` and `<!-- end -->`."""
 
 PICTURES = {
     "mitroi": (
@@ -169,20 +170,24 @@ def current(page):
     return _BLOCK.search((ROOT / page).read_text(encoding="utf-8"))[0]
 
 
+_TEXT = re.compile(r"(<!-- text (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
 def reproduction(paper, where):
-    """The tables of a paper by name, as Markdown; its pictures go to `where`."""
+    """The tables and the texts of a paper by name, as Markdown; its pictures go to `where`."""
     from spillgate import papers
     from spillgate.papers import page
 
     found = papers.reproduce(paper, where / "system")
-    tables = {}
+    tables, texts = {}, {}
     for section in page.sections(found):
+        texts[section.name] = f"{section.text}\n"
         for table in section.tables:
             tables[table.file] = "\n".join(page.table_lines(table)[2:]) + "\n"
         for picture in section.pictures:
             if picture.file in PICTURES[paper]:
                 picture.draw(where / picture.file)
-    return tables
+    return tables, texts
 
 
 def refresh_papers(where, wanted=()):
@@ -191,12 +196,13 @@ def refresh_papers(where, wanted=()):
         if wanted and paper not in wanted:
             continue
         out = where / paper
-        tables = reproduction(paper, out)
+        tables, texts = reproduction(paper, out)
         path = ROOT / page
         text = _TABLE.sub(
             lambda m, tables=tables: f"{m[1]}{tables[m[2]]}{m[3]}",
             path.read_text(encoding="utf-8"),
         )
+        text = _TEXT.sub(lambda m, texts=texts: f"{m[1]}{texts[m[2]]}{m[3]}", text)
         path.write_text(text, encoding="utf-8")
         for name in PICTURES[paper]:
             shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 _CLEAR = "\033[K"
 """Erases the rest of a terminal's line."""
 
-_COLORS = {"reproduced": "green", "shape_only": "yellow", "not_reproduced": "red"}
+_COLORS = {
+    "reproduced": "green",
+    "shape_only": "yellow",
+    "not_reproduced": "red",
+    "undecided": "cyan",
+}
 
 
 def reproduce(options: argparse.Namespace) -> int:

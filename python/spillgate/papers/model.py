@@ -11,17 +11,26 @@ if TYPE_CHECKING:
     from spillgate.papers.lab import Lab
     from spillgate.result import Results
 
-Outcome = Literal["reproduced", "shape_only", "not_reproduced"]
+Outcome = Literal["reproduced", "shape_only", "not_reproduced", "undecided"]
 
 OUTCOME_MARKS: Mapping[str, str] = {
     "reproduced": "✓ reproduced",
     "shape_only": "~ shape only",
     "not_reproduced": "✗ not reproduced",
+    "undecided": "? undecided",
 }
 """How verdicts are shown: a symbol and words, never color alone."""
 
-OUTCOME_LETTERS: Mapping[str, str] = {"reproduced": "R", "shape_only": "s", "not_reproduced": "–"}
+OUTCOME_LETTERS: Mapping[str, str] = {
+    "reproduced": "R",
+    "shape_only": "s",
+    "not_reproduced": "–",
+    "undecided": "?",
+}
 """Verdicts in one letter, for tables of many."""
+
+LETTERS_SAID = "R reproduced, s shape only, – not reproduced, ? undecided."
+"""What the letters mean, for the notes of such tables."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +60,24 @@ class Part:
     Attributes:
         text: What must hold, in words.
         quantity: What was measured for it.
-        kind: `trend` for an ordering or direction, `number` for a size.
+        kind: `trend` for an ordering or direction, `number` for a size, `beside` for what is
+            only reported.
         holds: Whether it does.
         undecided: Whether the interval contains the bound; then `holds` is false.
+        further: If undecided, how many more runs would probably tell; none if nobody can say.
     """
 
     text: str
     quantity: Quantity
-    kind: Literal["trend", "number"]
+    kind: Literal["trend", "number", "beside"]
     holds: bool
     undecided: bool = False
+    further: int | None = None
+
+    @property
+    def missed(self) -> bool:
+        """Whether it counts, and is known not to hold."""
+        return self.kind != "beside" and not self.holds and not self.undecided
 
 
 @dataclass(frozen=True)
@@ -85,15 +102,42 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A suspected cause: the claim from runs with it, and from runs without it.
+
+    Attributes:
+        cause: What is suspected, in words.
+        off: How it was switched off, in words.
+        without: The parts of the claim where it is off.
+        on: Where it is on, in runs as many and as long as those; none if that is the claim itself.
+    """
+
+    cause: str
+    off: str
+    without: Sequence[Part]
+    on: Sequence[Part] | None = None
+
+    def mends(self, parts: Sequence[Part]) -> set[int]:
+        """Which of a claim's parts are missed with the cause, and hold without it."""
+        on = parts if self.on is None else self.on
+        pairs = enumerate(zip(parts, on, self.without, strict=True))
+        return {i for i, (p, a, b) in pairs if p.missed and a.missed and b.holds}
+
+
+@dataclass(frozen=True)
 class Judged:
     """A claim with its verdict.
 
     Attributes:
         claim: The claim.
         ours: What was measured: the quantity of the first part.
-        verdict: `reproduced` if all parts hold, `shape_only` if all trends do.
-        reason: What does not hold, and why; empty for `reproduced`.
+        verdict: `reproduced` if all parts hold, `shape_only` if all trends do, `undecided` if an
+            interval contains a bound on which that depends.
+        reason: What does not hold, and what runs without the suspected cause gave; empty for
+            `reproduced`.
         parts: All parts.
+        explained: Whether every part that is missed was run with a suspected cause and without
+            it, and holds without it.
     """
 
     claim: Claim
@@ -101,6 +145,7 @@ class Judged:
     verdict: Outcome
     reason: str
     parts: tuple[Part, ...]
+    explained: bool = False
 
     def record(self) -> dict[str, Any]:
         """As in the JSON document."""
@@ -114,6 +159,7 @@ class Judged:
             "unit": self.ours.unit,
             "verdict": self.verdict,
             "reason": self.reason,
+            "explained": self.explained,
         }
 
 
@@ -127,14 +173,12 @@ class Point:
         edit: Pairs of a regular expression and its replacement in the text of the
             configuration; each must match.
         files: Files to write beside the scenario, by name.
-        slow: Whether its effect takes longer to show than the runs of a sweep are.
     """
 
     label: str
     set: Mapping[str, object] = field(default_factory=dict)
     edit: Sequence[tuple[str, str]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    slow: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,12 +250,21 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: text, then tables, then figures."""
+    """A part of the page: text, then tables, then figures.
+
+    Attributes:
+        title: Its heading.
+        text: Sentences, computed from the runs like everything else.
+        tables: Its tables.
+        pictures: Its figures.
+        name: What the text is called where documentation shows it alone.
+    """
 
     title: str
     text: str = ""
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)

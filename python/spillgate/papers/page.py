@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from spillgate import _engine
-from spillgate.papers.judge import described, shown
+from spillgate.papers.judge import described, more_runs, shown
 from spillgate.papers.model import (
     OUTCOME_MARKS,
     Cell,
     Judged,
+    Part,
     Picture,
     Quantity,
     Reproduction,
@@ -64,7 +65,7 @@ def claims_table(r: Reproduction) -> Table:
     return Table(
         "claims",
         "Claims",
-        ("id", "the paper says", "paper", "ours", "of", "verdict", "why not"),
+        ("id", "the paper says", "paper", "ours", "of", "verdict", "why not", "shown by runs"),
         tuple(
             (
                 j.claim.id,
@@ -74,9 +75,12 @@ def claims_table(r: Reproduction) -> Table:
                 j.claim.measure,
                 OUTCOME_MARKS[j.verdict],
                 j.reason,
+                "" if j.verdict == "reproduced" else "yes" if j.explained else "no",
             )
             for j in r.claims
         ),
+        "Shown by runs: with a suspected cause switched off, under the same seeds, what does not "
+        "hold holds.",
     )
 
 
@@ -92,14 +96,23 @@ def parts_table(r: Reproduction) -> Table:
                 j.claim.predicate if not i else "",
                 described(p),
                 p.kind,
-                "yes" if p.holds else "undecided" if p.undecided else "no",
+                _held(p),
             )
             for j in r.claims
             for i, p in enumerate(j.parts)
         ),
-        "A part holds when its whole 95 % interval does. Reproduced: all parts hold; shape only: "
-        "all that are trends.",
+        "A part holds when its whole 95 % interval does, and is undecided when the interval "
+        "contains its bound. Reproduced: all parts hold; shape only: all that are trends. What is "
+        "beside is reported and does not count.",
     )
+
+
+def _held(part: Part) -> str:
+    if part.kind == "beside":
+        return "–"
+    if part.undecided:
+        return f"undecided: {more_runs(part)}"
+    return "yes" if part.holds else "no"
 
 
 def ledger_table(r: Reproduction) -> Table:
@@ -115,9 +128,22 @@ def ledger_table(r: Reproduction) -> Table:
     )
 
 
+def summary(r: Reproduction) -> str:
+    """The claims by verdict."""
+    said = []
+    for verdict in OUTCOME_MARKS:
+        claims = [j for j in r.claims if j.verdict == verdict]
+        if claims:
+            ids = ", ".join(j.claim.id for j in claims)
+            said.append(f"{len(claims)} of {len(r.claims)} {verdict.replace('_', ' ')} ({ids})")
+    missed = [j.claim.id for j in r.claims if j.verdict != "reproduced" and j.explained]
+    shown_by = f" The cause is shown by runs for {', '.join(missed)}." if missed else ""
+    return f"{'; '.join(said)}.{shown_by}"
+
+
 def sections(r: Reproduction) -> Iterator[Section]:
     """Everything that the page shows, in order."""
-    yield Section("Verdicts", "", (claims_table(r), parts_table(r)))
+    yield Section("Verdicts", summary(r), (claims_table(r), parts_table(r)), (), "verdicts")
     yield from r.sections
     yield Section("Assumptions", "", (ledger_table(r),))
 

@@ -6,17 +6,15 @@ sweeps of timers, of the number of flows and of every assumption.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from spillgate import _engine
 from spillgate.papers.domzal import batches, beyond, figures, sweep, system, tables
-from spillgate.papers.domzal.batches import Prolonged, Sweeps
 from spillgate.papers.domzal.claims import CLAIMS, Found
 from spillgate.papers.domzal.effort import FULL, QUICK, Effort
-from spillgate.papers.judge import judge, shown
+from spillgate.papers.judge import judge
 from spillgate.papers.lab import Lab
-from spillgate.papers.measured import largest
-from spillgate.papers.model import Judged, Reproduction, Section
+from spillgate.papers.model import Judged, Reproduction, Section, Trial
 
 TITLE = (
     "J. Domżał, R. Wójcik and A. Jajszczyk, The impact of congestion control mechanisms on "
@@ -27,10 +25,12 @@ RUNS = 10
 QUICK_RUNS = 3
 
 
-def judged(found: Found, because: Mapping[str, str] | None = None) -> tuple[Judged, ...]:
+def judged(
+    found: Found, trials: Mapping[str, Sequence[Trial]] | None = None
+) -> tuple[Judged, ...]:
     """Every claim."""
-    why = because or {}
-    return tuple(judge(c, c.test(found), why.get(c.id, "")) for c in CLAIMS)
+    tried = trials or {}
+    return tuple(judge(c, c.test(found), tried.get(c.id, ())) for c in CLAIMS)
 
 
 def reproduce(lab: Lab) -> Reproduction:
@@ -108,7 +108,7 @@ def run(lab: Lab, effort: Effort) -> Reproduction:
         lab.seed,
         lab.runs,
         lab.quick,
-        judged(found, _because(longer, curves)),
+        judged(found),
         ledger.ledger,
         sections,
         lab.batches,
@@ -127,35 +127,3 @@ def _scaled(effort: Effort) -> str:
         "so that everything takes as long with fewer packets. Where only waits matter, mechanisms "
         f"are run until {effort.aftermath:g} s after the failure." + whole
     )
-
-
-def _because(longer: Prolonged, curves: Sweeps) -> dict[str, str]:
-    """Why claims do not hold, from runs in which the cause is off."""
-    timers = sorted({t for _, _, t in curves.by_timer})
-    short = timers[0]
-
-    def slowest(router: str) -> str:
-        cells = [curves.by_timer["PFQ", m, short] for m in system.MECHANISMS]
-        return shown(largest(c.wait(router) for c in cells).quantity)
-
-    open_runs = sum(v != v for v in longer.oracle["PFQ"].values)
-    count = len(longer.oracle["PFQ"].values)
-    half = (
-        "A stream comes at any time within the timer and waits for its next expiry, half of it in "
-        "the mean, and then for a tick, as the paper's own text says"
-    )
-    return {
-        "D1": "The wait is that for the end of a closure, whose length goes with the volumes of "
-        "the flows that came through the opening before, which the paper leaves silent",
-        "D2": "The wait at R4 is the time from the failure to the next opening of L5, a matter of "
-        f"phase; L5 was open or about to open in {open_runs} of {count} runs",
-        "D3": f"{half}; with a timer of {short:g} s the slowest mechanism needs {slowest('R2')}",
-        "D4": "After the failure all streams wait for one tick, 0.5 s, unless a removal happened "
-        f"less than the timer before; with a timer of {short:g} s the slowest mechanism needs "
-        f"{slowest('R4')}",
-        "D7": f"{half}",
-        "D8": f"{half}; a flow that is admitted again counts anew",
-        "D10": "Each removal makes elastic flows start again with a window of one packet, and "
-        "lets more of them share the link",
-        "D11": "An interruption is the wait at R4",
-    }

@@ -13,7 +13,14 @@ from spillgate.papers.domzal.ledger import LINES
 from spillgate.papers.domzal.system import BASIC, Setting
 from spillgate.papers.judge import judge
 from spillgate.papers.lab import Lab
-from spillgate.papers.model import OUTCOME_LETTERS, Assumption, Judged, Ledgered, Table
+from spillgate.papers.model import (
+    LETTERS_SAID,
+    OUTCOME_LETTERS,
+    Assumption,
+    Judged,
+    Ledgered,
+    Table,
+)
 from spillgate.papers.model import Cell as TableCell
 
 IDS = ("D1", "D2", "D3", "D4", "D9", "D11")
@@ -104,7 +111,7 @@ def _sweep(cells: Mapping[tuple[str, str, str], Cell]) -> Sweep:
             "Each assumption varied alone: verdicts",
             ("assumption", "choice", *IDS),
             tuple(verdicts),
-            f"R reproduced, s shape only, – not reproduced. {note}",
+            f"{LETTERS_SAID} {note}",
         ),
         Table(
             "ledger-waits",

@@ -6,15 +6,17 @@ The eight policies of the paper are run from the text of a router configuration 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from spillgate import _engine
-from spillgate.papers.judge import judge, shown
+from spillgate.papers.judge import judge
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, View
-from spillgate.papers.mitroi import beyond, explain, figures, system
-from spillgate.papers.mitroi.claims import CLAIMS, by_rate, waiting
+from spillgate.papers.mitroi import beyond, explain, figures, search, system
+from spillgate.papers.mitroi.claims import CLAIMS, by_rate
 from spillgate.papers.mitroi.ledger import ASSUMPTIONS, WFQ_FORMS
 from spillgate.papers.model import (
+    LETTERS_SAID,
     OUTCOME_LETTERS,
     Cell,
     Judged,
@@ -23,6 +25,7 @@ from spillgate.papers.model import (
     Reproduction,
     Section,
     Table,
+    Trial,
 )
 from spillgate.result import Results
 
@@ -34,21 +37,15 @@ SYSTEM = system.SYSTEM
 RUNS = 10
 QUICK_RUNS = 3
 
-SLOW = ("CBWFQ-LLQ", "MPLS-CBWFQ-LLQ")
-"""Policies that are run longer where LLQ's policer needs time to run out of tokens."""
-
 BRIEF_RUNS = 5
-"""Runs at each point of a sweep, and of the explanations."""
+"""Runs of what no claim rests on."""
 
 SCOPES = ("class", "dscp", "queue")
 CLAIMED = ("loss_ratio", "owd_mean", "jitter", "sojourn_mean")
 """The metrics that claims are about."""
 IN_STEP = "Loss by DSCP, all streams started together"
 ALSO = "PQ, RED and ECN, which the paper describes and does not test, are measured for 10 s."
-REPEATS = (
-    "Without jitter the traffic repeats itself every 2 s, so 10 s are measured, in which LLQ's "
-    "policer does not run out of tokens."
-)
+REPEATS = "Without jitter the traffic repeats itself every 2 s, so 10 s are measured."
 
 
 def take(results: Results, metrics: Sequence[str] | None = None) -> Measured:
@@ -56,16 +53,17 @@ def take(results: Results, metrics: Sequence[str] | None = None) -> Measured:
     return Measured(results, SCOPES, metrics, flow_metrics=("loss_ratio",))
 
 
-def judged(v: View, because: Mapping[str, str] | None = None) -> tuple[Judged, ...]:
+def judged(v: View, trials: Mapping[str, Sequence[Trial]] | None = None) -> tuple[Judged, ...]:
     """Every claim, from the policies of one setting."""
-    why = because or {}
-    return tuple(judge(c, c.test(v), why.get(c.id, "")) for c in CLAIMS)
+    tried = trials or {}
+    return tuple(judge(c, c.test(v), tried.get(c.id, ())) for c in CLAIMS)
 
 
 def reproduce(lab: Lab) -> Reproduction:
     """Runs everything."""
     main = Protocol(lab.runs, 1.0, 3.0) if lab.quick else Protocol(lab.runs, 5.0, 60.0)
     brief = Protocol(3, 1.0, 1.0) if lab.quick else Protocol(BRIEF_RUNS, 1.0, 3.0)
+    varied = Protocol(lab.runs, 1.0, 1.0) if lab.quick else Protocol(lab.runs, 1.0, 4.0)
     # Without jitter the traffic repeats itself every 2 s: frames of 208.5, 370.5, 55.5 per second
     # and of whole numbers per second. Longer runs would measure the same again.
     repeating = Protocol(lab.runs, main.warmup, main.duration if lab.quick else 10.0)
@@ -83,49 +81,50 @@ def reproduce(lab: Lab) -> Reproduction:
         repeating,
         keep=True,
     )
-    exact = lab.run(
-        "The same without jitter",
-        [Case(p, {**system.settings(p), **system.NO_JITTER}) for p in system.POLICIES],
-        repeating,
-        keep=True,
-    )
-    in_step = lab.run(
-        "All streams started together",
-        [Case(p, {**system.settings(p), **system.IN_STEP}) for p in system.POLICIES],
-        Protocol(brief.runs, repeating.warmup, repeating.duration),
-        keep=True,
-    )
+
+    def started(batch: str, values: Mapping[str, object]) -> Results:
+        cases = [Case(p, {**system.settings(p), **values}) for p in system.POLICIES]
+        return lab.run(batch, cases, repeating, keep=True)
+
+    exact = started("The same without jitter", system.NO_JITTER)
+    together = take(started("All streams started together", system.IN_STEP), CLAIMED)
+    table_one = lab.write("traffic-ordered.csv", system.ordered())
+    ordered = take(started("Streams started in order", system.in_order(table_one)), CLAIMED)
     m = take(results) | take(also)
-    without, together = take(exact), take(in_step, CLAIMED)
-    step = View(_all(together))
-    steps = {j.claim.id: j for j in judged(step)}
+    without = take(exact)
+    step, order = View(_all(together)), View(_all(ordered))
     v = View({p: (m, p) for p in system.POLICIES} | _exact(without))
-    ledger, table, labels, voice = _ledger(lab, brief)
+    swept = _ledger(lab, varied)
     places, wfq = explain.wfq_places(lab, brief)
-    buffers, ratios, limit = explain.delay_buffers(lab, brief)
-    moving = explain.standing_queues(lab, brief)
-    even, evened = explain.even_rates(
-        lab, Protocol(brief.runs, repeating.warmup, repeating.duration)
-    )
+    buffers, ratios, longer = explain.delay_buffers(lab, brief)
+    moving, moves = explain.standing_queues(lab, varied)
+    even = explain.even_rates(lab, repeating)
     load, by_load = beyond.loads(lab, brief)
     tcp = beyond.tcp(lab, brief)
     quality = beyond.quality(m, policies)
     rivals = beyond.rivals(lab, brief)
 
-    claims = judged(v, _because(v, wfq, limit, steps, evened) | {"M3": voice})
+    claims = judged(v, explain.trials(v, step, order, swept.wider, swept.chosen, longer, moves))
+    best = search.run(lab, claims, varied, repeating)
     models = {
         "with jitter": {j.claim.id: j for j in claims},
         "without jitter": {j.claim.id: j for j in judged(View(_all(without)))},
-        "started together": steps,
+        "started together": {j.claim.id: j for j in judged(step)},
+        "started in order": {j.claim.id: j for j in judged(order)},
     }
     groups = {
         "random phases, no jitter": by_rate(v, "FIFO, exact"),
         "started together": by_rate(step, "FIFO, exact"),
+        "started in order": by_rate(order, "FIFO, exact"),
     }
     sections = (
         Section(
             "What was measured",
-            "",
+            f"The claims rest on {main.runs} independent runs of {main.duration:g} s after "
+            f"{main.warmup:g} s of warm-up, or {repeating.duration:g} s of what repeats itself "
+            f"and of PQ, RED and ECN; the ledger on {varied.runs} of {varied.duration:g} s at "
+            f"each point under the same seeds; what is beside them on {brief.runs} of "
+            f"{brief.duration:g} s. ± is half the width of the 95 % interval.",
             (
                 _classes(m, policies, "classes", "By class", ALSO),
                 _points(m, policies, "points", "Loss by DSCP", ALSO),
@@ -138,13 +137,15 @@ def reproduce(lab: Lab) -> Reproduction:
                 *figures.of_paper(results, system.POLICIES),
                 *figures.of_paper(exact, system.POLICIES, ", without jitter"),
             ),
+            "measured",
         ),
+        best,
         Section(
             "Why",
-            "",
+            wfq,
             (
                 places,
-                labels,
+                swept.labels,
                 buffers,
                 _points(together, system.POLICIES, "points-together", IN_STEP, explain.IN_STEP),
                 even,
@@ -153,9 +154,10 @@ def reproduce(lab: Lab) -> Reproduction:
                 moving,
             ),
             (figures.ratio(ratios), figures.clusters(groups)),
+            "wfq",
         ),
         Section("Beyond the paper", "", (quality, load, tcp, rivals), (figures.by_load(by_load),)),
-        Section("The claims under other assumptions", "", (table,)),
+        Section("The claims under other assumptions", "", (swept.table,)),
     )
     return Reproduction(
         "mitroi",
@@ -165,7 +167,7 @@ def reproduce(lab: Lab) -> Reproduction:
         lab.runs,
         lab.quick,
         claims,
-        ledger,
+        swept.ledger,
         sections,
         lab.batches,
         lab.packets,
@@ -180,47 +182,6 @@ def _exact(m: Measured) -> dict[str, tuple[Measured, str]]:
 def _all(m: Measured) -> dict[str, tuple[Measured, str]]:
     """Runs without jitter as every policy of the claims."""
     return {p: (m, p) for p in system.POLICIES} | _exact(m)
-
-
-def _because(
-    v: View,
-    wfq: str,
-    limit: float | None,
-    steps: Mapping[str, Judged],
-    evened: Mapping[str, Judged],
-) -> dict[str, str]:
-    llq = shown(waiting(v, "CBWFQ-LLQ", "voice").quantity)
-
-    def step(claim: str) -> str:
-        verdict = steps[claim].verdict.replace("_", " ")
-        said = f"When the generator starts all streams at once the claim is {verdict}"
-        if claim in evened:
-            even = evened[claim].verdict.replace("_", " ")
-            said += f"; so, but with equal rates for y = 1, 2, 3, it is {even}"
-        missed = steps[claim].reason
-        return f"{said} ({missed})" if missed else said
-
-    ratio = (
-        f"with a FIFO of {limit:.1f} packets"
-        if limit is not None
-        else "with no limit that was run"
-    )
-    return {
-        "M1": wfq,
-        "M2": wfq,
-        "M4": f"LLQ leaves voice {llq} of waiting, so the ratio is that of FIFO's buffer: of "
-        f"one-way delay it is 3.5 {ratio}",
-        "M8": "WRED does shorten the queues, but FIFO's 40 packets at 100 Mb/s are less time than "
-        "24 at a class's 23.5 Mb/s; policy 4 is below FIFO only where FIFO holds more than about "
-        "270 packets, and then M4 fails",
-        "M9": "Tail drop does not see the drop precedence, so with random phases y has no order. "
-        + step("M9"),
-        "M10": "With random phases tail drop favors no y, and WRED has nothing to move. "
-        + step("M10"),
-        "M11": "An overloaded tail-drop FIFO is always full, so that its packets wait long, and "
-        "all alike; where its queue moves it has the most jitter",
-        "M12": "Random phases spread the losses of single flows. " + step("M12"),
-    }
 
 
 def _classes(
@@ -281,113 +242,113 @@ def _compared(models: Mapping[str, Mapping[str, Judged]]) -> Table:
         tuple(head),
         tuple(rows),
         "The verdicts of the paper's claims are those of the first column; M12 is about traffic "
-        "without jitter in any case. Traffic without jitter repeats itself every 2 s and is "
-        "measured for 10 s, in which LLQ's policer does not run out of tokens (M3).",
+        "without jitter in any case. What is started together or in order has 0.01 % of jitter.",
     )
 
 
-class _Sweeps:
-    """Policies at points of the ledger: some need long runs, the others short ones."""
+@dataclass(frozen=True)
+class _Swept:
+    """The ledger: its lines, its table, and what of it explains a claim.
 
-    def __init__(self) -> None:
-        self.cases: dict[bool, list[Case]] = {False: [], True: []}
-        self.measured: dict[bool, Measured] = {}
+    Attributes:
+        ledger: The assumptions with what the claims do.
+        table: The verdict of each claim at each point.
+        labels: What labels do to voice in LLQ.
+        chosen: Everything as chosen.
+        wider: With more of the line for voice in LLQ.
+    """
 
-    def add(self, label: str, policies: Mapping[str, dict[str, object]], *, slow: bool) -> None:
-        """Plans policies, given with what they replace in the scenario."""
-        for p, values in policies.items():
-            self.cases[slow and p in SLOW].append(Case(f"{label}: {p}", values))
-
-    def run(self, lab: Lab, short: Protocol, long: Protocol) -> None:
-        """Runs what is planned."""
-        for slow, protocol in ((False, short), (True, long)):
-            name = "The ledger of assumptions" + (", slow effects" if slow else "")
-            self.measured[slow] = take(lab.run(name, self.cases[slow], protocol), CLAIMED)
-
-    def found(
-        self, label: str, policies: Iterable[str], *, slow: bool
-    ) -> dict[str, tuple[Measured, str]]:
-        """Where the values of planned policies are."""
-        return {p: (self.measured[slow and p in SLOW], f"{label}: {p}") for p in policies}
+    ledger: tuple[Ledgered, ...]
+    table: Table
+    labels: Table
+    chosen: View
+    wider: View
 
 
-def _ledger(lab: Lab, protocol: Protocol) -> tuple[tuple[Ledgered, ...], Table, Table, str]:
+WIDER = "16 %, video 34 %"
+"""The point of `llq.rate`."""
+
+
+def _ledger(lab: Lab, protocol: Protocol) -> _Swept:
     """Runs the sweep of every assumption, and says what the claims do.
 
-    All points are compared with the choice itself under the same protocol, so that what changes
-    is not the length of the runs.
+    All points are compared with the choice itself under the same protocol and seeds, so that what
+    changes is neither the length of the runs nor chance.
     """
     every = (*system.POLICIES, *system.EXACT)
-    chosen = "as chosen"
-    sweeps = _Sweeps()
-    settings = {p: system.settings(p) for p in every}
-    sweeps.add(chosen, settings, slow=False)
-    sweeps.add(chosen, {p: settings[p] for p in SLOW}, slow=True)
+    cases = [Case(f"{CHOSEN}: {p}", system.settings(p)) for p in every]
     for a in ASSUMPTIONS:
         for point in a.points:
             values = lab.apply(a.key, point)
-            own = {p: placed(a.key, point, p, values) for p in a.policies or every}
-            sweeps.add(f"{a.key}, {point.label}", own, slow=point.slow)
-    # 40 s: the tokens of 200 ms last so long at 0.5 % above the rate.
-    long = protocol if lab.quick else Protocol(protocol.runs, 40.0, protocol.duration)
-    sweeps.run(lab, protocol, long)
+            cases += [
+                Case(f"{a.key}, {point.label}: {p}", placed(a.key, point, p, values))
+                for p in a.policies or every
+            ]
+    m = take(lab.run("The ledger of assumptions", cases, protocol), CLAIMED)
 
-    whole = {slow: sweeps.found(chosen, every, slow=slow) for slow in (False, True)}
-    base = {slow: {j.claim.id: j for j in judged(View(v))} for slow, v in whole.items()}
+    def found(label: str, policies: Iterable[str]) -> dict[str, tuple[Measured, str]]:
+        return {p: (m, f"{label}: {p}") for p in policies}
+
+    whole = found(CHOSEN, every)
+    chosen = wider = View(whole)
+    base = {j.claim.id: j for j in judged(chosen)}
     rows: list[tuple[Cell, ...]] = [
-        ("", label, *(OUTCOME_LETTERS[j.verdict] for j in base[slow].values()))
-        for slow, label in ((False, chosen), (True, f"{chosen} ¹"))
+        ("", CHOSEN, *(OUTCOME_LETTERS[j.verdict] for j in base.values()))
     ]
     ledger = []
-    wider = ""
     for a in ASSUMPTIONS:
         effects = []
         for point in a.points:
-            changed = sweeps.found(f"{a.key}, {point.label}", a.policies or every, slow=point.slow)
-            view = View(whole[point.slow] | changed)
-            found = {j.claim.id: j for j in judged(view)}
-            effects.append(f"{point.label}: {_changes(base[point.slow], found)}")
-            if a.key == "llq.rate":
-                wider = found["M3"].verdict.replace("_", " ")
-            label = f"{point.label} ¹" if point.slow else point.label
-            rows.append((a.key, label, *(OUTCOME_LETTERS[j.verdict] for j in found.values())))
+            view = View(whole | found(f"{a.key}, {point.label}", a.policies or every))
+            here = {j.claim.id: j for j in judged(view)}
+            effects.append(f"{point.label}: {changes(base, here)}")
+            if (a.key, point.label) == ("llq.rate", WIDER):
+                wider = view
+            rows.append((a.key, point.label, *(OUTCOME_LETTERS[j.verdict] for j in here.values())))
         ledger.append(Ledgered(a, "; ".join(effects) or a.note))
     table = Table(
         "ledger",
         "Each assumption varied alone",
-        ("assumption", "choice", *base[False]),
+        ("assumption", "choice", *base),
         tuple(rows),
-        "R reproduced, s shape only, – not reproduced. Shorter runs than those of the claims; the "
-        "first lines are our choice under the same runs. ¹ What LLQ is about is measured after 40 "
-        "s, since its policer has tokens for as long.",
+        f"{LETTERS_SAID} {protocol.runs} runs at each point, as many as of the claims and under "
+        f"the same seeds, of {protocol.duration:g} s each; the first line is our choice in such "
+        "runs.",
     )
-    voice = (
-        "On the line, labels counted, voice is 15.08 Mb/s under MPLS and LLQ's policer gives it "
-        "15: it drops the rest once its burst is used up, after 40 s. With 16 % for voice (34 % "
-        f"for video) the claim is {wider}"
-    )
-    return tuple(ledger), table, _labels(sweeps), voice
+    return _Swept(tuple(ledger), table, _labels(m), chosen, wider)
 
 
-def _labels(sweeps: _Sweeps) -> Table:
-    wanted = (
-        ("no label, 15 % for voice", "as chosen", "CBWFQ-LLQ"),
-        ("one label, 15 %", "mpls.labels, one (penultimate-hop popping)", "MPLS-CBWFQ-LLQ"),
-        ("two labels, 15 %", "as chosen", "MPLS-CBWFQ-LLQ"),
-        ("two labels, 16 %", "llq.rate, 16 %, video 34 %", "MPLS-CBWFQ-LLQ"),
+CHOSEN = "as chosen"
+
+
+def _labels(m: Measured) -> Table:
+    one, llq = "mpls.labels, one (penultimate-hop popping)", "MPLS-CBWFQ-LLQ"
+    wanted: tuple[tuple[str, str, str, int | None], ...] = (
+        ("no label, 15 % for voice", CHOSEN, "CBWFQ-LLQ", 0),
+        ("one label, 15 %", one, llq, 1),
+        ("two labels, 15 %", CHOSEN, llq, 2),
+        ("two labels, 16 %", f"llq.rate, {WIDER}", llq, None),
     )
     rows: list[tuple[Cell, ...]] = []
-    for label, point, policy in wanted:
-        v = View(sweeps.found(point, (policy,), slow=True))
-        cells = (v.cls(policy, "voice", k).quantity for k in ("loss_ratio", "owd_mean"))
-        rows.append((label, *cells))
+    for label, point, policy, labels in wanted:
+        cells = (
+            m.of(f"{point}: {policy}", "class", "voice", k).quantity
+            for k in ("loss_ratio", "owd_mean")
+        )
+        expected = "" if labels is None else f"{system.policed(labels):.3%}".replace("%", " %")
+        rows.append((label, *cells, expected))
+    offered = system.voice()
+    more = offered * system.LABEL / system.FRAME
     return Table(
         "labels",
-        "Voice in LLQ with labels, after 40 s",
-        ("policy", "voice loss", "voice delay"),
+        "Voice in LLQ with labels, steady state",
+        ("policy", "voice loss", "voice delay", "loss expected"),
         tuple(rows),
-        "10 × 1.5 Mb/s are 15 Mb/s of IP packets; each label adds 0.04 Mb/s. With one label the "
-        "policer's 200 ms of tokens last for 75 s.",
+        f"Voice offers {offered:g} Mb/s of IP packets, LLQ's policer gives it as much of the "
+        f"line, and each label adds {more:g} Mb/s. Expected: what is above the policer's rate, "
+        "over what is offered with labels. The policer's 200 ms of tokens would last for "
+        f"{0.2 * offered / (2 * more):g} s with two labels and {0.2 * offered / more:g} s with "
+        "one; a burst of voice before anything is measured uses them up.",
     )
 
 
@@ -398,7 +359,8 @@ def placed(key: str, point: Point, policy: str, values: Mapping[str, object]) ->
     return {**placed, **values, **(system.NO_JITTER if exact else {})}
 
 
-def _changes(base: Mapping[str, Judged], found: Mapping[str, Judged]) -> str:
+def changes(base: Mapping[str, Judged], found: Mapping[str, Judged]) -> str:
+    """Which verdicts are others."""
     changed = [
         f"{k} {base[k].verdict.replace('_', ' ')} → {j.verdict.replace('_', ' ')}"
         for k, j in found.items()

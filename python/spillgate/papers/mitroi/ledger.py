@@ -8,9 +8,12 @@ from spillgate.papers.mitroi.system import (
     IN_STEP,
     LLQS,
     NO_JITTER,
+    ORDERED,
     TOGETHER,
     TUNNELS,
     at_line,
+    in_order,
+    ordered,
 )
 from spillgate.papers.model import Assumption, Point
 
@@ -54,6 +57,11 @@ ASSUMPTIONS = (
             Point("all together", TOGETHER),
             Point("all together, 1 % of jitter", {**TOGETHER, f"{DEFAULTS}.jitter": "1 %"}),
             Point("all together, 0.01 % of jitter", IN_STEP),
+            Point(
+                f"{ORDERED}, 0.01 % of jitter",
+                in_order("traffic-ordered.csv"),
+                files={"traffic-ordered.csv": ordered()},
+            ),
         ),
     ),
     Assumption(
@@ -66,13 +74,7 @@ ASSUMPTIONS = (
         "link.overhead",
         "none",
         "1500 B are taken as what the 100 Mb/s count",
-        (
-            Point(
-                "Ethernet with preamble",
-                {"topology.links.wan.overhead": "ethernet-phy"},
-                slow=True,
-            ),
-        ),
+        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet-phy"}),),
     ),
     Assumption(
         "link.delay",
@@ -123,7 +125,6 @@ ASSUMPTIONS = (
                     (r"priority percent 15$", "priority percent 16"),
                     (r"bandwidth percent 35$", "bandwidth percent 34"),
                 ),
-                slow=True,
             ),
         ),
         policies=LLQS,
@@ -186,7 +187,7 @@ ASSUMPTIONS = (
         "two on the line, CE2 and CE1 being the edges of the VPN",
         "the paper adds a VPN to the same two routers; two labels are what a line inside a "
         "provider's network carries",
-        (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}, slow=True),),
+        (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}),),
         policies=TUNNELS,
     ),
     Assumption(

@@ -29,10 +29,33 @@ VPN: dict[str, object] = {"pe": ["ce2", "ce1"], "php": False}
 """CE2 and CE1 are the edges of the VPN; two labels on the line, as between edges further apart."""
 
 LLQS = tuple(p for p in POLICIES if "LLQ" in p)
-"""Policies with a low-latency queue, whose policer may need long to run out of tokens."""
+"""Policies with a low-latency queue."""
 
 TUNNELS = POLICIES[5:]
 """Policies 6 to 8."""
+
+FRAME = 1500
+"""Bytes of a frame."""
+LABEL = 4
+"""Bytes of a label."""
+
+
+def voice() -> float:
+    """What voice offers in Mb/s."""
+    return sum(mbps(r) * int(r["count"]) for r in flows() if r["class"] == "voice")
+
+
+def policed(labels: int) -> float:
+    """The share of voice that LLQ's policer drops in the long run, at the rate that voice has.
+
+    It counts labels, so that of every frame with its labels it carries the bytes of a frame.
+
+    Example:
+        >>> f"{policed(2):.3%}", f"{policed(0):.3%}"
+        ('0.530%', '0.000%')
+    """
+    return 1.0 - FRAME / (FRAME + LABEL * labels)
+
 
 LABEL_TIME = 8 * 8 / 100e6
 """Seconds that a stack of two labels takes on the line."""
@@ -64,6 +87,26 @@ TOGETHER: dict[str, object] = {f"{DEFAULTS}.phase": "0 s"}
 IN_STEP: dict[str, object] = {**TOGETHER, f"{DEFAULTS}.jitter": "0.01 %"}
 """Started together and without jitter, but for what shuffles packets sent at the same instant:
 0.01 % of a gap are less than the time between two packets on the 1 Gb/s link."""
+
+APART = 90
+"""Microseconds between the starts of two streams that start in the order of table 1."""
+ORDERED = f"streams start in the order of table 1, {APART / 1000:g} ms apart"
+
+
+def ordered(gap: int = APART) -> str:
+    """Table 1 with a row a flow, each of which starts `gap` microseconds after the one before."""
+    lines = ["name,count,class,dscp,rate,phase"]
+    for r in flows():
+        first, like = len(lines) - 1, f"{r['class']},{r['dscp']},{r['rate']}"
+        lines += [
+            f"{r['name']}-{i},1,{like},{(first + i) * gap} us" for i in range(int(r["count"]))
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def in_order(file: str) -> dict[str, object]:
+    """What a table by `ordered` replaces; the jitter is that of `IN_STEP`."""
+    return {"traffic.0.csv.file": file, f"{DEFAULTS}.jitter": "0.01 %"}
 
 
 def flows() -> list[dict[str, str]]:
