@@ -101,7 +101,7 @@ mod tests {
     fn what_differs_is_told() {
         assert_eq!(changed(&RedSpec::default(), &[]), "");
         let red = RedSpec {
-            min_th: 7.0,
+            min_th: Some(7.0),
             ecn: true,
             ..RedSpec::default()
         };

@@ -95,6 +95,11 @@ fn table() -> Vec<Row> {
         ("gentle", json!([false])),
         ("ecn", json!([true])),
         ("wait", json!([true])),
+        ("as", json!(["floyd1993", "ns2", "linux", "cisco"])),
+        ("spread", json!(["per-gap", "none"])),
+        ("first_passes", json!([true])),
+        ("spare_short_queue", json!([true])),
+        ("unit", json!(["bytes"])),
         ("size_scaling", json!(["paper", "ns"])),
         ("mean_packet", json!(["1000 B", "501 B"])),
     ];
@@ -106,6 +111,8 @@ fn table() -> Vec<Row> {
         json!({"size_scaling": "paper"}),
         paper,
     ));
+    let marks: &[(&str, Value)] = &[("marks", json!(["below-max", "always"]))];
+    all.extend(aqm("red", "RedSpec", json!({"ecn": true}), marks));
     let ns: &[(&str, Value)] = &[("mean_packet", json!(["1000 B"]))];
     all.extend(aqm("red", "RedSpec", json!({"size_scaling": "ns"}), ns));
     let wred: &[(&str, Value)] = &[

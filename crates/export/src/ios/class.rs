@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Burst, Dscp, Dur, Limit, Percent, Rate, RateOrPercent};
 use spillgate_queueing::aqm::{
-    AqmSpec, RedSpec, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
+    AqmSpec, RedSpec, RedSpread, RedUnit, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::{
     ClassSpec, FairQueueSpec, FlowWeights, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen,
@@ -387,22 +387,28 @@ pub(super) fn red(
     place: &str,
     notes: &mut Notes,
 ) {
-    let packets = |x: f64| (x + 0.5).clamp(1.0, 4096.0) as u32;
-    let min = packets(r.min_th);
+    let rules = r.rules();
+    let (unit, most, counted) = match rules.unit {
+        RedUnit::Packets => (WredUnit::Packets, 4096.0, "whole packets"),
+        RedUnit::Bytes => (WredUnit::Bytes, 4_194_303.0, "whole bytes"),
+    };
+    let whole = |x: f64| (x + 0.5).clamp(1.0, most) as u32;
+    let min = whole(rules.min_th);
     let profile = WredProfile {
         min,
-        max: packets(r.max_th).max(min),
-        denominator: (1.0 / r.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
+        max: whole(rules.max_th).max(min),
+        denominator: (1.0 / rules.max_p.max(1.0 / 65_536.0) + 0.5) as u32,
     };
     // The constant n whose 2^-n is nearest to the weight, by ratio.
     let mut n = 1_u8;
     let mut weight = 0.5;
-    while n < 16 && r.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
+    while n < 16 && rules.weight < weight * std::f64::consts::FRAC_1_SQRT_2 {
         n += 1;
         weight /= 2.0;
     }
     let spec = WredSpec {
         by: WredBy::Precedence,
+        unit,
         exponential_weighting_constant: n,
         precedence: (0..8).map(|p| (p, profile)).collect(),
         // No default is in force: that of the platform needs no more lines.
@@ -410,8 +416,8 @@ pub(super) fn red(
             Platform::IosXe => WredDefaults::IosXe,
             _ => WredDefaults::Ios,
         },
-        ecn: r.ecn,
-        mean_packet: r.mean_packet,
+        ecn: rules.ecn,
+        mean_packet: rules.mean_packet,
         ..WredSpec::default()
     };
     let rest = changed(r, &["ecn", "gentle", "mean_packet"]);
@@ -419,12 +425,16 @@ pub(super) fn red(
         true => rest,
         false => format!("; it is of RED with {rest}"),
     };
+    let unspread = match rules.spread {
+        RedSpread::None => "",
+        RedSpread::PerPacket | RedSpread::PerGap => " drops are not spread,",
+    };
     notes.add(place, format!(
-            "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are whole packets, drops are not spread, and from the maximum on every packet is dropped{}{rest}",
+            "RED is written as WRED with one profile ({} {} {}) for every precedence and constant {n}: thresholds are {counted},{unspread} and from the maximum on every packet is dropped{}{rest}",
             profile.min,
             profile.max,
             profile.denominator,
-            if r.gentle { ", not gradually (`gentle`)" } else { "" }
+            if rules.gentle { ", not gradually (`gentle`)" } else { "" }
         ));
     wred(out, indent, &spec, at, place, notes);
 }

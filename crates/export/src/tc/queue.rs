@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedSpec, RedSpread, RedUnit, SizeScaling,
+    WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::ClassSpec;
 
@@ -88,31 +89,8 @@ pub(super) fn managed(
 ) -> String {
     match aqm {
         AqmSpec::Red(r) => {
-            if r.gentle {
-                notes.add(
-                    place,
-                    "red is not `gentle`: above the maximum it drops every packet",
-                );
-            }
-            if r.wait {
-                notes.add(
-                    place,
-                    "red spreads the gaps between drops over 1 to 1/p packets, not over 1/p to 2/p (`wait`)",
-                );
-            }
-            let unit = match r.size_scaling {
-                SizeScaling::None => None,
-                SizeScaling::Paper => Some(("max_packet", r.max_packet)),
-                SizeScaling::Ns => Some(("mean_packet", r.mean_packet)),
-            };
-            if let Some((key, size)) = unit {
-                notes.add(
-                    place,
-                    format!(
-                        "red does not scale probabilities by length (`size_scaling: {}`, `{key}` {size})",
-                        shown(&r.size_scaling)
-                    ),
-                );
+            for line in unlike(r) {
+                notes.add(place, line);
             }
             red(r, limit, rate, place, notes)
         }
@@ -180,30 +158,96 @@ fn micros(word: &str, time: Dur, place: &str, notes: &mut Notes) -> u64 {
     whole
 }
 
+/// What of RED is not as in Linux, which counts bytes, drops all above the maximum and has one random number for each
+/// gap.
+fn unlike(spec: &RedSpec) -> Vec<String> {
+    let r = spec.rules();
+    let mut all = Vec::new();
+    if r.gentle {
+        all.push("red is not `gentle`: above the maximum it drops every packet".to_owned());
+    }
+    if r.wait {
+        all.push("red spreads the gaps between drops over 1 to 1/p packets, not over 1/p to 2/p - 1 (`wait`)".to_owned());
+    }
+    match r.spread {
+        RedSpread::None => all.push(
+            "red spreads the gaps between drops over 1 to 1/p packets (`spread: none`)".to_owned(),
+        ),
+        RedSpread::PerPacket if !r.wait => all.push(
+            "red spreads the gaps between drops over 1 to 1/p packets, not 1 to 1/p - 1 (`spread: per-packet`)"
+                .to_owned(),
+        ),
+        RedSpread::PerPacket | RedSpread::PerGap => {}
+    }
+    if r.ecn && r.gentle && r.marks == RedMarks::BelowCertain {
+        all.push("red marks below its maximum only (`marks: below-max`)".to_owned());
+    }
+    if r.first_passes {
+        all.push(
+            "red counts from the packet behind the first above the minimum (`first_passes`)"
+                .to_owned(),
+        );
+    }
+    if r.spare_short_queue {
+        all.push("red drops at a short queue too (`spare_short_queue`)".to_owned());
+    }
+    let scaled = match r.size_scaling {
+        SizeScaling::None => None,
+        SizeScaling::Paper => Some(("max_packet", r.max_packet)),
+        SizeScaling::Ns => Some(("mean_packet", r.mean_packet)),
+    };
+    if let Some((key, size)) = scaled {
+        all.push(format!(
+            "red does not scale probabilities by length (`size_scaling: {}`, `{key}` {size})",
+            shown(&r.size_scaling)
+        ));
+    }
+    all
+}
+
 /// `red`.
-fn red(r: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
-    let bytes = |packets: f64| (packets * f64::from(PACKET_BYTES) + 0.5) as u64;
-    let min = bytes(r.min_th).max(u64::from(PACKET_BYTES));
+fn red(spec: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let r = spec.rules();
+    let bytes = |threshold: f64| match r.unit {
+        RedUnit::Packets => (threshold * f64::from(PACKET_BYTES) + 0.5) as u64,
+        RedUnit::Bytes => (threshold + 0.5) as u64,
+    };
+    let least = match r.unit {
+        RedUnit::Packets => u64::from(PACKET_BYTES),
+        RedUnit::Bytes => 1,
+    };
+    let min = bytes(r.min_th).max(least);
     let max = bytes(r.max_th).max(min + 1);
     let (hard, counted) = match limit {
-        Limit::Packets(n) => (u64::from(n) * u64::from(PACKET_BYTES), ", of the limit"),
-        Limit::Bytes(n) => (n, ""),
-        Limit::Time(d) => (rate.bytes_in(d), ""),
+        Limit::Packets(n) => (u64::from(n) * u64::from(PACKET_BYTES), true),
+        Limit::Bytes(n) => (n, false),
+        Limit::Time(d) => (rate.bytes_in(d), false),
     };
     let decay = match r.mean_packet.0 == u64::from(PACKET_BYTES) {
         true => String::new(),
         false => format!(", not {} (`mean_packet`)", r.mean_packet),
     };
+    let mut taken = vec!["of an idle queue's decay"];
+    if counted {
+        taken.insert(0, "of the limit");
+    }
+    if !r.in_bytes() {
+        taken.insert(0, "of the thresholds");
+    }
+    let last = taken.pop().unwrap_or_default();
+    let before = match taken.is_empty() {
+        true => String::new(),
+        false => format!("{} and ", taken.join(", ")),
+    };
     notes.add(
         place,
-        format!(
-            "red counts bytes: a packet of the thresholds{counted} and of an idle queue's decay is taken as {PACKET_BYTES} B{decay}"
-        ),
+        format!("red counts bytes: a packet {before}{last} is taken as {PACKET_BYTES} B{decay}"),
     );
     if bytes(r.min_th) != min {
+        let one = if r.in_bytes() { "byte" } else { "packet" };
         notes.add(
             place,
-            format!("the least threshold of red is a packet, not {}", r.min_th),
+            format!("the least threshold of red is a {one}, not {}", r.min_th),
         );
     }
     if hard <= max {
@@ -227,7 +271,11 @@ fn red(r: &RedSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes) ->
             ),
         );
     }
-    let ecn = if r.ecn { " ecn harddrop" } else { "" };
+    let ecn = match (r.ecn, r.marks) {
+        (false, _) => "",
+        (true, RedMarks::Always) => " ecn",
+        (true, RedMarks::BelowMax | RedMarks::BelowCertain) => " ecn harddrop",
+    };
     format!(
         "red limit {}b min {min}b max {max}b avpkt {PACKET_BYTES}b burst {burst} probability {} bandwidth {}bit{ecn}",
         hard.max(max + 1),
@@ -280,13 +328,13 @@ fn one_profile(
         );
     }
     RedSpec {
-        min_th: packets(first.min),
-        max_th: packets(first.max.max(first.min.saturating_add(1))),
-        max_p: 1.0 / f64::from(first.denominator),
-        weight: 1.0 / f64::from(1_u32 << w.exponential_weighting_constant.min(31)),
-        gentle: false,
+        min_th: Some(packets(first.min)),
+        max_th: Some(packets(first.max.max(first.min.saturating_add(1)))),
+        max_p: Some(1.0 / f64::from(first.denominator)),
+        weight: Some(1.0 / f64::from(1_u32 << w.exponential_weighting_constant.min(31))),
+        gentle: Some(false),
         ecn: w.ecn,
-        mean_packet: w.mean_packet,
+        mean_packet: Some(w.mean_packet),
         ..RedSpec::default()
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn check(v: &mut View<'_>) {
         };
         let (profiles, weight, ecn) = match &aqm {
             AqmSpec::Red(red) => {
+                let red = red.rules();
                 let profile = Profile {
                     key: "aqm.red".to_owned(),
                     what: "RED".to_owned(),

@@ -11,6 +11,7 @@ mod arrival;
 mod codel;
 mod lossy;
 mod red;
+mod red_spec;
 mod wred;
 
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ pub use arrival::ArrivalAqm;
 pub use codel::{CodelSpec, InverseSqrt};
 pub(crate) use codel::{CodelVars, Judge};
 pub(crate) use lossy::Lossy;
-pub use red::{RedSpec, SizeScaling};
+pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 
 use crate::evidence::{Cause, Odds};

@@ -17,8 +17,8 @@ pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, Sha
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedSpec, SizeScaling, WredBy, WredDefaults, WredProfile,
-    WredSpec, WredUnit,
+    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant,
+    SizeScaling, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{
