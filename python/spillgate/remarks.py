@@ -94,6 +94,49 @@ def remarks(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
+_OVERLOAD = 1.05
+
+
+def overloaded(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
+    """Says which links were offered more than they carry, and how many times that.
+
+    Args:
+        rows: The rows about links and queues.
+        variants: All variants; where there are several, the one with the most is shown.
+
+    Example:
+        >>> def row(scope, name, metric, mean):
+        ...     return Row("a", scope, name, metric, "b/s", mean, None, None, 1)
+        >>> queue = row("queue", "wan/fifo", "offered", 3e7)
+        >>> link = [row("link", "wan", "carried", 1e7), row("link", "wan", "utilization", 1.0)]
+        >>> overloaded([queue, *link], ["a"])
+        ('link wan was offered 3 times its rate: the rest is lost, whatever the policy',)
+    """
+    by: dict[tuple[str, str, str], float] = {}
+    offered: dict[tuple[str, str], float] = {}
+    for r in rows:
+        if r.scope == "link":
+            by[r.variant, r.name, r.metric] = r.mean or 0.0
+        elif r.scope == "queue" and r.metric == "offered":
+            at = (r.variant, r.name.split("/", 1)[0])
+            offered[at] = offered.get(at, 0.0) + (r.mean or 0.0)
+    most: dict[str, tuple[float, str]] = {}
+    for (variant, link), bps in offered.items():
+        used = by.get((variant, link, "utilization"), 0.0)
+        carried = by.get((variant, link, "carried"), 0.0)
+        # A link that is not full carries what it is offered, or loses it elsewhere.
+        if used > 1.0 / _OVERLOAD and (factor := bps * used / carried) > _OVERLOAD:
+            most[link] = max(most.get(link, (0.0, "")), (factor, variant))
+    lines = []
+    for link, (factor, variant) in most.items():
+        where = f" ({variant})" if len(variants) > 1 else ""
+        lines.append(
+            f"link {link} was offered {factor:.3g} times its rate{where}: "
+            "the rest is lost, whatever the policy"
+        )
+    return tuple(lines)
+
+
 def identical(rows: Iterable[Row], variants: Sequence[str]) -> tuple[str, ...]:
     """Says which variants have several runs that all measured the same.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.remarks import identical, remarks, unsettled
+from spillgate.remarks import identical, overloaded, remarks, unsettled
 from spillgate.rows import (
     VERDICT_MARKS,
     Admission,
@@ -329,6 +329,7 @@ class Results:
         return (
             *identical(rows, variants),
             *unsettled(self.transients(), self.description),
+            *overloaded([*self.table(scope="link"), *self.table(scope="queue")], variants),
             *remarks(rows, variants),
         )
 
@@ -345,6 +346,9 @@ class Results:
 
     def _head(self) -> dict[str, Any]:
         described = asdict(self.description)
+        # Of the machine, not of the results, which are the same on any number of threads; the
+        # manifest has the threads.
+        del described["jobs"], described["memory_bytes"]
         described["measurement"] = {
             k: described.pop(k) for k in ("warmup", "duration", "interval")
         }

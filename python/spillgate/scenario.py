@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,8 @@ class Description:
         reroute: Seconds from a failure or repair until routes follow.
         warnings: What to know before believing the result.
         unmodelled: Configuration lines without effect.
-        memory_bytes: Upper estimate of the memory that the runs need.
-        jobs: Threads that the runs share.
+        memory_bytes: Upper estimate of the memory that the runs need; 0 in loaded results.
+        jobs: Threads that the runs share; 0 in loaded results.
         warmup: Seconds that are simulated but not counted.
         duration: Seconds that are measured.
         interval: Period of the time series in seconds.
@@ -95,8 +95,9 @@ class Description:
     reroute: float
     warnings: tuple[str, ...]
     unmodelled: tuple[Unmodelled, ...]
-    memory_bytes: int
-    jobs: int
+    # Of the machine, not of the scenario.
+    memory_bytes: int = field(compare=False)
+    jobs: int = field(compare=False)
     warmup: float
     duration: float
     interval: float
@@ -129,8 +130,8 @@ class Description:
             reroute=record.get("reroute", 0.0),
             warnings=tuple(record["warnings"]),
             unmodelled=tuple(Unmodelled(**u) for u in record["unmodelled"]),
-            memory_bytes=record["memory_bytes"],
-            jobs=record["jobs"],
+            memory_bytes=record.get("memory_bytes", 0),
+            jobs=record.get("jobs", 0),
             warmup=measurement["warmup"],
             duration=measurement["duration"],
             interval=measurement["interval"],

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::time::Dur;
 use crate::units::{
-    Rate, UnitError, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
+    Rate, UnitError, is_packets, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
 };
 
 /// A size in bytes.
@@ -147,6 +147,12 @@ fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {
 }
 
 fn parse_limit(text: &str) -> Result<Limit, UnitError> {
+    if is_packets(text) {
+        return parse_packets(text).map(Limit::Packets).map_err(|mut e| {
+            e.hint = "write a limit such as 64 packets, 96 kB or 20 ms".to_owned();
+            e
+        });
+    }
     parse_packets(text)
         .map(Limit::Packets)
         .or_else(|_| parse_size(text).map(Limit::Bytes))
@@ -306,7 +312,7 @@ textual!(
     "Duration",
     parse_dur,
     "a length of time with its unit",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|ns|min|h)\s*$",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(s|ms|us|µs|μs|ns|min|h)\s*$",
     ["20 ms", "60 s"]
 );
 textual!(
@@ -338,7 +344,7 @@ textual!(
     "Limit",
     parse_limit,
     "a queue limit in packets, bytes or time",
-    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|ns)\s*$",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p|[kMG]?B|bytes?|[KMG]iB|s|ms|us|µs|μs|ns)\s*$",
     ["64 packets", "96 kB", "20 ms"]
 );
 textual!(
@@ -346,7 +352,7 @@ textual!(
     "Burst",
     parse_burst,
     "a burst in bytes, or in time at the rate of its bucket",
-    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|ns)\s*$",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b|s|ms|us|µs|μs|ns)\s*$",
     ["8000 B", "20 ms"]
 );
 textual!(

@@ -123,14 +123,25 @@ fn scaled(text: &str, units: &[(&str, f64)], hint: &str) -> Result<f64, UnitErro
     if n < 0.0 {
         return Err(error(text, "it must not be negative", hint));
     }
-    match units.iter().find(|(u, _)| *u == unit) {
-        Some((_, scale)) => Ok(n * scale),
-        None => Err(error(
-            text,
-            format!("`{unit}` is not a unit that fits here"),
-            hint,
-        )),
+    if let Some((_, scale)) = units.iter().find(|(u, _)| same(u, unit)) {
+        return Ok(n * scale);
     }
+    let problem = format!("`{unit}` is not a unit that fits here");
+    // `mb/s` may be megabits, or a slip for milli: it is asked, not guessed.
+    match units.iter().find(|(u, _)| u.eq_ignore_ascii_case(unit)) {
+        Some((near, _)) => Err(error(
+            text,
+            problem,
+            &format!("did you mean `{near}`? {hint}"),
+        )),
+        None => Err(error(text, problem, hint)),
+    }
+}
+
+/// Whether a unit is written so. The Greek mu (U+03BC) is the micro sign (U+00B5): Unicode says that
+/// they are the same, keyboards have either.
+fn same(unit: &str, written: &str) -> bool {
+    unit == written || (unit.starts_with('\u{b5}') && written.strip_prefix('\u{3bc}') == Some("s"))
 }
 
 const RATE_HINT: &str = "write a rate such as 100 Mb/s, 64 kb/s, 1.5 Gb/s";
@@ -166,6 +177,9 @@ pub fn parse_rate(text: &str) -> Result<Rate, UnitError> {
     let bps = scaled(text, &RATE_UNITS, RATE_HINT)?;
     if bps > 1e15 {
         return Err(error(text, "it is above 1000 Tb/s", RATE_HINT));
+    }
+    if bps < 1.0 {
+        return Err(error(text, "a rate must be at least 1 b/s", RATE_HINT));
     }
     Rate::from_bps((bps + 0.5) as u64)
         .ok_or_else(|| error(text, "a rate must be at least 1 b/s", RATE_HINT))
@@ -219,16 +233,20 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 const COUNT_UNITS: [(&str, f64); 4] =
     [("packets", 1.0), ("packet", 1.0), ("pkts", 1.0), ("p", 1.0)];
 
+/// Whether a text is a number of packets, however many.
+pub(crate) fn is_packets(text: &str) -> bool {
+    split_number(text).is_ok_and(|(_, unit)| COUNT_UNITS.iter().any(|(u, _)| *u == unit))
+}
+
 /// Parses a number of packets.
 pub fn parse_packets(text: &str) -> Result<u32, UnitError> {
     const HINT: &str = "write a whole number of packets such as 64 packets";
     let n = scaled(text, &COUNT_UNITS, HINT)?;
-    if n > 4e9 || n.fract() != 0.0 {
-        return Err(error(
-            text,
-            "it is no whole number below 4 000 000 000",
-            HINT,
-        ));
+    if n.fract() != 0.0 {
+        return Err(error(text, "packets are whole", HINT));
+    }
+    if n > 4e9 {
+        return Err(error(text, "it is above 4,000,000,000 packets", HINT));
     }
     Ok(n as u32)
 }
@@ -262,11 +280,22 @@ mod tests {
         let problem = |t| parse_rate(t).unwrap_err().problem;
         assert_eq!(problem("100"), "the unit is missing");
         assert_eq!(problem("0 Mb/s"), "a rate must be at least 1 b/s");
+        assert_eq!(problem("0.5 b/s"), "a rate must be at least 1 b/s");
+        let hint = parse_rate("10 mb/s").unwrap_err().hint;
+        assert!(
+            hint.starts_with("did you mean `Mb/s`? write a rate"),
+            "{hint}"
+        );
+        // The micro sign and the Greek letter.
+        assert_eq!(parse_dur("3 \u{b5}s"), parse_dur("3 us"));
+        assert_eq!(parse_dur("3 \u{3bc}s"), parse_dur("3 us"));
+        let packets = |t| parse_packets(t).unwrap_err().problem;
+        assert_eq!(packets("1.5 packets"), "packets are whole");
+        assert_eq!(packets("1e10 packets"), "it is above 4,000,000,000 packets");
         assert_eq!(problem("-3 Mb/s"), "it must not be negative");
         assert_eq!(problem("20 ms"), "`ms` is not a unit that fits here");
         assert_eq!(problem("fast"), "this does not begin with a number");
         assert!(parse_percent("101 %").is_err());
-        assert!(parse_packets("1.5 packets").is_err());
     }
 
     #[test]

@@ -236,11 +236,7 @@ fn excerpt(
         0
     };
     let shown: String = source.chars().skip(skipped).collect();
-    let (lead, at) = if skipped > 0 {
-        ("... ", start - skipped + 4)
-    } else {
-        ("", start)
-    };
+    let lead = if skipped > 0 { "... " } else { "" };
     write!(
         f,
         "\n{line:>5} | {lead}{}",
@@ -250,9 +246,38 @@ fn excerpt(
         let room = SHOWN.saturating_sub(start - skipped).max(1);
         let left = length.saturating_sub(start).clamp(1, room);
         let carets = (width.max(1) as usize).min(left);
-        write!(f, "\n      | {}{}", " ".repeat(at), "^".repeat(carets))?;
+        // A Chinese character takes two columns.
+        let columns = |from: usize, n| {
+            source
+                .chars()
+                .skip(from)
+                .take(n)
+                .map(columns)
+                .sum::<usize>()
+        };
+        let (before, meant) = (columns(skipped, start - skipped), columns(start, carets));
+        let before = " ".repeat(lead.len() + before);
+        write!(f, "\n      | {before}{}", "^".repeat(meant.max(1)))?;
     }
     Ok(())
+}
+
+/// Columns that a character takes on a terminal: two where Unicode (UAX 11) has it as wide.
+fn columns(c: char) -> usize {
+    const WIDE: [(u32, u32); 10] = [
+        (0x1100, 0x115F),
+        (0x2E80, 0x303E),
+        (0x3041, 0xA4CF),
+        (0xAC00, 0xD7A3),
+        (0xF900, 0xFAFF),
+        (0xFE30, 0xFE6F),
+        (0xFF00, 0xFF60),
+        (0xFFE0, 0xFFE6),
+        (0x1F300, 0x1FAFF),
+        (0x20000, 0x3FFFD),
+    ];
+    let c = u32::from(c);
+    1 + usize::from(WIDE.iter().any(|(from, to)| (*from..=*to).contains(&c)))
 }
 
 /// One or several diagnostics, in the order of their place in the input.

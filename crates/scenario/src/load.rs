@@ -127,6 +127,21 @@ pub fn load(
     }
 }
 
+/// The error for a file that is no scenario but a router's configuration, at the line that tells.
+fn router(name: &str, text: &str) -> Option<Diagnostic> {
+    const HEADS: [&str; 4] = ["policy-map ", "class-map ", "interface ", "hostname "];
+    let lines = (1_u32..).zip(text.lines());
+    let mut heads = lines.filter(|(_, l)| HEADS.iter().any(|h| l.starts_with(h)));
+    let (number, line) = heads.next()?;
+    let message = "this is a router's configuration, not a scenario";
+    let hint = format!(
+        "`spillgate import {name}` says what is understood of it; a scenario names it: `configs: [{{ios: {name}, interfaces: ..}}]`"
+    );
+    let mut d = Diagnostic::error(codes::WRONG_TYPE, message).at(name, number, 1);
+    d.source = Some(line.to_owned());
+    Some(d.hint(hint))
+}
+
 /// None only after an error was reported.
 pub(crate) fn run(
     ctx: &mut Ctx<'_>,
@@ -221,6 +236,13 @@ pub(crate) fn tree(
     let text = ctx.texts.file(&name, &bytes);
     let content = decode(&name, &bytes).map_err(|d| ctx.report(d)).ok()?;
     let parsed = yaml::parse(content, text, &ctx.texts);
+    let readable = |n: &Node| matches!(n.value, Value::Map(_) | Value::Null);
+    if !parsed.as_ref().is_ok_and(readable) {
+        if let Some(d) = router(&name, content) {
+            ctx.report(d);
+            return None;
+        }
+    }
     let mut root = parsed.map_err(|ds| ctx.report_all(ds)).ok()?;
     if root.value == Value::Null {
         let d = Diagnostic::error(codes::EMPTY, "the scenario is empty")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from spillgate.cli.text import console
+from spillgate.cli.text import console, wrapped
 from spillgate.metrics import format_value
 
 Record = Mapping[str, Any]
@@ -45,7 +44,7 @@ def _line(out: Console, depth: int, text: str, style: str = "") -> None:
     """A line whose continuation stands below its start."""
     indent = " " * (depth * _INDENT)
     width = max(20, out.width)
-    for part in textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent):
+    for part in wrapped(text, width, indent, indent):
         out.print(Text(part, style), soft_wrap=True)
 
 

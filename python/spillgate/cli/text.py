@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import textwrap
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
@@ -68,9 +68,49 @@ def width(out: Console, shown: Table) -> int:
     return Measurement.get(out, out.options.update(width=1000), shown).maximum
 
 
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of at most so many columns; a Chinese character takes two.
+
+    Args:
+        text: Words.
+        width: Columns of a terminal.
+        first: What the first line begins with.
+        rest: What the others begin with.
+
+    Example:
+        >>> wrapped("one two three", 9), wrapped("two 語音 語音", 9, "- ", "  ")
+        (['one two', 'three'], ['- two', '  語音', '  語音'])
+        >>> wrapped("語音語音語音", 8, "", "  ")
+        ['語音語', '  音語音']
+    """
+    lines: list[str] = []
+    line, bare = first, True
+    for word in text.split():
+        # A word is broken only where it fits on no line.
+        for number, part in enumerate(_parts(word, width - max(cell_len(first), cell_len(rest)))):
+            blank = "" if bare else " "
+            if not bare and (number or cell_len(line) + cell_len(blank + part) > width):
+                lines.append(line)
+                line, blank = rest, ""
+            line, bare = line + blank + part, False
+    return [] if bare else [*lines, line]
+
+
+def _parts(word: str, width: int) -> list[str]:
+    """A word, or the pieces of one that has wide characters and is too long."""
+    if cell_len(word) <= width or cell_len(word) == len(word):
+        return [word]
+    pieces = [""]
+    for character in word:
+        if pieces[-1] and cell_len(pieces[-1] + character) > width:
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
 def legend(out: Console, text: str) -> None:
     """What the columns of the table above mean."""
-    for line in textwrap.wrap(text, out.width):
+    for line in wrapped(text, out.width):
         out.print(Text(line, "dim"))
     out.print()
 
@@ -79,15 +119,7 @@ def item(out: Console, text: str) -> None:
     """Prints an indented entry whose further lines hang below its first word."""
     for number, line in enumerate(text.splitlines() or [""]):
         first = "  " if number == 0 else "    "
-        wrapped = textwrap.wrap(
-            line,
-            out.width,
-            initial_indent=first,
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for piece in wrapped:
+        for piece in wrapped(line, out.width, first, "    "):
             out.print(Text(piece), overflow="fold")
 
 
