@@ -1,6 +1,7 @@
 """`spillgate import` from end to end, and what it shows of a configuration."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -306,3 +307,27 @@ def test_a_line_that_a_terminal_broke_is_put_together(cli, config):
     done = cli("import", config.name, "--strict")
     assert done.returncode == 2
     assert done.stderr.startswith("r.cfg:10:1: error: line 11 seems to be the end of this line")
+
+
+def test_every_line_without_effect_is_listed_and_found(cli, tmp_path):
+    configs = Path(__file__).parents[2] / "crates/import/tests/configs"
+    text = (configs / "spokes.ios-xe.cfg").read_text(encoding="utf-8")
+    (tmp_path / "r.cfg").write_text(text, encoding="utf-8")
+    platform = ("--platform", "ios-xe", "--format", "json")
+    listed = json.loads(cli("import", "r.cfg", *platform).stdout)["unmodelled"]
+    lines = {u["line"] for u in listed}
+    assert all(text.splitlines()[u["line"] - 1].strip() == u["text"] for u in listed)
+    assert {42, 43, 44, 47, 48, 54, 55, 57, 59, 61, 63, 64, 65, 66, 67, 69, 71} <= lines
+    found = json.loads(cli("check", "r.cfg", "--format", "json").stdout)["findings"]
+    assert {f["line"] for f in found if f["id"].startswith("SG-R")} == lines
+    shown = cli("import", "r.cfg").stdout
+    assert all(f"line {line}: " in shown for line in lines), shown
+
+
+def test_drop_drops(tmp_path):
+    text = CONFIG.replace("  priority percent 20\n", "  drop\n")
+    (tmp_path / "r.cfg").write_text(text, encoding="utf-8")
+    (tmp_path / "s.yaml").write_text(SCENARIO, encoding="utf-8")
+    results = spillgate.run(tmp_path / "s.yaml", runs=1)
+    row = results.value(results.description.variants[0], "class", "voice", "loss_ratio")
+    assert row.mean == 1.0
