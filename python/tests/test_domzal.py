@@ -6,16 +6,19 @@ import re
 from dataclasses import replace
 
 import pytest
+from matplotlib.figure import Figure
 
 from spillgate.papers import domzal, page
-from spillgate.papers.domzal import beyond, ledger, oracle, system
+from spillgate.papers.domzal import beyond, figures, ledger, oracle, system
 from spillgate.papers.domzal.cells import Cell, Reader, Wait, percentile
 from spillgate.papers.domzal.claims import CLAIMS, Found
 from spillgate.papers.domzal.effort import FULL, QUICK, Effort
 from spillgate.papers.domzal.regression import fit, slopes
 from spillgate.papers.domzal.system import BASIC, MECHANISMS, ROUTERS, SCHEDULERS, Setting
+from spillgate.papers.judge import shown
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import PerRun
+from spillgate.papers.model import Quantity
 from spillgate.result import Results, Saved
 from spillgate.scenario import Description
 
@@ -61,7 +64,12 @@ def as_the_paper_says():
     }
     by_flows = {(r, n): table["PFQ", r] for r in ROUTERS for n in system.FLOWS}
     expected = {s: PerRun((0.97, 1.02, 1.0, math.nan), "ratio") for s in SCHEDULERS}
-    return Found(table, expected, by_flows, by_timer, cell(78.0, 240.0))
+    by_cost = {
+        (m, t): cell(0.45 * t, 0.5 * t, transfer=310.0)
+        for m in MECHANISMS
+        for t in (1.0, 20.0, 200.0)
+    }
+    return Found(table, expected, by_flows, by_timer, by_cost, cell(78.0, 240.0))
 
 
 def verdicts(found):
@@ -110,8 +118,8 @@ def loaded(found):
 
 
 def dear(found):
-    by_timer = {k: replace(c, transfer=around(360.0)) for k, c in found.by_timer.items()}
-    return replace(found, by_timer=by_timer)
+    by_cost = {k: replace(c, transfer=around(360.0)) for k, c in found.by_cost.items()}
+    return replace(found, by_cost=by_cost)
 
 
 WRONG = {
@@ -472,8 +480,13 @@ TINY = Effort(
     aftermath=10.0,
     end=50.0,
     prolonged=60.0,
-    timers=(2.0, 5.0),
-    flows=(200, 250),
+    decisive=0.03,
+    deciding=2,
+    early=20.0,
+    timers=(2.0, 3.0, 5.0),
+    costs=(2.0, 20.0),
+    traded=2,
+    flows=(200, 225, 250),
     sweep_start=5.0,
     sweep_gap=0.5,
     sweep_end=30.0,
@@ -503,9 +516,54 @@ def test_everything_is_run_and_written(tiny):
     assert all(a["effect"] for a in document["assumptions"])
     names = {p.stem for p in (where / "figures").glob("*.png")}
     assert {"fig06-waits-by-flows", "fig07-efm", "fig08-raef", "fig09-rbaef"} <= names
-    for name in ("table1", "table1-lit", "timers", "flows", "closures", "beyond", "ledger-waits"):
+    for name in (
+        "table1",
+        "table1-trigger",
+        "settings",
+        "table1-lit",
+        "timers",
+        "costs",
+        "flows",
+        "closures",
+        "beyond",
+        "ledger-waits",
+    ):
         assert (where / f"tables/{name}.csv").is_file()
     assert (where / "runs/table-i-mechanisms/admission.csv").is_file()
+
+
+def test_the_ledger_is_run_as_often_as_the_claims(tiny):
+    """Each point has the runs of the claims, so that each mean has an interval."""
+    found, _ = tiny
+    waits = next(t for s in found.sections for t in s.tables if t.file == "ledger-waits")
+    quantities = [c for row in waits.rows for c in row if isinstance(c, Quantity)]
+    assert quantities
+    # With so short runs some streams come too late for either router.
+    assert {q.n for q in quantities if q.n} == {found.runs}
+
+
+def test_a_trigger_that_is_admitted_waits_less(tiny):
+    """D3 with the suspected cause on and off, under the same seeds."""
+    found, _ = tiny
+    table = {t.file: t for s in found.sections for t in s.tables}
+    dropped = {row[1]: row[3] for row in table["table1"].rows[1:4]}
+    admitted = {row[1]: row[3] for row in table["table1-trigger"].rows[:3]}
+    assert dropped.keys() == admitted.keys() == set(MECHANISMS)
+    assert all(admitted[m].mean < dropped[m].mean for m in MECHANISMS)
+    d3 = next(j for j in found.claims if j.claim.id == "D3")
+    assert d3.verdict == "reproduced" or "it is admitted at once" in d3.reason
+
+
+def test_what_is_cut_off_is_shown_as_a_lower_bound(reader):
+    found = reader.cell("x", 250.0)
+    assert shown(found.wait("R2").quantity).startswith("≥ ")
+    assert not shown(found.wait("R4").quantity).startswith("≥ ")
+    assert shown(reader.cell("x", 250.0, 400.0).wait("R4").quantity).startswith("≥ ")
+    figure = Figure()
+    axes = figure.add_subplot()
+    figures._line(axes, {1.0: found.wait("R2"), 2.0: found.wait("R4")}, color="black")
+    arrows = [line for line in axes.lines if line.get_label() == "_cut off"]
+    assert [list(line.get_xdata()) for line in arrows] == [[1.0]]
 
 
 def test_mechanisms_let_streams_in_sooner(tiny):
@@ -539,7 +597,12 @@ def test_more_flows_need_more_of_the_rates():
 
 def test_efforts_are_of_the_paper():
     assert FULL.few >= 10
-    assert (FULL.scale, FULL.failure, FULL.end) == (1.0, 250.0, 500.0)
+    # Every point of the ledger is run as often as the claims, and what decides figure 6 at full
+    # rates.
+    assert FULL.ledger is None
+    assert FULL.decisive == 1.0
+    assert (FULL.failure, FULL.end) == (250.0, 500.0)
+    assert max(FULL.costs) == 200.0
     assert set(QUICK.timers) <= set(FULL.timers)
     assert set(QUICK.flows) <= set(FULL.flows)
 

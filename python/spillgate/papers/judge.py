@@ -172,9 +172,12 @@ def shown(q: Quantity) -> str:
         '4.66 ±0.06'
         >>> shown(Quantity(0.0058, None, None, "s", 1))
         '5.8 ms'
+        >>> shown(Quantity(180.0, None, None, "s", 3, at_least=True))
+        '≥ 180 s'
     """
     if q.mean is None:
         return "undefined"
     half = None if q.low is None or q.high is None else (q.high - q.low) / 2
     scale = scale_for("" if q.unit == "ratio" else q.unit, [q.mean, half])
-    return f"{format_number(q.mean, half, scale)} {scale.unit}".rstrip()
+    value = f"{format_number(q.mean, half, scale)} {scale.unit}".rstrip()
+    return f"≥ {value}" if q.at_least else value

@@ -32,6 +32,12 @@ def rounded(x: float) -> float | None:
 class PerRun:
     """One quantity in every run; NaN where undefined.
 
+    Attributes:
+        values: The values, run by run.
+        unit: Their unit.
+        at_least: Whether some are of what was cut off. Differences and ratios of such are bounds
+            of neither side, and do not say so.
+
     Example:
         >>> fifo, llq = PerRun((6.0, 8.0), "s"), PerRun((2.0, 2.0), "s")
         >>> (fifo / llq).values
@@ -40,6 +46,7 @@ class PerRun:
 
     values: tuple[float, ...]
     unit: str
+    at_least: bool = False
 
     def _with(self, other: PerRun | float, f: Callable[[float, float], float]) -> list[float]:
         others = other.values if isinstance(other, PerRun) else (other,) * len(self.values)
@@ -62,7 +69,7 @@ class PerRun:
         """Mean and interval over the runs."""
         mean, low, high = _engine.interval(self.values)
         n = sum(not math.isnan(v) for v in self.values)
-        return Quantity(rounded(mean), rounded(low), rounded(high), self.unit, n)
+        return Quantity(rounded(mean), rounded(low), rounded(high), self.unit, n, self.at_least)
 
 
 def largest(of: Iterable[PerRun]) -> PerRun:
@@ -80,7 +87,7 @@ def _each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float]) -> PerRun
     runs = zip(*(q.values for q in every), strict=True)
     # max and min answer by order where one is NaN.
     found = (math.nan if any(math.isnan(v) for v in run) else f(run) for run in runs)
-    return PerRun(tuple(found), every[0].unit)
+    return PerRun(tuple(found), every[0].unit, any(q.at_least for q in every))
 
 
 class Measured:

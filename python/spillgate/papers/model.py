@@ -44,6 +44,7 @@ class Quantity:
         unit: `s`, `b/s`, `1` for shares of a whole, `ratio` for other ratios, or a word for
             counts.
         n: Runs in which it is defined.
+        at_least: Whether values are in it that were cut off, so that it is a lower bound.
     """
 
     mean: float | None
@@ -51,6 +52,7 @@ class Quantity:
     high: float | None
     unit: str
     n: int
+    at_least: bool = False
 
 
 @dataclass(frozen=True)

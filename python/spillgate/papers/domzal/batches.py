@@ -98,6 +98,20 @@ def table_one(
     return TableOne(cells, (first.results, second.results))
 
 
+def triggered(lab: Lab, effort: Effort, main: TableOne) -> dict[tuple[str, str], Cell]:
+    """Table I where the packet that triggers a removal is admitted; basic FAN has no removals."""
+    settings = {
+        named(s, m): Setting(scheduler=s, router=m, failure=effort.failure, rest=system.TRIGGER)
+        for s in SCHEDULERS
+        for m in MECHANISMS
+    }
+    end = effort.failure + effort.aftermath
+    title = "Table I mechanisms, triggers admitted"
+    found = run(lab, title, settings, lab.runs, end, scale=effort.scale, keep=True)
+    cells = {(s, m): found.cells[named(s, m)] for s in SCHEDULERS for m in MECHANISMS}
+    return {k: cells.get(k, c) for k, c in main.cells.items()}
+
+
 @dataclass(frozen=True)
 class Prolonged:
     """Basic FAN with more time, by scheduler.
@@ -168,59 +182,60 @@ def closed_for(cell: Cell, workload: Workload, failure: float, scale: float) -> 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """The runs of figures 6 to 9.
+    """The runs of figures 6 to 9, and of what mechanisms cost.
 
     Attributes:
-        by_timer: By scheduler, mechanism and timer.
+        by_timer: Waits at R2 by scheduler, mechanism and timer; nothing else of them is of use.
         by_flows: Under PFQ, by router and number of flows.
-        reference: Basic FAN under PFQ with the same traffic.
+        by_cost: Under PFQ over whole runs, by mechanism and timer.
+        reference: Basic FAN under PFQ with the traffic of `by_cost`.
     """
 
     by_timer: Mapping[tuple[str, str, float], Cell]
     by_flows: Mapping[tuple[str, int], Cell]
+    by_cost: Mapping[tuple[str, float], Cell]
     reference: Cell
 
 
 def sweeps(lab: Lab, effort: Effort) -> Sweeps:
     """Varies the timers and the number of flows."""
-    few = min(effort.few, lab.runs)
     of = Setting(workload=effort.sweep, failure=effort.failure)
     points = [(m, t) for m in MECHANISMS for t in effort.timers]
-    whole = {f"{m} {t:g} s": replace(of, router=m, timer=t) for m, t in points}
-    pfq = run(
-        lab,
-        "Timers, PFQ",
-        {BASIC: of, **whole},
-        few,
-        effort.end,
-        scale=effort.small,
-    )
-    first = {
-        name: replace(s, scheduler="PDRR", failure=None, rest=ALONE) for name, s in whole.items()
-    }
-    pdrr = run(
-        lab, "Timers, PDRR", first, few, min(effort.sweep_end, effort.failure), scale=effort.small
-    )
-    by_timer = {
-        (s, m, t): cells[f"{m} {t:g} s"]
-        for s, cells in (("PFQ", pfq.cells), ("PDRR", pdrr.cells))
-        for m, t in points
-    }
-    least, *more = effort.flows
+    by_timer: dict[tuple[str, str, float], Cell] = {}
+    for scheduler in SCHEDULERS:
+        alone = replace(of, scheduler=scheduler, failure=None, rest=ALONE)
+        # PDRR at fewer timers: the claim is about the same line.
+        mine = [(m, t) for m, t in points if scheduler == "PFQ" or t in effort.timers[::2]]
+        settings = {f"{m} {t:g} s": replace(alone, router=m, timer=t) for m, t in mine}
+        end = min(effort.sweep_end, effort.failure)
+        runs = min(effort.few, lab.runs)
+        cells = run(lab, f"Timers, {scheduler}", settings, runs, end, scale=effort.small).cells
+        by_timer |= {(scheduler, m, t): cells[f"{m} {t:g} s"] for m, t in mine}
+    dear = [(m, t) for m in MECHANISMS for t in effort.costs]
+    whole = {f"{m} {t:g} s": replace(of, router=m, timer=t) for m, t in dear}
+    runs = min(effort.traded, lab.runs)
+    costs = run(
+        lab, "What timers cost", {BASIC: of, **whole}, runs, effort.end, scale=effort.small
+    ).cells
+    by_cost = {(m, t): costs[f"{m} {t:g} s"] for m, t in dear}
+    return Sweeps(by_timer, _by_flows(lab, effort, of), by_cost, costs[BASIC])
 
-    def loaded(router: str, n: int) -> Setting:
-        return replace(of, router=router, workload=replace(effort.sweep, flows=n))
 
-    every: dict[str, Cell] = {}
-    for n in more:
+def _by_flows(lab: Lab, effort: Effort, of: Setting) -> dict[tuple[str, int], Cell]:
+    """Figure 6: its ends decide the claim, and are run at more of the rates."""
+    ends = (effort.flows[0], effort.flows[-1])
+    runs = min(effort.deciding, lab.runs)
+    early = replace(of, workload=system.W_CAL, failure=effort.early)
+    found: dict[tuple[str, int], Cell] = {}
+    for n in effort.flows:
         # Basic FAN takes the longest, and no claim of figure 6 is about it.
-        for title, routers, end, scale in (
-            ("mechanisms", MECHANISMS, effort.failure + effort.aftermath, effort.load(n)),
-            ("basic FAN", (BASIC,), effort.end, effort.small),
+        decided = max(effort.load(n), effort.decisive if n in ends else 0.0)
+        for title, routers, base, end, scale in (
+            ("mechanisms", MECHANISMS, early, effort.early + effort.aftermath, decided),
+            ("basic FAN", (BASIC,), of, effort.end, effort.small),
         ):
-            settings = {f"{r} {n}": loaded(r, n) for r in routers}
-            every |= run(lab, f"{n} elastic flows, {title}", settings, few, end, scale=scale).cells
-    by_flows = {(m, least): by_timer["PFQ", m, system.TIMER] for m in MECHANISMS}
-    by_flows[BASIC, least] = pfq.cells[BASIC]
-    by_flows |= {(r, n): every[f"{r} {n}"] for r in system.ROUTERS for n in more}
-    return Sweeps(by_timer, by_flows, pfq.cells[BASIC])
+            workload = replace(base.workload, flows=n)
+            settings = {f"{r} {n}": replace(base, router=r, workload=workload) for r in routers}
+            cells = run(lab, f"{n} elastic flows, {title}", settings, runs, end, scale=scale).cells
+            found |= {(r, n): cells[f"{r} {n}"] for r in routers}
+    return found

@@ -57,12 +57,18 @@ class Cell:
 
     def wait(self, router: str) -> PerRun:
         """Mean waiting time of the streams in each run; NaN where none came."""
-        return PerRun(tuple(_mean(w.seconds for w in run) for run in self.waits[router]), "s")
+        means = tuple(_mean(w.seconds for w in run) for run in self.waits[router])
+        return PerRun(means, "s", self._cut(router))
+
+    def _cut(self, router: str) -> bool:
+        """Whether a wait had not ended when the time was over."""
+        return any(not w.admitted for run in self.waits[router] for w in run)
 
     def longest(self, router: str) -> PerRun:
         """The longest waiting time in each run."""
         runs = self.waits[router]
-        return PerRun(tuple(max((w.seconds for w in run), default=math.nan) for run in runs), "s")
+        most = tuple(max((w.seconds for w in run), default=math.nan) for run in runs)
+        return PerRun(most, "s", self._cut(router))
 
     def all_waits(self, router: str) -> list[float]:
         """The waiting times of all runs, ascending."""

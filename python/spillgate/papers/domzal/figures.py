@@ -33,13 +33,29 @@ def _saved(make: Callable[[], Figure]) -> Callable[[Path], None]:
 
 
 def _line(axes: Axes, points: Mapping[float, PerRun], **look: object) -> None:
-    """Means with intervals; the lower end of one that reaches 0 is left out on a log axis."""
+    """Means with intervals; the lower end of one that reaches 0 is left out on a log axis.
+
+    Means with values that were cut off have an arrow upwards.
+    """
     xs = list(points)
     qs = [q.quantity for q in points.values()]
     ys = [math.nan if q.mean is None else q.mean for q in qs]
     below = [0.0 if q.low is None or q.mean is None else q.mean - max(q.low, 0.0) for q in qs]
     above = [0.0 if q.high is None or q.mean is None else q.high - q.mean for q in qs]
     axes.errorbar(xs, ys, yerr=[below, above], capsize=2, elinewidth=0.8, markersize=4, **look)  # type: ignore[arg-type]
+    cut = [(x, y) for x, y, q in zip(xs, ys, qs, strict=True) if q.at_least]
+    if cut:
+        # What was cut off is a lower bound: hollow, with an arrow to where it may be.
+        axes.plot(
+            [x for x, _ in cut],
+            [y for _, y in cut],
+            linestyle="none",
+            marker="$\\uparrow$",
+            markersize=9,
+            markerfacecolor="white",
+            color=look.get("color"),
+            label="_cut off",
+        )
 
 
 def waits_by_flows(by_flows: Mapping[tuple[str, int], Cell]) -> Picture:
@@ -73,12 +89,18 @@ def waits_by_flows(by_flows: Mapping[tuple[str, int], Cell]) -> Picture:
         return figure
 
     return Picture(
-        "fig06-waits-by-flows", "Figure 6: waits by number of elastic flows", _saved(make)
+        "fig06-waits-by-flows", "Figure 6: waits by number of elastic flows", _saved(make), CUT
     )
 
 
+CUT = "An arrow upwards: some streams were not admitted when the run ended, a lower bound."
+
+
 def waits_by_timer(
-    number: int, mechanism: str, by_timer: Mapping[tuple[str, str, float], Cell]
+    number: int,
+    mechanism: str,
+    by_timer: Mapping[tuple[str, str, float], Cell],
+    by_cost: Mapping[tuple[str, float], Cell],
 ) -> Picture:
     """Figures 7 to 9: waits at R2 under both schedulers, at R4 under PFQ, and half the timer."""
     parameter = system.PARAMETERS[mechanism]
@@ -108,7 +130,12 @@ def waits_by_timer(
                 at_r2 = {t: c.wait("R2") for t, c in cells.items()}
                 _line(panel, at_r2, color=colors[0][0], marker="o", label="R2")
                 if scheduler == "PFQ":
-                    at_r4 = {t: c.wait("R4") for t, c in cells.items()}
+                    last = max(cells)
+                    at_r4 = {
+                        t: c.wait("R4")
+                        for (m, t), c in by_cost.items()
+                        if m == mechanism and t <= last
+                    }
                     _line(panel, at_r4, color=colors[1][0], marker="s", label="R4")
                 panel.set_ylim(bottom=0)
                 panel.set_xlabel(f"{parameter} (s)")
@@ -121,6 +148,7 @@ def waits_by_timer(
         f"fig{number:02}-{mechanism.lower()}",
         f"Figure {number}: waits by {parameter}, {mechanism}",
         _saved(make),
+        CUT,
     )
 
 
@@ -223,7 +251,7 @@ def openings(found: TableOne, failure: float, scale: float) -> Picture:
     )
 
 
-def transfer_cost(by_timer: Mapping[tuple[str, str, float], Cell], reference: Cell) -> Picture:
+def transfer_cost(by_cost: Mapping[tuple[str, float], Cell], reference: Cell) -> Picture:
     """What each timer costs the elastic flows, against what it gives the streams."""
 
     def make() -> Figure:
@@ -232,24 +260,30 @@ def transfer_cost(by_timer: Mapping[tuple[str, str, float], Cell], reference: Ce
         from spillgate.plot.style import palette, styled
 
         with styled():
-            figure = Figure(figsize=(5.4, 3.2))
-            axes = figure.add_subplot()
-            axes.axhline(1.1, color="#444444", linewidth=0.9, linestyle="--", label="1.1")
+            figure = Figure(figsize=(8.2, 3.2))
+            cost, wait = figure.subplots(1, 2)
+            cost.axhline(1.1, color="#444444", linewidth=0.9, linestyle="--", label="1.1")
+            wait.axhline(1.0, color="#444444", linewidth=0.9, linestyle="--", label="1 s")
             for m, (color, _), mark in zip(
                 MECHANISMS, palette(len(MECHANISMS)), _MARKS, strict=False
             ):
-                points = {
-                    t: c.transfer / reference.transfer
-                    for (s, of, t), c in by_timer.items()
-                    if (s, of) == ("PFQ", m)
-                }
-                _line(axes, points, color=color, marker=mark, label=m)
-            timers = sorted({t for _, _, t in by_timer})
-            axes.set_xticks(timers, [f"{t:g}" for t in timers])
-            axes.set_xlabel("timer (s)")
-            axes.set_ylabel("mean transfer time / basic")
-            axes.legend(loc="best", fontsize=7)
-            axes.set_title("D10: what the timer costs elastic flows")
+                cells = {t: c for (of, t), c in by_cost.items() if of == m}
+                ratios = {t: c.transfer / reference.transfer for t, c in cells.items()}
+                waits = {t: c.wait("R4") for t, c in cells.items()}
+                _line(cost, ratios, color=color, marker=mark, label=m)
+                _line(wait, waits, color=color, marker=mark, label=m)
+            timers = sorted({t for _, t in by_cost})
+            for panel in (cost, wait):
+                panel.set_xscale("log")
+                panel.set_xticks(timers, [f"{t:g}" for t in timers])
+                panel.set_xticks([], minor=True)
+                panel.set_xlabel("timer (s)")
+                panel.legend(loc="best", fontsize=7)
+            wait.set_yscale("log")
+            cost.set_ylabel("mean transfer time / basic")
+            wait.set_ylabel("wait at R4 (s)")
+            cost.set_title("D10: what the timer costs elastic flows", fontsize=8, pad=3)
+            wait.set_title("and what it gives streams", fontsize=8, pad=3)
         return figure
 
-    return Picture("d10-transfers", "D10: transfer time by timer", _saved(make))
+    return Picture("d10-transfers", "D10: transfer time and wait by timer", _saved(make), CUT)

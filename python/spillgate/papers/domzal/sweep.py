@@ -44,42 +44,50 @@ def judged(cells: Mapping[str, Cell]) -> dict[str, Judged]:
     return {c.id: judge(c, c.test(found)) for c in CLAIMS if c.id in IDS}
 
 
-def _planned(of: Setting) -> dict[tuple[str, str, str], Setting]:
-    planned = {("", CHOSEN, router): _router(of, router) for router in system.ROUTERS}
+def _planned(effort: Effort) -> dict[tuple[str, str, str], Setting]:
+    base = {
+        router: Setting(router=router, failure=effort.failure if router == BASIC else effort.early)
+        for router in system.ROUTERS
+    }
+    planned = {("", CHOSEN, router): of for router, of in base.items()}
     for line in LINES:
         for choice in line.choices:
             for router in line.assumption.policies:
                 key = (line.assumption.key, choice.label, router)
-                planned[key] = choice.change(_router(of, router))
+                planned[key] = choice.change(base[router])
     return planned
 
 
-def _router(of: Setting, router: str) -> Setting:
-    return Setting(router=router, workload=of.workload, failure=of.failure)
-
-
 def run(lab: Lab, effort: Effort) -> Sweep:
-    """Runs every choice by itself, under PFQ, on links of a part of the rate."""
-    planned = _planned(Setting(failure=effort.failure))
-    brief = min(effort.brief, lab.runs)
+    """Runs every choice by itself, under PFQ, as often as the claims and under their seeds."""
+    planned = _planned(effort)
+    runs = min(effort.ledger or lab.runs, lab.runs)
     cells: dict[tuple[str, str, str], Cell] = {}
-    for title, basic in (("mechanisms", False), ("basic FAN", True)):
+    for title, basic, end, scale in (
+        ("mechanisms", False, effort.early + effort.aftermath, effort.small),
+        ("basic FAN", True, effort.end, effort.least),
+    ):
         chosen = {k: s for k, s in planned.items() if (k[2] == BASIC) == basic}
-        end = effort.end if basic else effort.failure + effort.aftermath
         names = {", ".join(x for x in k if x): k for k in chosen}
         found = batches.run(
             lab,
             f"The ledger of assumptions: {title}",
             {name: chosen[k] for name, k in names.items()},
-            brief,
+            runs,
             end,
-            scale=effort.least,
+            scale=scale,
         )
         cells |= {names[name]: cell for name, cell in found.cells.items()}
-    return _sweep(cells)
+    how = (
+        f"PFQ, {runs} runs at each point under the seeds of the claims: basic FAN at "
+        f"{effort.least:g} of the rates until {effort.end:g} s, mechanisms at {effort.small:g}, "
+        f"with the failure after {effort.early:g} s. The first line is our choice in such runs. "
+        "Claims that compare schedulers, timers or numbers of flows are not judged here."
+    )
+    return _sweep(cells, how)
 
 
-def _sweep(cells: Mapping[tuple[str, str, str], Cell]) -> Sweep:
+def _sweep(cells: Mapping[tuple[str, str, str], Cell], note: str) -> Sweep:
     def of(key: str, label: str) -> dict[str, Cell]:
         return {r: cells.get((key, label, r), cells["", CHOSEN, r]) for r in system.ROUTERS}
 
@@ -99,11 +107,6 @@ def _sweep(cells: Mapping[tuple[str, str, str], Cell]) -> Sweep:
             verdicts.append((a.key, choice.label, *_letters(found)))
             waits.append(_waits(a.key, choice.label, here, a.policies))
         ledger.append(Ledgered(a, "; ".join(effects) or a.note))
-    note = (
-        "PFQ, on FAN links of a part of the rate with volumes and buffers in proportion, which "
-        "take as long with fewer packets; the first line is our choice under the same runs. "
-        "Claims that compare schedulers, timers or numbers of flows are not judged here."
-    )
     return Sweep(
         tuple(ledger),
         Table(

@@ -196,6 +196,10 @@ def fan(**values: object) -> tuple[tuple[str, object], ...]:
     return tuple((f"{_FAN}.{k.replace('__', '.')}", v) for k, v in values.items())
 
 
+TRIGGER = fan(accept_trigger=True)
+"""The second setting: the packet that triggers a removal is admitted at once."""
+
+
 def tcp(**values: object) -> tuple[tuple[str, object], ...]:
     """Values of the elastic flows' connections by key."""
     return tuple((f"{path}.tcp.{k}", v) for path in _ELASTIC for k, v in values.items())
