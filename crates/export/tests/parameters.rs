@@ -141,6 +141,7 @@ fn table() -> Vec<Row> {
             ("ce_threshold", json!(["1 ms", "2 us"])),
             ("max_packet", json!(["1500 B"])),
             ("inverse_sqrt", json!(["newton16"])),
+            ("as", json!(["linux"])),
         ],
     ));
     all.extend(queue(
@@ -196,6 +197,7 @@ fn table() -> Vec<Row> {
             ("max_packet", json!(["1500 B"])),
             ("guard", json!(["flow"])),
             ("inverse_sqrt", json!(["newton16"])),
+            ("as", json!(["linux"])),
         ],
     ));
     all.extend(fan());
@@ -305,6 +307,7 @@ fn of_class() -> Vec<Row> {
         ("rate", json!(["11 Mb/s", "12 %"])),
         ("burst", json!(["30 kB", "30 ms"])),
         ("excess_burst", json!(["30 kB", "30 ms"])),
+        ("as", json!(["htb"])),
     ];
     all.extend(rows("ShapeSpec", &shaped, &format!("{CLASS}/shape"), shape));
     all

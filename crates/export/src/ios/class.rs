@@ -197,6 +197,11 @@ impl Writer<'_> {
     /// Bc and Be; without Be it is 0, as IOS would take Bc for it. Without either IOS has 4 ms of
     /// both, and XR one burst.
     fn shape(&mut self, s: &ShapeSpec) {
+        if s.kind.is_some() {
+            self.note(
+                "whether a packet waits for tokens for all of it is the router's (`as: htb`)",
+            );
+        }
         let own = Some(Burst::Time(Dur::from_ms(4))).filter(|_| self.platform != Platform::IosXr);
         let default = s.burst.is_none() && s.excess_burst == own;
         match self.absolute(s.rate) {

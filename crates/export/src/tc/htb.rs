@@ -140,6 +140,9 @@ impl Script<'_> {
         );
         if let Some((_, burst)) = division.shape {
             let _ = write!(line, " cburst {burst}b");
+            if class.shape.as_ref().is_some_and(|s| s.kind.is_none()) {
+                self.notes.add(place, "htb sends while its tokens are not negative (`as: htb`), where this shaper waits for tokens for the whole packet");
+            }
         }
         self.lines.push(comment(place));
         self.lines.push(line);

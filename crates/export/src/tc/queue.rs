@@ -120,7 +120,7 @@ fn codel(c: &CodelSpec, limit: Limit, rate: Rate, place: &str, notes: &mut Notes
 
 /// The words of `codel` and `fq_codel` for what packets may wait.
 pub(super) fn delays(c: &CodelSpec, place: &str, notes: &mut Notes) -> String {
-    if c.inverse_sqrt == InverseSqrt::Exact {
+    if c.root() == InverseSqrt::Exact {
         notes.add(place, "Linux computes the square root of CoDel in 16 bits (`inverse_sqrt: newton16`): drops come closer after one another at first");
     }
     if c.max_packet != CodelSpec::default().max_packet {

@@ -272,6 +272,7 @@ fn class() -> impl Strategy<Value = ClassSpec> {
         .prop_map(
             |(share, shape, queue_limit, fair, aqm, by_dscp, by_precedence)| ClassSpec {
                 shape: shape.map(|(rate, b)| ShapeSpec {
+                    kind: None,
                     rate,
                     burst: b.map(|(n, _)| burst(rate, n)),
                     // None, the same, twice as much.

@@ -13,7 +13,7 @@
 //! needed beyond the one before, if it ended less than 16 intervals ago.
 //!
 //! Deviations: times are picoseconds, an instant at which something falls due belongs to it
-//! (RFC 8289: ≥; Linux: >). A mark sets the next instant from the one that was due, as a drop does.
+//! (RFC 8289: ≥; Linux: >, as `as: linux` has it). A mark sets the next instant from the one that was due, as a drop does.
 //! Cost: O(1) per packet, one square root per drop.
 
 use schemars::JsonSchema;
@@ -29,6 +29,9 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CodelSpec {
+    /// Whose CoDel it is. Default: that of RFC 8289.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub variant: Option<CodelVariant>,
     /// What a packet may wait in a good queue. Default 5 ms, 5 % of `interval` (RFC 8289).
     pub target: Dur,
     /// For how long packets have to wait longer than `target` before the first is dropped: about the
@@ -43,19 +46,30 @@ pub struct CodelSpec {
     /// While no more than this waits nothing is dropped: the largest packet of the link (RFC 8289
     /// §5, MAXPACKET). Default 1514 B, that of Ethernet.
     pub max_packet: Size,
-    /// How the square root is computed.
-    pub inverse_sqrt: InverseSqrt,
+    /// How the square root is computed. Default `exact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inverse_sqrt: Option<InverseSqrt>,
+}
+
+/// Whose CoDel it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CodelVariant {
+    /// That of Linux: the 16-bit root (`inverse_sqrt: newton16`), all times in whole ticks of 1.024 us,
+    /// rounded down, and the first drop of a period only when its instant has passed.
+    Linux,
 }
 
 impl Default for CodelSpec {
     fn default() -> Self {
         Self {
+            variant: None,
             target: Dur::from_ms(5),
             interval: Dur::from_ms(100),
             ecn: false,
             ce_threshold: None,
             max_packet: Size(1514),
-            inverse_sqrt: InverseSqrt::Exact,
+            inverse_sqrt: None,
         }
     }
 }
@@ -82,6 +96,15 @@ impl CodelSpec {
         Vec::new()
     }
 
+    /// How the square root is computed: as written, or as the variant does.
+    pub fn root(&self) -> InverseSqrt {
+        let of_variant = match self.variant {
+            Some(CodelVariant::Linux) => InverseSqrt::Newton16,
+            None => InverseSqrt::Exact,
+        };
+        self.inverse_sqrt.unwrap_or(of_variant)
+    }
+
     /// Checks the parameters.
     pub(crate) fn params(&self, at: &mut At<'_>) -> Result<CodelParams, BuildError> {
         at.check(
@@ -106,13 +129,31 @@ impl CodelSpec {
             &format!("it must not be above the interval of {}", self.interval),
             "RFC 8289 advises 5 % of the interval",
         )?;
+        let ticks = self.variant == Some(CodelVariant::Linux);
+        let whole = |d: Dur| {
+            if ticks {
+                Dur::from_ps(d.as_ps() / TICK * TICK)
+            } else {
+                d
+            }
+        };
+        for (key, time) in [("target", self.target), ("interval", self.interval)] {
+            at.check(
+                !whole(time).is_zero(),
+                key,
+                time,
+                "it is less than a tick of Linux, 1.024 us",
+                "write a longer time or leave `as: linux` out",
+            )?;
+        }
         Ok(CodelParams {
-            target: self.target,
-            interval: self.interval,
+            target: whole(self.target),
+            interval: whole(self.interval),
             ecn: self.ecn,
-            ce_threshold: self.ce_threshold.unwrap_or(Dur::MAX),
+            ce_threshold: self.ce_threshold.map_or(Dur::MAX, whole),
             max_packet: self.max_packet.0,
-            law: self.inverse_sqrt,
+            law: self.root(),
+            ticks,
         })
     }
 
@@ -123,6 +164,9 @@ impl CodelSpec {
         })
     }
 }
+
+/// Picoseconds of Linux's unit of time: 2¹⁰ ns.
+const TICK: u64 = 1_024_000;
 
 const LONGEST: Dur = Dur::from_secs(100);
 
@@ -135,17 +179,29 @@ pub(crate) struct CodelParams {
     max_packet: u64,
     ecn: bool,
     law: InverseSqrt,
+    /// Times are whole ticks.
+    ticks: bool,
 }
 
 impl CodelParams {
+    /// What a clock of this CoDel says at `t`.
+    #[inline]
+    fn clock(&self, t: Time) -> Time {
+        match self.ticks {
+            true => Time::from_ps(t.as_ps() / TICK * TICK),
+            false => t,
+        }
+    }
+
     /// When the drop after one at `t` falls due.
     fn control_law(&self, t: Time, vars: &CodelVars) -> Time {
-        let interval = self.interval.as_ps();
+        let unit = if self.ticks { TICK } else { 1 };
+        let interval = self.interval.as_ps() / unit;
         let gap = match self.law {
             InverseSqrt::Exact => (interval as f64 / f64::from(vars.count).sqrt() + 0.5) as u64,
             InverseSqrt::Newton16 => (interval * u64::from(vars.root)) >> 16,
         };
-        t + Dur::from_ps(gap)
+        t + Dur::from_ps(gap * unit)
     }
 }
 
@@ -207,7 +263,7 @@ impl CodelVars {
             self.first_above = now + p.interval;
             return false;
         }
-        now >= self.first_above
+        now > self.first_above || (now == self.first_above && !p.ticks)
     }
 
     /// One more drop, and one step of Newton's method: r <- r (3 - count r²) / 2.
@@ -231,7 +287,7 @@ impl CodelVars {
     /// The queue ran empty within a departure.
     pub(crate) fn exhausted(&mut self, judge: &Judge, now: Time, turn: Turn) {
         if turn == Turn::Began {
-            self.begin(&judge.params, now);
+            self.begin(&judge.params, judge.params.clock(now));
         }
         self.emptied();
     }
@@ -284,7 +340,8 @@ impl Judge {
             self.decided.clear();
         }
         let p = &self.params;
-        let waited = now.since(packet.arrived);
+        let now = p.clock(now);
+        let waited = now.since(p.clock(packet.arrived));
         let bad = vars.is_bad(p, now, waited, backlog);
         let acts = match *turn {
             Turn::First if vars.dropping => {

@@ -124,13 +124,52 @@ fn twenty_packets_that_wait_for_ever() {
     }
     // The 16-bit root after two drops is 1/2, not 1/√2, so that a fourth falls due.
     let newton = CodelSpec {
-        inverse_sqrt: InverseSqrt::Newton16,
+        inverse_sqrt: Some(InverseSqrt::Newton16),
         ..spec
     };
     let (marks, _, _) = departures(&newton, Ecn::Ect0, 20, 110.0);
     assert_eq!(marks.len(), 6);
     let (_, drops, _) = departures(&newton, Ecn::NotEct, 20, 110.0);
     assert_eq!(drops.len(), 4);
+}
+
+/// Ticks of 1.024 us, rounded down: 5 ms are 4882 of them and 100 ms 97,656. What has waited 4882 ticks has waited too
+/// long, the first drop comes one tick after its instant, and the next is due 97,656 * 65,535 >> 16 ticks later.
+#[test]
+fn linux_counts_in_ticks() {
+    let spec = CodelSpec {
+        variant: Some(CodelVariant::Linux),
+        ..CodelSpec::default()
+    };
+    assert_eq!(spec.root(), InverseSqrt::Newton16);
+    let tick = |n: u64| Time::from_ps(n * 1_024_000);
+    // Just before the end of a tick.
+    let late = |n: u64| Time::from_ps((n + 1) * 1_024_000 - 1);
+    let run = |spec: &CodelSpec, at: [Time; 3]| {
+        let (mut judge, mut vars) = (judge(spec), CodelVars::NEW);
+        let mut ask = |now, arrived| {
+            let mut turn = Turn::First;
+            let p = packet(arrived, Ecn::Ect0);
+            judge.departure(&mut vars, &mut turn, now, &p, 1_000_000)
+        };
+        let verdicts = at.map(|now| ask(now, Time::ZERO));
+        (verdicts, vars)
+    };
+    let (verdicts, vars) = run(&spec, [late(4881), late(4882), late(4882 + 97_656)]);
+    assert_eq!(verdicts, [Verdict::Pass; 3]);
+    assert_eq!(vars.first_above, tick(4882 + 97_656));
+    let marking = CodelSpec { ecn: true, ..spec };
+    let begin = 4882 + 97_657;
+    let (verdicts, vars) = run(&marking, [late(4882), tick(begin - 1), late(begin)]);
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Mark]);
+    assert_eq!(vars.drop_next, tick(begin + ((97_656 * 65_535) >> 16)));
+    // RFC 8289: not yet 5 ms; the instant belongs to what falls due.
+    let exact = CodelSpec {
+        variant: None,
+        ..marking
+    };
+    let (verdicts, _) = run(&exact, [late(4881), ms(5.0), ms(105.0)]);
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Mark]);
 }
 
 /// The 16-bit root, stepped from count to count.

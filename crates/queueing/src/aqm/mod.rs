@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
 
 pub use arrival::ArrivalAqm;
-pub use codel::{CodelSpec, InverseSqrt};
+pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub(crate) use codel::{CodelVars, Judge};
 pub(crate) use lossy::Lossy;
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};

@@ -23,6 +23,8 @@ pub(crate) struct TokenBucket {
     full: i128,
     bps: u64,
     at: Time,
+    /// No tokens pay for what is to come: it may leave while there are not less than none.
+    owes: bool,
 }
 
 impl TokenBucket {
@@ -33,7 +35,22 @@ impl TokenBucket {
             full,
             bps: rate.bps(),
             at: Time::ZERO,
+            owes: false,
         }
+    }
+
+    /// One that lets a packet go while its tokens are not negative (Linux `htb`).
+    pub(crate) fn owing(rate: Rate, burst_bytes: u64) -> Self {
+        Self {
+            owes: true,
+            ..Self::new(rate, burst_bytes)
+        }
+    }
+
+    /// The tokens that there must be before `len` bytes leave.
+    #[inline]
+    fn needed(&self, len: u32) -> i128 {
+        if self.owes { 0 } else { tokens(len.into()) }
     }
 
     #[inline]
@@ -45,7 +62,7 @@ impl TokenBucket {
     /// Whether the tokens at `now` pay for `len` bytes.
     #[inline]
     pub(crate) fn conforms(&self, now: Time, len: u32) -> bool {
-        self.level(now) >= tokens(len.into())
+        self.level(now) >= self.needed(len)
     }
 
     /// Pays for `len` bytes, down to zero.
@@ -76,7 +93,7 @@ impl TokenBucket {
     /// The first instant from which on the tokens pay for `len` bytes; never
     /// ([`Time::MAX`]) if the burst is smaller.
     pub(crate) fn ready_at(&self, len: u32) -> Time {
-        let need = tokens(len.into());
+        let need = self.needed(len);
         if need > self.full {
             return Time::MAX;
         }
@@ -151,6 +168,18 @@ mod tests {
         assert!(b.conforms(ready, 1));
         assert!(!b.conforms(Time::from_ps(ready.as_ps() - 1), 1));
         assert_eq!(b.ready_at(11), Time::MAX);
+    }
+
+    /// 1000 B/s, 1500 B: the second packet finds 500 B, the third has to wait until 1500 B are paid back.
+    #[test]
+    fn htb_sends_while_tokens_are_not_negative() {
+        let mut b = TokenBucket::owing(bytes_per_sec(1000), 1500);
+        b.charge(ms(0), 1000);
+        assert!(b.conforms(ms(0), 2000));
+        b.charge(ms(0), 2000);
+        assert!(!b.conforms(ms(1499), 1));
+        assert_eq!(b.ready_at(9000), ms(1500));
+        assert!(b.conforms(ms(1500), 9000));
     }
 
     #[test]

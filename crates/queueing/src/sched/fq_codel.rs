@@ -26,7 +26,7 @@ use super::drr::{check_quantum, check_queues};
 use super::flows::{Flows, Sorting};
 use super::table::Flow;
 use crate::BuildError;
-use crate::aqm::{CodelSpec, CodelVars, InverseSqrt, Judge, Turn};
+use crate::aqm::{CodelSpec, CodelVariant, CodelVars, InverseSqrt, Judge, Turn};
 use crate::evidence::Cause;
 use crate::leaf::{Bound, ring_packets};
 use crate::recipe::At;
@@ -35,6 +35,9 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelSpec {
+    /// Whose CoDel it has. Default: that of RFC 8289.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub variant: Option<CodelVariant>,
     /// How much may wait in all. Default 10240 packets (RFC 8290 §5.2.4).
     pub limit: Limit,
     /// Bytes of packets that may wait in all, beside `limit`. Default 32 MiB (Linux).
@@ -61,14 +64,16 @@ pub struct FqCodelSpec {
     pub max_packet: Size,
     /// What is compared with `max_packet`.
     pub guard: Guard,
-    /// How the square root is computed.
-    pub inverse_sqrt: InverseSqrt,
+    /// How the square root is computed. Default `exact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inverse_sqrt: Option<InverseSqrt>,
 }
 
 impl Default for FqCodelSpec {
     fn default() -> Self {
         let codel = CodelSpec::default();
         Self {
+            variant: None,
             limit: Limit::Packets(10_240),
             memory_limit: Size(32 << 20),
             flows: 1024,
@@ -100,6 +105,7 @@ impl FqCodelSpec {
     /// Its CoDel.
     pub fn codel(&self) -> CodelSpec {
         CodelSpec {
+            variant: self.variant,
             target: self.target,
             interval: self.interval,
             ecn: self.ecn,

@@ -184,11 +184,23 @@ pub enum PolicingWhen {
     Always,
 }
 
-/// A token-bucket shaper. A packet longer than the bucket is deep can never leave; it is
-/// dropped on arrival and counted as a policer drop.
+/// Whose token rule a shaper has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ShaperKind {
+    /// Linux `htb`: sends while the tokens are not negative, and pays for what was too long with tokens
+    /// to come. Packets of any length leave.
+    Htb,
+}
+
+/// A token-bucket shaper. It sends a packet when there are tokens for all of it. One that is longer than
+/// the bucket is deep can never leave; it is dropped on arrival and counted as a policer drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeSpec {
+    /// Whose token rule holds. Default: tokens for the whole packet.
+    #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ShaperKind>,
     /// The average rate, or a percentage of the most that the policy may send: of the rate of the
     /// nearest shaper or policer around it, else of the port's. A `bandwidth` around it is no
     /// maximum.

@@ -13,12 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Rate};
 
-pub use class_based::{ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
+pub use class_based::{
+    ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
+};
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant,
-    SizeScaling, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, RedMarks, RedRules, RedSpec, RedSpread, RedUnit,
+    RedVariant, SizeScaling, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{

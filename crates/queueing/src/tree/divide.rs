@@ -160,6 +160,7 @@ mod tests {
                 ClassSpec {
                     bandwidth: Some(percent(0.5)),
                     shape: Some(ShapeSpec {
+                        kind: None,
                         rate: RateOrPercent::Rate(mbps(1)),
                         burst: None,
                         excess_burst: None,

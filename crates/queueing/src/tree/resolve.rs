@@ -14,7 +14,7 @@ use crate::classify::{Classifier, Entry, Rules, Then};
 use crate::condition::{Step, TokenBucket};
 use crate::leaf::Leaf;
 use crate::recipe::{At, nearest};
-use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec, Scope};
+use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec, Scope, ShaperKind};
 
 pub(crate) const DEFAULT: &str = "class-default";
 /// Classes and routes of a policy with all that is nested in it.
@@ -214,9 +214,15 @@ impl Builder<'_> {
         };
         if let Some((rate, burst)) = shaped {
             guaranteed = guaranteed.min(rate);
-            longest = longest.min(u32::try_from(burst).unwrap_or(u32::MAX));
             self.classes[id].shaper = Some(self.shapers.len() as u16);
-            self.shapers.push(TokenBucket::new(rate, burst));
+            let kind = class.shape.as_ref().and_then(|s| s.kind);
+            self.shapers.push(match kind {
+                Some(ShaperKind::Htb) => TokenBucket::owing(rate, burst),
+                None => {
+                    longest = longest.min(u32::try_from(burst).unwrap_or(u32::MAX));
+                    TokenBucket::new(rate, burst)
+                }
+            });
         }
         let level = class.priority.as_ref().map_or(0, |p| p.level);
         self.classes[id].level = level;

@@ -118,6 +118,24 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "red as ns2",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"red":
+            {"as": "ns2", "min_th": 500, "max_th": 2000, "max_p": 0.3, "weight": 0.3, "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "red as linux",
+        json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"red":
+            {"as": "linux", "min_th": 500, "max_th": 2000, "max_p": 0.3, "weight": 0.3, "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "codel as linux",
+        json: r#"{"main": {"fifo": {"limit": "40 packets", "aqm": {"codel":
+            {"as": "linux", "target": "3 ms", "interval": "20 ms", "max_packet": "0 B"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "wred",
         json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"wred":
             {"exponential_weighting_constant": 1, "ecn": true,
@@ -258,6 +276,15 @@ pub(crate) const PRESETS: &[Preset] = &[
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "slow", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "60 %", "shape": {"rate": "200 kb/s", "burst": "1600 B"}},
             {"name": "class-default", "queue_limit": "6 packets"}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
+        name: "shapers as htb",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "outer", "match": {"dscp": ["ef", "af41", "af31"]}, "shape": {"as": "htb", "rate": "300 kb/s", "burst": "100 B"}, "policy": "inner"},
+            {"name": "class-default", "shape": {"rate": "200 kb/s", "burst": "1600 B"}, "policy": "inner"}]}},
+          "inner": {"class-based": {"classes": [
+            {"name": "a", "match": {"dscp": "ef"}, "shape": {"as": "htb", "rate": "60 kb/s", "burst": "500 B"}}]}}}"#,
         work_conserving: false,
     },
     Preset {

@@ -218,6 +218,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         let by_precedence = class.precedence_limits.iter();
         spec.queue_limit_precedence = by_precedence.map(|(p, l)| (*p, values(l))).collect();
         spec.shape = class.shape.map(|s| ShapeSpec {
+            kind: None,
             rate: s.value.rate,
             burst: s.value.burst,
             // IOS XR has one burst.
