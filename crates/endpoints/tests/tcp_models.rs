@@ -149,6 +149,7 @@ fn ack(now: Time, acked: u64, una: u64, nxt: u64) -> AckSample {
         min_rtt: RTT,
         cwnd_limited: true,
         in_recovery: false,
+        paced: false,
         rate: None,
     }
 }

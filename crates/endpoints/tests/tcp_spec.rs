@@ -106,3 +106,98 @@ fn first_timeouts() {
     let endless = resolve(r#"{"retries": "unlimited", "syn_retries": "unlimited"}"#).unwrap();
     assert_eq!((endless.retries, endless.syn_retries), (u32::MAX, u32::MAX));
 }
+
+/// What a profile switches on stays on with every congestion control: nothing changes but the control, and what
+/// it cannot have. Tahoe has no recovery that uses SACK; BBR sets its own window in recovery.
+#[test]
+fn profiles_hold_for_every_algorithm() {
+    for profile in ["rfc", "linux", "ns2"] {
+        let base = resolve(&format!(r#"{{"profile": "{profile}"}}"#)).unwrap();
+        for (kind, _) in cc::KINDS {
+            let json = format!(r#"{{"profile": "{profile}", "cc": "{kind}"}}"#);
+            let got = resolve(&json).unwrap();
+            let mut want = TcpConfig {
+                cc: got.cc.clone(),
+                repair: got.repair,
+                ecn: got.ecn,
+                pacing: got.pacing,
+                ..base.clone()
+            };
+            if profile == "linux" {
+                want.sack = *kind != "tahoe";
+                want.rack_tlp = want.sack;
+                want.prr = want.sack && *kind != "bbr";
+                assert_eq!(got.repair == Repair::Sack, want.sack, "{json}");
+            } else {
+                want.sack = !["tahoe", "reno", "newreno"].contains(kind);
+            }
+            assert_eq!(got, want, "{json}");
+        }
+    }
+}
+
+/// Each switch can be written otherwise, and then it is.
+#[test]
+fn what_is_written_overrules_the_profile() {
+    let linux = |more: &str| resolve(&format!(r#"{{"profile": "linux", {more}}}"#)).unwrap();
+    let off = linux(r#""cc": "newreno", "sack": false"#);
+    assert_eq!(off.repair, Repair::NewReno);
+    assert!(!off.sack && !off.prr && !off.rack_tlp);
+    assert_eq!(
+        linux(r#""cc": "reno", "sack": false"#).repair,
+        Repair::NewReno
+    );
+    let some = linux(r#""cc": "newreno", "prr": false, "quick_acks": 0"#);
+    assert!(some.sack && some.rack_tlp && !some.prr);
+    assert_eq!(some.quick_acks, 0);
+}
+
+/// HyStart and the arithmetic of CUBIC belong to the profile too, whether `cc` is written or not.
+#[test]
+fn cubic_follows_the_profile() {
+    use cc::{CcSpec, CubicAs};
+    for (json, by, hystart) in [
+        (r#"{"profile": "linux"}"#, CubicAs::Linux, true),
+        (
+            r#"{"profile": "linux", "cc": "cubic"}"#,
+            CubicAs::Linux,
+            true,
+        ),
+        (
+            r#"{"profile": "linux", "cc": {"cubic": {}}}"#,
+            CubicAs::Linux,
+            true,
+        ),
+        (
+            r#"{"profile": "linux", "cc": {"cubic": {"fast_convergence": false}}}"#,
+            CubicAs::Linux,
+            true,
+        ),
+        (
+            r#"{"profile": "linux", "cc": {"cubic": {"hystart": false}}}"#,
+            CubicAs::Linux,
+            false,
+        ),
+        (
+            r#"{"profile": "linux", "cc": {"cubic": {"as": "rfc"}}}"#,
+            CubicAs::Rfc,
+            true,
+        ),
+        (r#"{"cc": "cubic"}"#, CubicAs::Rfc, false),
+        (
+            r#"{"cc": {"cubic": {"as": "linux"}}}"#,
+            CubicAs::Linux,
+            false,
+        ),
+        (
+            r#"{"cc": {"cubic": {"hystart": true}}}"#,
+            CubicAs::Rfc,
+            true,
+        ),
+    ] {
+        let CcSpec::Cubic(spec) = resolve(json).unwrap().cc else {
+            panic!("{json}")
+        };
+        assert_eq!((spec.by, spec.hystart), (Some(by), Some(hystart)), "{json}");
+    }
+}

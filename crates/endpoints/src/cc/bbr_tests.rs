@@ -48,6 +48,7 @@ impl Drive {
             min_rtt: RTT,
             cwnd_limited: true,
             in_recovery: false,
+            paced: false,
             rate: Some(RateSample {
                 rate,
                 prior_delivered: prior,

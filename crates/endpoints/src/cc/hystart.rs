@@ -125,6 +125,7 @@ mod tests {
                         min_rtt: Dur::MAX,
                         cwnd_limited: true,
                         in_recovery: false,
+                        paced: false,
                         rate: None,
                     },
                     MSS,
@@ -206,6 +207,7 @@ mod tests {
             min_rtt: Dur::MAX,
             cwnd_limited: true,
             in_recovery: false,
+            paced: false,
             rate: None,
         };
         assert_eq!(h.on_ack(&ack, MSS, false).0, 8 * MSS);

@@ -9,6 +9,7 @@ mod bbr;
 pub mod cubic;
 mod dctcp;
 mod hystart;
+mod hystart_linux;
 mod newreno;
 mod prague;
 mod registry;
@@ -20,7 +21,7 @@ mod wire;
 use spillgate_core::{Dur, Time};
 
 pub use bbr::BbrSpec;
-pub use cubic::CubicSpec;
+pub use cubic::{CubicAs, CubicSpec};
 pub use dctcp::DctcpSpec;
 pub use newreno::NewRenoSpec;
 pub use prague::PragueSpec;
@@ -63,6 +64,8 @@ pub struct AckSample {
     pub cwnd_limited: bool,
     /// Whether a loss or a mark is being recovered from, so that the window must not grow.
     pub in_recovery: bool,
+    /// Whether segments are spaced.
+    pub paced: bool,
     /// Delivery rate, for those who ask for it.
     pub rate: Option<RateSample>,
 }
@@ -159,6 +162,8 @@ pub trait Controller: Sized {
     fn on_congestion(&mut self, loss: &LossSample);
     /// Recovery from a loss or a timeout ended; `in_flight` bytes are outstanding.
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {}
+    /// A segment leaves though nothing is outstanding; `idle` after the last one did.
+    fn on_restart(&mut self, _now: Time, _idle: Dur) {}
     /// The window shall be at most this (idle restart, careful exit from recovery, lost SYN).
     fn limit(&mut self, cwnd: u64);
     /// Bytes per second at which segments leave, if the algorithm sets a rate.
@@ -202,6 +207,10 @@ impl<C: Controller> Controller for Box<C> {
 
     fn on_recovered(&mut self, now: Time, in_flight: u64) {
         (**self).on_recovered(now, in_flight);
+    }
+
+    fn on_restart(&mut self, now: Time, idle: Dur) {
+        (**self).on_restart(now, idle);
     }
 
     fn limit(&mut self, cwnd: u64) {

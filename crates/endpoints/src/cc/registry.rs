@@ -1,10 +1,10 @@
 //! The congestion control algorithms, one line each; what is larger than a window is boxed.
 
-use spillgate_core::Time;
+use spillgate_core::{Dur, Time};
 
 use super::{
-    AckSample, BbrSpec, Controller, CubicSpec, DctcpSpec, LossSample, NewRenoSpec, PragueSpec,
-    RenoSpec, TahoeSpec, Traits, Window,
+    AckSample, BbrSpec, Controller, CubicAs, CubicSpec, DctcpSpec, LossSample, NewRenoSpec,
+    PragueSpec, RenoSpec, TahoeSpec, Traits, Window,
 };
 use super::{bbr, cubic, dctcp, newreno, prague, reno, tahoe};
 use crate::source::spec::SpecProblem;
@@ -120,6 +120,11 @@ macro_rules! algorithms {
                 match self { $(Self::$variant(c) => c.on_recovered(now, in_flight),)+ }
             }
 
+            /// See [`Controller::on_restart`].
+            pub fn on_restart(&mut self, now: Time, idle: Dur) {
+                match self { $(Self::$variant(c) => c.on_restart(now, idle),)+ }
+            }
+
             /// See [`Controller::limit`].
             pub fn limit(&mut self, cwnd: u64) {
                 match self { $(Self::$variant(c) => c.limit(cwnd),)+ }
@@ -151,12 +156,13 @@ algorithms! {
 }
 
 impl CcSpec {
-    /// What Linux uses unless told otherwise.
-    pub(crate) fn linux_default() -> Self {
-        Self::Cubic(CubicSpec {
-            hystart: true,
-            ..CubicSpec::default()
-        })
+    /// What a profile gives to the options that are not written.
+    pub(crate) fn fill_in(&mut self, linux: bool) {
+        if let Self::Cubic(c) = self {
+            c.by =
+                c.by.or(Some(if linux { CubicAs::Linux } else { CubicAs::Rfc }));
+            c.hystart = c.hystart.or(Some(linux));
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Window {
     /// See [`TcpConfig::mark_floor`].
     mark_floor: u8,
     base: LossBase,
+    /// In whole segments: see [`TcpConfig::linux`].
+    whole: bool,
 }
 
 impl Window {
@@ -28,6 +30,7 @@ impl Window {
             abc_limit: cfg.abc_limit,
             mark_floor: cfg.mark_floor,
             base: cfg.loss_base,
+            whole: cfg.linux,
         }
     }
 
@@ -59,10 +62,39 @@ impl Window {
         }
     }
 
+    /// In whole segments: slow start to the threshold and no further; how many segments are left.
+    pub(super) fn slow_start_up_to(&mut self, acked: u64) -> u64 {
+        let grown = (self.cwnd + acked * self.mss).min(self.ssthresh);
+        let left = acked - (grown - self.cwnd) / self.mss;
+        self.cwnd = grown;
+        left
+    }
+
+    /// In whole segments: one more for every `per` acknowledged.
+    pub(super) fn one_per(&mut self, per: u64, acked: u64) {
+        let per = per.max(1);
+        // What had waited for a larger number.
+        if self.credit >= per {
+            self.credit = 0;
+            self.cwnd += self.mss;
+        }
+        self.credit += acked;
+        self.cwnd += self.credit / per * self.mss;
+        self.credit %= per;
+    }
+
     /// Slow start or congestion avoidance as the threshold says.
     #[inline]
     pub(super) fn grow(&mut self, acked: u64) {
-        if self.in_slow_start() {
+        if self.whole {
+            let mut acked = acked.div_ceil(self.mss);
+            if self.in_slow_start() {
+                acked = self.slow_start_up_to(acked);
+            }
+            if acked > 0 {
+                self.one_per(self.cwnd / self.mss, acked);
+            }
+        } else if self.in_slow_start() {
             self.slow_start(acked);
         } else {
             self.additive(acked);
@@ -89,7 +121,10 @@ impl Window {
     /// Threshold `beta` times the base, at least two segments; window there (for marks down to their own
     /// floor), or one segment on a timeout.
     pub(super) fn decrease(&mut self, loss: &LossSample, beta: f64) {
-        let share = (self.loss_base(loss) as f64 * beta) as u64;
+        let mut share = (self.loss_base(loss) as f64 * beta) as u64;
+        if self.whole {
+            share -= share % self.mss;
+        }
         if loss.cause != Cause::TimeoutAgain {
             self.ssthresh = share.max(2 * self.mss);
             self.credit = 0;
@@ -97,6 +132,16 @@ impl Window {
         self.cwnd = match loss.cause {
             Cause::Loss => self.ssthresh,
             Cause::Mark => share.max(u64::from(self.mark_floor) * self.mss),
+            Cause::Timeout | Cause::TimeoutAgain => self.mss,
+        };
+    }
+
+    /// Threshold of so many segments, and the window as [`Window::decrease`] sets it.
+    pub(super) fn reduce_to(&mut self, cause: Cause, segments: u64) {
+        self.ssthresh = segments * self.mss;
+        self.credit = 0;
+        self.cwnd = match cause {
+            Cause::Loss | Cause::Mark => self.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => self.mss,
         };
     }

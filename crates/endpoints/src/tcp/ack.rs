@@ -72,7 +72,13 @@ impl Sender {
         self.ts_recent = seg.ts_val;
         self.una = seg.ack;
         self.nxt = self.nxt.max(seg.ack);
-        let rtt = self.measure(now, seg, acked, news.as_ref());
+        let measured = self.measure(now, seg, acked, news.as_ref());
+        // Linux tells its congestion controls of the segment sent last, which did not wait for another.
+        let newest = news.as_ref().and_then(|d| d.unambiguous);
+        let rtt = match newest {
+            Some(sent) if self.cfg.linux => Some(now.since(sent)),
+            _ => measured,
+        };
 
         let ece = self.ecn && seg.flags.has(Flags::ECE);
         let echo = ece && self.cfg.ecn == EcnMode::Classic;
@@ -85,9 +91,14 @@ impl Sender {
                 (Some(s), Some(d)) => s.rate.sample(now, d, min_rtt),
                 _ => None,
             };
+            let counted = if self.cfg.linux && acked > 0 {
+                delivered
+            } else {
+                acked
+            };
             self.cc.on_ack(&AckSample {
                 now,
-                acked,
+                acked: counted,
                 delivered,
                 marked,
                 ece,
@@ -103,10 +114,12 @@ impl Sender {
                 // once per window): everything sent is old, so the echo ends only when the window
                 // has grown over it and CWR leaves with the first new data.
                 in_recovery: match self.rec.phase {
-                    Phase::Fast => true,
-                    Phase::Open => echo,
+                    // In Linux what ends the recovery counts for growth.
+                    Phase::Fast => !self.cfg.linux || self.una < self.rec.recover,
+                    Phase::Open => echo || self.sel.as_ref().is_some_and(|s| s.prr.on),
                     Phase::Loss => false,
                 },
+                paced: self.cfg.pacing,
                 rate,
             });
         }
@@ -116,6 +129,12 @@ impl Sender {
 
         if acked > 0 {
             self.restart_timer(now);
+        } else if self.cfg.linux && self.rto_at < Time::MAX {
+            if let (Some(sent), Some(s)) = (newest, &self.sel) {
+                if s.board.head_sent().is_some_and(|at| sent < at) {
+                    self.rto_at = now + self.rtt.rto(&self.cfg);
+                }
+            }
         }
         if let Some(d) = &news {
             self.recover_with_board(now, seg, acked, d);

@@ -85,6 +85,8 @@ pub struct TcpConfig {
     pub max_window: u64,
     /// Delayed acknowledgments; none: every segment is acknowledged at once.
     pub delayed_ack: Option<DelayedAck>,
+    /// So many acknowledgments are not delayed at the start, and after a silence of `min_rto`.
+    pub quick_acks: u8,
     /// Selective acknowledgments (RFC 2018), with D-SACK (RFC 2883).
     pub sack: bool,
     /// Round-trip times from timestamps (RFC 7323) instead of one timed segment.
@@ -123,6 +125,12 @@ pub struct TcpConfig {
     /// Segments by which one acknowledgment may open the window, in bytes
     /// acknowledged (RFC 3465); 0: one increment per acknowledgment, whatever it covers.
     pub abc_limit: u8,
+    /// Linux's rules where they are others than those of the RFCs: windows are whole segments, slow start has no
+    /// bound per acknowledgment, and what ends a recovery lets the window grow; reductions start from the window,
+    /// also those for marks, in proportion (with `prr`), rounded up to segments; selective acknowledgments of what
+    /// was sent before the first outstanding segment restart the timer, and so does sending that again;
+    /// the last segment of what was written asks for an acknowledgment.
+    pub linux: bool,
     /// What a loss halves.
     pub loss_base: LossBase,
     /// How many segments a mark leaves of the window at least: 1, and at one the next mark stops the sender

@@ -3,7 +3,7 @@
 use spillgate_core::Time;
 
 use super::config::EcnMode;
-use super::recovery::Phase;
+use super::recovery::{Phase, Prr};
 use super::segment::Segment;
 use super::sender::Sender;
 use crate::cc::{Cause, LossSample};
@@ -35,7 +35,12 @@ impl Sender {
             self.cwr_due = true;
             self.rto_at = now + self.rtt.rto(&self.cfg);
         } else {
+            let former = self.cc.cwnd();
             self.congested(now, Cause::Mark, delivered);
+            let (most, max) = (self.cc.cwnd(), self.max);
+            if let Some(s) = self.sel.as_mut().filter(|_| self.cfg.linux && self.cfg.prr) {
+                s.prr = Prr::begin(most, former, max);
+            }
         }
         self.answered = self.max;
         self.stats.ecn_reactions += 1;

@@ -82,6 +82,7 @@ impl Sender {
         }
         if self.rto_at == Time::MAX {
             self.rto_at = now + self.rtt.rto(&self.cfg);
+            self.cc.on_restart(now, now.since(self.last_sent));
         }
         (self.nxt, self.max) = (end, end);
         self.stats.segments += 1;

@@ -43,6 +43,8 @@ pub struct Receiver {
     syn_due: bool,
     ecn: bool,
     ece: bool,
+    /// So many acknowledgments are not delayed.
+    quick: u8,
     /// Data are [answered at once](Receiver::answer).
     prompt: bool,
     /// Beyond the next number expected.
@@ -109,6 +111,7 @@ impl Receiver {
             syn_due: false,
             ecn: open && cfg.ecn != EcnMode::Off,
             ece: false,
+            quick: cfg.quick_acks,
             // No segment is longer than the smallest window that this asks for.
             prompt: cfg.is_plain()
                 && cfg.delayed_ack.is_none()
@@ -158,6 +161,9 @@ impl Receiver {
             return;
         }
         self.handle_ecn(seg, ecn);
+        if self.cfg.quick_acks > 0 {
+            self.hurry(seg);
+        }
         if start <= self.last_ack_sent {
             self.ts_recent = seg.ts_val;
         }
@@ -170,6 +176,7 @@ impl Receiver {
             if self.nxt - start < 1 << 31 {
                 self.came_twice(start, end);
             }
+            self.quick = self.quick.max(self.cfg.quick_acks);
             self.ack_now = true;
         } else if start > self.nxt {
             let new = self.held.insert(start, end);
@@ -232,7 +239,7 @@ impl Receiver {
         }
         self.unacked = self.unacked.saturating_add(1);
         match self.cfg.delayed_ack {
-            Some(d) if self.unacked < d.every => {
+            Some(d) if self.unacked < d.every && self.quick == 0 => {
                 if self.ack_at == Time::MAX {
                     self.ack_at = now + d.timeout;
                 }
@@ -253,6 +260,9 @@ impl Receiver {
         match self.cfg.ecn {
             EcnMode::Off => {}
             EcnMode::Classic => {
+                if ce && !self.ece && self.cfg.quick_acks > 0 {
+                    self.quick = self.quick.max(2); // the window may be small soon
+                }
                 // RFC 3168 §6.1.3: until CWR arrives.
                 self.ece = ce || (self.ece && !seg.flags.has(Flags::CWR));
             }
@@ -267,6 +277,15 @@ impl Receiver {
             // RFC 9768 §3.2.2.5.1: feedback at once when the counter moves.
             EcnMode::L4s => self.ack_now |= ce,
         }
+    }
+
+    /// Linux acknowledges at once after a silence, what ends a write, and what tells of a reduced window.
+    fn hurry(&mut self, seg: &Segment) {
+        if seg.ts_val.since(self.ts_recent) > self.cfg.min_rto {
+            self.quick = self.quick.max(self.cfg.quick_acks);
+        }
+        let reduced = self.ecn && seg.flags.has(Flags::CWR);
+        self.ack_now |= seg.len > 0 && (reduced || seg.flags.has(Flags::PSH));
     }
 
     /// The segment is to be reported (RFC 2883).
@@ -341,6 +360,7 @@ impl Receiver {
         self.ack_now = false;
         self.unacked = 0;
         self.ack_at = Time::MAX;
+        self.quick = self.quick.saturating_sub(1);
         Some(self.acknowledge(now, self.nxt, self.ece))
     }
 

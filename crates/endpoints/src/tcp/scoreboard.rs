@@ -152,6 +152,11 @@ impl Scoreboard {
         }
     }
 
+    /// When the first outstanding segment was sent last.
+    pub(super) fn head_sent(&self) -> Option<Time> {
+        self.ring.front().map(|s| s.at)
+    }
+
     pub(super) fn get(&self, i: usize) -> Sent {
         self.ring[i]
     }

@@ -15,6 +15,8 @@ impl Flags {
     pub const FIN: Self = Self(1);
     /// Opens a connection; takes one sequence number.
     pub const SYN: Self = Self(2);
+    /// All that was written has been sent; set by those who take it for a wish to be acknowledged.
+    pub const PSH: Self = Self(8);
     /// The acknowledgment field is valid.
     pub const ACK: Self = Self(16);
     /// Congestion was experienced on the way to the receiver.

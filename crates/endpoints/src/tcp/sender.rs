@@ -284,7 +284,7 @@ impl Sender {
     /// recovery and limited transmit adjust it.
     #[inline]
     pub fn allowance(&self) -> u64 {
-        if let (Phase::Fast, Some(s)) = (self.rec.phase, &self.sel) {
+        if let Some(s) = &self.sel {
             if s.prr.on {
                 return s.prr.window;
             }

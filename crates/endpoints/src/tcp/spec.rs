@@ -6,7 +6,7 @@ use spillgate_core::{Dur, Size};
 
 use super::config::{DelayedAck, EcnMode, LossBase, Repair, RtoFloor, TcpConfig};
 use super::retry::{Attempts, RetrySpec};
-use crate::cc::{CcSpec, NewRenoSpec};
+use crate::cc::{CcSpec, CubicSpec, NewRenoSpec};
 use crate::source::spec::SpecProblem;
 
 /// Bundles of defaults.
@@ -17,8 +17,9 @@ pub enum Profile {
     /// window 2, window + 1/window per acknowledgment, clock of 10 ms, minimum timeout 200 ms.
     /// The window is not limited to ns-2's 20 packets.
     Ns2,
-    /// Linux: CUBIC with HyStart++, minimum timeout 200 ms over SRTT, delayed acknowledgments of
-    /// 40 ms, PRR, RACK-TLP, 6 MiB window.
+    /// Linux 6.1: CUBIC with HyStart in its arithmetic, windows of whole segments, minimum timeout 200 ms over
+    /// SRTT, delayed acknowledgments of 40 ms but for the first 16, SACK, PRR, RACK-TLP, 6 MiB window. All of
+    /// it with every `cc`.
     Linux,
     /// The standards track: NewReno, initial window 10 (RFC 6928), minimum timeout 1 s
     /// (RFC 6298), delayed acknowledgments of 200 ms for every second segment.
@@ -60,7 +61,7 @@ fn two() -> u8 {
 pub struct TcpSpec {
     /// Bundle of defaults. Default `rfc`.
     pub profile: Profile,
-    /// Congestion control. Default: `newreno`, in the `linux` profile `cubic` with HyStart++.
+    /// Congestion control. Default: `newreno`, in the `linux` profile `cubic`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc: Option<CcSpec>,
     /// Payload of a full segment, 1 B to 65000 B. Default: what a packet of 1500 B leaves beside
@@ -81,8 +82,14 @@ pub struct TcpSpec {
     /// `{timeout: 0 s, every: 1}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAckSpec>,
+    /// So many acknowledgments are not delayed at the start of a connection, after a silence of `min_rto`
+    /// and after duplicates, 0 to 64. Default 0, `linux` 16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 64))]
+    pub quick_acks: Option<u8>,
     /// Selective acknowledgments and recovery by RFC 6675. Default false with `tahoe` and `reno`,
-    /// which have none, and with `newreno`, where true makes "SACK TCP" of it; else true.
+    /// which have none, and with `newreno`, where true makes "SACK TCP" of it; else true. In the `linux`
+    /// profile true with all but `tahoe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sack: Option<bool>,
     /// Timestamps (RFC 7323). Default true, `ns2` false.
@@ -143,15 +150,18 @@ impl TcpSpec {
     /// The first value out of range or in contradiction to another, by key.
     pub fn resolve(&self) -> Result<TcpConfig, SpecProblem> {
         let (ns2, linux) = (self.profile == Profile::Ns2, self.profile == Profile::Linux);
-        let cc = self.cc.clone().unwrap_or_else(|| {
+        let mut cc = self.cc.clone().unwrap_or_else(|| {
             if linux {
-                CcSpec::linux_default()
+                CcSpec::Cubic(CubicSpec::default())
             } else {
                 CcSpec::NewReno(NewRenoSpec {})
             }
         });
+        cc.fill_in(linux);
         cc.check().map_err(|p| p.under("cc"))?;
         let traits = cc.traits();
+        // Linux's Reno is a window; losses are repaired as with any other.
+        let own_repair = traits.repair.filter(|&r| !linux || r != Repair::Reno);
 
         let timestamps = self.timestamps.unwrap_or(!ns2);
         let mss = self.resolve_mss(timestamps)?;
@@ -161,7 +171,10 @@ impl TcpSpec {
         let syn_retries = Attempts::limit(self.syn_retries, "syn_retries", 6, 30)?;
         let retries = Attempts::limit(self.retries, "retries", 15, 1000)?;
 
-        let sack = self.resolve_sack(&cc)?;
+        let quick_acks = self.quick_acks.unwrap_or(if linux { 16 } else { 0 });
+        in_range("quick_acks", quick_acks.into(), 0, 64)?;
+
+        let sack = self.resolve_sack(&cc, own_repair)?;
         let with_sack = |key: &str, wanted: Option<bool>, default: bool| match wanted {
             Some(true) if !sack => Err(SpecProblem::new(
                 key,
@@ -206,13 +219,12 @@ impl TcpSpec {
         let initial_rto = positive("initial_rto", self.initial_rto, usual_first)?;
         let max_rto = self.resolve_max_rto(min_rto, initial_rto)?;
         Ok(TcpConfig {
-            repair: traits
-                .repair
-                .unwrap_or(if sack { Repair::Sack } else { Repair::NewReno }),
+            repair: own_repair.unwrap_or(if sack { Repair::Sack } else { Repair::NewReno }),
             mss,
             initial_window,
             max_window,
             delayed_ack: self.resolve_delayed_ack()?,
+            quick_acks,
             sack,
             timestamps,
             ecn: self.resolve_ecn(&cc)?,
@@ -244,10 +256,10 @@ impl TcpSpec {
             retries,
             abc_limit: match self.profile {
                 Profile::Ns2 => 0,
-                Profile::Linux => 2,
-                Profile::Rfc => 1,
+                Profile::Linux | Profile::Rfc => 1,
             },
-            loss_base: if ns2 {
+            linux,
+            loss_base: if ns2 || linux {
                 LossBase::Window
             } else {
                 LossBase::Flight
@@ -354,10 +366,11 @@ impl TcpSpec {
         }))
     }
 
-    fn resolve_sack(&self, cc: &CcSpec) -> Result<bool, SpecProblem> {
+    /// `repair` is what the algorithm does without.
+    fn resolve_sack(&self, cc: &CcSpec, repair: Option<Repair>) -> Result<bool, SpecProblem> {
         let traits = cc.traits();
         match self.sack {
-            Some(true) if traits.repair.is_some() => Err(SpecProblem::new(
+            Some(true) if repair.is_some() => Err(SpecProblem::new(
                 "sack",
                 &true,
                 format!(
@@ -376,6 +389,7 @@ impl TcpSpec {
                 "leave sack out",
             )),
             Some(on) => Ok(on),
+            None if self.profile == Profile::Linux => Ok(repair.is_none()),
             None => Ok(traits.sack),
         }
     }

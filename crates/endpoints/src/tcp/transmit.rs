@@ -189,6 +189,9 @@ impl Sender {
         let space = len + u16::from(fin);
         let end = seq + u64::from(space);
         let fresh = seq >= self.max;
+        if self.una == self.max {
+            self.cc.on_restart(now, now.since(self.last_sent));
+        }
         match &mut self.sel {
             Some(s) => {
                 if self.una == self.max {
@@ -211,7 +214,8 @@ impl Sender {
             None if self.timed_end == 0 => (self.timed_end, self.timed_at) = (end, now),
             None => {}
         }
-        let asked = seq == self.una && self.rec.take_first();
+        let head = seq == self.una && !fresh;
+        let asked = head && (self.rec.take_first() || self.cfg.linux);
         if asked && !self.is_impatient() || self.rto_at == Time::MAX {
             self.rto_at = now + self.rtt.rto(&self.cfg);
         }
@@ -234,6 +238,7 @@ impl Sender {
         if self.cfg.rack_tlp {
             self.arm_probe(now);
         }
+        let push = self.cfg.linux && len > 0 && seq + u64::from(len) == self.end;
         let cwr = fresh && len > 0 && std::mem::take(&mut self.cwr_due);
         Segment {
             ack: 1,
@@ -247,7 +252,10 @@ impl Sender {
             },
             ..Segment::bare(
                 seq,
-                Flags::ACK.with_if(Flags::FIN, fin).with_if(Flags::CWR, cwr),
+                Flags::ACK
+                    .with_if(Flags::FIN, fin)
+                    .with_if(Flags::CWR, cwr)
+                    .with_if(Flags::PSH, push),
                 now,
             )
         }

@@ -55,6 +55,21 @@ pub(super) struct Prr {
     pub(super) out: u64,
     /// RecoverFS.
     flight: u64,
+    /// Ends when more than this is acknowledged, where it answers a mark.
+    pub(super) until: u64,
+}
+
+impl Prr {
+    /// A reduction to `window` of what was `flight` begins.
+    pub(super) fn begin(window: u64, flight: u64, until: u64) -> Self {
+        Self {
+            on: true,
+            window,
+            flight: flight.max(1),
+            until,
+            ..Self::default()
+        }
+    }
 }
 
 /// What only a sender with selective acknowledgments has.

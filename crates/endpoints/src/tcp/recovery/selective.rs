@@ -21,6 +21,7 @@ impl Sender {
             // RFC 6675 §2: an acknowledgment that selects something new.
             self.rec.dup_acks += 1;
         }
+        let before = self.sel.as_ref().map_or(0, |s| s.board.lost_bytes);
         if self.rec.phase != Phase::Open && self.una >= self.rec.recover {
             self.leave_recovery(now);
         }
@@ -33,8 +34,12 @@ impl Sender {
             }
         }
         self.enter_recovery_if_lost(now, d.bytes);
-        if self.rec.phase == Phase::Fast && (d.bytes > 0 || acked > 0) {
-            self.reduce_in_proportion(d.bytes);
+        if let (Phase::Open, Some(s)) = (self.rec.phase, &mut self.sel) {
+            s.prr.on &= self.una <= s.prr.until;
+        }
+        if d.bytes > 0 || acked > 0 {
+            let after = self.sel.as_ref().map_or(0, |s| s.board.lost_bytes);
+            self.reduce_in_proportion(d.bytes, acked, after > before);
         }
     }
 
@@ -44,6 +49,7 @@ impl Sender {
         if self.rec.phase != Phase::Open || !lost {
             return;
         }
+        let former = self.cc.cwnd();
         if self.una >= self.answered {
             self.congested(now, Cause::Loss, delivered);
         }
@@ -57,12 +63,15 @@ impl Sender {
         if let Some(s) = &mut self.sel {
             s.rack.disarm_probe();
             s.rescue = 0;
-            s.prr = Prr {
-                on: self.cfg.prr,
-                window: self.cc.ssthresh(),
-                flight: (self.max - self.una).max(1),
-                ..Prr::default()
-            };
+            // A reduction that answers a mark goes on.
+            if self.cfg.prr && !s.prr.on {
+                let flight = if self.cfg.linux {
+                    former
+                } else {
+                    self.max - self.una
+                };
+                s.prr = Prr::begin(self.cc.ssthresh(), flight, self.max);
+            }
         }
     }
 
@@ -79,19 +88,26 @@ impl Sender {
     }
 
     /// RFC 6937 §3.1, with the slow start reduction bound.
-    fn reduce_in_proportion(&mut self, delivered: u64) {
+    fn reduce_in_proportion(&mut self, delivered: u64, acked: u64, newly_lost: bool) {
         let pipe = self.in_flight();
         let ssthresh = self.cc.cwnd();
         let mss = u64::from(self.cfg.mss);
+        let linux = self.cfg.linux;
         let Some(r) = self.sel.as_mut().map(|s| &mut s.prr).filter(|r| r.on) else {
             return;
         };
         r.delivered += delivered;
         let count = if pipe > ssthresh {
             let share = u128::from(r.delivered) * u128::from(ssthresh);
-            (share.div_ceil(u128::from(r.flight)) as u64).saturating_sub(r.out)
+            let unit = if linux { mss } else { 1 };
+            (share.div_ceil(u128::from(r.flight * unit)) as u64 * unit).saturating_sub(r.out)
         } else {
-            let most = r.delivered.saturating_sub(r.out).max(delivered) + mss;
+            let more = if linux && !(acked > 0 && !newly_lost) {
+                0
+            } else {
+                mss
+            };
+            let most = r.delivered.saturating_sub(r.out).max(delivered) + more;
             most.min(ssthresh - pipe)
         };
         r.window = pipe + count;

@@ -5,17 +5,13 @@
 //! Windows below are in segments. Time that the application, not the window,
 //! bounded is taken out of the curve (§4.2).
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use spillgate_core::{Time, math};
 
-use super::hystart::HyStart;
-use super::window::Window;
-use super::{AckSample, Cause, Controller, LossSample, Traits};
-use crate::source::spec::SpecProblem;
+use super::CubicSpec;
+use crate::cc::hystart::HyStart;
+use crate::cc::window::Window;
+use crate::cc::{AckSample, Cause, Controller, LossSample};
 use crate::tcp::config::TcpConfig;
-
-pub(super) const TRAITS: Traits = Traits::MODERN;
 
 /// C of §4.6, segments per second cubed.
 pub const C: f64 = 0.4;
@@ -23,32 +19,6 @@ pub const C: f64 = 0.4;
 pub const BETA: f64 = 0.7;
 /// Additive increase that makes Reno with [`BETA`] as aggressive as Reno with one half (§4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-
-/// Options of CUBIC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CubicSpec {
-    /// HyStart++ in the first slow start (RFC 9406). Default false, in the `linux` profile true
-    /// unless `cc` is written.
-    pub hystart: bool,
-    /// Gives up more after a second loss below the former maximum (§4.7). Default true.
-    pub fast_convergence: bool,
-}
-
-impl Default for CubicSpec {
-    fn default() -> Self {
-        Self {
-            hystart: false,
-            fast_convergence: true,
-        }
-    }
-}
-
-impl CubicSpec {
-    pub(super) fn check(&self) -> Result<(), SpecProblem> {
-        Ok(())
-    }
-}
 
 /// One congestion avoidance stage.
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +30,9 @@ struct Epoch {
     estimate: f64,
 }
 
-/// State of CUBIC.
+/// State of CUBIC as RFC 9438 has it.
 #[derive(Clone, Debug)]
-pub struct Cubic {
+pub(super) struct Curve {
     w: Window,
     hystart: Option<HyStart>,
     epoch: Option<Epoch>,
@@ -76,7 +46,7 @@ pub struct Cubic {
     paced: bool,
 }
 
-impl Cubic {
+impl Curve {
     fn segments(&self) -> f64 {
         self.w.cwnd as f64 / self.w.mss as f64
     }
@@ -116,13 +86,13 @@ impl Cubic {
     }
 }
 
-impl Controller for Cubic {
+impl Controller for Curve {
     type Spec = CubicSpec;
 
     fn new(spec: &CubicSpec, cfg: &TcpConfig, start: Time) -> Self {
         Self {
             w: Window::new(cfg),
-            hystart: spec.hystart.then(HyStart::new),
+            hystart: (spec.hystart == Some(true)).then(HyStart::new),
             epoch: None,
             w_max: 0.0,
             prior: 0.0,

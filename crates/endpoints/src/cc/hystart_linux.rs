@@ -1,0 +1,82 @@
+//! HyStart in the form of Linux: slow start ends when round trips grow by an eighth, or when acknowledgments that
+//! follow one another closely last for half of the smallest round trip.
+//!
+//! Source: S. Ha and I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks 55(9), 2011, with the
+//! constants of `net/ipv4/tcp_cubic.c` of Linux 6.1.
+
+use spillgate_core::{Dur, Time};
+
+use super::AckSample;
+use super::window::Window;
+
+/// Below this window, in segments, nothing is judged.
+const LOW_WINDOW: u64 = 16;
+/// Measurements of a round before its smallest is judged.
+const SAMPLES: u32 = 8;
+/// Acknowledgments of one train are at most this far apart.
+const TRAIN_GAP: Dur = Dur::from_ms(2);
+const MIN_THRESH: Dur = Dur::from_ms(4);
+const MAX_THRESH: Dur = Dur::from_ms(16);
+/// What one burst may hold (four of the largest offloaded segments, 64 KiB each), sent at the pacing
+/// rate, is no train, up to a millisecond.
+const BURST: f64 = 262_144.0;
+
+#[derive(Clone, Debug)]
+pub(super) struct HyStart {
+    /// The round ends when this is acknowledged.
+    end: u64,
+    began: Time,
+    /// The last acknowledgment of the train.
+    last: Time,
+    /// Smallest of the round.
+    rtt: Dur,
+    samples: u32,
+    found: bool,
+}
+
+impl HyStart {
+    pub(super) fn new(now: Time) -> Self {
+        Self {
+            end: 0,
+            began: now,
+            last: now,
+            rtt: Dur::MAX,
+            samples: 0,
+            found: false,
+        }
+    }
+
+    /// Whether the slow start of `w` ends with this acknowledgment, which measured `rtt`.
+    pub(super) fn is_over(&mut self, ack: &AckSample, rtt: Dur, min_rtt: Dur, w: &Window) -> bool {
+        if self.found || w.cwnd < LOW_WINDOW * w.mss {
+            return false;
+        }
+        if ack.una > self.end {
+            *self = Self {
+                end: ack.nxt,
+                ..Self::new(ack.now)
+            };
+        }
+        if ack.now.since(self.last) <= TRAIN_GAP {
+            self.last = ack.now;
+            let srtt = ack.srtt.unwrap_or(min_rtt).as_secs_f64();
+            // A window and its doubling leave in a round trip.
+            let burst = BURST * srtt / (2.0 * w.cwnd as f64);
+            let train = min_rtt + Dur::from_secs_f64(burst.min(1e-3));
+            let longest = if ack.paced {
+                train
+            } else {
+                Dur::from_ps(train.as_ps() / 2)
+            };
+            self.found |= ack.now.since(self.began) > longest;
+        }
+        self.rtt = self.rtt.min(rtt);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            let rise = Dur::from_ps(min_rtt.as_ps() / 8).clamp(MIN_THRESH, MAX_THRESH);
+            self.found |= self.rtt > min_rtt + rise;
+        }
+        self.found
+    }
+}
