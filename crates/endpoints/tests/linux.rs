@@ -5,124 +5,107 @@ mod early;
 #[path = "common/lan.rs"]
 mod lan;
 
-use lan::{Lan, discipline};
-use spillgate_endpoints::tcp::TcpSpec;
 use std::sync::Arc;
+
+use lan::{Lan, Queue, discipline};
+use spillgate_endpoints::tcp::TcpSpec;
+
+/// Runs with other random numbers.
+const RUNS: u64 = 10;
+/// How far the mean queue may be off, and the number of drops or marks.
+const OFF: (f64, f64) = (0.05, 0.1);
+/// Cells whose drops are further off. The first: 16 for 18, and nothing in it is random. The second: PIE is a model of
+/// the test's own, and one connection in two has a timeout there.
+const OUTSIDE: [(&str, usize, &str); 2] = [("pfifo", 1, "cubic"), ("pie", 5, "reno")];
+
+/// The queue of a cell; none for those whose queue neither Spillgate nor this test has: CAKE, and RED with an adaptive
+/// probability (whose recordings are those without: the law would have lowered the probability).
+fn queue(name: &str) -> Option<Queue> {
+    let spec = match name {
+        "pfifo" => r#"{"fifo": {"limit": "100 packets"}}"#,
+        "red" => {
+            r#"{"fifo": {"limit": "400000 B", "aqm": {"red": {"min_th": 9.9075, "max_th": 29.7226, "max_p": 0.1, "weight": 0.0625, "gentle": false, "mean_packet": "1000 B"}}}}"#
+        }
+        "codel" => {
+            r#"{"fifo": {"limit": "1000 packets", "aqm": {"codel": {"inverse_sqrt": "newton16"}}}}"#
+        }
+        "codel ecn" => {
+            r#"{"fifo": {"limit": "1000 packets", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}}}"#
+        }
+        "fq_codel" => r#"{"fq-codel": {"limit": "1000 packets", "inverse_sqrt": "newton16"}}"#,
+        "pie" => return Some(Queue::Early(early::Early::pie())),
+        _ => return None,
+    };
+    Some(discipline(spec))
+}
+
+/// Mean and standard deviation.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (mean, (squares / (n - 1.0)).sqrt())
+}
+
+/// A recorded run is one draw: it lies within `t(0.975, 9) * sqrt(1 + 1 / 10)` standard deviations of the mean of
+/// ten of ours, 19 times of 20, if both are of one kind.
+fn is_near(mean: f64, deviation: f64, recorded: f64, off: f64) -> bool {
+    let scatter = 2.262 * (1.0 + 1.0 / RUNS as f64).sqrt() * deviation;
+    (mean - recorded).abs() <= (off * recorded).max(scatter)
+}
 
 #[test]
 fn beside_the_kernel() {
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let trace = std::env::var("TRACE").is_ok();
-    for line in include_str!("data/linux_tcp.txt")
-        .lines()
-        .filter(|l| !l.starts_with('#'))
-    {
-        if !line.contains(&only) {
+    let mut far = Vec::new();
+    let cells = include_str!("data/linux_tcp.txt").lines();
+    for cell in cells.filter(|l| !l.starts_with('#')) {
+        let f: Vec<_> = cell.split(", ").collect();
+        if queue(f[0]).is_none() {
             continue;
         }
-        let f: Vec<_> = line.split(", ").collect();
-        let queue = match f[0] {
-            "pfifo" => r#"{"fifo": {"limit": "100 packets"}}"#,
-            "red" => {
-                r#"{"fifo": {"limit": "400000 B", "aqm": {"red": {"min_th": 9.9075, "max_th": 29.7226, "max_p": 0.1, "weight": 0.0625, "gentle": false, "mean_packet": "1000 B"}}}}"#
-            }
-            "codel" => {
-                r#"{"fifo": {"limit": "1000 packets", "aqm": {"codel": {"inverse_sqrt": "newton16"}}}}"#
-            }
-            "codel ecn" => {
-                r#"{"fifo": {"limit": "1000 packets", "aqm": {"codel": {"inverse_sqrt": "newton16", "ecn": true}}}}"#
-            }
-            "fq_codel" => r#"{"fq-codel": {"limit": "1000 packets", "inverse_sqrt": "newton16"}}"#,
-            "red adaptive" | "pie" => "",
-            _ => continue,
+        let flows: usize = f[1].parse().unwrap();
+        let recorded: Vec<f64> = f[3..].iter().map(|x| x.parse().unwrap()).collect();
+        let cc = match f[2] {
+            "reno" => r#", "cc": "newreno""#,
+            _ => "",
         };
-        let n: usize = f[1].parse().unwrap();
-        let cc = if f[2] == "reno" {
-            r#", "cc": "newreno", "sack": true, "prr": true, "rack_tlp": true"#
-        } else {
-            ""
+        let ecn = match f[0] {
+            "codel ecn" => r#", "ecn": "classic""#,
+            _ => "",
         };
-        let ecn = if f[0] == "codel ecn" {
-            r#", "ecn": "classic""#
-        } else {
-            ""
-        };
-        let json = format!(r#"{{"profile": "linux"{cc}{ecn}}}"#);
-        let spec: TcpSpec = serde_json::from_str(&json).unwrap();
+        let spec = format!(r#"{{"profile": "linux"{cc}{ecn}}}"#);
+        let spec: TcpSpec = serde_json::from_str(&spec).unwrap();
         let cfg = Arc::new(spec.resolve().unwrap());
-        let seeds = 10;
-        let mut all = vec![];
-        let want: Vec<f64> = f[3..].iter().map(|x| x.parse().unwrap()).collect();
-        let (mut q, mut d, mut m, mut g, mut to) = (0.0, 0.0, 0.0, 0.0, 0);
-        for seed in 0..seeds {
-            let mut lan = Lan::new(
-                &cfg,
-                n,
-                match f[0] {
-                    "pie" => lan::Queue::Early(early::Early::pie()),
-                    "red adaptive" => lan::Queue::Early(early::Early::adaptive_red()),
-                    _ => discipline(queue),
-                },
-                seed,
-            );
-            lan.trace = trace;
-            lan.spread = 10000;
+        let (mut waiting, mut signals, mut goodputs) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in 0..RUNS {
+            let mut lan = Lan::new(&cfg, flows, queue(f[0]).unwrap(), seed);
             lan.run();
-            if !only.is_empty() {
-                let total: u64 = lan.hist.iter().sum();
-                let quantile = |p: f64| {
-                    let mut s = 0;
-                    lan.hist
-                        .iter()
-                        .position(|h| {
-                            s += h;
-                            s as f64 >= p * total as f64
-                        })
-                        .unwrap()
-                };
-                println!(
-                    "p50 {} p95 {} p99 {} max {} wire {:.4} srtt {:.3} ms {:?}",
-                    quantile(0.5),
-                    quantile(0.95),
-                    quantile(0.99),
-                    lan.hist.len() - 1,
-                    lan.wire as f64 * 8.0 / 25e6,
-                    lan.srtt / 25.0,
-                    lan.hist
-                        .iter()
-                        .map(|h| (*h as f64 / total as f64 * 1000.0) as u32)
-                        .collect::<Vec<_>>()
-                );
-            }
-            let k = seeds as f64;
-            all.push((lan.mean_queue(), (lan.drops + lan.marks) as f64));
-            q += lan.mean_queue() / k;
-            d += lan.drops as f64 / k;
-            m += lan.marks as f64 / k;
-            g += lan.goodput() / k;
-            to += lan.timeouts();
+            goodputs.push(lan.goodput());
+            waiting.push(lan.mean_queue());
+            signals.push((lan.drops + lan.marks) as f64);
         }
-        let (loss, ours) = if want[2] > 0.0 {
-            (want[2], m)
-        } else {
-            (want[1], d)
-        };
+        let ((length, by), (number, of)) = (moments(&waiting), moments(&signals));
+        let expected = recorded[1] + recorded[2];
         println!(
-            "{:9} {n} {:5}  queue {q:6.2} for {:6.2} {:+6.1} %  drops {ours:6.1} for {loss:5} {:+6.1} %  goodput {g:.3} for {:.2}, timeouts {to}, sd {:.2} {:.1}",
+            "| {} | {flows} | {} | {:.2} | {length:.2} ± {by:.2} | {:+.1} % | {expected:.0} | {number:.0} ± {of:.0} | {:+.1} % |",
             f[0],
             f[2],
-            want[0],
-            (q / want[0] - 1.0) * 100.0,
-            (ours / loss - 1.0) * 100.0,
-            want[3],
-            sd(all.iter().map(|a| a.0).collect()),
-            sd(all.iter().map(|a| a.1).collect())
+            recorded[0],
+            (length / recorded[0] - 1.0) * 100.0,
+            (number / expected - 1.0) * 100.0,
         );
+        let (goodput, deviation) = moments(&goodputs);
+        assert!(
+            is_near(goodput, deviation, recorded[3], 0.01),
+            "{cell}: {goodput} Mb/s"
+        );
+        assert!(
+            is_near(length, by, recorded[0], OFF.0),
+            "{cell}: {length} packets wait"
+        );
+        if !is_near(number, of, expected, OFF.1) {
+            far.push((f[0], flows, f[2]));
+        }
     }
-}
-
-fn sd(x: Vec<f64>) -> f64 {
-    let n = x.len() as f64;
-    let m = x.iter().sum::<f64>() / n;
-    (x.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / (n - 1.0).max(1.0)).sqrt()
+    assert_eq!(far, OUTSIDE);
 }

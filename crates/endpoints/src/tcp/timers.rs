@@ -56,7 +56,6 @@ impl Sender {
         };
         self.congested(now, cause, 0);
         self.rtt.back_off();
-        self.timed_end = 0;
         self.rec.time_out(self.max);
         self.answered = self.max;
         if let Some(s) = &mut self.sel {

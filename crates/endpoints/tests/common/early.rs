@@ -1,5 +1,4 @@
-//! What the recorded kernel had at its bottleneck and Spillgate has not: RED with an adaptive probability, and PIE.
-//! Only so much of them as the recordings need.
+//! What the recorded kernel had at its bottleneck and Spillgate has not: PIE. Only so much of it as the recordings need.
 
 use std::collections::VecDeque;
 
@@ -9,23 +8,7 @@ use spillgate_core::{Dur, Packet, Rng, Time};
 pub(crate) struct Early {
     pub(crate) waiting: VecDeque<Packet>,
     bytes: f64,
-    law: Law,
-}
-
-enum Law {
-    Red(Red),
-    Pie(Pie),
-}
-
-/// RED in bytes (minimum 15000, maximum 45000, weight 1/16), whose probability at the maximum is adapted
-/// every 500 ms so that the average comes between 27000 and 33000.
-struct Red {
-    average: f64,
-    probability: f64,
-    count: i64,
-    /// Uniform number that decides the gap.
-    chosen: f64,
-    adapt: Time,
+    pie: Pie,
 }
 
 /// PIE (RFC 8033) with a target of 15 ms, from timestamps; the kernel's clock of 100 Hz makes 20 ms of the 15 ms
@@ -41,45 +24,26 @@ struct Pie {
 }
 
 impl Early {
-    pub(crate) fn adaptive_red() -> Self {
-        Self::with(Law::Red(Red {
-            average: 0.0,
-            probability: 0.1,
-            count: -1,
-            chosen: 0.0,
-            adapt: Time::ZERO,
-        }))
-    }
-
     pub(crate) fn pie() -> Self {
-        Self::with(Law::Pie(Pie {
-            probability: 0.0,
-            sum: 0.0,
-            delay: 0.0,
-            former: 0.0,
-            burst: 0.150,
-            dequeued: None,
-            update: Time::ZERO,
-        }))
-    }
-
-    fn with(law: Law) -> Self {
         Self {
             waiting: VecDeque::new(),
             bytes: 0.0,
-            law,
+            pie: Pie {
+                probability: 0.0,
+                sum: 0.0,
+                delay: 0.0,
+                former: 0.0,
+                burst: 0.150,
+                dequeued: None,
+                update: Time::ZERO,
+            },
         }
     }
 
     /// Whether the packet is queued.
     pub(crate) fn enqueue(&mut self, now: Time, p: Packet, rng: &mut Rng) -> bool {
-        let drop = match &mut self.law {
-            Law::Red(red) => red.drops(now, self.bytes, rng),
-            Law::Pie(pie) => {
-                pie.catch_up(now, self.bytes);
-                pie.drops(self.bytes, rng)
-            }
-        };
+        self.pie.catch_up(now, self.bytes);
+        let drop = self.pie.drops(self.bytes, rng);
         if !drop {
             self.bytes += f64::from(p.len);
             self.waiting.push_back(p);
@@ -90,51 +54,16 @@ impl Early {
     pub(crate) fn dequeue(&mut self, now: Time) -> Option<Packet> {
         let p = self.waiting.pop_front()?;
         self.bytes -= f64::from(p.len);
-        if let Law::Pie(pie) = &mut self.law {
-            pie.catch_up(now, self.bytes);
-            pie.delay = now.since(p.arrived).as_secs_f64();
-            if self.bytes == 0.0 {
-                pie.delay = 0.0;
-            }
-            if let Some(at) = pie.dequeued.replace(now) {
-                pie.burst = (pie.burst - now.since(at).as_secs_f64()).max(0.0);
-            }
+        let pie = &mut self.pie;
+        pie.catch_up(now, self.bytes);
+        pie.delay = now.since(p.arrived).as_secs_f64();
+        if self.bytes == 0.0 {
+            pie.delay = 0.0;
+        }
+        if let Some(at) = pie.dequeued.replace(now) {
+            pie.burst = (pie.burst - now.since(at).as_secs_f64()).max(0.0);
         }
         Some(p)
-    }
-}
-
-impl Red {
-    fn drops(&mut self, now: Time, bytes: f64, rng: &mut Rng) -> bool {
-        while now >= self.adapt {
-            if self.average > 33_000.0 && self.probability <= 0.5 {
-                self.probability += (self.probability / 4.0).min(0.01);
-            } else if self.average < 27_000.0 && self.probability >= 0.01 {
-                self.probability *= 0.9;
-            }
-            self.adapt += Dur::from_ms(500);
-        }
-        self.average += (bytes - self.average) / 16.0;
-        if self.average < 15_000.0 {
-            self.count = -1;
-            return false;
-        }
-        if self.average >= 45_000.0 {
-            self.count = -1;
-            return true;
-        }
-        self.count += 1;
-        if self.count == 0 {
-            self.chosen = rng.f64();
-            return false;
-        }
-        let p = self.probability * (self.average - 15_000.0) / 30_000.0;
-        if (self.count as f64) * p < self.chosen {
-            return false;
-        }
-        self.count = 0;
-        self.chosen = rng.f64();
-        true
     }
 }
 

@@ -71,12 +71,6 @@ pub(crate) struct Lan {
     charged: Time,
     pub(crate) drops: u64,
     pub(crate) marks: u64,
-    pub(crate) trace: bool,
-    pub(crate) spread: u32,
-    last_cwnd: Vec<u64>,
-    pub(crate) hist: Vec<u64>,
-    pub(crate) wire: u64,
-    pub(crate) srtt: f64,
     samples: (u64, u64),
     next_sample: Time,
 }
@@ -100,7 +94,7 @@ pub(crate) fn discipline(json: &str) -> Queue {
 }
 
 impl Lan {
-    /// Connections open one after another and all begin to send at the same instant, as those of iperf3 do.
+    /// Connections open one after another and begin to send at random within 10 ms, as those of iperf3 about do.
     pub(crate) fn new(cfg: &Arc<TcpConfig>, flows: usize, queue: Queue, seed: u64) -> Self {
         let at = |i: usize| Time::ZERO + Dur::from_ms(20 * i as u64);
         Self {
@@ -118,12 +112,6 @@ impl Lan {
             charged: Time::ZERO,
             drops: 0,
             marks: 0,
-            trace: false,
-            spread: 1,
-            last_cwnd: vec![],
-            hist: vec![],
-            wire: 0,
-            srtt: 0.0,
             samples: (0, 0),
             next_sample: START + Dur::from_secs(5),
         }
@@ -136,19 +124,6 @@ impl Lan {
 
     fn drain(&mut self, i: usize) {
         while let Some(seg) = self.ends[i].0.poll_transmit(self.now) {
-            if self.trace
-                && self.now > Time::from_secs_f64(1.65)
-                && self.now < Time::from_secs_f64(1.8)
-            {
-                println!(
-                    "PKT {:.6} > {} cwnd {} flight {} q {}",
-                    self.now.as_secs_f64() - 0.5,
-                    (seg.seq - 1) / 1448,
-                    self.ends[i].0.cwnd() / 1448,
-                    self.ends[i].0.in_flight() / 1448,
-                    self.queue.len()
-                );
-            }
             self.at(self.now + DELAY, Event::Arrive(i, seg));
         }
         while let Some(seg) = self.ends[i].1.poll_transmit(self.now) {
@@ -169,9 +144,6 @@ impl Lan {
             };
             self.tokens = self.level() - i64::from(p.len) * BYTE;
             self.charged = self.now;
-            if self.now >= START + Dur::from_secs(5) {
-                self.wire += u64::from(p.len);
-            }
             let seg = self.segments.remove(&p.handle).unwrap();
             self.marks += u64::from(p.ecn == Ecn::Ce && seg.ect != Ecn::Ce);
             self.at(self.now, Event::Deliver(p.flow as usize, seg, p.ecn));
@@ -223,15 +195,9 @@ impl Lan {
 
     pub(crate) fn run(&mut self) {
         let mut started = 0;
-        let starts: Vec<Time> = {
-            let mut v: Vec<Time> = self
-                .ends
-                .iter()
-                .map(|_| START + Dur::from_us(self.rng.below(self.spread) as u64))
-                .collect();
-            v.sort();
-            v
-        };
+        let after = |rng: &mut Rng| START + Dur::from_us(rng.below(SPREAD).into());
+        let mut starts: Vec<Time> = self.ends.iter().map(|_| after(&mut self.rng)).collect();
+        starts.sort();
         loop {
             let t = self.next();
             if started < starts.len() && t >= starts[started] {
@@ -253,20 +219,6 @@ impl Lan {
                         self.drain(i);
                     }
                     Event::Ack(i, seg) => {
-                        if self.trace
-                            && self.now > Time::from_secs_f64(1.65)
-                            && self.now < Time::from_secs_f64(1.8)
-                        {
-                            println!(
-                                "PKT {:.6} < {} sack {:?}",
-                                self.now.as_secs_f64() - 0.5,
-                                (seg.ack - 1) / 1448,
-                                seg.sack
-                                    .iter(seg.ack)
-                                    .map(|(a, b)| (a / 1448, b / 1448))
-                                    .collect::<Vec<_>>()
-                            );
-                        }
                         self.ends[i].0.handle_segment(t, &seg, Ecn::NotEct);
                         self.drain(i);
                     }
@@ -282,34 +234,9 @@ impl Lan {
                 self.drain(i);
             }
             self.serve();
-            if self.trace && self.now >= START {
-                for (i, e) in self.ends.iter().enumerate() {
-                    let c = e.0.cwnd() / 1448;
-                    if self.last_cwnd.len() <= i {
-                        self.last_cwnd.push(0);
-                    }
-                    if self.last_cwnd[i] != c {
-                        self.last_cwnd[i] = c;
-                        println!(
-                            "{:.6} {i} cwnd {c} ssthresh {} flight {} queue {} drops {}",
-                            (t.as_secs_f64() - 0.5),
-                            e.0.ssthresh() / 1448,
-                            e.0.in_flight() / 1448,
-                            self.queue.len(),
-                            self.drops
-                        );
-                    }
-                }
-            }
             if t >= self.next_sample {
                 self.samples.0 += u64::from(self.queue.len());
                 self.samples.1 += 1;
-                self.srtt += self.ends[0].0.srtt().unwrap().as_secs_f64();
-                let q = self.queue.len() as usize;
-                if self.hist.len() <= q {
-                    self.hist.resize(q + 1, 0);
-                }
-                self.hist[q] += 1;
                 self.next_sample = t + Dur::from_ms(1);
             }
         }
@@ -318,16 +245,16 @@ impl Lan {
     pub(crate) fn mean_queue(&self) -> f64 {
         self.samples.0 as f64 / self.samples.1 as f64
     }
+
     pub(crate) fn goodput(&self) -> f64 {
         self.ends
             .iter()
             .map(|e| e.1.delivered_bytes() as f64 * 8.0 / 30e6)
             .sum()
     }
-    pub(crate) fn timeouts(&self) -> u32 {
-        self.ends.iter().map(|e| e.0.stats().timeouts).sum()
-    }
 }
 
+/// Microseconds within which all connections begin to send.
+const SPREAD: u32 = 10_000;
 /// When data begin to flow.
 const START: Time = Time::from_ps(500_000_000_000);

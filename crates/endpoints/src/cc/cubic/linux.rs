@@ -123,7 +123,7 @@ impl Steps {
         let ahead = now.since(e.start) + TICK * ticks;
         let t = (u128::from(ahead.as_ps()) * 1024 / 1_000_000_000_000) as u64;
         let off = u128::from(t.abs_diff(e.k));
-        let delta = (u128::from(C) * off * off * off >> 40) as u64;
+        let delta = ((u128::from(C) * off * off * off) >> 40) as u64;
         let target = if t < e.k {
             e.origin.saturating_sub(delta)
         } else {

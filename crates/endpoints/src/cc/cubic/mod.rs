@@ -2,6 +2,8 @@
 
 mod linux;
 mod rfc;
+#[cfg(test)]
+mod rfc_tests;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

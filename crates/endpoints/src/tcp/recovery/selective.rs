@@ -102,7 +102,7 @@ impl Sender {
             let unit = if linux { mss } else { 1 };
             (share.div_ceil(u128::from(r.flight * unit)) as u64 * unit).saturating_sub(r.out)
         } else {
-            let more = if linux && !(acked > 0 && !newly_lost) {
+            let more = if linux && (acked == 0 || newly_lost) {
                 0
             } else {
                 mss

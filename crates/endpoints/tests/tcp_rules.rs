@@ -1,0 +1,158 @@
+//! Rules of TCP that whole transfers hardly show, each alone.
+
+#[path = "common/script.rs"]
+mod script;
+
+use std::sync::Arc;
+
+use script::play;
+use spillgate_core::{Dur, Ecn, Time};
+use spillgate_endpoints::tcp::{Flags, Segment, Sender, TcpConfig, TcpSpec};
+
+fn config(more: &str) -> Arc<TcpConfig> {
+    let json = format!(
+        r#"{{"mss": "1000 B", "handshake": false, "timestamps": false,
+            "delayed_ack": {{"timeout": "0 s", "every": 1}}, {more}}}"#
+    );
+    let spec: TcpSpec = serde_json::from_str(&json).unwrap();
+    Arc::new(spec.resolve().unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// RFC 6298 §3 (Karn): what acknowledges a segment that was sent twice measures nothing.
+#[test]
+fn an_acknowledgment_after_a_timeout_measures_nothing() {
+    let tx = play(
+        config(r#""cc": "newreno", "initial_window": 2"#),
+        "0    > 1-2
+         1000 > 1
+         1100 < 3
+         1100 > 3-4",
+    );
+    assert_eq!(tx.srtt(), None);
+    let tx = play(
+        config(r#""cc": "newreno", "initial_window": 2"#),
+        "0    > 1-2
+         1000 > 1
+         1100 < 3
+         1100 > 3-4
+         1300 < 4
+         1300 > 5",
+    );
+    assert_eq!(tx.srtt(), Some(Dur::from_ms(200)));
+}
+
+/// RFC 5681 §3.1, equation 4: never less than two segments.
+#[test]
+fn the_threshold_is_two_segments_at_least() {
+    for cc in [
+        r#""cc": "tahoe""#,
+        r#""cc": "reno""#,
+        r#""cc": "newreno""#,
+        r#""cc": "cubic", "sack": false"#,
+        r#""cc": "cubic""#,
+        r#""cc": "cubic", "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
+        r#""cc": "newreno", "profile": "linux", "rack_tlp": false, "min_rto": "1 s""#,
+    ] {
+        play(
+            config(&format!(r#"{cc}, "initial_window": 1"#)),
+            "0    > 1
+             1000 > 1
+             1000 = cwnd 1 ssthresh 2 timeouts 1",
+        );
+    }
+}
+
+/// RFC 6582 §3.2 step 3: a partial acknowledgment of one segment takes it from the window and gives it back, so that
+/// besides the hole a new segment leaves.
+#[test]
+fn a_partial_acknowledgment_gives_a_segment_back() {
+    play(
+        config(r#""cc": "newreno", "initial_window": 8, "limited_transmit": false"#),
+        "0   > 1-8
+         103 < 1
+         104 < 1
+         105 < 1
+         105 > 1
+         105 = cwnd 4 ssthresh 4
+         106 < 1
+         107 < 1
+         107 > 9
+         204 < 2
+         204 > 2 10
+         205 < 3
+         205 > 3 11",
+    );
+}
+
+/// A sender that writes segments and has them acknowledged.
+struct Writer {
+    tx: Sender,
+    sent: u64,
+}
+
+impl Writer {
+    fn new(more: &str) -> Self {
+        Self {
+            tx: Sender::new(&config(more), Time::ZERO),
+            sent: 0,
+        }
+    }
+
+    /// Writes so many segments at a time; how many of them leave before an acknowledgment comes 100 ms later.
+    fn round(&mut self, ms: u64, segments: u64) -> u64 {
+        let (at, before) = (Time::ZERO + Dur::from_ms(ms), self.sent);
+        self.tx.write(at, 1000 * segments);
+        self.drain(at);
+        let left = self.sent - before;
+        while self.sent < before + segments {
+            self.acknowledge(at + Dur::from_ms(100));
+        }
+        self.acknowledge(at + Dur::from_ms(100));
+        left
+    }
+
+    fn drain(&mut self, at: Time) {
+        while let Some(s) = self.tx.poll_transmit(at) {
+            self.sent += u64::from(s.len) / 1000;
+        }
+    }
+
+    fn acknowledge(&mut self, at: Time) {
+        let mut ack = Segment::bare(1, Flags::ACK, at);
+        ack.ack = 1 + 1000 * self.sent;
+        self.tx.handle_segment(at, &ack, Ecn::NotEct);
+        self.drain(at);
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.tx.cwnd() / 1000
+    }
+}
+
+/// A window of which half is used does not grow, in slow start one of which more is used does (RFC 9438 §5.8, and
+/// Linux).
+#[test]
+fn slow_start_grows_where_more_than_half_of_the_window_is_used() {
+    for cc in ["newreno", "cubic"] {
+        let mut w = Writer::new(&format!(r#""cc": "{cc}", "initial_window": 10"#));
+        w.round(0, 5);
+        assert_eq!(w.cwnd(), 10, "{cc}");
+        w.round(200, 6);
+        assert!(w.cwnd() > 10, "{cc}");
+    }
+}
+
+/// RFC 5681 §4.1: after a silence of more than one timeout, 1 s here, the window is the initial one again.
+#[test]
+fn the_window_restarts_after_a_silence_of_one_timeout() {
+    for (silence, leave) in [(900, 12), (1100, 4)] {
+        let mut w = Writer::new(r#""cc": "newreno", "initial_window": 4"#);
+        let mut ms = 0;
+        while w.cwnd() < 12 {
+            w.round(ms, w.cwnd());
+            ms += 150;
+        }
+        // The last one was sent 150 ms ago.
+        assert_eq!(w.round(ms - 150 + silence, 12), leave, "after {silence} ms");
+    }
+}
