@@ -1,14 +1,14 @@
 //! Ranges of sequence numbers, sorted and disjoint.
 //!
-//! A balanced tree: filling a hole costs the logarithm of their number, wherever it lies.
+//! A ring: what arrives beyond all others is put at its end, holes are filled from its front, and neither asks for
+//! memory. Filling one in the middle moves the ranges on its shorter side.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// Disjoint ranges `start..end` in ascending order; adjacent ones are merged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    /// End of each by its start.
-    ends: BTreeMap<u64, u64>,
+    list: VecDeque<(u64, u64)>,
     bytes: u64,
 }
 
@@ -21,34 +21,34 @@ impl Ranges {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.list.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.ends.clear();
+        self.list.clear();
         self.bytes = 0;
     }
 
     /// In ascending order.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
-        self.ends.iter().map(|(&start, &end)| (start, end))
+        self.list.iter().copied()
     }
 
     /// The highest number that they reach.
     pub(super) fn end(&self) -> Option<u64> {
-        self.ends.last_key_value().map(|(_, &end)| end)
+        self.list.back().map(|r| r.1)
     }
 
     /// Adds `start..end`; returns how many of its numbers were new.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> u64 {
-        let new = match self.ends.last_entry() {
-            Some(mut last) if *last.get() == start => {
-                last.insert(end);
+        let new = match self.list.back_mut() {
+            Some(last) if last.1 == start => {
+                last.1 = end;
                 end - start
             }
-            Some(last) if *last.get() > start => self.insert_within(start, end),
+            Some(last) if last.1 > start => self.insert_within(start, end),
             _ => {
-                self.ends.insert(start, end);
+                self.list.push_back((start, end));
                 end - start
             }
         };
@@ -56,47 +56,44 @@ impl Ranges {
         new
     }
 
-    fn insert_within(&mut self, mut start: u64, mut end: u64) -> u64 {
-        let mut held = 0;
-        // From above: all ranges that touch the new one become part of it.
-        while let Some((&low, &high)) = self.ends.range(..=end).next_back() {
-            if high < start {
-                break;
-            }
-            held += high - low;
-            if low <= start && end <= high {
-                return 0;
-            }
-            (start, end) = (start.min(low), end.max(high));
-            self.ends.remove(&low);
+    /// All ranges that touch the new one become part of it.
+    fn insert_within(&mut self, start: u64, end: u64) -> u64 {
+        let from = self.list.partition_point(|r| r.1 < start);
+        let to = from + self.list.range(from..).take_while(|r| r.0 <= end).count();
+        if from == to {
+            self.list.insert(from, (start, end));
+            return end - start;
         }
-        self.ends.insert(start, end);
-        end - start - held
+        let held: u64 = self.list.range(from..to).map(|(a, b)| b - a).sum();
+        let all = (self.list[from].0.min(start), self.list[to - 1].1.max(end));
+        self.list[from] = all;
+        self.list.drain(from + 1..to);
+        all.1 - all.0 - held
     }
 
     /// The range that holds `n`.
     pub(super) fn containing(&self, n: u64) -> Option<(u64, u64)> {
-        let (&start, &end) = self.ends.range(..=n).next_back()?;
-        (n < end).then_some((start, end))
+        let at = self.list.partition_point(|r| r.1 <= n);
+        self.list.get(at).copied().filter(|r| r.0 <= n)
     }
 
     /// Forgets what lies below `upto`.
     pub(super) fn drop_below(&mut self, upto: u64) {
-        while let Some(first) = self.ends.first_entry().filter(|r| *r.key() < upto) {
-            let (start, end) = first.remove_entry();
-            self.bytes -= end.min(upto) - start;
-            if end > upto {
-                self.ends.insert(upto, end);
+        while let Some(first) = self.list.front_mut().filter(|r| r.0 < upto) {
+            self.bytes -= first.1.min(upto) - first.0;
+            if first.1 > upto {
+                first.0 = upto;
                 return;
             }
+            self.list.pop_front();
         }
     }
 
     /// Removes the ranges that begin at `n` or below it; the highest number that they and `n` reach.
     pub(super) fn take_from(&mut self, n: u64) -> u64 {
         let mut to = n;
-        while let Some(first) = self.ends.first_entry().filter(|r| *r.key() <= n) {
-            let (start, end) = first.remove_entry();
+        while let Some((start, end)) = self.list.front().copied().filter(|r| r.0 <= n) {
+            self.list.pop_front();
             self.bytes -= end - start;
             to = to.max(end);
         }

@@ -59,7 +59,7 @@ pub struct Receiver {
     syn_sent: u32,
 }
 
-const _: () = assert!(std::mem::size_of::<Receiver>() <= 128);
+const _: () = assert!(std::mem::size_of::<Receiver>() <= 136);
 
 /// What selective acknowledgments tell beside the ranges that are held.
 #[derive(Clone, Debug, Default)]

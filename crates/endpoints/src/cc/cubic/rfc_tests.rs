@@ -1,6 +1,6 @@
 //! The rules of RFC 9438, each alone. Windows are in segments.
 
-use spillgate_core::{Dur, Time};
+use spillgate_core::{Dur, Time, math};
 
 use super::rfc::{BETA, C, Curve};
 use super::{AckSample, Controller, CubicSpec, LossSample};
@@ -102,7 +102,7 @@ fn fast_convergence_gives_up_more() {
             former
         };
         // There once K is over, and hardly further a round trip on.
-        let k = ((plateau - former * BETA) / C).cbrt();
+        let k = math::cbrt((plateau - former * BETA) / C);
         while d.now.as_secs_f64() < k {
             d.round();
         }
