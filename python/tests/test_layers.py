@@ -76,6 +76,7 @@ RANK = {
     "remarks": 4,
     "result": 5,
     "explain": 6,
+    "pilot": 4,
     "run": 6,
     "pcap": 7,
     "plot": 7,

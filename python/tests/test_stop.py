@@ -60,7 +60,10 @@ def test_of_two_runs_with_one_name_the_second_is_refused(cli, first, tmp_path):
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_request_to_stop_keeps_what_is_finished(cli, first, tmp_path, manifest, name):
+    # Where the tests run under nohup the signal is ignored, and processes inherit that.
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     process = cli.start("run", first, *LONG, "--out", "out", "--no-figures")
+    signal.signal(signal.SIGHUP, inherited)
     # Progress lines come every five seconds: by the first, runs have finished.
     assert "runs" in process.stderr.readline()
     process.send_signal(getattr(signal, name))

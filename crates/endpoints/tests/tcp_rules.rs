@@ -6,7 +6,7 @@ mod script;
 use std::sync::Arc;
 
 use script::play;
-use spillgate_core::{Dur, Ecn, Time};
+use spillgate_core::{Dur, Ecn, Rng, Time};
 use spillgate_endpoints::tcp::{Flags, Segment, Sender, TcpConfig, TcpSpec};
 
 fn config(more: &str) -> Arc<TcpConfig> {
@@ -155,4 +155,49 @@ fn the_window_restarts_after_a_silence_of_one_timeout() {
         // The last one was sent 150 ms ago.
         assert_eq!(w.round(ms - 150 + silence, 12), leave, "after {silence} ms");
     }
+}
+
+/// What is allowed leaves together, after a time that is even from nothing to `send_jitter`; what timed out at once.
+#[test]
+fn jitter_holds_back_what_is_allowed() {
+    let cfg = config(r#""cc": "newreno", "initial_window": 4, "send_jitter": "10 ms""#);
+    let mut tx = Sender::new(&cfg, Time::ZERO);
+    tx.set_jitter(Rng::from_key(7));
+    tx.write(Time::ZERO, u64::MAX);
+    let mut now = Time::ZERO;
+    let mut waited = Dur::ZERO;
+    let rounds = 1000;
+    for round in 0..rounds {
+        assert_eq!(tx.poll_transmit(now), None, "round {round}");
+        let at = tx.poll_timeout().unwrap();
+        assert!(at.since(now) <= Dur::from_ms(10), "round {round}");
+        // What happens meanwhile draws no other time.
+        assert_eq!(tx.poll_transmit(now), None);
+        assert_eq!(tx.poll_timeout(), Some(at));
+        waited = waited + at.since(now);
+        tx.handle_timeout(at);
+        let mut sent = 0;
+        let mut last = None;
+        while let Some(s) = tx.poll_transmit(at) {
+            (sent, last) = (sent + 1, Some(s));
+        }
+        assert!(sent > 0, "round {round}");
+        now = at + Dur::from_ms(100);
+        let last = last.unwrap();
+        let ack = Segment {
+            ack: last.seq + u64::from(last.len),
+            ..Segment::bare(0, Flags::ACK, now)
+        };
+        tx.handle_segment(now, &ack, Ecn::NotEct);
+    }
+    // The mean of n draws of U(0, 10 ms) deviates by 10 ms / sqrt(12 n) = 0.09 ms; four times that.
+    let mean = waited.as_secs_f64() / f64::from(rounds);
+    assert!((mean - 5e-3).abs() < 0.37e-3, "{mean}");
+    assert_eq!(tx.poll_transmit(now), None);
+    let at = tx.poll_timeout().unwrap();
+    tx.handle_timeout(at);
+    while tx.poll_transmit(at).is_some() {}
+    let timeout = tx.poll_timeout().unwrap();
+    tx.handle_timeout(timeout);
+    assert!(tx.poll_transmit(timeout).is_some(), "repaired at once");
 }

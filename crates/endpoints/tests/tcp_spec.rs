@@ -44,6 +44,8 @@ fn refusals() {
         (r#"{"cc": "reno", "sack": true}"#, "sack"),
         (r#"{"cc": "bbr", "sack": false}"#, "sack"),
         (r#"{"cc": "bbr", "pacing": false}"#, "pacing"),
+        (r#"{"send_jitter": "1.1 s"}"#, "send_jitter"),
+        (r#"{"cc": "bbr", "send_jitter": "1 ms"}"#, "send_jitter"),
         (r#"{"cc": "bbr", "prr": true}"#, "prr"),
         (r#"{"cc": "newreno", "prr": true}"#, "prr"),
         (r#"{"cc": "newreno", "rack_tlp": true}"#, "rack_tlp"),

@@ -40,12 +40,14 @@ const POLICIES: [&str; 10] = [
 
 const FIFOS: usize = 3;
 
-const TRAFFIC: [&str; 11] = [
+const TRAFFIC: [&str; 13] = [
     "source: {cbr: {rate: 3 Mb/s, packet: 1500 B, phase: 0 s}}",
     "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
     "source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
     "bytes: 300 kB, tcp: {profile: linux}",
     "dscp: ef, bytes: 1 MB, tcp: {profile: ns2, cc: {newreno: {}}}",
+    "count: 2, tcp: {send_jitter: 1 ms}",
+    "arrivals: {poisson: {gap: 40 ms}}, session: {transfer: {size: {fixed: 20 kB}}}, tcp: {profile: ns2, send_jitter: 5 ms}, active: 6",
     "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
     "dscp: ef, arrivals: {fixed: {gap: 100 ms, count: 15}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}",
     "arrivals: {poisson: {gap: 20 ms}}, session: {transfer: {size: {fixed: 9 kB}}}, tcp: {profile: ns2}, active: 6",
@@ -196,7 +198,7 @@ impl Net {
             } else {
                 "stop: 2 s, "
             };
-            let entry = if *kind < 5 { "flow" } else { "sessions" };
+            let entry = if *kind < 6 { "flow" } else { "sessions" };
             let what = TRAFFIC[*kind];
             writeln!(
                 out,

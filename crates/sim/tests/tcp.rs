@@ -94,6 +94,53 @@ fn equal_connections_share() {
     }
 }
 
+/// A hundred alike connections over drop-tail: in step with the queue, half of them get nearly everything (Jain's
+/// index of k shares among n is k / n). With random sending times each loses as often as any other.
+#[test]
+fn jitter_ends_phase_effects() {
+    let n = 100;
+    let hosts: Vec<String> = (0..n).map(|i| format!("h{i}")).collect();
+    let each = |line: &dyn Fn(u32) -> String| (0..n).map(line).collect::<String>();
+    let links = each(&|i| {
+        format!("    in{i}: {{from: h{i}, to: l, rate: 100 Mb/s, delay: 1 ms, duplex: true}}\n")
+    });
+    let jain = |jitter: &str| {
+        let flows = each(&|i| {
+            format!(
+                "  - flow: {{name: f{i}, class: all, from: h{i}, to: b, start_spread: 1 s, tcp: {{profile: ns2, send_jitter: {jitter}}}}}\n"
+            )
+        });
+        let plan = common::plan(&format!(
+            "
+schema_version: 1
+topology:
+  nodes: [{}, l, r, b]
+  links:
+{links}
+    mid: {{from: l, to: r, rate: 10 Mb/s, delay: 20 ms, policy: P, duplex: true}}
+    out: {{from: r, to: b, rate: 1 Gb/s, delay: 1 ms, duplex: true}}
+policies: {{P: {{fifo: {{limit: 50 packets}}}}}}
+traffic:
+{flows}
+measurement: {{warmup: 10 s, duration: 100 s}}
+runs: {{count: 3, seed: 3}}
+",
+            hosts.join(", ")
+        ));
+        let finished = common::run(&plan, 0);
+        common::values(&plan, &finished, Scope::Class, "all", Metric::Jain)
+    };
+    let (without, with) = (jain("0 s"), jain("1 ms"));
+    println!("without {without:?}, with {with:?}");
+    for (without, with) in without.into_iter().zip(with) {
+        assert!(
+            without < 0.67,
+            "a third of the connections or more starves: {without}"
+        );
+        assert!(with > 0.8, "{with}");
+    }
+}
+
 /// Data and acknowledgments compete in both directions, and both directions fill their link.
 #[test]
 fn two_ways_at_once() {

@@ -115,6 +115,9 @@ pub struct TcpConfig {
     pub rack_tlp: bool,
     /// Segments are spaced at a rate instead of sent in bursts.
     pub pacing: bool,
+    /// What may leave waits for a random time up to this: that of a host's work, which no two packets find alike
+    /// (`overhead_` of ns-2). Zero: it leaves at once.
+    pub send_jitter: Dur,
     /// SYN and SYN-ACK before data.
     pub handshake: bool,
     /// Retransmissions of SYN before the connection fails; [`u32::MAX`]: it never does.
@@ -169,12 +172,13 @@ impl TcpConfig {
         self.handshake || self.delayed_ack.is_some()
     }
 
-    /// Whether both ends do without a scoreboard, ECN and pacing, and windows fit 32 bits: then most
+    /// Whether both ends do without a scoreboard, ECN, pacing and jitter, and windows fit 32 bits: then most
     /// segments can go a [short way](super::predicted).
     pub(super) fn is_plain(&self) -> bool {
         !self.sack
             && self.ecn == EcnMode::Off
             && !self.pacing
+            && self.send_jitter.is_zero()
             && u32::try_from(self.max_window).is_ok()
     }
 

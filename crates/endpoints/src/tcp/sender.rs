@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{Dur, Time};
+use spillgate_core::{Dur, Rng, Time};
 
 use super::config::{EcnMode, TcpConfig};
+use super::pacing::Pacing;
 use super::recovery::{Phase, Recovery, Selective};
 use super::rtt::Rtt;
 use crate::cc::Congestion;
@@ -96,21 +97,34 @@ pub struct Sender {
     /// Timeouts in a row for what is at `una`.
     pub(super) row: u32,
     pub(super) ce_bytes: u32,
-    pub(super) pace_at: Time,
-    pub(super) pace_next: Time,
+    /// With pacing or jitter; none without.
+    pub(super) pacing: Option<Box<Pacing>>,
 }
 
-const _: () = assert!(std::mem::size_of::<Sender>() <= 280);
+const _: () = assert!(std::mem::size_of::<Sender>() <= 272);
 
 impl Sender {
     /// Active open: SYN is due at `start`, or data where the profile has no handshake.
     pub fn new(cfg: &Arc<TcpConfig>, start: Time) -> Self {
         let sel = cfg.sack.then(|| Box::new(Selective::new(cfg, start)));
-        Self::with(cfg, start, Congestion::new(cfg, start), sel)
+        Self::with(
+            cfg,
+            start,
+            Congestion::new(cfg, start),
+            sel,
+            Pacing::new(cfg),
+        )
+    }
+
+    /// Draws the times of [`TcpConfig::send_jitter`] from `rng`; without that from nothing.
+    pub fn set_jitter(&mut self, rng: Rng) {
+        if let Some(p) = &mut self.pacing {
+            p.draw_from(rng);
+        }
     }
 
     /// As [`Sender::new`] would make it with the same configuration, without
-    /// giving back the memory: for one session after the other.
+    /// giving back the memory and with the random numbers that follow: for one session after the other.
     pub fn reset(&mut self, start: Time) {
         let cfg = Arc::clone(&self.cfg);
         let mut sel = self.sel.take();
@@ -119,7 +133,11 @@ impl Sender {
         }
         self.cc.reset(&cfg, start);
         let cc = std::mem::replace(&mut self.cc, Congestion::vacant());
-        *self = Self::with(&cfg, start, cc, sel);
+        let mut pacing = self.pacing.take();
+        if let Some(p) = &mut pacing {
+            p.reset();
+        }
+        *self = Self::with(&cfg, start, cc, sel, pacing);
     }
 
     fn with(
@@ -127,6 +145,7 @@ impl Sender {
         start: Time,
         cc: Congestion,
         sel: Option<Box<Selective>>,
+        pacing: Option<Box<Pacing>>,
     ) -> Self {
         let shake = cfg.handshake;
         let first = u64::from(!shake);
@@ -160,8 +179,7 @@ impl Sender {
             rtt: Rtt::new(cfg),
             row: 0,
             ce_bytes: 0,
-            pace_at: Time::MAX,
-            pace_next: Time::ZERO,
+            pacing,
             cfg: Arc::clone(cfg),
         }
     }

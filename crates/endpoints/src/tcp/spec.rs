@@ -128,6 +128,11 @@ pub struct TcpSpec {
     /// Pacing. Default false, but true with `bbr`, which needs it, and `prague`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
+    /// What may leave waits for a random time between 0 s and this, at most 1 s: what a real host's work does to
+    /// times of sending, `overhead_` in ns-2. Without it alike connections keep in step with a tail-drop queue,
+    /// and some lose always. The time of one packet on the bottleneck will do. Default 0 s; not with pacing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_jitter: Option<Dur>,
     /// Three-way handshake. Default true, `ns2` false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
@@ -203,6 +208,7 @@ impl TcpSpec {
                 "leave pacing out",
             ));
         }
+        let pacing = self.pacing.unwrap_or(traits.paced);
         let second = Dur::from_secs(1);
         let usual_rto = if ns2 || linux {
             Dur::from_ms(200)
@@ -250,7 +256,8 @@ impl TcpSpec {
             limited_transmit: self.limited_transmit.unwrap_or(true),
             prr,
             rack_tlp,
-            pacing: self.pacing.unwrap_or(traits.paced),
+            send_jitter: self.resolve_jitter(pacing)?,
+            pacing,
             handshake: self.handshake.unwrap_or(!ns2),
             syn_retries,
             retries,
@@ -272,6 +279,23 @@ impl TcpSpec {
             count_options: !ns2,
             cc,
         })
+    }
+
+    fn resolve_jitter(&self, pacing: bool) -> Result<Dur, SpecProblem> {
+        let jitter = self.send_jitter.unwrap_or(Dur::ZERO);
+        let fail = |message: &str, hint: &str| {
+            Err(SpecProblem::new("send_jitter", &jitter, message, hint))
+        };
+        if jitter > Dur::from_secs(1) {
+            return fail("it must be from 0 s to 1 s", "write a time such as 1 ms");
+        }
+        if pacing && !jitter.is_zero() {
+            return fail(
+                "segments that are paced leave at the slots of a rate",
+                "leave send_jitter out, or write pacing: false",
+            );
+        }
+        Ok(jitter)
     }
 
     fn resolve_max_rto(&self, min: Dur, initial: Dur) -> Result<Dur, SpecProblem> {

@@ -10,8 +10,8 @@ impl Sender {
     /// To be called at [`Sender::poll_timeout`]; earlier calls do nothing.
     pub fn handle_timeout(&mut self, now: Time) {
         self.rec.room_known = false;
-        if now >= self.pace_at {
-            self.pace_at = Time::MAX;
+        if let Some(p) = &mut self.pacing {
+            p.expire(now);
         }
         if self.sel.is_some() && self.cfg.rack_tlp {
             self.rack_timeout(now);
@@ -66,8 +66,10 @@ impl Sender {
             self.nxt = self.una;
         }
         self.rto_at = now + self.rtt.rto(&self.cfg);
-        // A paced sender does not wait for the slot of what it deems lost.
-        self.pace_next = now;
+        // Neither a paced sender nor one with jitter waits any longer for what it deems lost.
+        if let Some(p) = &mut self.pacing {
+            p.release(now);
+        }
     }
 
     fn fail(&mut self, why: Failure) {
@@ -79,7 +81,10 @@ impl Sender {
     }
 
     pub(super) fn stop_timers(&mut self) {
-        (self.rto_at, self.pace_at) = (Time::MAX, Time::MAX);
+        self.rto_at = Time::MAX;
+        if let Some(p) = &mut self.pacing {
+            p.at = Time::MAX;
+        }
         if let Some(s) = &mut self.sel {
             s.rack.disarm();
         }
@@ -88,7 +93,10 @@ impl Sender {
     /// When the sender wants to be called if nothing arrives.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let mut t = self.rto_at.min(self.pace_at);
+        let mut t = self.rto_at;
+        if let Some(p) = &self.pacing {
+            t = t.min(p.at);
+        }
         if let Some(s) = &self.sel {
             t = t.min(s.rack.deadline());
         }

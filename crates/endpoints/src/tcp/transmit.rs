@@ -52,14 +52,12 @@ impl Sender {
         } else {
             self.choose_plain()
         };
-        if self.cfg.pacing {
-            let early = now < self.pace_next && self.srtt().is_some();
-            self.pace_at = match choice {
-                Some(_) if early => self.pace_next,
-                _ => Time::MAX,
-            };
-        }
-        if let Some(choice) = choice.filter(|_| self.pace_at == Time::MAX) {
+        let rate_known = self.srtt().is_some();
+        let held = self
+            .pacing
+            .as_mut()
+            .is_some_and(|p| p.holds(now, choice.is_some(), rate_known, self.cfg.send_jitter));
+        if let Some(choice) = choice.filter(|_| !held) {
             return Some(self.emit(now, choice));
         }
         self.ack_due.then(|| self.bare_ack(now))

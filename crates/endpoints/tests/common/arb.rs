@@ -34,6 +34,8 @@ pub(crate) fn arb_config() -> impl Strategy<Value = String> {
             key(sack && bit(1) && kind != "bbr", r#""prr": true"#);
             key(sack && bit(2), r#""rack_tlp": true"#);
             key(bit(3), r#""pacing": true"#);
+            let paced = bit(3) || ["bbr", "prague"].contains(&kind);
+            key(bit(11) && !paced, r#""send_jitter": "3 ms""#);
             key(bit(4), r#""timestamps": false"#);
             key(bit(5), r#""limited_transmit": false"#);
             key(bit(6), r#""handshake": false"#);

@@ -119,6 +119,8 @@ impl<'a> Cast<'a> {
                     let mut connection = Connection::new(config, start, life.stop);
                     connection.transfers = transfers;
                     connection.data = i;
+                    let jitter = Rng::named(self.seed, self.run, &name, "jitter");
+                    connection.sender.set_jitter(jitter);
                     self.tcp.push(connection.fed(application, source));
                     Origin::Data(self.tcp.len() as u32 - 1)
                 }
@@ -248,6 +250,8 @@ impl<'a> Cast<'a> {
                 let mut connection = Connection::vacant(config, place);
                 connection.transfers = self.workloads[w].transfers;
                 let named = |what: &str| format!("{name}/{k}/{part}{what}");
+                let jitter = Rng::named(self.seed, self.run, &named("data"), "jitter");
+                connection.sender.set_jitter(jitter);
                 connection.data = self.flow(of, there, Origin::Data(c), paths, named("data"));
                 connection.acknowledgments =
                     self.flow(of, back, Origin::Acknowledgments(c), paths, named("ack"));

@@ -52,7 +52,7 @@ def policed(labels: int) -> float:
 
     Example:
         >>> f"{policed(2):.3%}", f"{policed(0):.3%}"
-        ('0.530%', '0.000%')
+        ('0.531%', '0.000%')
     """
     return 1.0 - FRAME / (FRAME + LABEL * labels)
 
