@@ -6,8 +6,9 @@ resident memory are the operating system's account of the process, reading the
 scenario included; CPU time is the median of five processes after one that is
 not counted, memory the largest of the five.
 
-Two more tables follow: two runs on two threads beside the same on one
-(`parallel`), and what a connection takes of memory (`memory`).
+Three more tables follow: two runs on two threads beside the same on one
+(`parallel`), what a connection takes of memory (`memory`), and what a hop costs
+a connection whose window grows to a million segments (`growth`).
 
     python3 bench/run.py [--repeats N] [--check] [CASE ...]
 
@@ -34,6 +35,7 @@ BINARY = TARGET / "release" / "spillgate-bench"
 KIB = 1024
 MAX_PARALLEL = 0.55
 MAX_FLOW_KB = 1.0
+MAX_GROWTH = 2.0
 
 
 @dataclass(frozen=True)
@@ -232,18 +234,57 @@ def memory() -> int:
     return not met
 
 
+def growth(repeats: int) -> int:
+    """Time a hop of one connection with SACK and RACK over ever faster lines; 1 if it grows with the window.
+
+    The queue holds a quarter of the bandwidth-delay product, so slow start ends in losses.
+    """
+    print("\n| rate | window, segments | hops | CPU s | ns a hop | peak MB |\n|" + "---|" * 6)
+    costs = []
+    for gbps in (0.3, 1, 3, 10, 100):
+        product = gbps * 1e9 * 0.1 / 8
+        overrides = (
+            f"topology.links.access.rate={4 * gbps:g} Gb/s",
+            f"topology.links.bottleneck.rate={gbps:g} Gb/s",
+            f"policies.Q.fifo.limit={product / 4:.0f} B",
+            f"measurement.duration={max(4, 12 / gbps):g} s",
+        )
+        case = Case(f"{gbps:g} Gb/s", "bench/cases/growth.yaml", overrides)
+        once(case)
+        figures = [once(case) for _ in range(repeats)]
+        cpu = statistics.median(f.cpu_s for f in figures)
+        first = figures[0]
+        costs.append(cpu / first.hops * 1e9)
+        # 1 GiB is the largest window that TCP has.
+        segments = min(1.25 * product, 2**30) / 1500
+        print(
+            f"| {gbps:g} Gb/s | {segments:,.0f} | {first.hops:,} "
+            f"| {spread([f.cpu_s for f in figures], 2)} | {costs[-1]:.0f} "
+            f"| {max(f.peak_mb for f in figures):.1f} |",
+            flush=True,
+        )
+    ratio = max(costs) / min(costs)
+    met = ratio <= MAX_GROWTH
+    print(
+        f"\nThe costliest hop is {ratio:.2f} times the cheapest; target <= {MAX_GROWTH:g}: {verdict(met=met)}."
+    )
+    return not met
+
+
 def main() -> int:
     """Run what is asked for and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "cases", nargs="*", help="only cases whose name contains one of these; parallel; memory"
+        "cases",
+        nargs="*",
+        help="only cases whose name contains one of these; parallel; memory; growth",
     )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     args = parser.parse_args()
     if args.repeats < 1:
         parser.error("--repeats must be at least 1")
-    known = [*(c.name for c in CASES), "parallel", "memory"]
+    known = [*(c.name for c in CASES), "parallel", "memory", "growth"]
     for word in args.cases:
         if not any(word in name for name in known):
             parser.error(f"no case has {word!r} in its name; there are: {'; '.join(known)}")
@@ -258,6 +299,8 @@ def main() -> int:
         missed += parallel(args.repeats)
     if not args.cases or "memory" in args.cases:
         missed += memory()
+    if not args.cases or "growth" in args.cases:
+        missed += growth(args.repeats)
     return 1 if args.check and missed else 0
 
 
