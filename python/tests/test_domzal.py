@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from spillgate.papers import domzal, page
-from spillgate.papers.domzal import beyond, figures, ledger, oracle, system
+from spillgate.papers.domzal import beyond, figures, ledger, oracle, sweep, system
 from spillgate.papers.domzal.cells import Cell, Reader, Wait, percentile
 from spillgate.papers.domzal.claims import CLAIMS, Found
 from spillgate.papers.domzal.effort import FULL, QUICK, Effort
@@ -540,6 +540,16 @@ def test_the_ledger_is_run_as_often_as_the_claims(tiny):
     assert quantities
     # With so short runs some streams come too late for either router.
     assert {q.n for q in quantities if q.n} == {found.runs}
+
+
+def test_the_ledger_says_where_its_base_is_not_the_claims():
+    found = as_the_paper_says()
+    claims = domzal.judged(found)
+    cells = {r: found.table["PFQ", r] for r in ROUTERS}
+    assert sweep.agreement(claims, sweep.judged(cells)) == "It has the verdicts of the claims."
+    cells["EFM"] = cell(1.5, 0.5)
+    said = sweep.agreement(claims, sweep.judged(cells))
+    assert said == "It has other verdicts than the claims for D3 (shape only here)."
 
 
 def test_a_trigger_that_is_admitted_waits_less(tiny):

@@ -49,7 +49,6 @@ def run(lab: Lab, effort: Effort) -> Reproduction:
     )
     longer = batches.prolonged(lab, effort, main)
     curves = batches.sweeps(lab, effort)
-    ledger = sweep.run(lab, effort)
     more = beyond.table(lab, effort)
     found = Found(
         main.cells,
@@ -61,6 +60,7 @@ def run(lab: Lab, effort: Effort) -> Reproduction:
     )
     second = replace(found, table=triggered)
     claims = judged(found, _trials(found, second))
+    ledger = sweep.run(lab, effort, claims)
     of_table = [c.id for c in CLAIMS if c.id in OF_TABLE]
     first, other = ([j for j in judged(f) if j.claim.id in of_table] for f in (found, second))
     sections = (

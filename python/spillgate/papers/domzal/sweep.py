@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spillgate.papers.domzal import batches, system
@@ -58,7 +58,7 @@ def _planned(effort: Effort) -> dict[tuple[str, str, str], Setting]:
     return planned
 
 
-def run(lab: Lab, effort: Effort) -> Sweep:
+def run(lab: Lab, effort: Effort, claims: Sequence[Judged]) -> Sweep:
     """Runs every choice by itself, under PFQ, as often as the claims and under their seeds."""
     planned = _planned(effort)
     runs = min(effort.ledger or lab.runs, lab.runs)
@@ -84,7 +84,20 @@ def run(lab: Lab, effort: Effort) -> Sweep:
         f"with the failure after {effort.early:g} s. The first line is our choice in such runs. "
         "Claims that compare schedulers, timers or numbers of flows are not judged here."
     )
-    return _sweep(cells, how)
+    base = judged({r: cells["", CHOSEN, r] for r in system.ROUTERS})
+    return _sweep(cells, f"{how} {agreement(claims, base)}")
+
+
+def agreement(claims: Sequence[Judged], base: Mapping[str, Judged]) -> str:
+    """Whether the first line of the ledger has the verdicts of the claims, in words."""
+    differ = [
+        f"{j.claim.id} ({base[j.claim.id].verdict.replace('_', ' ')} here)"
+        for j in claims
+        if j.claim.id in base and base[j.claim.id].verdict != j.verdict
+    ]
+    if differ:
+        return f"It has other verdicts than the claims for {', '.join(differ)}."
+    return "It has the verdicts of the claims."
 
 
 def _sweep(cells: Mapping[tuple[str, str, str], Cell], note: str) -> Sweep:
