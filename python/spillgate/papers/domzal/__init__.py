@@ -163,8 +163,7 @@ def _rates(lab: Lab, effort: Effort) -> str:
     least = max(effort.decisive, effort.load(effort.flows[-1]))
     rest = f", between them at part of them ({', '.join(between)})" if between else ""
     return (
-        f"PFQ, timers of {system.TIMER:g} s, {runs} runs; with mechanisms the failure is after "
-        f"{effort.early:g} s, when all flows have come. Mechanisms are run at {least:g} of the "
+        f"PFQ, timers of {system.TIMER:g} s, {runs} runs. Mechanisms are run at {least:g} of the "
         f"paper's rates with the fewest and the most flows{rest}, basic FAN at {effort.small:g}."
     )
 

@@ -23,7 +23,7 @@ class Effort:
         decisive: The same for the ends of figure 6, which decide it.
         deciding: Runs at each point of figure 6, at most.
         failure: Second at which L2 fails.
-        early: The same for mechanisms in the ledger and in figure 6, whose waits do not last.
+        early: The same for mechanisms in the ledger, whose waits do not last.
         aftermath: Seconds after it for which mechanisms are run where only waits matter.
         end: Second at which a run of the paper ends.
         prolonged: Second to which basic FAN is run on.
