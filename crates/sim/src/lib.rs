@@ -40,4 +40,4 @@ pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use tokens::Draining;
 pub use values::Bounds;
 pub use window::Window;
-pub use world::{LabelCounts, Stop, World, quantile_error};
+pub use world::{Engine, LabelCounts, Stop, World, quantile_error};

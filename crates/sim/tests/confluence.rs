@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
-use spillgate_sim::{Outcome, Stop, World, layout};
+use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// One host: the delay of its link and what it sends.
 #[derive(Clone, Debug)]
@@ -72,7 +72,9 @@ fn assert_all_ways_agree(yaml: &str) {
     let tap = Box::new(common::Blind);
     let tapped = World::tapped(&plan.variants[0].world, 5, 0, false, tap);
     let reference = ended::<WinnerTree>(tapped, u64::MAX);
+    let plain = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 5, 0, false);
     for (other, how) in [
+        (ended(plain, u64::MAX), "plain"),
         (outcome::<WinnerTree>(yaml, true, u64::MAX), "observed"),
         (outcome::<WinnerTree>(yaml, false, u64::MAX), "in batches"),
         (outcome::<WinnerTree>(yaml, false, 7), "with pauses"),

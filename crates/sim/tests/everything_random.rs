@@ -13,7 +13,7 @@ use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Outcome, Stop, World, layout};
+use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
 const OUT: [&str; 9] = [
@@ -185,6 +185,12 @@ fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
     world.outcome()
 }
 
+fn plain(plan: &Plan) -> Outcome {
+    let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
+    while world.run(u64::MAX) != Stop::Done {}
+    world.outcome()
+}
+
 fn tapped(plan: &Plan) -> Outcome {
     let tap = Box::new(common::Blind);
     let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
@@ -245,6 +251,7 @@ proptest! {
             (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
             (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
             (tapped(&plan), "tap"),
+            (plain(&plan), "plain engine"),
         ] {
             prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
             for (a, b) in named(&plan, &other).into_iter().zip(named(&plan, &reference)) {

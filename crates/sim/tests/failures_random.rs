@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::{Outcome, Stop, World, layout};
+use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// A link beside the ring, or of it.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ const TRAFFIC: [&str; 13] = [
     "source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
     "bytes: 300 kB, tcp: {profile: linux}",
     "dscp: ef, bytes: 1 MB, tcp: {profile: ns2, cc: {newreno: {}}}",
-    "count: 2, tcp: {send_jitter: 1 ms}",
+    "count: 2, tcp: {send_jitter: 1 ms, max_window: 20 kB}",
     "arrivals: {poisson: {gap: 40 ms}}, session: {transfer: {size: {fixed: 20 kB}}}, tcp: {profile: ns2, send_jitter: 5 ms}, active: 6",
     "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
     "dscp: ef, arrivals: {fixed: {gap: 100 ms, count: 15}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}",
@@ -221,6 +221,12 @@ fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
     world.outcome()
 }
 
+fn plain(plan: &Plan) -> Outcome {
+    let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
+    while world.run(u64::MAX) != Stop::Done {}
+    world.outcome()
+}
+
 fn tapped(plan: &Plan) -> Outcome {
     let tap = Box::new(common::Blind);
     let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
@@ -310,6 +316,7 @@ fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
         (outcome::<WinnerTree>(plan, false, 77), "pauses"),
         (outcome::<WinnerTree>(plan, true, u64::MAX), "observer"),
         (tapped(plan), "tap"),
+        (plain(plan), "plain engine"),
     ] {
         prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
         prop_assert_eq!(other.packets, reference.packets, "{}", what);

@@ -15,6 +15,7 @@ use super::between::Between;
 use super::cast::Cast;
 use super::confluence::Confluences;
 use super::ending::Ending;
+use super::engine::Engine;
 use super::failures::{Failures, failing};
 use super::hosts::{self, Host};
 use super::inputs::{self, Inputs};
@@ -38,7 +39,12 @@ use crate::wires::Wires;
 impl<S: EventSet> World<S> {
     /// The world of `plan` at time 0. With `observe` it also keeps time series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
-        Self::build(plan, seed, run, observe, None)
+        Self::build(plan, seed, run, observe, None, Engine::Express)
+    }
+
+    /// The same on the engine of choice.
+    pub fn on(engine: Engine, plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
+        Self::build(plan, seed, run, observe, None, engine)
     }
 
     /// The same with a tap: slower, of the same results and fingerprint.
@@ -49,7 +55,7 @@ impl<S: EventSet> World<S> {
         observe: bool,
         tap: Box<dyn Tap>,
     ) -> Self {
-        Self::build(plan, seed, run, observe, Some(tap))
+        Self::build(plan, seed, run, observe, Some(tap), Engine::Express)
     }
 
     fn build(
@@ -58,7 +64,9 @@ impl<S: EventSet> World<S> {
         run: u32,
         observe: bool,
         mut tap: Option<Box<dyn Tap>>,
+        engine: Engine,
     ) -> Self {
+        let express = engine.is_express();
         let window = Window::new(plan.warmup, plan.duration);
         let paths = Paths::new(plan);
         let mut cast = Cast::new(plan, seed, run, window);
@@ -74,7 +82,7 @@ impl<S: EventSet> World<S> {
         let mut lines = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
-            let service = Service::of(*fails, tap.is_some(), observe);
+            let service = Service::of(*fails, tap.is_some() || !express, observe);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));
@@ -98,10 +106,10 @@ impl<S: EventSet> World<S> {
             }
         }
         // An observer wants to see the queues as they are at an instant.
-        let unseen = !observe && tap.is_none() && inputs.is_none();
+        let unseen = express && !observe && tap.is_none() && inputs.is_none();
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();
-        let large = is_large(cast.flows.len(), links.len());
+        let large = express && is_large(cast.flows.len(), links.len());
         let hosts = match (ahead, between) {
             (true, _) => hosts::hosts(plan, &paths, &links, &feeders),
             (_, true) => hosts::leaves(plan, &links, &failing),
@@ -117,7 +125,7 @@ impl<S: EventSet> World<S> {
             links[*to as usize].onward.answers = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let wires = if fails || inputs.is_some() {
+        let wires = if fails || inputs.is_some() || !express {
             own_wires
         } else {
             share_wires(&mut links, &feeders, &nexts) as u32
@@ -125,8 +133,10 @@ impl<S: EventSet> World<S> {
         for (link, feeder) in links.iter_mut().zip(feeders) {
             link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
-        for (link, then) in paths.aheads(&links).into_iter().enumerate() {
-            links[link].onward.then = then;
+        if express {
+            for (link, then) in paths.aheads(&links).into_iter().enumerate() {
+                links[link].onward.then = then;
+            }
         }
         let confluences = match ahead {
             true => Confluences::new(&paths, &links, &nexts, wires as usize),
@@ -159,6 +169,7 @@ impl<S: EventSet> World<S> {
         let mut meters = Table::with_capacity(plan.flows.len());
         meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
+            express,
             large,
             events: S::new(names, busy_from..observer + 1),
             now: Time::ZERO,

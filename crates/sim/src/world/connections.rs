@@ -50,7 +50,10 @@ impl<S: EventSet> World<S> {
         let number = packet.handle as u32;
         let connection = &mut self.tcp[c];
         let segment = self.segments.get_mut(number);
-        let Some(answer) = connection.receiver.answer(now, segment) else {
+        let answer = self
+            .express
+            .then(|| connection.receiver.answer(now, segment));
+        let Some(answer) = answer.flatten() else {
             return self.data_arrived_with_care(now, c, packet);
         };
         let session = connection.session != NO_SESSION;
@@ -95,10 +98,15 @@ impl<S: EventSet> World<S> {
         let clock = std::mem::replace(&mut self.now, now);
         let number = packet.handle as u32;
         let segment = self.segments.get_mut(number);
-        connection.on_acknowledgment(now, segment, packet.ecn);
+        if self.express {
+            connection.on_acknowledgment(now, segment, packet.ecn);
+        } else {
+            connection.sender.handle_segment(now, segment, packet.ecn);
+        }
         let (flow, session) = (connection.data, connection.session != NO_SESSION);
         let idle;
-        if let Some(next) = connection.sender.poll_new(now) {
+        let next = self.express.then(|| connection.sender.poll_new(now));
+        if let Some(next) = next.flatten() {
             // Mostly one segment leaves, and takes the place of the acknowledgment.
             let (len, ecn) = (next.wire_len(connection.sender.config()), next.ect);
             idle = connection.idle_until();

@@ -8,6 +8,7 @@ mod cast;
 mod confluence;
 mod connections;
 mod ending;
+mod engine;
 mod failures;
 mod hosts;
 mod inputs;
@@ -59,6 +60,7 @@ use routing::Routing;
 pub(crate) use inputs::InputMeter;
 pub(crate) use mpls::LabelMeter;
 
+pub use engine::Engine;
 pub use mpls::LabelCounts;
 
 /// Why [`World::run`] returned.
@@ -126,6 +128,8 @@ pub struct World<S> {
     mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     inputs: Option<Box<Inputs>>,
+    /// Short ways are taken.
+    express: bool,
     /// What packets need is loaded before they arrive.
     large: bool,
     window: Window,
