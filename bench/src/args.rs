@@ -12,6 +12,7 @@ usage: spillgate-bench SCENARIO [options]
   --set PATH=VALUE           replace a value of the scenario; may be repeated
   --value SCOPE/NAME/METRIC  print this metric too, such as total/all/jain; may be repeated
   --heap4                    use the 4-ary heap instead of the winner tree
+  --plain                    take no short ways
   --runs N                   runs of a campaign; with --threads
   --threads N                run the whole campaign on N threads instead of one run on one
   --help                     print this";
@@ -36,6 +37,8 @@ pub(crate) struct Args {
     pub(crate) values: Vec<Wanted>,
     /// The 4-ary heap as the event set.
     pub(crate) heap4: bool,
+    /// Without short ways.
+    pub(crate) plain: bool,
     /// Threads of a campaign; none: one run.
     pub(crate) threads: Option<usize>,
 }
@@ -67,7 +70,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
             _ => (arg.as_str(), None),
         };
-        if attached.is_some() && matches!(option, "--heap4" | "--help") {
+        if attached.is_some() && matches!(option, "--heap4" | "--plain" | "--help") {
             return Err(format!("{option} takes no value"));
         }
         let mut value = || {
@@ -79,6 +82,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
         match option {
             "--help" | "-h" => return Ok(Command::Help),
             "--heap4" => parsed.heap4 = true,
+            "--plain" => parsed.plain = true,
             "--set" => parsed.options.overrides.push(value()?),
             "--value" => parsed.values.push(wanted(&value()?)?),
             "--runs" => parsed.options.runs = Some(positive(option, &value()?)?),
@@ -166,6 +170,7 @@ mod tests {
             ("a.yaml -x", "-x"),
             ("a.yaml --set", "--set"),
             ("a.yaml --heap4=1", "--heap4"),
+            ("a.yaml --plain=1", "--plain"),
             ("a.yaml --runs 2", "--runs"),
             ("a.yaml --threads 0", "--threads"),
             ("a.yaml --threads two", "two"),

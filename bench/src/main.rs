@@ -20,7 +20,7 @@ use spillgate_import::IosImporter;
 use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_scenario::plan::{Plan, Traffic, WorldPlan};
 use spillgate_scenario::{Files, load};
-use spillgate_sim::{Campaign, Observed, Outcome, Stop, World, layout};
+use spillgate_sim::{Campaign, Engine, Observed, Outcome, Stop, World, layout};
 
 struct Disk;
 
@@ -62,17 +62,22 @@ fn report(args: &Args) -> Result<Value, String> {
         &args.options,
     )
     .map_err(|problems| problems.to_string())?;
+    let engine = if args.plain {
+        Engine::Plain
+    } else {
+        Engine::Express
+    };
     match args.threads {
-        Some(threads) => campaign(loaded.plan, threads),
-        None if args.heap4 => single::<Heap4>(&loaded.plan, &args.values),
-        None => single::<WinnerTree>(&loaded.plan, &args.values),
+        Some(threads) => campaign(loaded.plan, engine, threads),
+        None if args.heap4 => single::<Heap4>(&loaded.plan, engine, &args.values),
+        None => single::<WinnerTree>(&loaded.plan, engine, &args.values),
     }
 }
 
 /// The first run of the first variant.
-fn single<S: EventSet>(plan: &Plan, wanted: &[Wanted]) -> Result<Value, String> {
+fn single<S: EventSet>(plan: &Plan, engine: Engine, wanted: &[Wanted]) -> Result<Value, String> {
     let world_plan = &plan.variants[0].world;
-    let mut world = World::<S>::new(world_plan, plan.seed, 0, false);
+    let mut world = World::<S>::on(engine, world_plan, plan.seed, 0, false);
     let begin = usage::cpu_s();
     while world.run(u64::MAX) != Stop::Done {}
     let run_s = usage::cpu_s().zip(begin).map(|(end, begin)| end - begin);
@@ -94,8 +99,8 @@ fn single<S: EventSet>(plan: &Plan, wanted: &[Wanted]) -> Result<Value, String> 
 
 /// Every run of every variant, none of them sampled: that takes twice as long, and runs are to be alike.
 /// The digests are in the order of runs.
-fn campaign(plan: Plan, threads: usize) -> Result<Value, String> {
-    let campaign = Campaign::new(Arc::new(plan));
+fn campaign(plan: Plan, engine: Engine, threads: usize) -> Result<Value, String> {
+    let campaign = Campaign::on(engine, Arc::new(plan));
     let nobody = Observed::These(Vec::new());
     campaign
         .execute_observing(threads, &nobody)

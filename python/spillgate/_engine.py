@@ -152,10 +152,13 @@ class Job:
         *,
         ignore_memory: bool = False,
         strict: bool = False,
+        engine: str = "express",
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
-            self._job = _native.Job(path, overrides, sla, seed, runs, jobs, ignore_memory, strict)
+            self._job = _native.Job(
+                path, overrides, sla, seed, runs, jobs, ignore_memory, strict, engine
+            )
 
     def describe(self) -> dict[str, Any]:
         """What was understood of the scenario."""

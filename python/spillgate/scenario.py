@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
 from spillgate.errors import InputError
@@ -186,6 +186,10 @@ def _yaml(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+Engine: TypeAlias = Literal["plain", "express"]
+"""How runs get through their events; the results are the same."""
+
+
 def open_job(
     scenario: str | Path,
     *,
@@ -197,6 +201,7 @@ def open_job(
     correction: str | None = None,
     ignore_memory: bool = False,
     strict: bool = False,
+    engine: Engine = "express",
 ) -> _engine.Job:
     """Loads and validates a scenario file; raises `InputError`."""
     for name, value, least, most in (
@@ -207,6 +212,9 @@ def open_job(
         if value is not None and not least <= value <= most:
             msg = f"error: {name} must be {least} to {most}, not {value}"
             raise InputError(msg)
+    if engine not in get_args(Engine):
+        msg = f"error: engine must be {' or '.join(get_args(Engine))}, not {engine!r}"
+        raise InputError(msg)
     overrides = override_texts(set, correction)
     files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
     return _engine.Job(
@@ -218,6 +226,7 @@ def open_job(
         jobs or 0,
         ignore_memory=ignore_memory,
         strict=strict,
+        engine=engine,
     )
 
 

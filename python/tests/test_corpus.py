@@ -1,4 +1,4 @@
-"""Same scenario, version and seed give the same bytes, whatever the number of threads."""
+"""Same scenario, version and seed give the same bytes, whatever the number of threads and the engine."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def test_fingerprints(scenario: Path) -> None:
     one = fingerprint(spillgate.run(scenario, jobs=1))
     four = fingerprint(spillgate.run(scenario, jobs=4))
     assert one == four
+    assert one == fingerprint(spillgate.run(scenario, engine="plain", series=()))
     expected = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else {}
     if os.environ.get("SPILLGATE_BLESS"):
         expected[scenario.stem] = one

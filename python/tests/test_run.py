@@ -260,3 +260,20 @@ def test_tokens_that_outlast_the_warm_up_are_in_the_line_of_the_verdict(root, tm
     noted = {v.cls: v.note for v in results.verdicts if v.note}
     assert "longer than" in noted["voice"]
     assert noted["voice"] in (tmp_path / "out/report.html").read_text()
+
+
+def test_both_engines_give_the_same_results(cli, first, tmp_path):
+    for engine in ("express", "plain"):
+        done = cli("run", first, "--runs", 2, "--engine", engine, "--out", engine, "--no-figures")
+        assert done.returncode in (0, 1, 3), done.stderr
+    one, other = (spillgate.load(tmp_path / engine) for engine in ("express", "plain"))
+    assert [r.digest for r in one.runs] == [r.digest for r in other.runs]
+    assert one.classes() == other.classes()
+
+
+def test_there_are_two_engines(cli, first):
+    with pytest.raises(spillgate.InputError, match="plain or express, not 'fast'"):
+        spillgate.run(first, engine="fast")
+    done = cli("run", first, "--engine", "fast")
+    assert done.returncode == 2
+    assert "'express', 'plain'" in done.stderr

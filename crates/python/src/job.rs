@@ -17,7 +17,7 @@ use spillgate_output::{
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
-use spillgate_sim::{Campaign, Failure, Observed};
+use spillgate_sim::{Campaign, Engine, Failure, Observed};
 
 use crate::explain;
 use crate::files::Disk;
@@ -61,7 +61,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express"))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -72,7 +72,10 @@ impl Job {
         jobs: usize,
         ignore_memory: bool,
         strict: bool,
+        engine: &str,
     ) -> PyResult<Self> {
+        let engine = Engine::named(engine)
+            .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
         let options = Options {
             overrides,
             sla,
@@ -96,7 +99,7 @@ impl Job {
             }
         }
         Ok(Self {
-            campaign: Arc::new(Campaign::new(Arc::new(plan))),
+            campaign: Arc::new(Campaign::on(engine, Arc::new(plan))),
             threads,
             memory_bytes,
             done: Arc::default(),

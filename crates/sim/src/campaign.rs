@@ -12,7 +12,7 @@ use spillgate_events::WinnerTree;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 
 use crate::outcome::Outcome;
-use crate::world::{Stop, World};
+use crate::world::{Engine, Stop, World};
 
 /// Events between two looks at the cancel flag.
 const BUDGET: u64 = 1 << 16;
@@ -22,6 +22,7 @@ const PARTS: u64 = 1 << 16;
 /// A plan being run.
 pub struct Campaign {
     plan: Arc<Plan>,
+    engine: Engine,
     cancelled: AtomicBool,
     /// One cell for each (variant, run): parts done, of [`PARTS`].
     parts: Vec<AtomicU64>,
@@ -110,11 +111,20 @@ impl Campaign {
         let runs = plan.variants.len() * plan.runs as usize;
         Self {
             plan,
+            engine: Engine::default(),
             cancelled: AtomicBool::new(false),
             parts: (0..runs).map(|_| AtomicU64::new(0)).collect(),
             events: AtomicU64::new(0),
             finished: Mutex::new(Vec::with_capacity(runs)),
             fault: Mutex::new(None),
+        }
+    }
+
+    /// The same on the engine of choice.
+    pub fn on(engine: Engine, plan: Arc<Plan>) -> Self {
+        Self {
+            engine,
+            ..Self::new(plan)
         }
     }
 
@@ -165,7 +175,8 @@ impl Campaign {
 
     fn one(&self, info: RunInfo, observe: bool) {
         let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
-        let mut world = World::<WinnerTree>::new(world, self.plan.seed, info.run, observe);
+        let mut world =
+            World::<WinnerTree>::on(self.engine, world, self.plan.seed, info.run, observe);
         let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
         let mut counted = 0;
         loop {

@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
         against=options.against,
         ignore_memory=options.ignore_memory,
         strict=options.strict,
+        engine=options.engine,
     )
     described = options.running = simulation.description
     specs = _figures(options.figures, described)

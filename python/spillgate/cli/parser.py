@@ -57,6 +57,13 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="start although the estimate of the memory is above what the machine has",
     )
+    run.add_argument(
+        "--engine",
+        choices=("express", "plain"),
+        default="express",
+        help="plain takes no short way and serves to check; the results are the same; default "
+        "express",
+    )
     _strict(run)
     sampled = run.add_mutually_exclusive_group()
     sampled.add_argument(
