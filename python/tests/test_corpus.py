@@ -1,4 +1,4 @@
-"""Same scenario, version and seed give the same bytes, whatever the number of threads and the engine."""
+"""Same scenario, version and seed: same bytes, whatever the threads and the engine."""
 
 from __future__ import annotations
 

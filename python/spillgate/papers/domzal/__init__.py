@@ -124,6 +124,7 @@ def run(lab: Lab, effort: Effort) -> Reproduction:
             (figures.openings(main, effort.failure, effort.scale),),
         ),
         Section("Beyond the paper", "", (more,)),
+        Section("What is run", "", (tables.plan(lab, effort),)),
         Section("The claims under other assumptions", "", (ledger.verdicts, ledger.waits)),
     )
     return Reproduction(

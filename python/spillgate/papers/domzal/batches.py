@@ -223,16 +223,14 @@ def sweeps(lab: Lab, effort: Effort) -> Sweeps:
 
 def _by_flows(lab: Lab, effort: Effort, of: Setting) -> dict[tuple[str, int], Cell]:
     """Figure 6: its ends decide the claim, and are run at more of the rates."""
-    ends = (effort.flows[0], effort.flows[-1])
     runs = min(effort.deciding, lab.runs)
     # Earlier, with 600 flows, the network is still filling, and some wait for seconds at R4.
     late = replace(of, workload=system.W_CAL)
     found: dict[tuple[str, int], Cell] = {}
     for n in effort.flows:
         # Basic FAN takes the longest, and no claim of figure 6 is about it.
-        decided = max(effort.load(n), effort.decisive if n in ends else 0.0)
         for title, routers, base, end, scale in (
-            ("mechanisms", MECHANISMS, late, effort.failure + effort.aftermath, decided),
+            ("mechanisms", MECHANISMS, late, effort.failure + effort.aftermath, effort.rates(n)),
             ("basic FAN", (BASIC,), of, effort.end, effort.small),
         ):
             workload = replace(base.workload, flows=n)

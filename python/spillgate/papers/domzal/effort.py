@@ -18,12 +18,9 @@ class Effort:
             streams' packets go with it, so that everything takes as long with fewer packets.
         small: The same for figures 7 to 9, the second workload, and what is beyond the paper, with
             up to 200 elastic flows; see `load`.
-        least: The same for basic FAN in the ledger. Who is admitted has the minimum fair rate, so
-            that flows get packets enough where the others wait.
         decisive: The same for the ends of figure 6, which decide it.
         deciding: Runs at each point of figure 6, at most.
         failure: Second at which L2 fails.
-        early: The same for mechanisms in the ledger, whose waits do not last.
         aftermath: Seconds after it for which mechanisms are run where only waits matter.
         end: Second at which a run of the paper ends.
         prolonged: Second to which basic FAN is run on.
@@ -44,11 +41,9 @@ class Effort:
     second: int = 2
     scale: float = 0.2
     small: float = 0.2
-    least: float = 0.1
     decisive: float = 1.0
     deciding: int = 4
     failure: float = system.FAILURE
-    early: float = 80.0
     aftermath: float = 10.0
     end: float = system.END
     prolonged: float = 1000.0
@@ -76,6 +71,11 @@ class Effort:
         """
         return max(self.small, flows / self.crowd)
 
+    def rates(self, flows: int) -> float:
+        """The rate of mechanisms with so many elastic flows in figure 6, whose ends decide it."""
+        ends = (self.flows[0], self.flows[-1])
+        return max(self.load(flows), self.decisive if flows in ends else 0.0)
+
     @property
     def sweep(self) -> system.Workload:
         """The traffic of figures 7 to 9: streams come when the start of the network is over."""
@@ -88,7 +88,6 @@ FULL = Effort()
 QUICK = Effort(
     few=2,
     second=1,
-    least=0.1,
     decisive=0.2,
     deciding=1,
     timers=(1.0, 5.0, 20.0),

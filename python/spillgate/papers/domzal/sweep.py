@@ -45,10 +45,7 @@ def judged(cells: Mapping[str, Cell]) -> dict[str, Judged]:
 
 
 def _planned(effort: Effort) -> dict[tuple[str, str, str], Setting]:
-    base = {
-        router: Setting(router=router, failure=effort.failure if router == BASIC else effort.early)
-        for router in system.ROUTERS
-    }
+    base = {router: Setting(router=router, failure=effort.failure) for router in system.ROUTERS}
     planned = {("", CHOSEN, router): of for router, of in base.items()}
     for line in LINES:
         for choice in line.choices:
@@ -63,9 +60,9 @@ def run(lab: Lab, effort: Effort, claims: Sequence[Judged]) -> Sweep:
     planned = _planned(effort)
     runs = min(effort.ledger or lab.runs, lab.runs)
     cells: dict[tuple[str, str, str], Cell] = {}
-    for title, basic, end, scale in (
-        ("mechanisms", False, effort.early + effort.aftermath, effort.small),
-        ("basic FAN", True, effort.end, effort.least),
+    for title, basic, end in (
+        ("mechanisms", False, effort.failure + effort.aftermath),
+        ("basic FAN", True, effort.end),
     ):
         chosen = {k: s for k, s in planned.items() if (k[2] == BASIC) == basic}
         names = {", ".join(x for x in k if x): k for k in chosen}
@@ -75,14 +72,13 @@ def run(lab: Lab, effort: Effort, claims: Sequence[Judged]) -> Sweep:
             {name: chosen[k] for name, k in names.items()},
             runs,
             end,
-            scale=scale,
+            scale=effort.scale,
         )
         cells |= {names[name]: cell for name, cell in found.cells.items()}
     how = (
-        f"PFQ, {runs} runs at each point under the seeds of the claims: basic FAN at "
-        f"{effort.least:g} of the rates until {effort.end:g} s, mechanisms at {effort.small:g}, "
-        f"with the failure after {effort.early:g} s. The first line is our choice in such runs. "
-        "Claims that compare schedulers, timers or numbers of flows are not judged here."
+        f"PFQ, {runs} runs at each point, as long and under the seeds of the claims. The first "
+        "line is our choice. Claims that compare schedulers, timers or numbers of flows are not "
+        "judged here."
     )
     base = judged({r: cells["", CHOSEN, r] for r in system.ROUTERS})
     return _sweep(cells, f"{how} {agreement(claims, base)}")

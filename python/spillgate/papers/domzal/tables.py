@@ -9,8 +9,10 @@ from spillgate.papers.domzal import system
 from spillgate.papers.domzal.batches import Prolonged, TableOne
 from spillgate.papers.domzal.cells import Cell, percentile
 from spillgate.papers.domzal.claims import E721_INTERNATIONAL, E721_LOCAL
+from spillgate.papers.domzal.effort import Effort
 from spillgate.papers.domzal.regression import fit, slopes
 from spillgate.papers.domzal.system import BASIC, LINKS, MECHANISMS, ROUTERS
+from spillgate.papers.lab import Lab
 from spillgate.papers.measured import PerRun
 from spillgate.papers.model import OUTCOME_MARKS, Judged, Quantity, Table
 from spillgate.papers.model import Cell as TableCell
@@ -322,4 +324,36 @@ def inconsistencies() -> Table:
         "What does not agree within the paper",
         ("claims", "the paper", "what it means here"),
         (("D2", longer, cut), ("D3, D4, D7, D8", half, both), ("D2", chance, enter)),
+    )
+
+
+def plan(lab: Lab, effort: Effort) -> Table:
+    """How much is run of everything."""
+    few, until = min(effort.few, lab.runs), effort.failure + effort.aftermath
+    alone = min(effort.sweep_end, effort.failure)
+    deciding, ledger = min(effort.deciding, lab.runs), min(effort.ledger or lab.runs, lab.runs)
+    rates = ", ".join(f"{n}: {effort.rates(n):g}" for n in effort.flows)
+    small = f"{effort.small:g}"
+    rows = (
+        ("table I, basic FAN", f"{effort.scale:g}", lab.runs, effort.end),
+        ("the same run on where somebody waits", f"{effort.scale:g}", lab.runs, effort.prolonged),
+        ("table I, mechanisms, in both settings", f"{effort.scale:g}", lab.runs, until),
+        ("basic FAN without the failure, for R2", small, lab.runs, effort.end),
+        ("workload W-lit, basic FAN", small, min(effort.second, lab.runs), effort.end),
+        ("workload W-lit, mechanisms", small, min(effort.second, lab.runs), until),
+        ("numbers of flows, mechanisms", rates, deciding, until),
+        ("numbers of flows, basic FAN", small, deciding, effort.end),
+        ("timers, for R2", small, few, alone),
+        ("what timers cost", small, min(effort.traded, lab.runs), effort.end),
+        ("beyond the paper", small, min(effort.brief, lab.runs), effort.end),
+        ("ledger, basic FAN", f"{effort.scale:g}", ledger, effort.end),
+        ("ledger, mechanisms", f"{effort.scale:g}", ledger, until),
+    )
+    return Table(
+        "runs",
+        "What is run",
+        ("what", "part of the paper's rates", "runs", "until"),
+        tuple((what, rate, str(runs), f"{end:g} s") for what, rate, runs, end in rows),
+        "All runs of one number have the same starts and volumes whatever the router does, so "
+        "that differences and ratios are formed run by run.",
     )
