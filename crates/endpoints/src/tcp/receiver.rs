@@ -50,16 +50,17 @@ pub struct Receiver {
     /// Beyond the next number expected.
     held: Ranges,
     /// ACK number of an acknowledgment that must precede the next (RFC 8257 §3.2), [`u64::MAX`]
-    /// for none, and its ECE.
+    /// for none; its ECE is `overdue_ece`.
     overdue: u64,
-    overdue_ece: bool,
     /// With selective acknowledgments; none without.
     reported: Option<Box<Reported>>,
     ce_bytes: u32,
-    syn_sent: u32,
+    /// So many SYN-ACK, at most 65535: no more are counted.
+    syn_sent: u16,
+    overdue_ece: bool,
 }
 
-const _: () = assert!(std::mem::size_of::<Receiver>() <= 136);
+const _: () = assert!(std::mem::size_of::<Receiver>() <= 128);
 
 /// What selective acknowledgments tell beside the ranges that are held.
 #[derive(Clone, Debug, Default)]
@@ -316,7 +317,7 @@ impl Receiver {
         }
         if now >= self.syn_at {
             self.syn_at = Time::MAX;
-            self.syn_due = self.syn_sent <= self.cfg.syn_retries;
+            self.syn_due = u32::from(self.syn_sent) <= self.cfg.syn_retries;
         }
     }
 
@@ -339,7 +340,7 @@ impl Receiver {
             self.syn_at = now
                 + match self.syn_sent {
                     0 => first,
-                    row => self.cfg.after_silence(first, row),
+                    row => self.cfg.after_silence(first, row.into()),
                 };
             self.syn_sent = self.syn_sent.saturating_add(1);
             let flags = (Flags::SYN | Flags::ACK).with_if(Flags::ECE, self.ecn);
