@@ -160,7 +160,7 @@ def _protocol(lab: Lab, effort: Effort) -> str:
 
 def _rates(lab: Lab, effort: Effort) -> str:
     runs = min(effort.deciding, lab.runs)
-    between = [f"{n}: {effort.load(n):g}" for n in effort.flows[1:-1]]
+    between = [f"{n}: {effort.load(n):.2g}" for n in effort.flows[1:-1]]
     least = max(effort.decisive, effort.load(effort.flows[-1]))
     rest = f", between them at part of them ({', '.join(between)})" if between else ""
     return (

@@ -332,7 +332,7 @@ def plan(lab: Lab, effort: Effort) -> Table:
     few, until = min(effort.few, lab.runs), effort.failure + effort.aftermath
     alone = min(effort.sweep_end, effort.failure)
     deciding, ledger = min(effort.deciding, lab.runs), min(effort.ledger or lab.runs, lab.runs)
-    rates = ", ".join(f"{n}: {effort.rates(n):g}" for n in effort.flows)
+    rates = ", ".join(f"{n}: {effort.rates(n):.2g}" for n in effort.flows)
     small = f"{effort.small:g}"
     rows = (
         ("table I, basic FAN", f"{effort.scale:g}", lab.runs, effort.end),
