@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use etherparse::{Ipv4HeaderSlice, Ipv6ExtensionSlice, LaxIpv6Slice};
+use etherparse::{Ipv4HeaderSlice, LaxIpv6Slice};
 use spillgate_core::{Dscp, Ecn};
 
 use crate::link;
@@ -145,15 +145,9 @@ fn v6(data: &[u8], wire: usize) -> Result<IpPacket, Other> {
         40 + payload
     };
     let (len, guessed_len) = length(total, 40, wire);
-    let (mut fragment, mut later) = (false, false);
-    if !slice.extensions().is_empty() {
-        for extension in slice.extensions().clone() {
-            if let Ipv6ExtensionSlice::Fragment(f) = extension {
-                fragment = true;
-                later |= f.fragment_offset().value() > 0;
-            }
-        }
-    }
+    let extensions = slice.extensions();
+    let first = extensions.first_header().map_or(NO_NEXT, |n| n.0);
+    let (fragment, later) = fragment_of(first, extensions.slice());
     let protocol = slice.payload().ip_number.0;
     let (sport, dport, ports_cut) = ports(protocol, later, slice.payload().payload);
     Ok(IpPacket {
@@ -175,6 +169,35 @@ fn v6(data: &[u8], wire: usize) -> Result<IpPacket, Other> {
         tc: 0,
         outgoing: None,
     })
+}
+
+/// The number that says that nothing follows (RFC 8200 §4.7).
+const NO_NEXT: u8 = 59;
+
+/// Whether IPv6 extension headers, of which the first has number `next`, make a fragment, and one that is not
+/// the first. The library's own iterator reads beyond the end of headers that are cut.
+fn fragment_of(mut next: u8, mut rest: &[u8]) -> (bool, bool) {
+    let (mut fragment, mut later) = (false, false);
+    while let [following, len, high, low, ..] = *rest {
+        let units = usize::from(len);
+        let bytes = match next {
+            // Hop-by-hop, routing, destination options, mobility, HIP, Shim6.
+            0 | 43 | 60 | 135 | 139 | 140 => 8 * (units + 1),
+            44 => {
+                fragment = true;
+                later |= u16::from_be_bytes([high, low]) >> 3 > 0;
+                8
+            }
+            // Authentication header.
+            51 => 4 * (units + 2),
+            _ => break,
+        };
+        let Some(behind) = rest.get(bytes..) else {
+            break;
+        };
+        (next, rest) = (following, behind);
+    }
+    (fragment, later)
 }
 
 /// The length that the header says if it can be true, else what the wire had; whether it is the latter.

@@ -153,3 +153,24 @@ proptest! {
         survey_of(&bytes);
     }
 }
+
+/// Chains of two IPv6 extension headers (RFC 8200 section 4), whole and cut anywhere, the second longer than what there is.
+#[test]
+fn extension_headers_that_are_cut_end_well() {
+    const KINDS: [u8; 8] = [0, 43, 44, 51, 60, 135, 139, 140];
+    for first in KINDS {
+        for second in KINDS {
+            for (a, b) in [(0, 0), (0, 1), (1, 0), (2, 255), (255, 0)] {
+                let mut data = vec![0x60, 0, 0, 0, 0, 64, first, 64];
+                data.resize(40, 0);
+                data.extend([second, a, 0, 9, 0, 0, 0, 0]);
+                data.resize(40 + 8 * (usize::from(a.min(4)) + 1), 0);
+                data.extend([17, b, 0, 8, 0, 0, 0, 0]);
+                data.resize(104, 0);
+                for len in 40..=data.len() {
+                    common::one(LinkType::RAW, &data[..len], 200);
+                }
+            }
+        }
+    }
+}
