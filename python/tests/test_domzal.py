@@ -76,6 +76,18 @@ def verdicts(found):
     return {j.claim.id: j for j in domzal.judged(found)}
 
 
+def test_a_sweep_of_fewer_runs_is_no_trial_of_table_one():
+    """As with more runs of table I than figures 7 to 9 have at most."""
+    found = as_the_paper_says()
+    few = {
+        k: replace(c, waits={at: w[:2] for at, w in c.waits.items()})
+        for k, c in found.by_timer.items()
+    }
+    for by_timer, trials in ((found.by_timer, 2), (few, 1)):
+        of = replace(found, by_timer=by_timer)
+        assert len(domzal._trials(of, of)["D3"]) == trials
+
+
 def test_every_claim_is_reproduced_where_all_is_as_the_paper_says():
     found = verdicts(as_the_paper_says())
     assert list(found) == [f"D{i}" for i in range(1, 12)]

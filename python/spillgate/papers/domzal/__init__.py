@@ -212,7 +212,10 @@ def _trials(found: Found, second: Found) -> dict[str, tuple[Trial, ...]]:
         return replace(found, table={**found.table, **cells})
 
     timers = sorted({t for _, _, t in found.by_timer})
-    if system.TIMER in timers:
+    swept = [c for (_, _, t), c in found.by_timer.items() if t in (timers[0], system.TIMER)]
+    runs = {len(c.waits["R2"]) for c in (*swept, *found.table.values())}
+    # Compared run by run, if there are as many of the sweep as of table I.
+    if system.TIMER in timers and len(runs) == 1:
         # Runs of the sweep with the timer of table I are those to compare with.
         cause = "a stream waits until the timer expires, and flows may be taken off the list"
         off = f"a timer of {timers[0]:g} s"

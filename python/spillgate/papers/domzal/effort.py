@@ -86,7 +86,7 @@ FULL = Effort()
 """A part of the paper's rates, but for what figure 6 is decided by."""
 
 QUICK = Effort(
-    few=2,
+    few=3,
     second=1,
     decisive=0.2,
     deciding=1,
