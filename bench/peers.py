@@ -23,6 +23,7 @@ and said so:
     ns-2 trimmed   the same with the headers that the scenario uses, which few know to ask for
     ns-3   headers and libraries where g++ finds them (Debian package libns3-dev), as it is built there
     ns-3 local   NS3_DIR: a source tree of ns-3 built with --build-profile=optimized
+    htsim  HTSIM_DIR: the folder `sim` of a built csg-htsim, in which libhtsim.a is
     ns.py  is installed from PyPI into an environment of its own, target/peers/nspy
 """
 
@@ -102,7 +103,7 @@ class Case:
 CASES = {
     "d50": Case(
         "D50: 50 NewReno flows, drop-tail",
-        {"Spillgate": 60, "ns-2": 60, "ns-3": 10},
+        {"Spillgate": 60, "ns-2": 60, "ns-3": 10, "htsim": 60},
         "bench/cases/d50.yaml",
     ),
     "d50-red": Case(
@@ -113,7 +114,7 @@ CASES = {
     ),
     "d1k": Case(
         "D1k: 1,000 NewReno flows",
-        {"Spillgate": 10, "ns-2": 10, "ns-3": 1.5},
+        {"Spillgate": 10, "ns-2": 10, "ns-3": 1.5, "htsim": 10},
         "bench/cases/d1k.yaml",
     ),
     # The Tcl of ns-2 takes a minute to build 20,000 hosts. ns-3 would take a quarter of an
@@ -280,6 +281,38 @@ def ns3_local() -> Command | None:
         libraries.append(found[0])
     flags = [f"-I{build / 'include'}", *map(str, libraries), f"-Wl,-rpath,{build / 'lib'}"]
     return ns3_built("ns3-local", "ns-3 local", flags, libraries)
+
+
+def htsim() -> Command | None:
+    """Our scenarios with a built htsim."""
+    where = os.environ.get("HTSIM_DIR")
+    if not where:
+        return skip("htsim", "HTSIM_DIR is not set")
+    home = Path(where).resolve()
+    library = home / "libhtsim.a"
+    if not library.exists():
+        return skip("htsim", f"no libhtsim.a in {home}; run make there")
+    binary, source = BUILT / "htsim", PEERS / "htsim.cc"
+    command = [
+        "g++",
+        "-std=c++17",
+        "-O3",
+        f"-I{home}",
+        "-o",
+        str(binary),
+        str(source),
+        str(library),
+    ]
+    error = built(binary, [source, library], [command])
+    if error:
+        return skip("htsim", error)
+    return lambda run: [
+        str(binary),
+        run.case,
+        f"{run.seconds:g}",
+        str(int(run.watch)),
+        str(run.seed),
+    ]
 
 
 def nspy() -> Command | None:
@@ -461,8 +494,11 @@ def per_second(key: str) -> Callable[[dict[str, Any]], float | None]:
 CHECKED: dict[str, Callable[[dict[str, Any]], float | None]] = {
     "delivered / s": per_second("delivered"),
     "loss %": lambda run: 100 * run["drops"] / run["arrivals"],
-    "mean queue, packets": lambda run: run["mean_queue"],
-    "utilization %": lambda run: 100 * run["utilization"],
+    # htsim's queues keep neither.
+    "mean queue, packets": lambda run: run.get("mean_queue"),
+    "utilization %": lambda run: (
+        None if run.get("utilization") is None else 100 * run["utilization"]
+    ),
     "Jain's index": lambda run: run.get("jain"),
     "sent again / s": per_second("retransmits"),
     "timeouts / s": per_second("timeouts"),
@@ -504,6 +540,7 @@ def main() -> int:
         "ns-2 trimmed": ns2_trimmed,
         "ns-3": ns3,
         "ns-3 local": ns3_local,
+        "htsim": htsim,
         "ns.py": nspy,
     }
     names = {n.lower(): n for n in (*CASES, *find)}
