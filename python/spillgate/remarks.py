@@ -43,6 +43,7 @@ _SAID = (
         "packets_sent",
         "of {}",
     ),
+    ("drops_link_loss", "packets were lost at random on links", "packets_sent", "of {}"),
     (
         "drops_too_big",
         "packets were lost because they were longer, labels included, than a link's mtu",

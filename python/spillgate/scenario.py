@@ -48,8 +48,9 @@ class Description:
         runs: Independent runs of each variant.
         variants: Names of the variants.
         classes: Classes of service.
-        links: One record a link: name, from, to, rate (b/s), delay (s), policy; those of the
-            first variant.
+        links: One record a link: name, from, to, rate (b/s), delay (s), policy, and where they are
+            irregular process (of the rate) and channel (loss and reordering) in words; those of
+            the first variant.
         policies: Policy of each link by position, for each variant.
         arriving: Policy at the receiving end of each link by position, or none, for each variant;
             empty if no link has one.
@@ -156,6 +157,15 @@ class Description:
             if failure["at"] < min(until, end):
                 found.append((failure["at"], min(until, end), what))
         return found
+
+
+def irregularity(link: Mapping[str, Any]) -> str:
+    """What is not as usual on a link of `Description.links`: its rate, loss, reordering.
+
+    Returns:
+        A few words; none if the rate is constant and all packets arrive in order.
+    """
+    return "; ".join(str(link[k]) for k in ("process", "channel") if link.get(k))
 
 
 def override_texts(

@@ -17,6 +17,7 @@ REASONS = {
     "drops_link_down": "the link was down",
     "drops_unroutable": "no route to its destination",
     "drops_too_big": "it is longer than the link's MTU",
+    "drops_link_loss": "lost at random on the link",
 }
 """What the metrics of drops mean, in words."""
 
@@ -166,7 +167,8 @@ def drop_sentence(packet: Record) -> str:
         end = f"at the receiving end of {lost['link']}, class {lost['input']}"
         return f"{what} {end}: {reason_words(lost)}."
     if lost["queue"] is None:
-        return f"{what} on the wire of {lost['link']}: the link failed."
+        why = "at random" if lost["reason"] == "drops_link_loss" else "the link failed"
+        return f"{what} on the wire of {lost['link']}: {why}."
     return f"{what} at {lost['link']}, queue {lost['queue']}: {reason_words(lost)}."
 
 

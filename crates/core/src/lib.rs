@@ -28,7 +28,7 @@ pub use marks::{Cos, Marks};
 pub use mpls::Labels;
 pub use packet::Packet;
 pub use prefetch::prefetch;
-pub use quantity::{Burst, Limit, Overhead, Percent, RateOrPercent, Size};
+pub use quantity::{Burst, Limit, Overhead, Percent, RateOrPercent, RateOrZero, Size};
 pub use rng::Rng;
 pub use table::Table;
 pub use time::{Dur, Time};

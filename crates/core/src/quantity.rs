@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::time::Dur;
 use crate::units::{
     Rate, UnitError, is_packets, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
+    split_number,
 };
 
 /// A size in bytes.
@@ -20,6 +21,17 @@ pub struct Size(pub u64);
 /// A fraction in 0..=1, written as a percentage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Percent(pub f64);
+
+/// A rate that may be 0: that of a server that stands still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateOrZero(pub Option<Rate>);
+
+impl RateOrZero {
+    /// Bits per second.
+    pub fn bps(self) -> u64 {
+        self.0.map_or(0, Rate::bps)
+    }
+}
 
 /// A rate, or a percentage of the rate of what contains it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,6 +147,24 @@ impl Overhead {
     }
 }
 
+/// Reads a rate such as `12 Mb/s` or `0 b/s`.
+///
+/// # Errors
+/// Those of [`parse_rate`], but for a rate of 0.
+pub fn parse_rate_or_zero(text: &str) -> Result<RateOrZero, UnitError> {
+    let (number, unit) = split_number(text).unwrap_or((1.0, ""));
+    if number != 0.0 {
+        return parse_rate(text).map(|r| RateOrZero(Some(r)));
+    }
+    // Of a rate of 1 the unit is right or wrong, as of this one.
+    parse_rate(&format!("1 {unit}"))
+        .map(|_| RateOrZero(None))
+        .map_err(|e| UnitError {
+            found: text.to_owned(),
+            ..e
+        })
+}
+
 fn parse_rate_or_percent(text: &str) -> Result<RateOrPercent, UnitError> {
     if text.contains('%') || text.contains("percent") {
         parse_percent(text).map(|p| RateOrPercent::Percent(Percent(p)))
@@ -209,6 +239,15 @@ impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Rounded to 10^-9 %, so that 0.35 shows as 35 and not as 35.000000000000004.
         write!(f, "{} %", (self.0 * 1e11).round() / 1e9)
+    }
+}
+
+impl fmt::Display for RateOrZero {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(r) => r.fmt(f),
+            None => f.write_str("0 b/s"),
+        }
     }
 }
 
@@ -308,6 +347,14 @@ textual!(
     ["100 Mb/s", "64 kb/s"]
 );
 textual!(
+    RateOrZero,
+    "RateOrZero",
+    parse_rate_or_zero,
+    "a bit rate with its unit, perhaps 0 b/s",
+    r"^\s*[0-9][0-9_.eE+-]*\s*([kKMGT]?b(it)?/s|[kKMGT]?bps|[kKMGT]?bit|[kMG]?B/s)\s*$",
+    ["12 Mb/s", "0 b/s"]
+);
+textual!(
     Dur,
     "Duration",
     parse_dur,
@@ -391,6 +438,20 @@ mod tests {
         }
         let e = parse_burst("20").unwrap_err();
         assert_eq!(e.problem, "the unit is missing");
+    }
+
+    #[test]
+    fn a_rate_may_be_zero_where_a_server_may_stand_still() {
+        assert_eq!(parse_rate_or_zero("0 b/s"), Ok(RateOrZero(None)));
+        assert_eq!(parse_rate_or_zero("0.0 Mb/s"), Ok(RateOrZero(None)));
+        let some = parse_rate_or_zero("12 Mb/s").unwrap();
+        assert_eq!(
+            (some.bps(), some.to_string()),
+            (12_000_000, "12 Mb/s".to_owned())
+        );
+        for wrong in ["0", "0 MB", "-1 Mb/s", "x"] {
+            assert_eq!(parse_rate_or_zero(wrong).unwrap_err().found, wrong);
+        }
     }
 
     #[test]

@@ -35,11 +35,13 @@ pub enum DropReason {
     Unroutable,
     /// Longer, its labels included, than the link carries (its MTU).
     TooBig,
+    /// Lost at random on the link.
+    LinkLoss,
 }
 
 impl DropReason {
     /// Every reason, in the order of their codes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Tail,
         Self::Early,
         Self::Forced,
@@ -49,6 +51,7 @@ impl DropReason {
         Self::LinkDown,
         Self::Unroutable,
         Self::TooBig,
+        Self::LinkLoss,
     ];
 
     /// The metric that counts it.
@@ -63,6 +66,7 @@ impl DropReason {
             Self::LinkDown => "drops_link_down",
             Self::Unroutable => "drops_unroutable",
             Self::TooBig => "drops_too_big",
+            Self::LinkLoss => "drops_link_loss",
         }
     }
 

@@ -58,6 +58,7 @@ metrics! {
     DropsLinkDown "drops_link_down" ["packets"] "Lost because the link was down";
     DropsUnroutable "drops_unroutable" ["packets"] "Lost without a route to the destination";
     DropsTooBig "drops_too_big" ["packets"] "Lost because they were longer, with their labels, than a link's `mtu`";
+    DropsLinkLoss "drops_link_loss" ["packets"] "Lost at random on a link with `loss`";
     MarksCe "marks_ce" ["packets"] "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s"] "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "Smallest one-way delay";
@@ -144,6 +145,7 @@ impl Metric {
             DropReason::LinkDown => Self::DropsLinkDown,
             DropReason::Unroutable => Self::DropsUnroutable,
             DropReason::TooBig => Self::DropsTooBig,
+            DropReason::LinkLoss => Self::DropsLinkLoss,
         }
     }
 
@@ -206,6 +208,7 @@ impl Metric {
             Self::DropsLinkDown => lost(DropReason::LinkDown),
             Self::DropsUnroutable => lost(DropReason::Unroutable),
             Self::DropsTooBig => lost(DropReason::TooBig),
+            Self::DropsLinkLoss => lost(DropReason::LinkLoss),
             Self::MarksCe => Some(m.marks_ce as f64),
             Self::OwdMean => m.delay.mean(),
             Self::OwdMin => delay(0.0),

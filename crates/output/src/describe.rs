@@ -6,6 +6,7 @@ use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
     ArrivalSpec, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
 };
+use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
 
 use crate::report::metric_of;
@@ -75,8 +76,14 @@ pub struct LinkDescription {
     pub to: String,
     /// Rate in bits per second.
     pub rate: u64,
+    /// How the rate really goes; none: it is always `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
     /// Propagation delay in seconds.
     pub delay: f64,
+    /// What becomes of packets on it; none: all arrive, in order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
     /// The longest IP packet that it carries, labels included, in bytes; none: no limit.
     pub mtu: Option<u32>,
     /// Name of its policy.
@@ -230,13 +237,32 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             from: world.nodes[l.from as usize].clone(),
             to: world.nodes[l.to as usize].clone(),
             rate: l.rate.bps(),
+            process: l.process.as_ref().map(ToString::to_string),
             delay: l.delay.as_secs_f64(),
+            channel: channel_of(l),
             mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
             input: l.input.as_ref().map(|i| i.policy.clone()),
             labels,
         })
         .collect()
+}
+
+/// What becomes of packets on a link, if not all arrive in order.
+fn channel_of(link: &LinkPlan) -> Option<String> {
+    let loss = link.loss.as_ref().map(|loss| match loss {
+        LossSpec::Bernoulli(p) => format!("{p} lost"),
+        LossSpec::GilbertElliott(m) => {
+            let bad = m.to_bad.0 / (m.to_bad.0 + m.to_good.0);
+            let mean = 100.0 * (bad * m.bad.0 + (1.0 - bad) * m.good.0);
+            let packets = 1.0 / m.to_good.0;
+            format!("{mean:.3} % lost, bad for {packets:.1} packets")
+        }
+    });
+    let late = link.reorder.as_ref();
+    let late = late.map(|r| format!("{} late by {}", r.share, r.by));
+    let all: Vec<String> = loss.into_iter().chain(late).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn sessions_of(world: &WorldPlan) -> Vec<SessionsDescription> {

@@ -53,6 +53,7 @@ diagnostic_codes! {
     GROUP_SIZES = "E0412", "A link between two groups of different sizes.";
     FAILURE_OVERLAP = "E0413", "A link that fails while it is down.";
     BAD_MPLS = "E0414", "An MPLS network that cannot be.";
+    BAD_RATES = "E0415", "A schedule or trace of rates that cannot be.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
     NO_TRAFFIC = "E0502", "A scenario without flows.";

@@ -126,6 +126,11 @@ impl<'a> Ctx<'a> {
         ds.into_iter().for_each(|d| self.report(d));
     }
 
+    /// How many errors were noted so far.
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors.len()
+    }
+
     /// Whether nothing is wrong so far.
     pub(crate) fn is_fine(&self) -> bool {
         self.errors.is_empty()

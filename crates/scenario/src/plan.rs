@@ -14,8 +14,9 @@ use spillgate_queueing::{InputRecipe, Recipe};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
+pub use crate::rate::{OPPORTUNITY, RateProcess};
 use crate::routes::{Edge, Routes};
-use crate::schema::{Correction, SlaMetric};
+use crate::schema::{Correction, LossSpec, ReorderSpec, SlaMetric};
 
 /// What a link without a policy is reported under.
 pub const NO_POLICY: &str = "none";
@@ -119,8 +120,14 @@ pub struct LinkPlan {
     pub to: u32,
     /// Transmission rate.
     pub rate: Rate,
+    /// How the rate really goes; none: it is always `rate`.
+    pub process: Option<Arc<RateProcess>>,
     /// Propagation delay.
     pub delay: Dur,
+    /// Random loss on the way.
+    pub loss: Option<LossSpec>,
+    /// Packets that are on their way for longer.
+    pub reorder: Option<ReorderSpec>,
     /// What it adds to a packet.
     pub overhead: Overhead,
     /// The longest IP packet that it carries, labels included, in bytes; [`u32::MAX`]: no limit.
@@ -135,6 +142,13 @@ pub struct LinkPlan {
     pub dot1q: bool,
     /// What polices and marks the packets that arrive over it.
     pub input: Option<Box<InputPlan>>,
+}
+
+impl LinkPlan {
+    /// How long a packet is on its way at most, once it is sent.
+    pub fn longest_delay(&self) -> Dur {
+        self.delay + self.reorder.as_ref().map_or(Dur::ZERO, |r| r.by)
+    }
 }
 
 /// A policy at the receiving end of a link.

@@ -42,6 +42,7 @@ macro_rules! lenient_text {
 }
 
 mod capture;
+mod irregular;
 mod measured;
 mod mpls;
 mod sla;
@@ -51,6 +52,10 @@ mod warmup;
 
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
+};
+pub use irregular::{
+    GilbertElliottSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, StepSpec,
+    TraceSpec,
 };
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};

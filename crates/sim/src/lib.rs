@@ -10,6 +10,7 @@
 mod admission;
 mod arrivals;
 mod campaign;
+mod channel;
 pub mod explain;
 mod flow;
 mod gaps;
@@ -18,6 +19,7 @@ mod line;
 mod link;
 mod outcome;
 mod port;
+mod rate;
 mod recorder;
 mod replay;
 mod session;

@@ -5,11 +5,14 @@ use std::mem::offset_of;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, FlowKey, Limit, Overhead, Packet, Rate, Rng, Table, Time};
+use spillgate_measure::Volume;
 use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
+use crate::channel::Channel;
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{FifoPort, Line, Loss, Port, QueuedPort};
+use crate::rate::Server;
 use crate::straight::Straight;
 use crate::window::Window;
 
@@ -92,8 +95,9 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    pub(crate) fn of(fails: Fails, tapped: bool, sampled: bool) -> Self {
-        match (fails, tapped, sampled) {
+    /// `served`: each packet by itself, since somebody looks or the link promises nothing.
+    pub(crate) fn of(fails: Fails, served: bool, sampled: bool) -> Self {
+        match (fails, served, sampled) {
             (Fails::Never, false, false) => Self::Computed,
             (Fails::Never, false, true) => Self::Sampled,
             (Fails::Never, true, _) => Self::OneByOne,
@@ -136,14 +140,15 @@ impl Link {
                 let aqm = aqm.map(|aqm| (aqm, rng()));
                 Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, lines))
             }
-            None => Port::Queued(Box::new(QueuedPort::new(
-                discipline,
-                plan.mtu,
-                rng(),
-                fails,
-                meter,
-            ))),
+            None => {
+                let mut port = QueuedPort::new(discipline, plan.mtu, rng(), fails, meter);
+                let server = |p| Box::new(Server::new(p, seed, run, &path));
+                port.server = plan.process.as_ref().map(server);
+                port.channel = Channel::new(plan, seed, run).map(Box::new);
+                Port::Queued(Box::new(port))
+            }
         };
+        let special = fails || plan.loss.is_some() || plan.reorder.is_some();
         Self {
             straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0)), managed),
             rate: plan.rate,
@@ -154,7 +159,7 @@ impl Link {
                 tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
                 then: Then::Wait,
                 wire: 0,
-                special: fails,
+                special,
                 labels: false,
                 solo: false,
                 answers: false,
@@ -355,8 +360,26 @@ impl Link {
         self.open(lines, window);
     }
 
+    /// The share of the window in which it transmitted; where its rate varies, of what it could have
+    /// sent in the window the share that it has `carried`.
+    pub(crate) fn utilization(&self, lines: &[Line], window: Window, carried: Volume) -> f64 {
+        if let Port::Queued(port) = &self.port
+            && let Some(server) = &port.server
+        {
+            let bits = carried.rate(window.len()) * window.len().as_secs_f64();
+            let most = server.capacity(window.start(), window.end());
+            // A packet across an edge is counted by its time on the link, not by the rate.
+            return if most > 0.0 {
+                (bits / most).min(1.0)
+            } else {
+                f64::NAN
+            };
+        }
+        self.busy(lines).as_secs_f64() / window.len().as_secs_f64()
+    }
+
     /// Time in the window during which it transmitted.
-    pub(crate) fn busy(&self, lines: &[Line]) -> Dur {
+    fn busy(&self, lines: &[Line]) -> Dur {
         match &self.port {
             Port::Fifo(fifo) if fifo.is_counting() => self.meter.busy + self.passed(lines).1,
             _ => self.meter.busy,

@@ -276,7 +276,7 @@ impl Outcome {
             let mut carried = Volume::default();
             queues.iter().for_each(|q| carried += q.carried);
             values.push(carried.rate(period));
-            values.push(link.busy(lines).as_secs_f64() / period.as_secs_f64());
+            values.push(link.utilization(lines, window, carried));
             if plan.carries_labels(link_plan) {
                 if let Some(meter) = labels.next() {
                     let volumes = std::iter::once(meter.labels).chain(meter.carried);

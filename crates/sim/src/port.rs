@@ -6,9 +6,11 @@ use spillgate_core::{DropReason, Drops, Dur, Limit, Packet, Rng, Table, Time, Ve
 use spillgate_queueing::{ArrivalAqm, Discipline};
 use spillgate_scenario::plan::LinkPlan;
 
+use crate::channel::Channel;
 use crate::gauge::{QueueMeter, Through, Waits};
 pub(crate) use crate::line::Line;
 use crate::line::{Aqm, Outage, sort_in};
+use crate::rate::Server;
 use crate::waiting::Waiting;
 use crate::window::Window;
 
@@ -361,6 +363,35 @@ fn shorter_on_the_wire(plan: &LinkPlan) -> u32 {
     }
 }
 
+/// What has left a port and has not reached the far end of its link.
+#[derive(Default)]
+pub(crate) struct Underway {
+    /// When each packet arrives, and the leaf that it was in.
+    leaves: VecDeque<(Time, u16)>,
+    /// What was sent last, perhaps still in transmission.
+    pub(crate) last: Option<Packet>,
+}
+
+impl Underway {
+    /// A packet that arrives at `due` is sent.
+    pub(crate) fn push(&mut self, due: Time, packet: &Packet) {
+        let at = self.leaves.partition_point(|(before, _)| *before <= due);
+        self.leaves.insert(at, (due, packet.leaf));
+    }
+
+    /// The first one has arrived.
+    pub(crate) fn pop(&mut self) {
+        self.leaves.pop_front();
+    }
+
+    /// The leaves of all, which are lost.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = u16> + use<> {
+        std::mem::take(&mut self.leaves)
+            .into_iter()
+            .map(|(_, leaf)| leaf)
+    }
+}
+
 /// A discipline with a server that takes one packet at a time.
 pub(crate) struct QueuedPort {
     /// The longest packet that the link carries, labels included.
@@ -372,12 +403,16 @@ pub(crate) struct QueuedPort {
     pub(crate) wake: Time,
     /// The link is down: nothing is queued.
     pub(crate) down: bool,
-    /// Of a link that fails: the leaves of the packets in its pipe.
-    pub(crate) wire: Option<VecDeque<u16>>,
+    /// Of a link that fails: what is on it.
+    pub(crate) underway: Option<Box<Underway>>,
     /// Slot of its wakes.
     pub(crate) slot: u32,
     /// One for each of its queues.
     pub(crate) queues: Vec<QueueMeter>,
+    /// Where the rate varies: when packets are sent.
+    pub(crate) server: Option<Box<Server>>,
+    /// Where packets are lost or late on the link.
+    pub(crate) channel: Option<Box<Channel>>,
 }
 
 impl QueuedPort {
@@ -398,7 +433,20 @@ impl QueuedPort {
             free_at: Time::ZERO,
             wake: Time::MAX,
             down: false,
-            wire: fails.then(VecDeque::new),
+            underway: fails.then(Box::default),
+            server: None,
+            channel: None,
+        }
+    }
+
+    /// From when to when it has sent its last packet, which takes `tx` at a constant rate.
+    pub(crate) fn last_sent(&self, tx: Dur) -> (Time, Time) {
+        match &self.server {
+            Some(server) => server.last,
+            None => (
+                Time::ZERO + self.free_at.since(Time::ZERO + tx),
+                self.free_at,
+            ),
         }
     }
 

@@ -75,7 +75,7 @@ impl Window {
     /// The same if it ends at `cut` before all has passed.
     #[inline]
     pub fn part_until(self, bytes: u32, from: Time, to: Time, cut: Time) -> Volume {
-        if self.encloses(from, to) && cut >= to {
+        if self.encloses(from, to) && from < self.end && cut >= to {
             return Volume::of(bytes.into());
         }
         self.part_at_edge(bytes, from, to, cut)

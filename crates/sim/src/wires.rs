@@ -82,8 +82,7 @@ impl Wires {
                 queue.push_back(flight());
                 Placed::First
             }
-            // On a wire of its own a link keeps the order by itself.
-            Some(last) if wire == link || last.precedes(due, tie) => {
+            Some(last) if last.precedes(due, tie) => {
                 queue.push_back(flight());
                 Placed::Behind
             }
@@ -95,7 +94,10 @@ impl Wires {
     fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Placed {
         let queue = &mut self.queues[wire];
         // Steps that double, then halves of the last one: most places are close to the end.
-        let lowest = queue.len().saturating_sub(SEARCH);
+        let lowest = match wire == link {
+            true => 0,
+            false => queue.len().saturating_sub(SEARCH),
+        };
         let mut after = queue.len() - 1;
         let mut step = 1;
         let mut at = loop {

@@ -206,7 +206,7 @@ fn yaml(policy: &str, flows: &[(u32, usize, u32, usize)]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(common::cases(40))]
 
     /// A whole run does what a server does that is given the same arrivals one by one, serving first at each instant;
     /// and it does the same whoever looks on.

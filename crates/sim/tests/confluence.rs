@@ -216,7 +216,7 @@ fn ways_that_meet_at_both_ends_of_a_link() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(common::cases(40))]
 
     #[test]
     fn any_hosts_agree(

@@ -244,7 +244,7 @@ fn sum(plan: &Plan, of: &Outcome, scope: Scope, metric: Metric) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(common::cases(256))]
 
     /// Sent is received plus lost, for every flow; what flows lose at links that are down is what
     /// the queues of these say.

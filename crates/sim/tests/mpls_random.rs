@@ -192,7 +192,7 @@ fn bits(o: &Outcome) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(common::cases(128))]
 
     /// All packets are there or lost at the end, and with them the labels.
     #[test]

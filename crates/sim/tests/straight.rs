@@ -152,7 +152,7 @@ fn flow() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(common::cases(100))]
 
     /// Any lengths, limits and edges, with a server that is idle, busy or flooded.
     #[test]

@@ -12,7 +12,7 @@ from rich.text import Text
 from spillgate.cli.render import notes
 from spillgate.cli.text import console, count, show, table
 from spillgate.metrics import format_value
-from spillgate.scenario import Description
+from spillgate.scenario import Description, irregularity
 
 UNITS = {"1": "ratio"}
 """Units whose sign says little."""
@@ -86,7 +86,12 @@ def _links(out: Console, d: Description) -> None:
     made = table()
     labelled = any(link["labels"] for link in d.links)
     limited = any(link.get("mtu") for link in d.links)
-    more = (*(("mtu",) if limited else ()), *(("labels",) if labelled else ()))
+    irregular = any(irregularity(link) for link in d.links)
+    more = (
+        *(("mtu",) if limited else ()),
+        *(("labels",) if labelled else ()),
+        *(("irregular",) if irregular else ()),
+    )
     headings = ("link", "from → to", "rate", "delay", *more, "policy")
     for heading in headings:
         made.add_column(heading, no_wrap=heading != "policy")
@@ -98,8 +103,8 @@ def _links(out: Console, d: Description) -> None:
             policy += f"; arriving: {link['input']}"
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
         mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
-        rows.append((link, (link["rate"], mtu, labels, policy)))
-    for members, (rate, mtu, labels, policy) in families(rows):
+        rows.append((link, (link["rate"], mtu, labels, irregularity(link), policy)))
+    for members, (rate, mtu, labels, odd, policy) in families(rows):
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -109,6 +114,7 @@ def _links(out: Console, d: Description) -> None:
             " to ".join(dict.fromkeys(ends)),
             *((mtu,) if limited else ()),
             *((labels or "-",) if labelled else ()),
+            *((odd or "-",) if irregular else ()),
             Text(policy),
         )
     show(out, made)

@@ -10,7 +10,7 @@ from typing import Any
 from spillgate.metrics import format_value
 from spillgate.report.outlines import THIN
 from spillgate.result import Results
-from spillgate.scenario import Description
+from spillgate.scenario import Description, irregularity
 
 _MOST_LINKS = 40
 
@@ -49,6 +49,7 @@ def links(d: Description) -> Table:
     """The links with their policies by variant."""
     rows = []
     limited = any(link.get("mtu") for link in d.links)
+    irregular = any(irregularity(link) for link in d.links)
     for i, link in enumerate(d.links[:_MOST_LINKS]):
         used = list(dict.fromkeys(p[i] for p in d.policies if i < len(p)))
         rows.append(
@@ -58,13 +59,16 @@ def links(d: Description) -> Table:
                 format_value(link["rate"], "b/s"),
                 format_value(link["delay"], "s"),
                 *((f"{link['mtu']} B" if link.get("mtu") else "–",) if limited else ()),
+                *((irregularity(link) or "–",) if irregular else ()),
                 ", ".join(used),
             )
         )
     more = len(d.links) - _MOST_LINKS
     note = f"{more} more links are in the scenario." if more > 0 else ""
     mtu = ("MTU",) if limited else ()
-    return Table(("link", "from → to", "rate", "propagation", *mtu, "policy"), tuple(rows), note)
+    odd = ("irregular",) if irregular else ()
+    headings = ("link", "from → to", "rate", "propagation", *mtu, *odd, "policy")
+    return Table(headings, tuple(rows), note)
 
 
 def sessions(d: Description) -> Table | None:

@@ -133,6 +133,7 @@ CAUSES = {
     "drops_link_down": "link down",
     "drops_unroutable": "no route",
     "drops_too_big": "above the MTU",
+    "drops_link_loss": "lost on the link",
 }
 """Causes of loss in words, in the order of the bars."""
 

@@ -7,6 +7,7 @@ use spillgate_core::{Dur, Overhead, Rate};
 use spillgate_queueing::Recipe;
 
 use super::check_name;
+use super::irregular::Irregular;
 use super::nodes::{Nodes, Place, numbered};
 use crate::codes;
 use crate::ctx::Ctx;
@@ -170,6 +171,11 @@ impl<'a> Links<'a> {
         .hint(format!("links: {}", list(names())))
     }
 
+    /// The links as written.
+    pub(super) fn specs(&self) -> impl Iterator<Item = (&'a str, &'a LinkSpec)> + '_ {
+        self.entries.values().map(|e| (e.name, e.spec))
+    }
+
     /// The links by id; none after an error.
     pub(super) fn drafts(&self) -> Option<Vec<Draft<'a>>> {
         self.fine
@@ -290,6 +296,7 @@ impl<'a> Entry<'a> {
             };
             Some(Draft {
                 name: own + suffix,
+                entry: name,
                 policy_of: (!back).then_some(name),
                 from,
                 to,
@@ -311,6 +318,8 @@ impl<'a> Entry<'a> {
 /// A link before its policy is resolved.
 pub(super) struct Draft<'a> {
     name: String,
+    /// The link as written that it belongs to.
+    entry: &'a str,
     /// The name under which the scenario may give it a policy, beside its own; none for a way back.
     policy_of: Option<&'a str>,
     from: u32,
@@ -351,7 +360,9 @@ impl Draft<'_> {
         self,
         recipes: &BTreeMap<String, (String, Recipe)>,
         input: Option<InputPlan>,
+        irregular: &BTreeMap<&str, Irregular>,
     ) -> LinkPlan {
+        let irregular = irregular.get(self.entry).cloned().unwrap_or_default();
         let chosen = self
             .policy_of
             .and_then(|group| recipes.get(&self.name).or_else(|| recipes.get(group)));
@@ -364,7 +375,10 @@ impl Draft<'_> {
             from: self.from,
             to: self.to,
             rate: self.rate,
+            process: irregular.process,
             delay: self.delay,
+            loss: irregular.loss,
+            reorder: irregular.reorder,
             overhead: self.overhead,
             mtu: self.mtu,
             cost: self.cost,

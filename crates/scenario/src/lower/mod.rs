@@ -7,6 +7,7 @@ mod ends;
 mod failures;
 mod flows;
 mod inputs;
+mod irregular;
 mod links;
 mod longest;
 mod matrix;
@@ -64,6 +65,7 @@ pub(crate) fn world(
     let times = period::measurement(ctx, scenario, root)?;
     let watched = watched::named(ctx, scenario, root, &links);
     let failures = Failures::read(ctx, scenario, root, &links, &times);
+    let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
@@ -109,7 +111,7 @@ pub(crate) fn world(
         nodes: nodes.names,
         links: (0..)
             .zip(drafts)
-            .map(|(id, l)| l.finish(&recipes, inputs.remove(&id)))
+            .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))
             .collect(),
         routes: paths.all,
         failures: failures.into_plan(),

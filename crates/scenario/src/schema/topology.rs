@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Une
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
 
-use super::MplsSpec;
+use super::{LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
 
 /// Nodes and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,10 +66,21 @@ pub struct LinkSpec {
     pub to: String,
     /// Transmission rate.
     pub rate: Rate,
+    /// How the rate of the server really goes, as on a radio link, while policies are made for `rate`
+    /// and know nothing of it. Default: it is always `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_process: Option<RateProcessSpec>,
     /// Propagation delay; for the links of a group also a list that is dealt to them in turn.
     /// Default 0 s: a packet then takes its transmission time only.
     #[serde(default)]
     pub delay: DelaySpec,
+    /// Packets that are lost at random on the link after it has sent them (`drops_link_loss`).
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// Packets that are on their way for longer, so that those behind them overtake them. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderSpec>,
     /// Bytes that the link adds to an IP packet; they count for the link's rate and for
     /// every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]

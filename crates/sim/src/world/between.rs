@@ -47,7 +47,7 @@ impl Feeding {
     /// not computed.
     fn computed(&self, links: &[Link]) -> Vec<&[u32]> {
         let accounts =
-            |l: &u32| matches!(&links[*l as usize].port, Port::Queued(p) if p.wire.is_some());
+            |l: &u32| matches!(&links[*l as usize].port, Port::Queued(p) if p.underway.is_some());
         let fed = |(to, from): (usize, &'_ Vec<u32>)| {
             links[to].is_computed() && !self.hosts[to] && !from.iter().any(accounts)
         };

@@ -7,7 +7,7 @@ use spillgate_core::{Drops, Dur, Facts, FlowKey, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_queueing::SharedLists;
-use spillgate_scenario::plan::{FlowPlan, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
 
 use super::ahead::is_large;
 use super::answers::{SynTimers, answering};
@@ -82,7 +82,9 @@ impl<S: EventSet> World<S> {
         let mut lines = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
-            let service = Service::of(*fails, tap.is_some() || !express, observe);
+            let promises = l.process.is_none() && is_orderly(l);
+            let served = tap.is_some() || !express || !promises;
+            let service = Service::of(*fails, served, observe);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));
@@ -106,7 +108,8 @@ impl<S: EventSet> World<S> {
             }
         }
         // An observer wants to see the queues as they are at an instant.
-        let unseen = express && !observe && tap.is_none() && inputs.is_none();
+        let orderly = plan.links.iter().all(is_orderly);
+        let unseen = express && !observe && tap.is_none() && inputs.is_none() && orderly;
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();
         let large = express && is_large(cast.flows.len(), links.len());
@@ -125,7 +128,7 @@ impl<S: EventSet> World<S> {
             links[*to as usize].onward.answers = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let wires = if fails || inputs.is_some() || !express {
+        let wires = if fails || inputs.is_some() || !orderly || !express {
             own_wires
         } else {
             share_wires(&mut links, &feeders, &nexts) as u32
@@ -252,7 +255,7 @@ impl<S: EventSet> World<S> {
         }
         let delay = |route: &[u32]| {
             let links = route.iter().map(|l| &plan.links[*l as usize]);
-            links.fold(Dur::ZERO, |sum, l| sum + l.delay)
+            links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay())
         };
         let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
         world.set_deadlines(&delays);
@@ -265,6 +268,11 @@ impl<S: EventSet> World<S> {
         }
         world
     }
+}
+
+/// Whether all packets of a link arrive, in the order in which they were sent.
+fn is_orderly(link: &LinkPlan) -> bool {
+    link.loss.is_none() && link.reorder.is_none()
 }
 
 /// How long the links of a path take at most to send a packet.

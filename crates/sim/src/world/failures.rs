@@ -11,7 +11,7 @@
 //! Cost: O(1) per packet and node; after a change of routes once more the shortest paths to the
 //! destinations in use.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use spillgate_core::{DropReason, Dropped, Dur, Rng, Time};
 use spillgate_events::{EventSet, Rank};
@@ -196,20 +196,22 @@ impl<S: EventSet> World<S> {
         self.events.cancel(port.slot);
         self.events.cancel(self.slots.wires + link as u32);
         let pipe = self.wires.take(link);
-        let leaves = port.wire.replace(VecDeque::new()).unwrap_or_default();
-        let end = port.free_at;
-        port.free_at = end.min(now);
-        let sending = pipe.back().zip(leaves.back()).filter(|_| end > now);
-        if let Some((last, leaf)) = sending {
-            let mut packet = last.packet();
-            packet.len = l.wire_len(&packet);
-            let start = Time::ZERO + end.since(Time::ZERO + l.rate.tx_time(packet.len));
+        let Some(underway) = &mut port.underway else {
+            return;
+        };
+        let last = underway.last.take();
+        let leaves: Vec<u16> = underway.take().collect();
+        let tx = last.map_or(Dur::ZERO, |p| l.rate.tx_time(p.len));
+        let (start, end) = port.last_sent(tx);
+        port.free_at = port.free_at.min(now);
+        if let Some(server) = &mut port.server {
+            server.cut(now);
+        }
+        if let Some(packet) = last.filter(|_| end > now) {
             l.meter.on_cut(window, now, end);
             let cut = (start, end, now);
-            if let Port::Queued(port) = &mut l.port {
-                port.queues[usize::from(*leaf)].on_cut(window, packet.len, cut);
-                port.discipline.transmits_until(*leaf, now);
-            }
+            port.queues[usize::from(packet.leaf)].on_cut(window, packet.len, cut);
+            port.discipline.transmits_until(packet.leaf, now);
             if l.onward.labels {
                 self.cut_labels(link, &packet, cut);
             }
@@ -221,7 +223,7 @@ impl<S: EventSet> World<S> {
         for leaf in &leaves {
             port.queues[usize::from(*leaf)].on_lost_on_the_wire(window, now, reason);
         }
-        for (head, _) in pipe.into_iter().zip(leaves) {
+        for head in pipe {
             let packet = head.packet();
             let lost = Dropped { packet, reason };
             if self.tap.is_some() {
@@ -240,9 +242,9 @@ impl<S: EventSet> World<S> {
     #[inline]
     pub(super) fn off_the_wire(&mut self, link: usize) {
         if let Port::Queued(port) = &mut self.links[link].port
-            && let Some(wire) = &mut port.wire
+            && let Some(underway) = &mut port.underway
         {
-            wire.pop_front();
+            underway.pop();
         }
     }
 

@@ -4,6 +4,7 @@ use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
+use crate::channel::Carried;
 use crate::link::{Onward, Then};
 use crate::port::{Loss, Port, size};
 use crate::wires::{InFlight, Placed};
@@ -182,7 +183,11 @@ impl<S: EventSet> World<S> {
         }
         port.discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
-        let idle = port.free_at <= now;
+        let mut idle = port.free_at <= now;
+        if idle && let Some(server) = &mut port.server {
+            port.free_at = port.free_at.max(server.opens(now));
+            idle = port.free_at <= now;
+        }
         if tapped && self.marks(link) > marks {
             self.tap_marked(link, &packet);
         }
@@ -209,22 +214,26 @@ impl<S: EventSet> World<S> {
             return;
         };
         port.wake = Time::MAX;
+        if let Some(server) = &mut port.server {
+            port.free_at = port.free_at.max(server.ready(now));
+        }
         if port.free_at > now {
             self.wake_port_when_free(link);
             return;
         }
         let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+        let sent = served.is_some();
         if let Some(mut packet) = served {
-            let end = now + l.tx_time(&packet);
+            let end = match &mut port.server {
+                None => now + l.tx_time(&packet),
+                Some(server) => server.send(now, packet.len),
+            };
             l.meter.on_transmit(window, now, end, packet.len);
             let Port::Queued(port) = &mut l.port else {
                 return;
             };
             port.free_at = end;
             port.discipline.transmits_until(packet.leaf, end);
-            if let Some(wire) = &mut port.wire {
-                wire.push_back(packet.leaf);
-            }
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now, end);
             if self.tap.is_some() {
@@ -240,6 +249,16 @@ impl<S: EventSet> World<S> {
         }
         if !self.drops.is_empty() {
             self.drain_drops(link);
+        }
+        if let Port::Queued(port) = &mut self.links[link].port
+            && let Some(server) = &mut port.server
+        {
+            port.free_at = server.free_at();
+            // An opportunity may have room for more.
+            if sent && port.free_at <= now && port.discipline.backlog_packets() > 0 {
+                port.wake = now;
+                return self.events.schedule(port.slot, now, Rank::Service);
+            }
         }
         self.wake_port_when_free(link);
     }
@@ -279,9 +298,9 @@ impl<S: EventSet> World<S> {
         start: Time,
         end: Time,
     ) -> Option<(usize, Time)> {
-        let due = end + onward.delay;
-        if onward.special && self.is_special(link, packet, start, end, due) {
-            return None;
+        let mut due = end + onward.delay;
+        if onward.special {
+            due = self.look_closer(link, packet, start, end, due)?;
         }
         if due < self.horizon {
             if let Some(next) = self.next_ahead(link, onward.then, packet) {
@@ -327,21 +346,49 @@ impl<S: EventSet> World<S> {
         self.links.get(next).filter(|l| l.onward.solo).map(|_| next)
     }
 
-    /// Looks once more at what a link sends on which labels may change or which fails: whether it is
-    /// lost on the way.
+    /// Looks once more at what is sent on a link on which labels may change, which fails, or on which
+    /// packets are lost or late: when it arrives, unless it is lost on the way.
     #[inline(never)]
-    fn is_special(
+    fn look_closer(
         &mut self,
         link: usize,
         packet: &Packet,
         start: Time,
         end: Time,
-        due: Time,
-    ) -> bool {
+        mut due: Time,
+    ) -> Option<Time> {
         if self.links[link].onward.labels {
             self.meter_labels(link, packet, start, end);
         }
-        self.is_cut_off(link, packet, end, due)
+        if self.is_cut_off(link, packet, end, due) {
+            return None;
+        }
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return Some(due);
+        };
+        let carried = port.channel.as_mut().map(|c| c.carry());
+        if let Some(Carried::Late(by)) = carried {
+            due += by;
+        }
+        if let Some(underway) = &mut port.underway {
+            underway.last = Some(*packet);
+            if carried != Some(Carried::Lost) {
+                underway.push(due, packet);
+            }
+        }
+        if carried != Some(Carried::Lost) {
+            return Some(due);
+        }
+        let reason = DropReason::LinkLoss;
+        let queue = &mut port.queues[usize::from(packet.leaf)];
+        queue.on_lost_on_the_wire(self.window, due, reason);
+        let (place, packet) = (self.places[link], *packet);
+        let lost = Dropped { packet, reason };
+        if self.tap.is_some() {
+            self.tap_lost(Some(link), false, &lost);
+        }
+        self.lose(due, place, &lost);
+        None
     }
 
     /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use proptest::prelude::ProptestConfig;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
@@ -19,6 +20,12 @@ impl Tap for Blind {
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
+}
+
+/// As many random cases as are usual, or as `SPILLGATE_CASES` says.
+pub(crate) fn cases(usual: u32) -> ProptestConfig {
+    let wanted = std::env::var("SPILLGATE_CASES").ok();
+    ProptestConfig::with_cases(wanted.map_or(usual, |n| n.parse().expect("a number of cases")))
 }
 
 /// The plan of a scenario text.

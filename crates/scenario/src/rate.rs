@@ -1,0 +1,71 @@
+//! How the rate of a server goes, as it will run.
+
+use std::fmt;
+
+use spillgate_core::{Dur, Rate, RateOrZero};
+
+/// How the rate of a server goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RateProcess {
+    /// Rates from given times on.
+    Steps {
+        /// Rising times, the first of them 0, and the rates from then on; none for 0.
+        steps: Vec<(Dur, Option<Rate>)>,
+        /// After which it begins again; none: the last rate, which is not 0, holds for ever.
+        period: Option<Dur>,
+        /// It is recorded, not written.
+        recorded: bool,
+    },
+    /// Times at which [`OPPORTUNITY`] bytes can leave.
+    Opportunities {
+        /// Times that do not fall.
+        at: Vec<Dur>,
+        /// After which they begin again: the last of them.
+        period: Dur,
+    },
+    /// The link's rate and another one, for exponentially distributed times of these means.
+    OnOff {
+        /// The link's rate.
+        on_rate: Rate,
+        /// The other one; none for 0.
+        off_rate: Option<Rate>,
+        /// Mean time with the link's rate.
+        on: Dur,
+        /// Mean time with the other.
+        off: Dur,
+    },
+}
+
+/// Bytes that can leave at each delivery opportunity of a Mahimahi trace.
+pub const OPPORTUNITY: u32 = 1500;
+
+impl fmt::Display for RateProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steps {
+                steps,
+                period,
+                recorded,
+            } => {
+                let rates = || steps.iter().map(|(_, r)| RateOrZero(*r));
+                let most = rates().max_by_key(|r| r.bps()).unwrap_or_default();
+                let least = rates().min_by_key(|r| r.bps()).unwrap_or_default();
+                let what = if *recorded { "trace" } else { "schedule" };
+                write!(f, "{what} of {} rates, {least} to {most}", steps.len())?;
+                period.map_or(Ok(()), |p| write!(f, ", every {p}"))
+            }
+            Self::Opportunities { at, period } => {
+                let bits = at.len() as f64 * f64::from(OPPORTUNITY) * 8.0;
+                let mean = bits / period.as_secs_f64() / 1e6;
+                write!(f, "trace of {period}, {mean:.2} Mb/s on average")
+            }
+            Self::OnOff {
+                off_rate, on, off, ..
+            } => write!(
+                f,
+                "on for {on}, {} for {off} on average",
+                RateOrZero(*off_rate)
+            ),
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Servers whose rate varies: when they can begin with a packet, and when they are done with it.
+//!
+//! A packet in transmission feels every change of rate at once: it is done when the integral of the
+//! rate since its beginning is its length. Time is exact to the picosecond below, as at a constant
+//! rate. Cost: O(log n) in the steps of a schedule or trace, O(1) on average for a random process.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use spillgate_core::{Dur, Rate, Rng, Time};
+use spillgate_scenario::plan::{OPPORTUNITY, RateProcess};
+
+/// Bits in a byte times picoseconds in a second: a byte in units of rate times time.
+const BYTE: u128 = 8 * 1_000_000_000_000;
+
+/// A server with a rate process.
+#[derive(Clone)]
+pub(crate) struct Server {
+    process: Process,
+    /// From when to when it has sent its last packet.
+    pub(crate) last: (Time, Time),
+}
+
+#[derive(Clone)]
+enum Process {
+    Steps(Arc<RateProcess>),
+    Opportunities(Opportunities),
+    OnOff(Box<OnOff>),
+}
+
+impl Server {
+    /// The server of the link of this name, with random numbers of its own.
+    pub(crate) fn new(process: &Arc<RateProcess>, seed: u64, run: u32, path: &str) -> Self {
+        let process = match &**process {
+            RateProcess::Steps { .. } => Process::Steps(Arc::clone(process)),
+            RateProcess::Opportunities { .. } => {
+                Process::Opportunities(Opportunities::new(Arc::clone(process)))
+            }
+            RateProcess::OnOff { .. } => {
+                let rng = Rng::named(seed, run, path, "rate");
+                Process::OnOff(Box::new(OnOff::new(Arc::clone(process), rng)))
+            }
+        };
+        Self {
+            process,
+            last: (Time::ZERO, Time::ZERO),
+        }
+    }
+
+    /// When it can begin with a packet that comes at `now` while the server is free and nothing waits.
+    pub(crate) fn opens(&mut self, now: Time) -> Time {
+        match &mut self.process {
+            Process::Opportunities(o) => o.after(now),
+            Process::Steps(_) | Process::OnOff(_) => now,
+        }
+    }
+
+    /// The same for one that has been waiting.
+    pub(crate) fn ready(&mut self, now: Time) -> Time {
+        match &mut self.process {
+            Process::Opportunities(o) => o.not_before(now),
+            Process::Steps(_) | Process::OnOff(_) => now,
+        }
+    }
+
+    /// When it can begin with another packet once it is done with its last one.
+    pub(crate) fn free_at(&mut self) -> Time {
+        let end = self.last.1;
+        match &mut self.process {
+            Process::Opportunities(o) => o.next(end),
+            Process::Steps(_) | Process::OnOff(_) => end,
+        }
+    }
+
+    /// It begins with a packet of `bytes` at `start`: when it is done.
+    pub(crate) fn send(&mut self, start: Time, bytes: u32) -> Time {
+        let end = match &mut self.process {
+            Process::Steps(p) => finish(start, bytes, |t| step(p, t)),
+            Process::OnOff(p) => {
+                p.forget(start);
+                finish(start, bytes, |t| p.at(t))
+            }
+            Process::Opportunities(o) => o.send(start, bytes),
+        };
+        self.last = (start, end);
+        end
+    }
+
+    /// Its transmission is cut off at `now`.
+    pub(crate) fn cut(&mut self, now: Time) {
+        self.last.1 = self.last.1.min(now);
+        if let Process::Opportunities(o) = &mut self.process {
+            o.begin(o.number_before(now + Dur::from_ps(1)));
+        }
+    }
+
+    /// How many bits it could send between two times; of a server that was used no later than that.
+    pub(crate) fn capacity(&self, from: Time, to: Time) -> f64 {
+        let integral = |mut at: Time, segment: &mut dyn FnMut(Time) -> Segment| {
+            let mut sum = 0.0;
+            while at < to {
+                let (rate, end) = segment(at);
+                let end = end.min(to);
+                sum += rate.map_or(0.0, |r| r.bps() as f64) * end.since(at).as_secs_f64();
+                at = end;
+            }
+            sum
+        };
+        match &self.process {
+            Process::Steps(p) => integral(from, &mut |t| step(p, t)),
+            Process::OnOff(p) => {
+                let mut fresh = p.restarted();
+                integral(from, &mut |t| {
+                    fresh.forget(t);
+                    fresh.at(t)
+                })
+            }
+            Process::Opportunities(o) => {
+                let number = o.number_before(to) - o.number_before(from);
+                number as f64 * f64::from(OPPORTUNITY) * 8.0
+            }
+        }
+    }
+}
+
+/// A rate, none for 0, and until when it holds.
+type Segment = (Option<Rate>, Time);
+
+/// When a packet of `bytes` is done that begins at `start`.
+fn finish(start: Time, bytes: u32, mut segment: impl FnMut(Time) -> Segment) -> Time {
+    let (mut at, mut left) = (start, u128::from(bytes) * BYTE);
+    loop {
+        let (rate, end) = segment(at);
+        let Some(rate) = rate else {
+            at = end;
+            continue;
+        };
+        let rate = u128::from(rate.bps());
+        let fits = rate * u128::from(end.since(at).as_ps());
+        if left <= fits {
+            let ps = u64::try_from(left / rate).unwrap_or(u64::MAX);
+            // As at a constant rate: rounded down, but not to nothing.
+            let done = at + Dur::from_ps(ps);
+            return done.max(start + Dur::from_ps(1));
+        }
+        left -= fits;
+        at = end;
+    }
+}
+
+/// What holds at `t`.
+fn step(process: &RateProcess, t: Time) -> Segment {
+    let RateProcess::Steps { steps, period, .. } = process else {
+        return (None, Time::MAX);
+    };
+    let t = t.since(Time::ZERO);
+    let base = match period {
+        Some(p) => Dur::from_ps(t.as_ps() / p.as_ps() * p.as_ps()),
+        None => Dur::ZERO,
+    };
+    let i = steps.partition_point(|(at, _)| base + *at <= t);
+    let rate = steps[i.saturating_sub(1)].1;
+    let end = match (steps.get(i), period) {
+        (Some((at, _)), _) => Time::ZERO + base + *at,
+        (None, Some(period)) => Time::ZERO + base + *period,
+        (None, None) => Time::MAX,
+    };
+    (rate, end)
+}
+
+/// Delivery opportunities, as Mahimahi's `mm-link` uses them: what one leaves over goes to the packets
+/// that wait behind, and is lost when none does.
+#[derive(Clone)]
+struct Opportunities {
+    process: Arc<RateProcess>,
+    /// Number of the next one that is not used up, and what is left of it, in bytes.
+    next: u64,
+    left: u32,
+}
+
+impl Opportunities {
+    fn new(process: Arc<RateProcess>) -> Self {
+        Self {
+            process,
+            next: 0,
+            left: OPPORTUNITY,
+        }
+    }
+
+    fn trace(&self) -> (&[Dur], Dur) {
+        match &*self.process {
+            RateProcess::Opportunities { at, period } => (at, *period),
+            _ => (&[], Dur::ZERO),
+        }
+    }
+
+    /// When an opportunity comes.
+    fn time(&self, number: u64) -> Time {
+        let (at, period) = self.trace();
+        let n = at.len() as u64;
+        let cycles = Dur::from_ps(period.as_ps().saturating_mul(number / n));
+        Time::ZERO + cycles + at[(number % n) as usize]
+    }
+
+    /// How many come before `t`.
+    fn number_before(&self, t: Time) -> u64 {
+        let (at, period) = self.trace();
+        let t = t.since(Time::ZERO).as_ps();
+        // One at the very end of a period comes together with those at 0 of the next.
+        let cycles =
+            (t / period.as_ps()).saturating_sub(u64::from(t > 0 && t % period.as_ps() == 0));
+        let within = t - cycles * period.as_ps();
+        let i = at.partition_point(|a| a.as_ps() < within) as u64;
+        cycles * at.len() as u64 + i
+    }
+
+    /// Those before this one are over.
+    fn begin(&mut self, number: u64) {
+        (self.next, self.left) = (number, OPPORTUNITY);
+    }
+
+    /// The next one after `now`: nothing waited until then.
+    fn after(&mut self, now: Time) -> Time {
+        self.not_before(now + Dur::from_ps(1))
+    }
+
+    /// The next one from `now` on.
+    fn not_before(&mut self, now: Time) -> Time {
+        let number = self.number_before(now);
+        if number > self.next {
+            self.begin(number);
+        }
+        self.time(self.next)
+    }
+
+    /// The next one that has something left, not before `now`.
+    fn next(&self, now: Time) -> Time {
+        self.time(self.next).max(now)
+    }
+
+    /// Sends `bytes` from `start` on, at which there is an opportunity: when the last of them leaves.
+    fn send(&mut self, start: Time, mut bytes: u32) -> Time {
+        loop {
+            let used = bytes.min(self.left);
+            bytes -= used;
+            self.left -= used;
+            let at = self.time(self.next).max(start);
+            if self.left == 0 {
+                (self.next, self.left) = (self.next + 1, OPPORTUNITY);
+            }
+            if bytes == 0 {
+                return at;
+            }
+        }
+    }
+}
+
+/// Two rates for exponentially distributed times.
+#[derive(Clone)]
+struct OnOff {
+    process: Arc<RateProcess>,
+    first: Rng,
+    rng: Rng,
+    /// Ends of the times, and whether they are on; what ended before the last packet began is
+    /// forgotten.
+    known: VecDeque<(Time, bool)>,
+}
+
+impl OnOff {
+    fn new(process: Arc<RateProcess>, rng: Rng) -> Self {
+        let (_, [on, off]) = of(&process);
+        let mut new = Self {
+            process,
+            first: rng.clone(),
+            rng,
+            known: VecDeque::new(),
+        };
+        let share = on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64());
+        let is_on = new.rng.chance(share);
+        new.extend(Time::ZERO, is_on);
+        new
+    }
+
+    fn restarted(&self) -> Self {
+        Self::new(Arc::clone(&self.process), self.first.clone())
+    }
+
+    /// Adds a time that begins at `from`.
+    fn extend(&mut self, from: Time, is_on: bool) {
+        let (_, means) = of(&self.process);
+        let mean = means[usize::from(!is_on)].as_secs_f64();
+        let length = Dur::from_secs_f64(self.rng.exponential(mean));
+        let end = from + length.max(Dur::from_ps(1));
+        self.known.push_back((end, is_on));
+    }
+
+    /// Nobody will ask for what was before `t`.
+    fn forget(&mut self, t: Time) {
+        while let Some((end, _)) = self.known.front()
+            && *end <= t
+        {
+            // The last one is needed to go on from.
+            if self.known.len() == 1 {
+                break;
+            }
+            self.known.pop_front();
+        }
+    }
+
+    fn at(&mut self, t: Time) -> Segment {
+        let mut i = 0;
+        loop {
+            let (end, is_on) = self.known[i];
+            if end > t {
+                let (rates, _) = of(&self.process);
+                return (rates[usize::from(!is_on)], end);
+            }
+            if i + 1 == self.known.len() {
+                self.extend(end, !is_on);
+            }
+            i += 1;
+        }
+    }
+}
+
+/// The rates and mean times of a process, on and off.
+fn of(process: &RateProcess) -> ([Option<Rate>; 2], [Dur; 2]) {
+    match process {
+        RateProcess::OnOff {
+            on_rate,
+            off_rate,
+            on,
+            off,
+        } => ([Some(*on_rate), *off_rate], [*on, *off]),
+        _ => ([None; 2], [Dur::ZERO; 2]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate(bps: u64) -> Option<Rate> {
+        Rate::from_bps(bps)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Dur::from_ms(ms)
+    }
+
+    fn server(process: RateProcess) -> Server {
+        Server::new(&Arc::new(process), 7, 0, "links/l")
+    }
+
+    fn steps(steps: &[(u64, u64)], period: Option<u64>) -> Server {
+        server(RateProcess::Steps {
+            steps: steps
+                .iter()
+                .map(|(ms, bps)| (Dur::from_ms(*ms), rate(*bps)))
+                .collect(),
+            period: period.map(Dur::from_ms),
+            recorded: false,
+        })
+    }
+
+    fn trace(ms: &[u64]) -> Server {
+        server(RateProcess::Opportunities {
+            at: ms.iter().map(|ms| Dur::from_ms(*ms)).collect(),
+            period: Dur::from_ms(*ms.last().unwrap()),
+        })
+    }
+
+    #[test]
+    fn a_packet_feels_each_change_of_rate() {
+        // 1,000 bits at 1 Mb/s, 0 and 0.5 Mb/s by turns of 1 ms: 500 of them before the first change.
+        let mut s = steps(&[(0, 1_000_000), (1, 0), (2, 500_000)], Some(3));
+        let half = at(0) + Dur::from_us(500);
+        assert_eq!(s.send(half, 125), at(3));
+        assert_eq!(s.last, (half, at(3)));
+        // 375 B are two periods: 2 x (1,000 + 500) bits.
+        assert_eq!(s.send(at(3), 375), at(9));
+        assert!((s.capacity(at(0), at(30)) - 15_000.0).abs() < 1e-6);
+        assert!((s.capacity(half, at(2)) - 500.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_last_rate_holds_for_ever() {
+        let mut s = steps(&[(0, 1_000_000), (10, 8_000_000)], None);
+        assert_eq!(s.send(at(1_000_000), 1000), at(1_000_001));
+    }
+
+    #[test]
+    fn what_an_opportunity_leaves_over_is_for_those_that_wait() {
+        // One at 5, two at 7, one at 10 ms, then anew from 10 ms on.
+        let mut s = trace(&[5, 7, 7, 10]);
+        // A packet comes at 1 ms and leaves at 5 ms; one that waits behind it leaves at 5 ms, too.
+        assert_eq!(s.opens(at(1)), at(5));
+        assert_eq!(s.ready(at(5)), at(5));
+        assert_eq!(s.send(at(5), 1000), at(5));
+        assert_eq!(s.free_at(), at(5));
+        assert_eq!(s.send(at(5), 400), at(5));
+        // The third takes the 100 B that are left, and 1,400 at 7 ms.
+        assert_eq!(s.send(at(5), 1500), at(7));
+        assert_eq!(s.free_at(), at(7));
+        // Nothing waits: what is left is lost, and the next packet comes at that very time.
+        assert_eq!(s.opens(at(7)), at(10));
+        assert_eq!(s.ready(at(10)), at(10));
+        assert_eq!(s.send(at(10), 1500), at(10));
+        assert_eq!(s.free_at(), at(15));
+        // 4,500 B need three: at 15, 17 and 17 ms.
+        assert_eq!(s.send(at(15), 4500), at(17));
+        assert_eq!(s.free_at(), at(20));
+        assert!((s.capacity(at(5), at(15)) - 4.0 * 12_000.0).abs() < 1e-6);
+        assert!((s.capacity(at(5), at(16)) - 5.0 * 12_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn opportunities_at_the_seam_of_two_periods_come_together() {
+        let mut s = trace(&[0, 10]);
+        assert_eq!(s.opens(at(0)), at(10));
+        assert_eq!(s.ready(at(10)), at(10));
+        assert_eq!(s.send(at(10), 3000), at(10));
+        assert_eq!(s.free_at(), at(20));
+    }
+
+    #[test]
+    fn a_cut_gives_back_what_was_to_come() {
+        let mut s = trace(&[5, 7, 10]);
+        assert_eq!(s.send(at(5), 4000), at(10));
+        s.cut(at(6));
+        assert_eq!((s.last, s.opens(at(6))), ((at(5), at(6)), at(7)));
+    }
+
+    #[test]
+    fn a_random_process_is_on_for_its_share() {
+        let mut s = server(RateProcess::OnOff {
+            on_rate: Rate::from_bps(8_000_000).unwrap(),
+            off_rate: None,
+            on: Dur::from_ms(30),
+            off: Dur::from_ms(10),
+        });
+        // 75 % of 8 Mb/s. A cycle of 40 ms has a standard deviation of at most 32 ms in its on time,
+        // and 4 standard errors of the mean of 25,000 cycles are 1.1 %.
+        let end = at(1_000_000);
+        let mean = s.capacity(Time::ZERO, end) / 1000.0;
+        assert!((mean / 6e6 - 1.0).abs() < 0.011, "{mean}");
+        // Packet by packet it is the same process.
+        let (mut now, mut bytes) = (Time::ZERO, 0.0);
+        while now < at(10_000) {
+            now = s.send(now, 1000);
+            bytes += 1000.0;
+        }
+        let could = s.capacity(Time::ZERO, now) / 8.0;
+        assert!((bytes - could).abs() < 1.0, "{bytes} {could}");
+    }
+
+    proptest! {
+        /// At one rate, a schedule is the constant server to the picosecond.
+        #[test]
+        fn a_constant_schedule_is_constant(bps in 1_u64..100_000_000_000, len in 1_u32..70_000, ps in 0_u64..1 << 50) {
+            let start = Time::from_ps(ps);
+            let mut s = steps(&[(0, bps)], None);
+            let tx = Rate::from_bps(bps).unwrap().tx_time(len);
+            prop_assert_eq!(s.send(start, len), start + tx);
+        }
+
+        /// However the packets are cut, a backlog takes the same work.
+        #[test]
+        fn work_is_conserved(
+            rates in prop::collection::vec(0_u64..50_000_000, 1..6),
+            lens in prop::collection::vec(40_u32..1500, 1..40),
+        ) {
+            let mut rates: Vec<(u64, u64)> = (0..).step_by(3).zip(rates).collect();
+            rates[0].1 += 1_000;
+            let period = Some(3 * rates.len() as u64);
+            let mut by_packet = steps(&rates, period);
+            let mut now = at(1);
+            for len in &lens {
+                now = by_packet.send(now, *len);
+            }
+            let whole = steps(&rates, period).send(at(1), lens.iter().sum());
+            // Each end is rounded down by less than a picosecond of at most 50 Mb/s.
+            let ahead = by_packet.capacity(now, whole);
+            prop_assert!(now <= whole && ahead <= lens.len() as f64 * 5e-5, "{ahead}");
+        }
+    }
+}
