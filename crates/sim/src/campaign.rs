@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use spillgate_events::WinnerTree;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 
+use crate::engine::{Engine, Stop, World};
 use crate::outcome::Outcome;
-use crate::world::{Engine, Stop, World};
 
 /// Events between two looks at the cancel flag.
 const BUDGET: u64 = 1 << 16;

@@ -10,10 +10,11 @@ use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::channel::Channel;
+use crate::express::Straight;
+use crate::express::{FifoPort, Line, Loss};
 use crate::gauge::{LinkMeter, QueueMeter};
-use crate::port::{FifoPort, Line, Loss, Port, QueuedPort};
+use crate::port::{Port, QueuedPort};
 use crate::rate::Server;
-use crate::straight::Straight;
 use crate::window::Window;
 
 /// A link: its port, what is measured of it, and where its packets fly.

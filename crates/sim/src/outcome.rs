@@ -11,13 +11,13 @@ use crate::arrivals::Unsettled;
 use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
-use crate::port::Line;
+use crate::node::{InputMeter, LabelMeter};
+use crate::express::Line;
 use crate::tokens::Draining;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};
 use crate::voice;
 use crate::window::Window;
-use crate::world::{InputMeter, LabelMeter};
 
 /// Metrics of queues.
 const QUEUE: [Metric; 13] = [

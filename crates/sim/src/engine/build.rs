@@ -1,0 +1,317 @@
+//! The world at time 0.
+
+use std::sync::Arc;
+
+use spillgate_core::rng::hash_bytes;
+use spillgate_core::{Drops, Dur, Facts, FlowKey, Table, Time};
+use spillgate_events::{EventSet, Rank};
+use spillgate_measure::FlowMeter;
+use spillgate_queueing::SharedLists;
+use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
+
+use super::Paths;
+use super::cast::Cast;
+use super::choice::Engine;
+use super::ending::Ending;
+use super::{Counts, Edges, Slots, World, histogram_bits};
+use crate::arrivals::Arrivals;
+use crate::express::{
+    self, Between, Confluences, Feeder, Host, Reach, SynTimers, answering, is_large, share_wires,
+};
+use crate::flow::Origin;
+use crate::gaps::Gaps;
+use crate::link::{Link, Service};
+use crate::node::{self, Failures, Inputs, Mpls, Routing, at_ports, failing};
+use crate::observe::SeriesRecorder;
+use crate::port::Port;
+use crate::tap::Tap;
+use crate::tcp::Segments;
+use crate::tokens::Tokens;
+use crate::window::Window;
+use crate::wires::Wires;
+
+impl<S: EventSet> World<S> {
+    /// The world of `plan` at time 0. With `observe` it also keeps time series.
+    pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
+        Self::build(plan, seed, run, observe, None, Engine::Express)
+    }
+
+    /// The same on the engine of choice.
+    pub fn on(engine: Engine, plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
+        Self::build(plan, seed, run, observe, None, engine)
+    }
+
+    /// The same with a tap: slower, of the same results and fingerprint.
+    pub fn tapped(
+        plan: &Arc<WorldPlan>,
+        seed: u64,
+        run: u32,
+        observe: bool,
+        tap: Box<dyn Tap>,
+    ) -> Self {
+        Self::build(plan, seed, run, observe, Some(tap), Engine::Express)
+    }
+
+    fn build(
+        plan: &Arc<WorldPlan>,
+        seed: u64,
+        run: u32,
+        observe: bool,
+        mut tap: Option<Box<dyn Tap>>,
+        engine: Engine,
+    ) -> Self {
+        let express = engine.is_express();
+        let window = Window::new(plan.warmup, plan.duration);
+        let paths = Paths::new(plan);
+        let mut cast = Cast::new(plan, seed, run, window);
+        cast.fill(&paths);
+        let keys: Arc<[FlowKey]> = cast.keys.into();
+        if let Some(tap) = &mut tap {
+            tap.begin(&crate::observe::cast(&cast.flows, &keys, &cast.tcp));
+        }
+        let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
+        let queue_bits = histogram_bits(leaves.sum());
+        let mut lists = SharedLists::new();
+        let mut links = Table::with_capacity(plan.links.len());
+        let mut lines = Table::with_capacity(plan.links.len());
+        let failing = failing(plan, window);
+        links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
+            let promises = l.process.is_none() && is_orderly(l);
+            let served = tap.is_some() || !express || !promises;
+            let service = Service::of(*fails, served, observe);
+            let build = (&keys, &mut lists);
+            Link::new(l, service, build, seed, run, queue_bits, &mut lines)
+        }));
+        let feeders = paths.feeders(&links);
+        let nexts = paths.nexts(&feeders, &links);
+        for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
+            link.onward.wire = own;
+            link.onward.labels = labels;
+            link.onward.special |= labels;
+        }
+        let own_wires = links.len() as u32;
+        // What is lost on a link must be on its own wire, and must not have got further.
+        let fails = !plan.failures.is_empty();
+        let inputs = Inputs::new(plan, &keys);
+        if inputs.is_some() {
+            let names = node::names(plan);
+            for link in &mut links {
+                if let Port::Queued(port) = &mut link.port {
+                    port.discipline.attach_links(&names);
+                }
+            }
+        }
+        // An observer wants to see the queues as they are at an instant.
+        let orderly = plan.links.iter().all(is_orderly);
+        let unseen = express && !observe && tap.is_none() && inputs.is_none() && orderly;
+        let ahead = unseen && !fails;
+        let between = unseen && fails && plan.mpls.is_none();
+        let large = express && is_large(cast.flows.len(), links.len());
+        let hosts = match (ahead, between) {
+            (true, _) => express::hosts(plan, &paths, &links, &feeders),
+            (_, true) => express::leaves(plan, &links, &failing),
+            _ => Vec::new(),
+        };
+        let from = express::origins(plan, &cast.flows, &paths);
+        let at_once = answering(plan.nodes.len(), &cast.flows, &cast.tcp, &from, fails);
+        // A large world loads what receivers need before packets arrive.
+        let answers = |h: &&Host| !large && at_once[h.node as usize];
+        let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
+        let rows: Vec<_> = rows.collect();
+        for (to, _) in &rows {
+            links[*to as usize].onward.answers = true;
+        }
+        let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
+        let wires = if fails || inputs.is_some() || !orderly || !express {
+            own_wires
+        } else {
+            share_wires(&mut links, &feeders, &nexts) as u32
+        };
+        for (link, feeder) in links.iter_mut().zip(feeders) {
+            link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
+        }
+        if express {
+            for (link, then) in paths.aheads(&links).into_iter().enumerate() {
+                links[link].onward.then = then;
+            }
+        }
+        let confluences = match ahead {
+            true => Confluences::new(&paths, &links, &nexts, wires as usize),
+            false => Confluences::default(),
+        };
+        let to_hosts = match unseen {
+            true => {
+                let sent = (&cast.flows[..], &from[..]);
+                let ends = (&cast.tcp[..], &cast.sessions[..]);
+                let carries = |l: usize| !links[l].onward.answers && (fails || carries[l]);
+                let found = (&hosts[..], &links);
+                express::batches(plan, found, sent, ends, carries, wires as usize)
+            }
+            false => Vec::new(),
+        };
+        let reach = Reach::new(plan, &links, &cast.sessions, &confluences);
+        let first_wire = cast.names.len() as u32;
+        let ports = first_wire + wires;
+        let mut names = slot_names(plan, cast.names, wires, &links);
+        // Timers, and wires that are only for what others have no place for, wake seldom.
+        let busy_from = first_wire + if fails { 0 } else { own_wires };
+        let observer = names.len() as u32 - 1;
+        // They wake for the links whose packets they take; a change of routes may make any port one.
+        let most = match between {
+            true => links.len(),
+            false => confluences.number(),
+        };
+        names.resize(names.len() + most, 0);
+        let bits = histogram_bits(plan.flows.len());
+        let mut meters = Table::with_capacity(plan.flows.len());
+        meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
+        let mut world = Self {
+            express,
+            large,
+            events: S::new(names, busy_from..observer + 1),
+            now: Time::ZERO,
+            meters,
+            arrivals: observe.then(|| Box::new(Arrivals::new(plan, window))),
+            tokens: observe.then(|| Box::new(Tokens::new(plan))),
+            gaps: Gaps::new(plan),
+            tcp: cast.tcp,
+            workloads: cast.workloads,
+            sessions: cast.sessions,
+            transfers: cast.transfers,
+            sources: cast.sources,
+            replays: cast.replays,
+            fault: None,
+            segments: Segments::default(),
+            flows: cast.flows,
+            wires: Wires::new(wires as usize),
+            confluences,
+            reach,
+            to_hosts,
+            hops: paths.hops,
+            step: if fails { 0 } else { 1 << 32 },
+            failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
+            routing: Routing::new(plan).map(Box::new),
+            between: between.then(|| Box::new(Between::new(rows))),
+            horizon: if fails { Time::ZERO } else { Time::MAX },
+            answer_until: Time::ZERO,
+            syn_timers: SynTimers::default(),
+            pumps: false,
+            mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
+            inputs: inputs.map(Box::new),
+            window,
+            edges: Edges {
+                next: window.start(),
+                passed: 0,
+            },
+            ending: Ending::new(plan.flows.len()),
+            longest: 0,
+            stragglers: Time::MAX,
+            inner: window.from(longest_arrival(plan)),
+            settled: Time::ZERO,
+            drops: Drops::new(),
+            facts: Facts::default(),
+            counts: Counts::default(),
+            slots: Slots {
+                wires: first_wire,
+                ports,
+                observer,
+                confluences: observer + 1,
+                link_of_port: queued(&links).collect(),
+            },
+            admitting: (0..)
+                .zip(&plan.links)
+                .filter(|(_, l)| l.discipline.admits())
+                .map(|(i, _)| i)
+                .collect(),
+            series: observe.then(|| SeriesRecorder::new(plan)),
+            places: plan.links.iter().map(|l| link_hash(&l.name, "")).collect(),
+            links,
+            lines,
+            tap,
+            plan: Arc::clone(plan),
+        };
+        for (port, link) in (0..).zip(&world.slots.link_of_port) {
+            if let Port::Queued(queued) = &mut world.links[*link as usize].port {
+                queued.slot = ports + port;
+            }
+        }
+        for flow in 0..world.flows.len() {
+            match world.flows[flow].origin {
+                Origin::Open(source) => world.plan_emission(flow, source as usize),
+                Origin::Workload(w) => world.plan_arrival(w as usize),
+                Origin::Data(c) => world.wake_sender(c as usize),
+                Origin::Replay(r) => world.plan_replay(r as usize),
+                Origin::Acknowledgments(_) | Origin::Replayed => {}
+            }
+        }
+        for failure in &plan.failures {
+            world.repair(failure.link as usize);
+        }
+        let delay = |route: &[u32]| {
+            let links = route.iter().map(|l| &plan.links[*l as usize]);
+            links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay())
+        };
+        let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
+        world.set_deadlines(&delays);
+        world.find_answer_until();
+        world.find_feeders();
+        world.plan_change();
+        if world.series.is_some() {
+            let first = Time::ZERO + plan.interval;
+            world.events.schedule(observer, first, Rank::Observer);
+        }
+        world
+    }
+}
+
+/// Whether all packets of a link arrive, in the order in which they were sent.
+fn is_orderly(link: &LinkPlan) -> bool {
+    link.loss.is_none() && link.reorder.is_none()
+}
+
+/// How long the links of a path take at most to send a packet.
+fn longest_arrival(plan: &WorldPlan) -> Dur {
+    let tx = |l: &u32| {
+        let link = &plan.links[*l as usize];
+        let longest = u16::try_from(link.mtu).unwrap_or(u16::MAX);
+        link.rate.tx_time(link.overhead.wire_len(longest))
+    };
+    let path = |links: &[u32]| links.iter().map(tx).fold(Dur::ZERO, |sum, tx| sum + tx);
+    plan.routes
+        .iter()
+        .map(|r| path(r))
+        .max()
+        .unwrap_or(Dur::ZERO)
+}
+
+/// The meter of a flow.
+fn meter(flow: &FlowPlan, bits: u8) -> FlowMeter {
+    FlowMeter {
+        voice: flow.voice.as_ref().map(|v| Box::new(v.listener())),
+        ..FlowMeter::new(bits)
+    }
+}
+
+/// The links whose ports have wakes.
+fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
+    let is_queued = |(_, l): &(u32, &Link)| matches!(l.port, Port::Queued(_));
+    (0..).zip(links).filter(is_queued).map(|(i, _)| i)
+}
+
+/// The hashed name of a link or of a part of it.
+fn link_hash(name: &str, part: &str) -> u64 {
+    hash_bytes(format!("links/{name}{part}").as_bytes())
+}
+
+/// The hashed name of every slot of the event set, those of the flows first.
+fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link]) -> Vec<u64> {
+    names.reserve_exact(wires as usize + queued(links).count() + 2);
+    // Wires wake for the links whose packets are on them.
+    names.extend((0..wires).map(|_| 0));
+    names.extend(queued(links).map(|i| link_hash(&plan.links[i as usize].name, "/port")));
+    if !plan.failures.is_empty() {
+        names.push(hash_bytes(b"failures"));
+    }
+    names.push(hash_bytes(b"observer"));
+    names
+}

@@ -1,0 +1,267 @@
+//! Who sends, and what is counted of it, at time 0.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use spillgate_core::rng::{hash_bytes, mix};
+use spillgate_core::{Dur, Ecn, FlowKey, Rng, Table, Time};
+use spillgate_endpoints::tcp::TcpConfig;
+use spillgate_endpoints::workload::SessionSpec;
+use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
+
+use super::histogram_bits;
+use super::paths::Paths;
+use crate::flow::{Flow, NO_METER, OpenLoop, Origin};
+use crate::replay::Capture;
+use crate::session::{Session, Workload};
+use crate::tcp::Connection;
+use crate::transfers::Transfers;
+use crate::window::Window;
+
+/// Who sends, in the making.
+pub(crate) struct Cast<'a> {
+    pub(crate) plan: &'a WorldPlan,
+    pub(crate) seed: u64,
+    pub(crate) run: u32,
+    pub(crate) window: Window,
+    /// Which conversations of a hashing queue share a bucket is an accident of addresses and of
+    /// the router's hash function. Each run has another, so that intervals cover that luck.
+    pub(crate) salt: u64,
+    pub(crate) flows: Table<Flow>,
+    pub(crate) keys: Vec<FlowKey>,
+    /// Hashed names of the flows, up to the last that is ever woken.
+    pub(crate) names: Vec<u64>,
+    pub(crate) sources: Vec<OpenLoop>,
+    pub(crate) replays: Vec<Capture>,
+    pub(crate) tcp: Table<Connection>,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) transfers: Table<Transfers>,
+}
+
+/// Which way a flow goes.
+#[derive(Clone, Copy)]
+enum Way {
+    There,
+    Back,
+}
+
+impl<'a> Cast<'a> {
+    pub(crate) fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
+        let room = |f: &FlowPlan| match &f.traffic {
+            Traffic::Source(_) => 1,
+            Traffic::Tcp { .. } => 2,
+            Traffic::Sessions(s) => 1 + 2 * s.connections(),
+            Traffic::Replay(r) => 1 + r.survey.flows.entries().len(),
+        };
+        let flows = plan.flows.iter().map(room).sum();
+        let closed_loop = |f: &&FlowPlan| f.traffic.is_closed_loop();
+        let answered = plan.flows.iter().filter(closed_loop).count();
+        let ends = |f: &FlowPlan| match &f.traffic {
+            Traffic::Tcp { .. } => 1,
+            Traffic::Sessions(s) => s.connections(),
+            Traffic::Source(_) | Traffic::Replay(_) => 0,
+        };
+        let connections = plan.flows.iter().map(ends).sum();
+        Self {
+            plan,
+            seed,
+            run,
+            window,
+            salt: Rng::named(seed, run, "hash", "salt").u64(),
+            flows: Table::with_capacity(flows),
+            keys: Vec::with_capacity(flows),
+            names: Vec::with_capacity(flows),
+            sources: Vec::new(),
+            replays: Vec::new(),
+            tcp: Table::with_capacity(connections),
+            workloads: Vec::new(),
+            sessions: Vec::new(),
+            transfers: Table::with_capacity(answered),
+        }
+    }
+
+    /// The flows of the plan first, then what their connections need.
+    pub(crate) fn fill(&mut self, paths: &Paths) {
+        let plan = self.plan;
+        let times_bits = histogram_bits(plan.flows.len());
+        let mut before = Time::ZERO;
+        for (i, f) in (0_u32..).zip(&plan.flows) {
+            let name = format!("flows/{}", f.name);
+            // Flows that start together may stay in step for ever.
+            let mut rng = Rng::named(self.seed, self.run, &name, "start");
+            let life = &*f.lifetime;
+            let spread = Dur::from_secs_f64(rng.f64() * life.start_spread.as_secs_f64());
+            let mut start = life.start + spread;
+            if !life.start_gap.is_zero() {
+                let from = if f.follows { before } else { life.start };
+                start = from + Dur::from_secs_f64(rng.exponential(life.start_gap.as_secs_f64()));
+            }
+            before = start;
+            let rng = Rng::named(self.seed, self.run, &name, "source");
+            let transfers = self.transfers.len() as u32;
+            let origin = match &f.traffic {
+                Traffic::Source(spec) => {
+                    self.sources
+                        .push(OpenLoop::new(spec, rng, start, life.stop));
+                    Origin::Open(self.sources.len() as u32 - 1)
+                }
+                Traffic::Tcp {
+                    config,
+                    application,
+                } => {
+                    let source = match application {
+                        Application::Source(spec) => {
+                            Some(OpenLoop::new(spec, rng, start, life.stop))
+                        }
+                        Application::Greedy | Application::Bytes(_) => None,
+                    };
+                    let mut connection = Connection::new(config, start, life.stop);
+                    connection.transfers = transfers;
+                    connection.data = i;
+                    let jitter = Rng::named(self.seed, self.run, &name, "jitter");
+                    connection.sender.set_jitter(jitter);
+                    self.tcp.push(connection.fed(application, source));
+                    Origin::Data(self.tcp.len() as u32 - 1)
+                }
+                Traffic::Sessions(s) => {
+                    self.workloads
+                        .push(Workload::new(s, rng, start, life.stop, i, transfers));
+                    Origin::Workload(self.workloads.len() as u32 - 1)
+                }
+                // The first flow of a capture wakes for all of them.
+                Traffic::Replay(r) if self.is_new(r) => {
+                    self.replays.push(Capture::new(r, start, life.stop, i));
+                    Origin::Replay(self.replays.len() as u32 - 1)
+                }
+                Traffic::Replay(_) => Origin::Replayed,
+            };
+            if f.traffic.is_closed_loop() {
+                self.transfers.push(match origin {
+                    Origin::Data(_) => Transfers::lone(times_bits, self.window.contains(start)),
+                    _ => Transfers::many(times_bits),
+                });
+            }
+            self.flow(i, Way::There, origin, paths, name);
+        }
+        for c in 0..self.tcp.len() {
+            let name = &plan.flows[self.tcp[c].data as usize].name;
+            let name = format!("flows/{name}/ack");
+            let origin = Origin::Acknowledgments(c as u32);
+            self.tcp[c].acknowledgments =
+                self.flow(self.tcp[c].data, Way::Back, origin, paths, name);
+        }
+        for w in 0..self.workloads.len() {
+            self.places(w, paths);
+        }
+        for r in 0..self.replays.len() {
+            self.replayed(r, paths);
+        }
+        // Those without a wake need no slot. Of many connections that acknowledge at once they are half.
+        let last = self.flows.iter().rposition(|f| self.has_wake(f));
+        self.names.truncate(last.map_or(0, |i| i + 1));
+    }
+
+    /// Whether a flow is ever woken.
+    fn has_wake(&self, flow: &Flow) -> bool {
+        match flow.origin {
+            Origin::Acknowledgments(c) => self.tcp[c as usize].sender.config().receiver_waits(),
+            Origin::Replayed => false,
+            Origin::Open(_) | Origin::Workload(_) | Origin::Data(_) | Origin::Replay(_) => true,
+        }
+    }
+
+    /// Whether no flow before has this capture.
+    fn is_new(&self, replay: &Arc<ReplayPlan>) -> bool {
+        let last = self.replays.last().map(|c| c.flow as usize);
+        !last.is_some_and(|i| match &self.plan.flows[i].traffic {
+            Traffic::Replay(known) => Arc::ptr_eq(known, replay),
+            _ => false,
+        })
+    }
+
+    /// The flows of a capture's packets.
+    fn replayed(&mut self, r: usize, paths: &Paths) {
+        let leader = self.replays[r].flow;
+        let plan = self.plan;
+        let Traffic::Replay(replay) = &plan.flows[leader as usize].traffic else {
+            return;
+        };
+        self.replays[r].first = self.flows.len() as u32;
+        let name = &plan.flows[leader as usize].name;
+        for (k, entry) in replay.survey.flows.entries().iter().enumerate() {
+            let name = format!("flows/{name}/{k}");
+            let number = self.flow(
+                leader + entry.group,
+                Way::There,
+                Origin::Replayed,
+                paths,
+                name,
+            );
+            let key = entry.key.flow_key();
+            let flow = &mut self.flows[number as usize];
+            flow.hash = (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32;
+            flow.dscp = replay.dscp.unwrap_or(entry.dscp);
+            self.keys[number as usize] = key;
+        }
+    }
+
+    /// Adds a flow that belongs to flow `of` of the plan; its number.
+    fn flow(&mut self, of: u32, way: Way, origin: Origin, paths: &Paths, name: String) -> u32 {
+        let f = &self.plan.flows[of as usize];
+        let (key, route) = match way {
+            Way::There => (f.key, f.route),
+            Way::Back => (f.key.reversed(), f.back.unwrap_or(f.route)),
+        };
+        let answers = matches!(origin, Origin::Acknowledgments(_));
+        let begin = paths.begin(route);
+        self.flows.push(Flow {
+            origin,
+            meter: if answers { NO_METER } else { of },
+            begin,
+            first: paths.hops[begin as usize],
+            hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
+            seq: 0,
+            dscp: f.dscp,
+            ecn: if answers { Ecn::NotEct } else { f.ecn },
+            wake: Time::MAX,
+        });
+        self.keys.push(key);
+        self.names.push(hash_bytes(name.as_bytes()));
+        self.flows.len() as u32 - 1
+    }
+
+    /// The places of a workload's sessions.
+    fn places(&mut self, w: usize, paths: &Paths) {
+        let of = self.workloads[w].flow;
+        let plan = Arc::clone(&self.workloads[w].plan);
+        self.workloads[w].hash = self.flows[of as usize].hash;
+        let name = format!("flows/{}", self.plan.flows[of as usize].name);
+        let answered = matches!(plan.session, SessionSpec::RequestResponse(_));
+        // What answers goes over the connection that is open already.
+        let open = Arc::new(TcpConfig {
+            handshake: false,
+            ..(*plan.config).clone()
+        });
+        for k in 0..plan.active {
+            let place = self.sessions.len() as u32;
+            let mut half = |config: &Arc<TcpConfig>, there: Way, back: Way, part: &str| {
+                let c = self.tcp.len() as u32;
+                let mut connection = Connection::vacant(config, place);
+                connection.transfers = self.workloads[w].transfers;
+                let named = |what: &str| format!("{name}/{k}/{part}{what}");
+                let jitter = Rng::named(self.seed, self.run, &named("data"), "jitter");
+                connection.sender.set_jitter(jitter);
+                connection.data = self.flow(of, there, Origin::Data(c), paths, named("data"));
+                connection.acknowledgments =
+                    self.flow(of, back, Origin::Acknowledgments(c), paths, named("ack"));
+                self.tcp.push(connection);
+                c
+            };
+            let forward = half(&plan.config, Way::There, Way::Back, "");
+            let back = answered.then(|| half(&open, Way::Back, Way::There, "back-"));
+            self.workloads[w].free.push(Reverse(place));
+            self.sessions.push(Session::vacant(w as u32, forward, back));
+        }
+    }
+}

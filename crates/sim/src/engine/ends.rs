@@ -1,0 +1,227 @@
+//! Packets come into being, arrive, and are lost.
+
+use spillgate_core::{Dropped, Dur, Ecn, Packet, Time};
+use spillgate_events::{EventSet, Rank};
+use spillgate_measure::Volume;
+
+use super::{ARRIVED, ROUTED, World};
+use crate::flow::{Flow, Origin};
+
+impl<S: EventSet> World<S> {
+    /// Asks a source for its next packet and sets the wake of its flow.
+    #[inline]
+    pub(crate) fn plan_emission(&mut self, flow: usize, source: usize) {
+        let open = &mut self.sources[source];
+        if let Some(e) = open.next() {
+            open.next_len = e.len;
+            self.events.schedule(flow as u32, e.at, Rank::Timer);
+        }
+    }
+
+    /// The wake of a flow: its source sends, or its end of a connection has a timer.
+    pub(crate) fn wake_flow(&mut self, flow: usize) {
+        if self.is_silent(flow, self.now) {
+            return;
+        }
+        match self.flows[flow].origin {
+            Origin::Open(source) => {
+                let len = self.sources[source as usize].next_len;
+                let ecn = self.flows[flow].ecn;
+                self.plan_emission(flow, source as usize);
+                self.emit(self.now, flow as u32, len, ecn, 0);
+            }
+            Origin::Workload(w) => self.session_begins(w as usize),
+            Origin::Data(c) => self.sender_due(c as usize),
+            Origin::Acknowledgments(c) => self.receiver_due(c as usize),
+            Origin::Replay(r) => self.replay_due(r as usize),
+            Origin::Replayed => {}
+        }
+    }
+
+    /// Asks a capture for its next packet and sets the wake of its flow.
+    pub(crate) fn plan_replay(&mut self, r: usize) {
+        let replay = &mut self.replays[r];
+        match replay.advance() {
+            Ok(Some(at)) => self.events.schedule(replay.flow, at, Rank::Timer),
+            Ok(None) => {}
+            Err(fault) => {
+                self.fault.get_or_insert(fault);
+            }
+        }
+    }
+
+    /// A packet of a capture is due.
+    fn replay_due(&mut self, r: usize) {
+        let (flow, next) = self.replays[r].due();
+        self.plan_replay(r);
+        self.emit(self.now, flow as u32, next.len, next.ecn, 0);
+    }
+
+    /// A new packet of `flow` sets out and is counted as sent at `now`; `number` is that of its
+    /// segment.
+    #[inline(always)]
+    pub(crate) fn emit(&mut self, now: Time, flow: u32, len: u16, ecn: Ecn, number: u32) {
+        if self.is_silent(flow as usize, now) {
+            return;
+        }
+        let f = &mut self.flows[flow as usize];
+        let first = f.first;
+        let mut packet = Packet::new(flow, f.seq, len);
+        packet.sent = now;
+        packet.dscp = f.dscp;
+        packet.ecn = ecn;
+        packet.handle = u64::from(f.begin) << 32 | u64::from(number);
+        f.seq = f.seq.wrapping_add(1);
+        self.counts.emitted += 1;
+        if let Some(meter) = self.meters.get_mut(f.meter as usize) {
+            if self.window.contains(now) {
+                meter.on_sent(len);
+            }
+        }
+        if now < self.window.end() {
+            self.longest = self.longest.max(len);
+        }
+        if first >= ROUTED || self.tap.is_some() {
+            return self.forward(&mut packet, now);
+        }
+        packet.handle += 1 << 32;
+        self.offer(first as usize, &mut packet, now);
+    }
+
+    /// A packet has reached its destination at `now`, which lies ahead where nothing else can get
+    /// there before.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+        if self.tap.is_some() {
+            self.tap_received(packet);
+        }
+        let f = &self.flows[packet.flow as usize];
+        self.take_in(now, f.origin, f.meter, packet);
+    }
+
+    /// A packet of a flow with this origin and meter is received, and somebody who looks has been told.
+    #[inline(always)]
+    pub(crate) fn take_in(&mut self, now: Time, origin: Origin, meter: u32, packet: &Packet) {
+        match origin {
+            // Nobody measures these.
+            Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
+            origin => self.receive_measured(now, meter, origin, packet),
+        }
+    }
+
+    /// A packet of a flow that is measured has reached its destination.
+    #[inline(never)]
+    fn receive_measured(&mut self, now: Time, number: u32, origin: Origin, packet: &Packet) {
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.on_arrival(now, self.plan.flows[number as usize].class, packet);
+        }
+        if let Some(gaps) = &mut self.gaps {
+            gaps.on_arrival(number, now);
+        }
+        let in_time = now < self.window.end() || self.ending.counts(number, now);
+        let meter = &mut self.meters[number as usize];
+        if self.window.contains(packet.sent) && in_time {
+            meter.on_received(packet, now);
+            self.settle(number, now);
+        }
+        if self.inner.contains(now) {
+            self.meters[number as usize].on_arrived(Volume::of(packet.l3_len.into()));
+        } else if let Some(arriving) = self.arriving(now, packet) {
+            return self.receive_at_edge(now, number, origin, packet, arriving);
+        }
+        if let Origin::Data(c) = origin {
+            self.data_arrived(now, c as usize, packet);
+        }
+    }
+
+    /// From when to when a packet arrives that is there at `now`, if some of that may lie within the window: it
+    /// takes as long as on the slowest link of its path, as if the links behind that passed on each bit at once. So
+    /// packets that come from there one after the other never make more than its rate. None of it counts if it was
+    /// sent before the window and arrives after.
+    #[cold]
+    fn arriving(&self, now: Time, packet: &Packet) -> Option<(Time, Time)> {
+        let begin = self.flows[packet.flow as usize].begin as usize;
+        let path = match self.failures {
+            Some(_) => &self.plan.routes[begin],
+            None => {
+                let path = &self.hops[begin..];
+                let end = path.iter().position(|hop| *hop == ARRIVED);
+                &path[..end.unwrap_or(path.len())]
+            }
+        };
+        let (mut slowest, mut behind) = (Dur::ZERO, Dur::ZERO);
+        for link in path {
+            let link = &self.links[*link as usize];
+            let tx = link.rate.tx_time(link.overhead.wire_len(packet.l3_len));
+            (slowest, behind) = match tx >= slowest {
+                true => (tx, Dur::ZERO),
+                false => (slowest, behind + tx),
+            };
+        }
+        let before = |at: Time, by| Time::ZERO + at.since(Time::ZERO + by);
+        let to = before(now, behind);
+        let from = before(to, slowest);
+        let begun = from < self.window.end()
+            && (now < self.window.end() || self.window.contains(packet.sent));
+        (now >= self.window.start() && begun).then_some((from, to))
+    }
+
+    /// A packet is received that has been arriving for a time, part of which may lie outside the window.
+    #[cold]
+    fn receive_at_edge(
+        &mut self,
+        now: Time,
+        number: u32,
+        origin: Origin,
+        packet: &Packet,
+        (from, to): (Time, Time),
+    ) {
+        let part = self.window.part(packet.l3_len.into(), from, to);
+        self.meters[number as usize].on_arrived(part);
+        let Origin::Data(c) = origin else {
+            return;
+        };
+        let c = c as usize;
+        let before = self.tcp[c].receiver.arrived_bytes();
+        self.data_arrived(now, c, packet);
+        let after = self.tcp[c].receiver.arrived_bytes();
+        let new = after.saturating_sub(before).min(packet.l3_len.into());
+        let part = self.window.part(new as u32, from, to);
+        let t = self.tcp[c].transfers as usize;
+        self.transfers[t].on_edge_crossed(Volume::of(new), part);
+    }
+
+    /// A packet is lost at `now`, which may lie ahead.
+    #[cold]
+    pub(crate) fn lose(&mut self, now: Time, place: u64, lost: &Dropped) {
+        let packet = &lost.packet;
+        if let Some(mpls) = &mut self.mpls {
+            mpls.counts.lost += u64::from(packet.labels.depth());
+        }
+        if now < self.window.end() {
+            self.counts.losses += 1;
+            self.facts.fact(
+                now.as_ps() ^ place.rotate_left(1 + lost.reason.index() as u32),
+                u64::from(packet.flow) << 32 | u64::from(packet.seq),
+            );
+        }
+        let Flow {
+            origin,
+            meter: number,
+            ..
+        } = self.flows[packet.flow as usize];
+        if let Some(meter) = self.meters.get_mut(number as usize) {
+            if self.window.contains(packet.sent) && self.ending.counts(number, now) {
+                meter.on_lost(lost.reason);
+                self.settled = self.settled.max(now);
+                self.settle(number, now);
+            }
+        }
+        match origin {
+            Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => {}
+            Origin::Data(c) | Origin::Acknowledgments(c) => {
+                self.segment_lost(now, c as usize, packet);
+            }
+        }
+    }
+}

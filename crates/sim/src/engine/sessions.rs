@@ -1,0 +1,223 @@
+//! Sessions begin, talk and end.
+
+use spillgate_core::rng::mix;
+use spillgate_core::{Rng, Time};
+use spillgate_events::{EventSet, Rank};
+
+use super::World;
+use crate::port::Port;
+use crate::session::Stage;
+use crate::tcp::NO_SESSION;
+
+impl<S: EventSet> World<S> {
+    /// Sets the wake of a workload's flow to its next arrival.
+    pub(crate) fn plan_arrival(&mut self, w: usize) {
+        let workload = &mut self.workloads[w];
+        if let Some(at) = workload.arrivals.next_start(&mut workload.rng) {
+            if at < workload.stop {
+                self.events.schedule(workload.flow, at, Rank::Timer);
+            }
+        }
+    }
+
+    /// A session of workload `w` begins, or is refused.
+    pub(crate) fn session_begins(&mut self, w: usize) {
+        let now = self.now;
+        let workload = &mut self.workloads[w];
+        workload.number += 1;
+        let hash = mix(u64::from(workload.hash) ^ workload.number << 32);
+        let mut rng = Rng::from_key(workload.rng.u64());
+        let place = workload.take_place(now);
+        let session = &workload.plan.session;
+        let (left, exchange) = (session.exchanges(), session.exchange(&mut rng));
+        let lifetime = session.lifetime(&mut rng);
+        self.plan_arrival(w);
+        let Some(place) = place else {
+            if self.window.contains(now) {
+                let t = self.workloads[w].transfers as usize;
+                self.transfers[t].on_refused();
+            }
+            return;
+        };
+        let s = &mut self.sessions[place as usize];
+        s.rng = rng;
+        s.left = left;
+        s.exchange = exchange;
+        s.since = now;
+        s.ends = lifetime.map_or(Time::MAX, |d| now + d);
+        s.stage = Stage::Talking;
+        s.quiet_from = Time::ZERO;
+        let (forward, back) = (s.forward, s.back);
+        for (connection, hash) in [(Some(forward), hash), (back, hash.rotate_left(32))] {
+            let Some(c) = connection else { continue };
+            let c = &mut self.tcp[c as usize];
+            c.reopen(now);
+            // A connection of its own: other ports, another hash.
+            self.flows[c.data as usize].hash = (hash >> 32) as u32;
+            self.flows[c.acknowledgments as usize].hash = hash as u32;
+            let flows = [c.data, c.acknowledgments];
+            for link in &self.admitting {
+                if let Port::Queued(port) = &mut self.links[*link as usize].port {
+                    flows
+                        .into_iter()
+                        .for_each(|flow| port.discipline.renew(now, flow));
+                }
+            }
+        }
+        self.session_writes(place as usize);
+    }
+
+    /// The session at `place` writes its next request, or all it has.
+    fn session_writes(&mut self, place: usize) {
+        let now = self.now;
+        let s = &mut self.sessions[place];
+        s.since = now;
+        let c = s.forward as usize;
+        let forward = &mut self.tcp[c];
+        if s.back.is_some() {
+            forward.awaited = forward
+                .receiver
+                .delivered_bytes()
+                .saturating_add(s.exchange.request);
+        }
+        forward.sender.write(now, s.exchange.request);
+        forward.act_at = s.ends;
+        if s.back.is_none() && s.ends == Time::MAX {
+            forward.sender.close(now);
+        }
+        let t = forward.transfers as usize;
+        if self.window.contains(now) {
+            self.transfers[t].on_begun();
+        }
+        self.pump_data(c);
+    }
+
+    /// The time of the session of connection `c` has come: to write again, or to end.
+    pub(crate) fn session_due(&mut self, c: usize) {
+        let place = self.tcp[c].session as usize;
+        let s = &mut self.sessions[place];
+        if s.stage != Stage::Talking {
+            return;
+        }
+        if self.now >= s.ends {
+            self.tcp[c].sender.finish(self.now);
+            return;
+        }
+        let w = s.workload as usize;
+        s.exchange = self.workloads[w].plan.session.exchange(&mut s.rng);
+        self.session_writes(place);
+    }
+
+    /// The receiver of connection `c` has what it waited for: a request is answered, or an
+    /// exchange is over.
+    #[cold]
+    pub(crate) fn awaited_arrived(&mut self, c: usize) {
+        let now = self.now;
+        self.tcp[c].awaited = u64::MAX;
+        let place = self.tcp[c].session as usize;
+        let s = &mut self.sessions[place];
+        let Some(back) = s.back else { return };
+        let response = s.exchange.response;
+        if c == s.forward as usize && response > 0 {
+            let answer = &mut self.tcp[back as usize];
+            answer.awaited = answer.receiver.delivered_bytes().saturating_add(response);
+            answer.sender.write(now, response);
+            self.pump_data(back as usize);
+            return;
+        }
+        s.left -= 1;
+        let (forward, left) = (s.forward as usize, s.left);
+        let (since, think) = (s.since, s.exchange.think);
+        let t = self.tcp[c].transfers as usize;
+        if self.transfer_ends(c, since) {
+            self.transfers[t].on_done(now.since(since));
+        }
+        if left > 0 {
+            self.tcp[forward].act_at = now + think;
+            self.wake_sender(forward);
+            return;
+        }
+        for c in [forward, back as usize] {
+            self.tcp[c].sender.close(now);
+            // What never spoke has nothing to close.
+            if self.tcp[c].sender.acked_bytes() + self.tcp[c].sender.unacked_bytes() == 0 {
+                self.tcp[c].sender.finish(now);
+            }
+            self.pump_data(c);
+            self.if_over(c);
+        }
+    }
+
+    /// The sender of connection `c` is done or has given up.
+    #[cold]
+    pub(crate) fn connection_over(&mut self, c: usize) {
+        let now = self.now;
+        let connection = &mut self.tcp[c];
+        let failed = connection.has_failed();
+        let t = connection.transfers as usize;
+        if connection.session == NO_SESSION {
+            connection.alive = false;
+            let start = connection.start;
+            if !self.transfer_ends(c, start) {
+                return;
+            }
+            match failed {
+                true => self.transfers[t].on_failed(),
+                false => self.transfers[t].on_done(now.since(start)),
+            }
+            return;
+        }
+        connection.alive = false;
+        let place = connection.session as usize;
+        let s = &mut self.sessions[place];
+        if s.stage != Stage::Talking {
+            return;
+        }
+        let halves = [Some(s.forward), s.back];
+        let open = |c: u32| self.tcp[c as usize].alive;
+        if !failed && halves.into_iter().flatten().any(open) {
+            return;
+        }
+        s.stage = Stage::Over;
+        for c in halves.into_iter().flatten() {
+            self.tcp[c as usize].alive = false; // of no use without the other
+        }
+        let (since, alone) = (s.since, s.back.is_none());
+        // The exchanges of others end one by one.
+        if (failed || alone) && self.transfer_ends(c, since) {
+            match failed {
+                true => self.transfers[t].on_failed(),
+                false => self.transfers[t].on_done(now.since(since)),
+            }
+        }
+        self.if_vacant(place);
+    }
+
+    /// Frees the place of a session that is over once nothing of it is on the way, nor will be.
+    #[cold]
+    pub(crate) fn if_vacant(&mut self, place: usize) {
+        let s = &mut self.sessions[place];
+        let halves = [Some(s.forward), s.back];
+        let (workload, quiet_from) = (s.workload as usize, s.quiet_from);
+        let tcp = &self.tcp;
+        let talks = |c: u32| {
+            let connection = &tcp[c as usize];
+            // Its last segment may be lost ahead of the clock.
+            let timer = connection.receiver.poll_timeout();
+            connection.on_the_way > 0 || timer.is_some_and(|at| at < quiet_from)
+        };
+        if s.stage != Stage::Over || halves.into_iter().flatten().any(talks) {
+            return;
+        }
+        s.stage = Stage::Vacant;
+        for c in halves.into_iter().flatten() {
+            let connection = &mut self.tcp[c as usize];
+            self.transfers[connection.transfers as usize].on_closed(connection.counts());
+            let syn_at = connection.receiver.syn_timeout();
+            connection.vacate();
+            self.note_syn_timer(c as usize, syn_at);
+        }
+        let leaving = (quiet_from, place as u32);
+        self.workloads[workload].leaving.push(leaving);
+    }
+}

@@ -1,0 +1,179 @@
+//! Hosts that answer at once: what they do is worked out when a packet is sent on the link to them.
+//!
+//! A receiver that does not delay acknowledgments does nothing but to count what arrives and to answer
+//! it, and perhaps to send SYN-ACK again after a second. Where all that reaches a host comes over one
+//! link, and all that it sends is such answers, nothing else can come between: a packet is received
+//! when it is sent on that link, at the time of its arrival, and the acknowledgment sets out then. What
+//! arrives later than a SYN-ACK is due waits for its wake, and so does what is sent behind it; the same
+//! after an edge of the measured period, at which things are counted, and after a change of routes.
+//!
+//! A host with one sender and nothing else that sends is like that until the sender's next timer: an
+//! acknowledgment is heeded when it is sent on the link to the host, and what it lets go sets out then.
+//! It must not overtake what the sender is just sending, which may lead to it in no time.
+
+use std::collections::VecDeque;
+
+use spillgate_core::{Packet, Time};
+use spillgate_events::EventSet;
+
+use crate::engine::World;
+use crate::flow::{Flow, Origin};
+use crate::tcp::{Connection, NO_SESSION};
+
+/// So many packets are received in a row at most: each may bring the next one onto its wire, and a run is to
+/// be stopped between wakes.
+const MOST_AT_ONCE: usize = 1024;
+
+/// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
+/// mostly comes last, and the first ones are answered first.
+#[derive(Default)]
+pub(crate) struct SynTimers(VecDeque<(Time, u32)>);
+
+impl SynTimers {
+    /// The first of all; [`Time::MAX`] if there is none.
+    fn first(&self) -> Time {
+        self.0.front().map_or(Time::MAX, |(at, _)| *at)
+    }
+
+    /// That of connection `c` was to be at `before`, [`Time::MAX`] for never, and is now at `at`.
+    #[cold]
+    fn moved(&mut self, c: u32, before: Time, at: Time) {
+        if let Ok(i) = self.0.binary_search(&(before, c)) {
+            self.0.remove(i);
+        }
+        if at < Time::MAX {
+            let i = self.0.partition_point(|timer| *timer < (at, c));
+            self.0.insert(i, (at, c));
+        }
+    }
+}
+
+/// What the flows that set out from a node are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sends {
+    Nothing,
+    /// Receivers that do not delay acknowledgments.
+    Answers,
+    /// One sender, of no session.
+    Data,
+    Others,
+}
+
+/// The nodes whose receivers answer at once, or with one sender, and which do nothing else. Senders
+/// do not where links fail.
+pub(crate) fn answering(
+    nodes: usize,
+    flows: &[Flow],
+    tcp: &[Connection],
+    from: &[Option<u32>],
+    fails: bool,
+) -> Vec<bool> {
+    let mut sends = vec![Sends::Nothing; nodes];
+    for (flow, from) in flows.iter().zip(from) {
+        let Some(from) = from else { continue };
+        let sends = &mut sends[*from as usize];
+        *sends = match (flow.origin, *sends) {
+            (Origin::Acknowledgments(c), Sends::Nothing | Sends::Answers)
+                if tcp[c as usize].sender.config().delayed_ack.is_none() =>
+            {
+                Sends::Answers
+            }
+            (Origin::Data(c), Sends::Nothing)
+                if tcp[c as usize].session == NO_SESSION && !fails =>
+            {
+                Sends::Data
+            }
+            _ => Sends::Others,
+        };
+    }
+    sends.into_iter().map(|s| s != Sends::Others).collect()
+}
+
+impl<S: EventSet> World<S> {
+    /// Works out anew until when what arrives can be received ahead.
+    pub(crate) fn find_answer_until(&mut self) {
+        let syn_timer = self.syn_timers.first();
+        self.answer_until = self.edges.next.min(self.horizon).min(syn_timer);
+    }
+
+    /// The timer of a receiver may have moved from `before`.
+    #[inline]
+    pub(crate) fn note_syn_timer(&mut self, c: usize, before: Time) {
+        let at = self.tcp[c].receiver.syn_timeout();
+        if at != before {
+            self.syn_timers.moved(c as u32, before, at);
+            self.find_answer_until();
+        }
+    }
+
+    /// What a packet of `flow` comes from, and its meter, if it is `due` at a host that answers at once
+    /// and can be received ahead: nothing that the host does or that is counted comes before.
+    #[inline(always)]
+    fn answerable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
+        if due >= self.answer_until {
+            return None;
+        }
+        let f = &self.flows[flow as usize];
+        let can = match f.origin {
+            Origin::Acknowledgments(c) => !self.pumps && self.can_heed(c as usize, due),
+            _ => true,
+        };
+        can.then_some((f.origin, f.meter))
+    }
+
+    /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
+    #[inline(always)]
+    fn can_heed(&self, c: usize, due: Time) -> bool {
+        let connection = &self.tcp[c];
+        // It may be woken before its timers, which move on.
+        due < self.flows[connection.data as usize].wake || connection.sleeps_past(due)
+    }
+
+    /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
+    #[inline(never)]
+    pub(crate) fn receive_ahead(
+        &mut self,
+        link: usize,
+        tie: u64,
+        packet: &Packet,
+        due: Time,
+    ) -> bool {
+        if self.wires.first(link).is_some() {
+            return false;
+        }
+        let Some((origin, meter)) = self.answerable(packet.flow, due) else {
+            return false;
+        };
+        self.count_ahead(due, tie, packet);
+        self.take_in(due, origin, meter, packet);
+        true
+    }
+
+    /// A packet has arrived that could not be received before: those behind it perhaps can.
+    #[inline]
+    pub(crate) fn receive_rest(&mut self, wire: usize) {
+        if self.links.get(wire).is_some_and(|l| l.onward.answers) {
+            self.receive_waiting(wire);
+        }
+    }
+
+    #[cold]
+    fn receive_waiting(&mut self, wire: usize) {
+        for _ in 0..MOST_AT_ONCE {
+            let Some(first) = self.wires.first(wire).copied() else {
+                break;
+            };
+            let Some((origin, meter)) = self.answerable(first.flow, first.due) else {
+                break;
+            };
+            self.wires.pop(wire);
+            let packet = first.packet();
+            self.count_ahead(first.due, first.tie, &packet);
+            self.take_in(first.due, origin, meter, &packet);
+        }
+        if self.wires.first(wire).is_none() {
+            self.events.cancel(self.slots.wires + wire as u32);
+        }
+        self.wake_wire(wire);
+    }
+}

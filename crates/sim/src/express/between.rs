@@ -1,0 +1,263 @@
+//! What is worked out ahead while links fail: what happens before the next change.
+//!
+//! All changes of a run are known at its start. A packet that reaches a node before the next one
+//! goes on by the routes of now, so if its port computes departures, and by these routes all comes
+//! over one link, it is offered at once, as where no link fails. After a change the packets on the
+//! wires for which that has become true follow.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use spillgate_core::{Packet, Time};
+use spillgate_events::EventSet;
+
+use super::confluence::Confluences;
+use super::ways::Next;
+use crate::engine::World;
+use crate::link::{Link, Then};
+use crate::node::Routing;
+use crate::port::Port;
+
+/// What is known of the time up to the next change.
+pub(crate) struct Between {
+    /// The links to and from each host that answers at once.
+    answering: Vec<(u32, Option<u32>)>,
+    /// Links, with the destinations of packets that are on them or may yet come.
+    flights: BTreeSet<(u32, u32)>,
+    /// The links that alone feed a port, behind those that are fed over them.
+    only_feeders: Vec<u32>,
+    /// The first link of each path.
+    firsts: Vec<Option<u32>>,
+}
+
+/// Who feeds whom by the routes of now, packets included that are on their way by earlier ones.
+struct Feeding {
+    /// The links that feed each port, ascending.
+    links: Vec<Vec<u32>>,
+    /// Whether hosts do.
+    hosts: Vec<bool>,
+    /// Where the packets on each link go.
+    nexts: Vec<Next>,
+    /// Whether the way of some does not end behind each link.
+    leads_on: Vec<bool>,
+}
+
+impl Feeding {
+    /// The links that feed each port which computes departures and which no host feeds; none for
+    /// others, and if one of the links keeps account of what is in its pipe, since it fails and is
+    /// not computed.
+    fn computed(&self, links: &[Link]) -> Vec<&[u32]> {
+        let accounts =
+            |l: &u32| matches!(&links[*l as usize].port, Port::Queued(p) if p.underway.is_some());
+        let fed = |(to, from): (usize, &'_ Vec<u32>)| {
+            links[to].is_computed() && !self.hosts[to] && !from.iter().any(accounts)
+        };
+        let ports = self.links.iter().enumerate();
+        ports
+            .map(|port| if fed(port) { &port.1[..] } else { &[] })
+            .collect()
+    }
+}
+
+impl Between {
+    /// With the links to and from each host that answers at once.
+    pub(crate) fn new(answering: Vec<(u32, Option<u32>)>) -> Self {
+        Self {
+            answering,
+            flights: BTreeSet::new(),
+            only_feeders: Vec::new(),
+            firsts: Vec::new(),
+        }
+    }
+
+    fn feeding(&mut self, routing: &mut Routing, links: &[Link]) -> Feeding {
+        let Routing {
+            next_hops,
+            ends,
+            far,
+            ..
+        } = routing;
+        let mut walked = BTreeSet::new();
+        let on_their_way = self
+            .flights
+            .iter()
+            .map(|&(l, dest)| (far[l as usize], dest));
+        let starts: Vec<_> = ends.iter().copied().chain(on_their_way).collect();
+        for (mut node, dest) in starts {
+            while node != dest && walked.insert((node, dest)) {
+                let Some(link) = next_hops.get(node, dest) else {
+                    break;
+                };
+                self.flights.insert((link, dest));
+                node = far[link as usize];
+            }
+        }
+        let mut found = Feeding {
+            links: vec![Vec::new(); links.len()],
+            hosts: vec![false; links.len()],
+            nexts: vec![Next::None; links.len()],
+            leads_on: vec![false; links.len()],
+        };
+        for &(node, dest) in ends.iter().filter(|(node, dest)| node != dest) {
+            if let Some(to) = next_hops.get(node, dest) {
+                found.hosts[to as usize] = true;
+            }
+        }
+        for &(link, dest) in &self.flights {
+            let node = far[link as usize];
+            let to = (node != dest).then(|| next_hops.get(node, dest)).flatten();
+            let next = &mut found.nexts[link as usize];
+            *next = next.and(to.map_or(Next::Elsewhere, Next::Port));
+            found.leads_on[link as usize] |= node != dest;
+            if let Some(to) = to {
+                found.links[to as usize].push(link);
+            }
+        }
+        found.links.iter_mut().for_each(Vec::dedup);
+        found
+    }
+}
+
+/// How many ports there are in a row before each, as these feed each other; none where they make a
+/// ring.
+fn depths(feeders: &[Option<u32>]) -> Vec<Option<usize>> {
+    let mut depths = vec![None; feeders.len()];
+    let mut seen = vec![false; feeders.len()];
+    for link in 0..feeders.len() {
+        let mut chain = Vec::new();
+        let mut at = link;
+        while !std::mem::replace(&mut seen[at], true) {
+            chain.push(at);
+            match feeders[at] {
+                Some(before) => at = before as usize,
+                None => depths[at] = Some(0),
+            }
+        }
+        for link in chain.into_iter().rev() {
+            if let Some(before) = feeders[link] {
+                depths[link] = depths[before as usize].map(|d| d + 1);
+            }
+        }
+    }
+    depths
+}
+
+impl<S: EventSet> World<S> {
+    /// Which ports are fed over one link, and over which wires others are, as long as the routes
+    /// are these.
+    pub(crate) fn find_feeders(&mut self) {
+        let (Some(between), Some(routing)) = (&mut self.between, &mut self.routing) else {
+            return;
+        };
+        let feeding = between.feeding(routing, &self.links);
+        let fed = feeding.computed(&self.links);
+        let only = |from: &&[u32]| match from {
+            [from] => Some(*from),
+            _ => None,
+        };
+        let feeders: Vec<_> = fed.iter().map(only).collect();
+        let leads = |from: &u32, to| feeding.nexts[*from as usize] == Next::Port(to);
+        let meet = (0..)
+            .zip(fed)
+            .filter(|(to, from)| from.len() > 1 && from.iter().all(|l| leads(l, *to)));
+        let confluences = Confluences::of_own_wires(meet, &self.links);
+        let mut found = Vec::new();
+        for (link, next) in feeding.nexts.iter().enumerate() {
+            self.links[link].onward.then = match next {
+                Next::Port(to) => Then::WaitFor(*to),
+                _ if self.links[link].onward.answers => Then::Receive,
+                Next::Elsewhere if !feeding.leads_on[link] => Then::End,
+                _ => Then::Wait,
+            };
+        }
+        let first = |(node, dest): &(u32, u32)| routing.next_hops.get(*node, *dest);
+        between.firsts = routing.ends.iter().map(first).collect();
+        // What is sent on to a host goes on from there.
+        let mut rows = feeders.clone();
+        for &(to, from) in &between.answering {
+            if let Some(from) = from {
+                rows[from as usize] = Some(to);
+            }
+        }
+        let depths = depths(&rows);
+        for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
+            let from = feeder.zip(depth);
+            self.links[to as usize].onward.solo = from.is_some();
+            if let Some((from, depth)) = from {
+                found.push((depth, from));
+                self.links[from as usize].onward.then = match leads(&from, to) {
+                    true => Then::Port(to),
+                    false => Then::Look,
+                };
+            }
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup();
+        between.only_feeders = found.into_iter().map(|(_, from)| from).collect();
+        for c in 0..self.confluences.number() {
+            self.events.cancel(self.slots.confluences + c as u32);
+        }
+        self.confluences = confluences;
+        for wire in 0..self.links.len() {
+            self.events.cancel(self.slots.wires + wire as u32);
+            self.wake_wire(wire);
+        }
+    }
+
+    /// Nothing changes before `until`: what can be worked out ahead now is.
+    pub(crate) fn look_until(&mut self, until: Time) {
+        let Some(between) = &mut self.between else {
+            return;
+        };
+        let feeders = std::mem::take(&mut between.only_feeders);
+        self.horizon = until;
+        self.find_answer_until();
+        for &link in &feeders {
+            self.send_on(link as usize);
+        }
+        if let Some(between) = &mut self.between {
+            between.only_feeders = feeders;
+        }
+    }
+
+    /// The packets on the wire of `link` that need not wait for their wake go on.
+    fn send_on(&mut self, link: usize) {
+        if self.wires.first(link).is_none() {
+            return;
+        }
+        self.events.cancel(self.slots.wires + link as u32);
+        let mut stay = VecDeque::new();
+        for head in self.wires.take(link) {
+            let mut packet = head.packet();
+            let then = self.links[link].onward.then;
+            let next = (head.due < self.horizon).then(|| self.next_ahead(link, then, &packet));
+            match next.flatten() {
+                Some(next) => {
+                    self.count_ahead(head.due, head.tie, &packet);
+                    self.offer(next, &mut packet, head.due);
+                }
+                None => stay.push_back(head),
+            }
+        }
+        self.wires.put(link, stay);
+        self.wake_wire(link);
+    }
+
+    /// The first port on the way of a packet that sets out, if that is known.
+    #[inline]
+    pub(crate) fn first_port(&self, packet: &Packet) -> Option<usize> {
+        let first = self.between.as_ref()?.firsts[(packet.handle >> 32) as usize];
+        first.map(|link| link as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depths;
+
+    #[test]
+    fn depths_count_feeders_in_a_row_and_leave_rings_out() {
+        let feeders = [None, Some(0), Some(1), Some(4), Some(3), Some(4), Some(1)];
+        let expected = [Some(0), Some(1), Some(2), None, None, None, Some(2)];
+        assert_eq!(depths(&feeders), expected);
+    }
+}

@@ -1,0 +1,346 @@
+//! A FIFO whose departures are known when packets arrive.
+
+use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time, Verdict};
+use spillgate_queueing::ArrivalAqm;
+use spillgate_scenario::plan::LinkPlan;
+
+use super::line::{Aqm, Line, Outage, sort_in};
+use super::waiting::Waiting;
+use crate::gauge::{QueueMeter, Through, Waits};
+use crate::port::size;
+use crate::window::Window;
+
+/// A FIFO that computes each packet's service start when it arrives. The packets that wait are
+/// those whose service starts later.
+///
+/// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
+/// order, but the port may be ahead of the world's clock.
+///
+/// What goes straight through touches nothing here ([`Straight`](crate::straight::Straight)), what
+/// waits lies elsewhere: in a large network none of that is in the cache.
+pub(crate) struct FifoPort {
+    /// Packets that needed not wait, within the window.
+    through: Through,
+    /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
+    /// and nobody wants to know.
+    longest: u32,
+    /// Number of its line.
+    line: u32,
+    /// The window has begun.
+    counting: bool,
+}
+
+/// A packet is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// When, which may lie ahead.
+    pub(crate) at: Time,
+    pub(crate) reason: DropReason,
+}
+
+impl FifoPort {
+    /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
+    /// perhaps an AQM with its random numbers or a link that fails; its line is the last of `lines`.
+    pub(crate) fn new(
+        limit: Limit,
+        aqm: Option<(ArrivalAqm, Rng)>,
+        plan: &LinkPlan,
+        fails: bool,
+        meter: QueueMeter,
+        lines: &mut Table<Line>,
+    ) -> Self {
+        let (rate, mtu) = (plan.rate, plan.mtu);
+        let (max_packets, max_bytes) = match limit {
+            Limit::Packets(n) => (n, u64::MAX),
+            Limit::Bytes(n) => (u32::MAX, n),
+            Limit::Time(d) => (u32::MAX, rate.bytes_in(d)),
+        };
+        let shorter = shorter_on_the_wire(plan);
+        let longest = match (max_packets, &aqm) {
+            (0, _) | (_, Some(_)) => 0,
+            _ => u32::try_from(max_bytes).unwrap_or(u32::MAX).min(shorter),
+        };
+        let outage = || {
+            Box::new(Outage {
+                down: false,
+                next: Time::MAX,
+                longest,
+            })
+        };
+        let aqm = aqm.map(|(automaton, rng)| Aqm {
+            automaton,
+            rng,
+            last: None,
+            longest: shorter,
+            until: Time::ZERO,
+        });
+        let len = plan.overhead.wire_len(0);
+        lines.push(Line {
+            room: Dur::ZERO,
+            wait: Dur::ZERO,
+            waits: Waits::default(),
+            alike: 0,
+            mtu,
+            meter,
+            waiting: Waiting::new((max_packets, max_bytes), len, rate.tx_time(len)),
+            aqm: aqm.map(Box::new),
+            outage: fails.then(outage),
+        });
+        Self {
+            through: Through::default(),
+            longest,
+            counting: false,
+            line: lines.len() as u32 - 1,
+        }
+    }
+
+    fn line<'a>(&self, lines: &'a mut [Line]) -> &'a mut Line {
+        &mut lines[self.line as usize]
+    }
+
+    /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue: an
+    /// edge of the window, the next failure, or no time at all.
+    pub(crate) fn open_until(&self, lines: &mut [Line], len: u32, window: Window) -> Time {
+        let edge = match self.counting {
+            false => window.start(),
+            true => window.end(),
+        };
+        let line = self.line(lines);
+        if let Some(aqm) = &mut line.aqm {
+            aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
+        }
+        match &line.outage {
+            _ if len > self.longest => Time::ZERO,
+            None => edge,
+            Some(outage) => edge.min(outage.next),
+        }
+    }
+
+    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
+    /// nobody has to be asked.
+    #[inline(always)]
+    pub(crate) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
+        self.line(lines).wait(now, start, self.counting)
+    }
+
+    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent until
+    /// `end`, if it is as long as all that wait and nobody else has to be asked.
+    #[inline]
+    pub(crate) fn ask(
+        &self,
+        lines: &mut [Line],
+        now: Time,
+        (start, end): (Time, Time),
+        packet: &mut Packet,
+        window: Window,
+    ) -> Option<Result<(), Loss>> {
+        let line = self.line(lines);
+        let (aqm, wait) = (line.aqm.as_mut()?, start.since(now));
+        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= line.room.as_ps() {
+            return None;
+        }
+        let sum = line.waits.sum_with(wait)?;
+        (packet.len, packet.arrived) = (line.waiting.len(), now);
+        let verdict = aqm.arrival(now, line.waiting.met(wait), packet);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            aqm.last = Some(end);
+        }
+        if let Err(reason) = line.execute(verdict, now, packet, window) {
+            line.meter.on_lost(window, packet, now, reason);
+            return Some(Err(Loss { at: now, reason }));
+        }
+        line.take(wait, sum, self.counting);
+        Some(Ok(()))
+    }
+
+    /// Whether what has waited behind others as long should be counted before more does.
+    pub(crate) fn has_many(&self, lines: &mut [Line]) -> bool {
+        self.line(lines).waits.sum >= Waits::MANY
+    }
+
+    /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is busy
+    /// until `free_at`; what came before has been counted.
+    pub(crate) fn turn(&self, lines: &mut [Line], now: Time, free_at: Time, len: u32, tx: Dur) {
+        self.line(lines).turn(now, free_at, len, tx);
+    }
+
+    /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting, and
+    /// those that waited behind others as long, of which it says how many; and whether the window has begun.
+    pub(crate) fn count(
+        &mut self,
+        lines: &mut [Line],
+        through: u32,
+        len: u32,
+        tx: Dur,
+    ) -> (u64, bool) {
+        let line = self.line(lines);
+        let waits = std::mem::take(&mut line.waits);
+        if self.counting {
+            line.meter.count_waits(waits, tx, len);
+            self.through.count(through, len);
+        }
+        (waits.packets, self.counting)
+    }
+
+    /// Whether the window has begun.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.counting
+    }
+
+    /// Whether the window has begun for what comes at `now`, and nobody has said so.
+    #[inline]
+    pub(crate) fn begins(&self, now: Time, window: Window) -> bool {
+        !self.counting && now >= window.start()
+    }
+
+    /// Takes a packet that needs `tx` on the link: when its service starts, or when and why it is
+    /// lost, which is counted. What gets through is counted too.
+    ///
+    /// A packet goes through the queue even if it need not wait, as in a discipline: one that
+    /// is longer than the limit never gets through. It may leave with a mark.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        free_at: &mut Time,
+        lines: &mut [Line],
+        now: Time,
+        packet: &mut Packet,
+        tx: Dur,
+        window: Window,
+    ) -> Result<Time, Loss> {
+        let line = self.line(lines);
+        let backlog = line.waiting.backlog(now, *free_at);
+        let verdict = if line.outage.as_ref().is_some_and(|o| o.down) {
+            Err(DropReason::LinkDown)
+        } else if size(packet) > line.mtu {
+            Err(DropReason::TooBig)
+        } else {
+            line.verdict(now, backlog, packet, window)
+        };
+        if let Err(reason) = verdict {
+            line.meter.on_lost(window, packet, now, reason);
+            return Err(Loss { at: now, reason });
+        }
+        if *free_at <= now {
+            // An edge of the window is near or all are past, or it has an AQM, or it is as long as some
+            // that are too big would be: cells are filled up.
+            let end = now + tx;
+            *free_at = end;
+            if let Some(aqm) = &mut line.aqm {
+                aqm.automaton.idle_from(end);
+            }
+            let cut = line.fails();
+            if window.encloses(now, end) && cut >= end {
+                self.through.count(1, packet.len);
+            } else {
+                line.meter.on_through(window, packet.len, (now, end, cut));
+            }
+            return Ok(now);
+        }
+        let start = *free_at;
+        *free_at = start + tx;
+        line.waiting.push(start);
+        if let Some(aqm) = &mut line.aqm {
+            aqm.last = Some(*free_at);
+        }
+        if line.waiting.is_one_run(now) {
+            line.room = line.waiting.room();
+        }
+        if window.contains(now) {
+            let (packets, bytes) = backlog;
+            line.meter
+                .on_backlog(u64::from(packets) + 1, bytes + u64::from(packet.len));
+        }
+        if let Some(at) = line.lost_waiting(start) {
+            let reason = DropReason::LinkDown;
+            line.meter.on_lost(window, packet, at, reason);
+            return Err(Loss { at, reason });
+        }
+        line.served(window, packet, start, *free_at);
+        Ok(start)
+    }
+
+    /// The link has failed; what that does to packets has been counted before.
+    pub(crate) fn fail(&mut self, lines: &mut [Line]) {
+        let line = self.line(lines);
+        line.waiting.clear();
+        line.room = Dur::ZERO;
+        if let Some(outage) = &mut line.outage {
+            outage.down = true;
+        }
+        self.longest = 0;
+    }
+
+    /// The link is up until `next`.
+    pub(crate) fn repair(&mut self, lines: &mut [Line], next: Time) {
+        if let Some(outage) = &mut self.line(lines).outage {
+            outage.down = false;
+            outage.next = next;
+            self.longest = outage.longest;
+        }
+    }
+
+    /// When the link fails next; [`Time::MAX`] for never.
+    pub(crate) fn fails(&self, lines: &mut [Line]) -> Time {
+        self.line(lines).fails()
+    }
+
+    /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.
+    pub(crate) fn lose_on_the_wire(
+        &self,
+        lines: &mut [Line],
+        due: Time,
+        window: Window,
+    ) -> Option<Loss> {
+        let line = self.line(lines);
+        let at = line.outage.as_ref()?.next;
+        let reason = DropReason::LinkDown;
+        (at < due).then(|| {
+            line.meter.on_lost_on_the_wire(window, at, reason);
+            Loss { at, reason }
+        })
+    }
+
+    /// The window has begun: what waited until then counts as a peak, also what leaves at that
+    /// instant.
+    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], free_at: Time, window: Window) {
+        self.counting = true;
+        let before = Time::from_ps(window.start().as_ps().saturating_sub(1));
+        let line = self.line(lines);
+        let (packets, bytes) = line.waiting.backlog(before, free_at);
+        line.meter.on_backlog(packets.into(), bytes);
+    }
+
+    /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
+    pub(crate) fn backlog(&self, lines: &mut [Line], now: Time, free_at: Time) -> (u32, u64) {
+        self.line(lines).waiting.backlog(now, free_at)
+    }
+
+    /// Packets that waited behind others as long and are not counted yet.
+    pub(crate) fn waited(&self, lines: &[Line]) -> u64 {
+        lines[self.line as usize].waits.packets
+    }
+
+    /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`, of
+    /// which so many went straight through.
+    pub(crate) fn meter(&self, lines: &[Line], through: u32, len: u32, tx: Dur) -> QueueMeter {
+        let line = &lines[self.line as usize];
+        let (mut all, mut waits) = (self.through, Waits::default());
+        if self.counting {
+            all.count(through, len);
+            waits = line.waits;
+        }
+        let mut meter = line.meter.with(all);
+        meter.count_waits(waits, tx, len);
+        sort_in(&mut meter.sojourn, line.wait, line.alike);
+        meter
+    }
+}
+
+/// The length on the wire up to which no packet is too big for a link.
+fn shorter_on_the_wire(plan: &LinkPlan) -> u32 {
+    match u16::try_from(plan.mtu).ok().and_then(|m| m.checked_add(1)) {
+        Some(too_big) => plan.overhead.wire_len(too_big) - 1,
+        None => u32::MAX,
+    }
+}

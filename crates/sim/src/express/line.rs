@@ -1,0 +1,238 @@
+//! What waits at a port that computes departures, and what is measured of it.
+
+use std::mem::offset_of;
+
+use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
+use spillgate_measure::Histogram;
+use spillgate_queueing::ArrivalAqm;
+
+use super::waiting::Waiting;
+use crate::gauge::{QueueMeter, Waits};
+use crate::window::Window;
+
+/// The packets that wait at a [`FifoPort`](crate::port::FifoPort). Those of all ports lie together.
+#[repr(C, align(64))]
+pub(crate) struct Line {
+    // What needs to wait behind others as long touches two cache lines: this and the histogram.
+    /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
+    /// differ.
+    pub(crate) room: Dur,
+    /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
+    /// one packet waits for another of a pair, all waits are alike.
+    pub(crate) wait: Dur,
+    pub(crate) waits: Waits,
+    pub(crate) alike: u32,
+    /// The longest packet that the link carries, labels included.
+    pub(crate) mtu: u32,
+    pub(crate) meter: QueueMeter,
+    // The rest.
+    pub(crate) waiting: Waiting,
+    pub(crate) aqm: Option<Box<Aqm>>,
+    pub(crate) outage: Option<Box<Outage>>,
+}
+
+const _: () = assert!(size_of::<Line>() == 256 && offset_of!(Line, meter) + 72 <= 128);
+
+/// Failures of the link.
+pub(crate) struct Outage {
+    /// It has failed.
+    pub(crate) down: bool,
+    /// When it fails next, [`Time::MAX`] for never.
+    pub(crate) next: Time,
+    /// `longest` of the port while it is up.
+    pub(crate) longest: u32,
+}
+
+/// An AQM with the random numbers of its port.
+pub(crate) struct Aqm {
+    pub(crate) automaton: ArrivalAqm,
+    pub(crate) rng: Rng,
+    /// Until when the last packet that had to wait is sent, unless the AQM knows.
+    pub(crate) last: Option<Time>,
+    /// What is no longer than this certainly gets through an empty queue as far as the link goes.
+    pub(crate) longest: u32,
+    /// Of what is sent before that nothing but the AQM and the limit has to be asked.
+    pub(crate) until: Time,
+}
+
+impl Line {
+    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
+    /// nobody has to be asked.
+    #[inline(always)]
+    pub(crate) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
+        let wait = start.since(now);
+        // None at all is for others, too.
+        if wait.as_ps().wrapping_sub(1) >= self.room.as_ps() {
+            return None;
+        }
+        let sum = self.waits.sum_with(wait)?;
+        self.take(wait, sum, counting);
+        Some(())
+    }
+
+    /// Takes a packet with its wait, which makes this sum of waits.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, wait: Dur, sum: Dur, counting: bool) {
+        self.waits.packets += 1;
+        if counting {
+            self.waits.sum = sum;
+            if wait > self.waits.longest {
+                self.waits.longest = wait;
+            }
+            self.on_wait(wait);
+        }
+    }
+
+    /// Has the buckets of the histogram count a wait.
+    #[inline(always)]
+    fn on_wait(&mut self, wait: Dur) {
+        if wait == self.wait && self.alike < u32::MAX {
+            self.alike += 1;
+            return;
+        }
+        sort_in(&mut self.meter.sojourn, self.wait, self.alike);
+        (self.wait, self.alike) = (wait, 1);
+    }
+
+    /// Counts a packet that waits until `start` and is sent until `end`.
+    #[inline]
+    pub(crate) fn served(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
+        self.meter.on_left(window, packet, start);
+        if window.contains(start) {
+            let wait = start.since(packet.arrived);
+            self.meter.sojourn.sum_up(1, wait.as_ps().into(), wait);
+            self.on_wait(wait);
+        }
+        let cut = self.fails();
+        self.meter.carried += window.part_until(packet.len, start, end, cut);
+    }
+
+    /// When the link fails next; [`Time::MAX`] for never.
+    #[inline]
+    pub(crate) fn fails(&self) -> Time {
+        self.outage.as_ref().map_or(Time::MAX, |o| o.next)
+    }
+
+    /// When what begins to wait for `start` is lost, if it is.
+    #[inline]
+    pub(crate) fn lost_waiting(&self, start: Time) -> Option<Time> {
+        Some(self.fails()).filter(|at| *at < start)
+    }
+
+    /// What queue management says to a packet behind such a backlog, the limit included. Sets its mark.
+    #[inline]
+    pub(crate) fn verdict(
+        &mut self,
+        now: Time,
+        backlog: (u32, u64),
+        packet: &mut Packet,
+        window: Window,
+    ) -> Result<(), DropReason> {
+        let verdict = match &mut self.aqm {
+            Some(aqm) => aqm.arrival(now, backlog.0, packet),
+            None => Verdict::Pass,
+        };
+        if !matches!(verdict, Verdict::Drop(_)) && !self.waiting.has_room(backlog, packet.len) {
+            if let Some(aqm) = &mut self.aqm {
+                aqm.automaton.overflowed();
+            }
+            return Err(DropReason::Tail);
+        }
+        self.execute(verdict, now, packet, window)
+    }
+
+    /// Does what an AQM says to a packet for which there is room.
+    #[inline]
+    pub(crate) fn execute(
+        &mut self,
+        verdict: Verdict,
+        now: Time,
+        packet: &mut Packet,
+        window: Window,
+    ) -> Result<(), DropReason> {
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark => {
+                packet.ecn = Ecn::Ce;
+                self.meter.marks_ce += u64::from(window.contains(now));
+            }
+            Verdict::Drop(reason) => return Err(reason),
+        }
+        Ok(())
+    }
+
+    /// What comes from `now` on is `len` bytes long, and takes `tx` to send.
+    pub(crate) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) {
+        if self.waiting.turn(now, free_at, len, tx) {
+            self.room = Dur::ZERO;
+        }
+    }
+}
+
+impl Aqm {
+    /// The verdict on a packet that arrives at `now` behind `waiting` packets.
+    #[inline]
+    pub(crate) fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet) -> Verdict {
+        if waiting == 0
+            && let Some(at) = self.last.take()
+        {
+            self.automaton.idle_from(at);
+        }
+        self.automaton.arrival(now, waiting, packet, &mut self.rng)
+    }
+}
+
+/// Has the buckets count waits of one length.
+#[inline]
+pub(crate) fn sort_in(waits: &mut Histogram, wait: Dur, times: u32) {
+    match times {
+        0 => {}
+        1 => waits.sort_in(wait),
+        n => waits.sort_in_many(wait, n.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Room for two packets of 10 B, sent in 5 ps each.
+    fn line() -> Line {
+        let mut line = Line {
+            room: Dur::ZERO,
+            wait: Dur::ZERO,
+            waits: Waits::default(),
+            alike: 0,
+            mtu: 1500,
+            meter: QueueMeter::new(5),
+            waiting: Waiting::new((u32::MAX, 29), 10, Dur::from_ps(5)),
+            aqm: None,
+            outage: None,
+        };
+        line.room = line.waiting.room();
+        line
+    }
+
+    /// A transmission of 5 ps ends in 1 to 5, after which those that wait begin, one each 5 ps.
+    #[test]
+    fn what_waits_shorter_than_the_room_gets_in() {
+        let at = Time::from_ps;
+        let wait = |start| line().wait(at(100), at(start), true).is_some();
+        assert!(!wait(100), "it need not wait");
+        assert!(wait(101) && wait(105), "nothing waits");
+        assert!(wait(106) && wait(110), "one waits");
+        assert!(!wait(111), "two wait");
+        let met = |wait| line().waiting.met(Dur::from_ps(wait));
+        assert_eq!([1, 5, 6, 10, 11].map(met), [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn what_makes_no_sum_is_for_others() {
+        let mut line = line();
+        line.waits.sum = Dur::from_ps(u64::MAX - 7);
+        assert_eq!(line.wait(Time::ZERO, Time::from_ps(8), true), None);
+        assert_eq!(line.waits.packets, 0);
+        assert!(line.wait(Time::ZERO, Time::from_ps(7), true).is_some());
+        assert!(line.waits.sum >= Waits::MANY, "it is to be counted");
+    }
+}

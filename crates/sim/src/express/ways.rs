@@ -1,0 +1,156 @@
+//! Where the packets of each link come from and go, and which links share a wire for it.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::Dur;
+
+use crate::engine::Paths;
+use crate::link::{Link, Then};
+use crate::port::Port;
+
+impl Paths {
+    /// Where the packets on each link go next; what a solo port takes is not on the link before it.
+    pub(crate) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
+        let mut nexts = vec![Next::None; links.len()];
+        for (link, to) in self.steps() {
+            let Some(link) = link else { continue };
+            let next = match to.map(|to| (to, feeders[to as usize])) {
+                Some((_, Feeder::Link(_))) => continue,
+                Some((to, _)) if links[to as usize].is_computed() => Next::Port(to),
+                _ => Next::Elsewhere,
+            };
+            let known = &mut nexts[link as usize];
+            *known = known.and(next);
+        }
+        nexts
+    }
+
+    /// What can be done with the packets on each link before they are at its far end, where links do
+    /// not fail.
+    pub(crate) fn aheads(&self, links: &[Link]) -> Vec<Then> {
+        let mut found = vec![None; links.len()];
+        for (link, to) in self.steps() {
+            let Some(link) = link else { continue };
+            let then = match to {
+                Some(to) if links[to as usize].onward.solo => Then::Port(to),
+                _ => Then::Wait,
+            };
+            let known = found[link as usize].get_or_insert(then);
+            if *known != then {
+                *known = Then::Look;
+            }
+        }
+        let then = |(found, link): (Option<Then>, &Link)| match found {
+            _ if link.onward.answers => Then::Receive,
+            None => Then::Wait,
+            Some(then) => then,
+        };
+        found.into_iter().zip(links).map(then).collect()
+    }
+
+    /// Where the packets of each link come from; for ports whose departures are not computed, and
+    /// where links fail, from anywhere.
+    pub(crate) fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
+        let mut feeders = vec![Feeder::None; links.len()];
+        for (before, to) in self.steps() {
+            let Some(to) = to else { continue };
+            let from = before.map_or(Feeder::Hosts, Feeder::Link);
+            let feeder = &mut feeders[to as usize];
+            *feeder = feeder.and(from);
+        }
+        for (link, feeder) in links.iter().zip(&mut feeders) {
+            if matches!(link.port, Port::Queued(_)) {
+                *feeder = Feeder::Several;
+            }
+        }
+        feeders
+    }
+}
+
+/// What holds for two parts together: what holds for each, unless it is `none`, or else `mixed`.
+fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
+    if a == none || a == b {
+        b
+    } else if b == none {
+        a
+    } else {
+        mixed
+    }
+}
+
+/// Where the packets on a wire go next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Next {
+    /// There are none: either none are sent, or all go on at once.
+    None,
+    /// All to the port of this link, which computes departures.
+    Port(u32),
+    /// To receivers, to several ports, or to one that has to be asked.
+    Elsewhere,
+}
+
+impl Next {
+    /// Where the packets of both go.
+    pub(crate) fn and(self, other: Self) -> Self {
+        both(self, other, Self::None, Self::Elsewhere)
+    }
+}
+
+/// Where the packets of a link come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Feeder {
+    /// None come.
+    None,
+    /// From hosts at its sending end.
+    Hosts,
+    /// All over one link.
+    Link(u32),
+    Several,
+}
+
+impl Feeder {
+    /// Where the packets of both come from.
+    pub(crate) fn and(self, other: Self) -> Self {
+        both(self, other, Self::None, Self::Several)
+    }
+}
+
+/// Gives each link its wire; how many there are.
+///
+/// Links share one if what they carry departs in about the order in which it is sent, and is as
+/// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
+/// behind one link. Every link keeps a wire of its own number for what does not fit in there; those
+/// whose packets are mostly received before they arrive have no other.
+pub(crate) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
+    let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
+    for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.onward.answers) {
+        let (from, delay) = match feeders[i] {
+            Feeder::None => continue,
+            Feeder::Hosts => (Feeder::Hosts, l.onward.delay),
+            Feeder::Several => (Feeder::Link(i as u32), Dur::ZERO),
+            Feeder::Link(mut root) => {
+                let mut delay = l.onward.delay;
+                // Links do not feed themselves: paths have no loops.
+                while let Feeder::Link(before) = feeders[root as usize] {
+                    delay = delay + links[root as usize].onward.delay;
+                    root = before;
+                }
+                // Longer than that of the link `root` itself, by a picosecond at least.
+                let delay = delay + links[root as usize].onward.delay + Dur::from_ps(1);
+                (Feeder::Link(root), delay)
+            }
+        };
+        groups
+            .entry((from, nexts[i], delay, l.rate.bps()))
+            .or_default()
+            .push(i);
+    }
+    let mut wires = links.len();
+    for members in groups.into_values() {
+        for i in members {
+            links[i].onward.wire = wires as u32;
+        }
+        wires += 1;
+    }
+    wires
+}

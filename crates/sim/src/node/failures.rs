@@ -1,0 +1,257 @@
+//! Links that fail and are repaired, and routes that follow.
+//!
+//! What a link carries and what waits for it is lost when it fails, and what is offered to it until
+//! its repair. Routing learns of a failure or repair when that has lasted for a time, the sum of
+//! detection and convergence; then all nodes change to the new shortest paths at once.
+//!
+//! In a world with failures packets carry the number of their path in the plan instead of a place in
+//! compiled paths, and every node looks up where the destination is reached now. A FIFO that
+//! computes departures also computes what its link loses: when that fails is known from the start.
+//!
+//! Cost: O(1) per packet and node; after a change of routes once more the shortest paths to the
+//! destinations in use.
+
+use std::collections::BTreeMap;
+
+use spillgate_core::{DropReason, Dropped, Dur, Rng, Time};
+use spillgate_events::{EventSet, Rank};
+use spillgate_scenario::plan::{FailurePlan, WorldPlan};
+
+use crate::engine::World;
+use crate::link::Fails;
+use crate::port::Port;
+use crate::window::Window;
+
+/// What happens to a link; at one instant in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Repaired,
+    Failed,
+    /// Routing knows of its repair.
+    KnownUp,
+    /// Routing knows of its failure.
+    KnownDown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Change {
+    at: Time,
+    what: What,
+    link: u32,
+}
+
+/// All that is known of failures, past and to come.
+pub(crate) struct Failures {
+    /// By time.
+    changes: Vec<Change>,
+    /// The first one that has not happened yet.
+    next: usize,
+    /// Slot of the event set.
+    slot: u32,
+}
+
+/// Which links fail, now or later.
+pub(crate) fn failing(plan: &WorldPlan, window: Window) -> Vec<Fails> {
+    let mut fails = vec![Fails::Never; plan.links.len()];
+    for f in &plan.failures {
+        let late = f.down + f.spread >= window.end();
+        let how = if late { Fails::Late } else { Fails::InTime };
+        let known = &mut fails[f.link as usize];
+        *known = how.max(*known);
+    }
+    fails
+}
+
+/// The failures of a run: each as late as its own stream says.
+fn drawn(plan: &WorldPlan, seed: u64, run: u32) -> Vec<FailurePlan> {
+    let late = |f: &FailurePlan| {
+        if f.spread.is_zero() {
+            return *f;
+        }
+        let path = format!("failures/{}", f.number);
+        let share = Rng::named(seed, run, &path, "spread").f64();
+        let by = Dur::from_secs_f64(share * f.spread.as_secs_f64());
+        FailurePlan {
+            down: f.down + by,
+            up: if f.up < Time::MAX { f.up + by } else { f.up },
+            ..*f
+        }
+    };
+    plan.failures.iter().map(late).collect()
+}
+
+/// Everything that happens, by time.
+fn changes(plan: &WorldPlan, failures: &[FailurePlan]) -> Vec<Change> {
+    let mut all = Vec::new();
+    // Failures of one link do not overlap, however late they are: from the last to the first, when
+    // it fails next.
+    let mut next_down = BTreeMap::new();
+    for f in failures.iter().rev() {
+        let next = next_down.insert(f.link, f.down).unwrap_or(Time::MAX);
+        let link = f.link;
+        let mut push = |at, what| {
+            if at < Time::MAX {
+                all.push(Change { at, what, link });
+            }
+        };
+        push(f.down, What::Failed);
+        push(f.up, What::Repaired);
+        // What does not last until routing has reacted goes unnoticed.
+        if f.down + plan.reroute < f.up {
+            push(f.down + plan.reroute, What::KnownDown);
+        }
+        if f.up + plan.reroute < next {
+            push(f.up + plan.reroute, What::KnownUp);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+impl Failures {
+    /// None if nothing fails.
+    pub(crate) fn new(plan: &WorldPlan, seed: u64, run: u32, slot: u32) -> Option<Self> {
+        if plan.failures.is_empty() {
+            return None;
+        }
+        Some(Self {
+            changes: changes(plan, &drawn(plan, seed, run)),
+            next: 0,
+            slot,
+        })
+    }
+
+    /// When a link fails next.
+    fn next_of(&self, link: u32) -> Time {
+        let mut coming = self.changes[self.next..].iter();
+        let next = coming.find(|c| c.link == link && c.what == What::Failed);
+        next.map_or(Time::MAX, |c| c.at)
+    }
+
+    /// The next change, if it is due at `now`.
+    fn due(&mut self, now: Time) -> Option<Change> {
+        let change = *self.changes.get(self.next).filter(|c| c.at <= now)?;
+        self.next += 1;
+        Some(change)
+    }
+}
+
+impl<S: EventSet> World<S> {
+    /// Sets the wake of the next change.
+    pub(crate) fn plan_change(&mut self) {
+        let Some(f) = &self.failures else {
+            return;
+        };
+        let mut until = Time::MAX;
+        if let Some(change) = f.changes.get(f.next) {
+            self.events.schedule(f.slot, change.at, Rank::Control);
+            until = change.at;
+        }
+        self.look_until(until);
+    }
+
+    /// Everything that happens to links and routes at this instant.
+    #[cold]
+    pub(crate) fn change_links(&mut self) {
+        let mut learned = false;
+        while let Some(change) = self.failures.as_mut().and_then(|f| f.due(self.now)) {
+            match change.what {
+                What::Repaired => self.repair(change.link as usize),
+                What::Failed => self.fail(change.link as usize),
+                What::KnownUp | What::KnownDown => {
+                    if let Some(routing) = &mut self.routing {
+                        let up = change.what == What::KnownUp;
+                        routing.next_hops.set_up(change.link, up);
+                        learned = true;
+                    }
+                }
+            }
+        }
+        if learned {
+            self.reroute();
+            self.find_feeders();
+        }
+        self.plan_change();
+    }
+
+    /// A link goes down.
+    fn fail(&mut self, link: usize) {
+        let l = &mut self.links[link];
+        match l.is_computed() {
+            true => l.fail(self.now, &mut self.lines, self.window),
+            false => self.fail_queued(link),
+        }
+    }
+
+    /// What is in the pipe of a link that goes down, which includes the packet in transmission, and
+    /// what waits is lost.
+    fn fail_queued(&mut self, link: usize) {
+        let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
+        let l = &mut self.links[link];
+        let Port::Queued(port) = &mut l.port else {
+            return;
+        };
+        port.down = true;
+        port.wake = Time::MAX;
+        self.events.cancel(port.slot);
+        self.events.cancel(self.slots.wires + link as u32);
+        let pipe = self.wires.take(link);
+        let Some(underway) = &mut port.underway else {
+            return;
+        };
+        let last = underway.last.take();
+        let leaves: Vec<u16> = underway.take().collect();
+        let tx = last.map_or(Dur::ZERO, |p| l.rate.tx_time(p.len));
+        let (start, end) = port.last_sent(tx);
+        port.free_at = port.free_at.min(now);
+        if let Some(server) = &mut port.server {
+            server.cut(now);
+        }
+        if let Some(packet) = last.filter(|_| end > now) {
+            l.meter.on_cut(window, now, end);
+            let cut = (start, end, now);
+            port.queues[usize::from(packet.leaf)].on_cut(window, packet.len, cut);
+            port.discipline.transmits_until(packet.leaf, now);
+            if l.onward.labels {
+                self.cut_labels(link, &packet, cut);
+            }
+        }
+        let place = self.places[link];
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        for leaf in &leaves {
+            port.queues[usize::from(*leaf)].on_lost_on_the_wire(window, now, reason);
+        }
+        for head in pipe {
+            let packet = head.packet();
+            let lost = Dropped { packet, reason };
+            if self.tap.is_some() {
+                self.tap_lost(Some(link), false, &lost);
+            }
+            self.lose(now, place, &lost);
+        }
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        port.discipline.flush(now, reason, &mut self.drops);
+        self.drain_drops(link);
+    }
+
+    /// A packet has reached the far end of `link`, which keeps account of its pipe if it fails.
+    #[inline]
+    pub(crate) fn off_the_wire(&mut self, link: usize) {
+        if let Port::Queued(port) = &mut self.links[link].port
+            && let Some(underway) = &mut port.underway
+        {
+            underway.pop();
+        }
+    }
+
+    /// A link is up; its server is free and nothing waits.
+    pub(crate) fn repair(&mut self, link: usize) {
+        let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
+        let next = next.unwrap_or(Time::MAX);
+        self.links[link].repair(next, &mut self.lines, self.window);
+    }
+}

@@ -1,0 +1,167 @@
+//! What happens to packets where they arrive at a node: tags, the note of where they came from, and
+//! policies that police and mark.
+//!
+//! Cost: nothing in worlds without such policies and without classes that ask where packets come
+//! from; else O(1) for each packet and node, no wires are shared, and nothing is worked out ahead.
+
+use std::sync::Arc;
+
+use spillgate_core::rng::hash_bytes;
+use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Time};
+use spillgate_events::EventSet;
+use spillgate_measure::Volume;
+use spillgate_queueing::{Conditioner, Evidence};
+use spillgate_scenario::plan::WorldPlan;
+
+use crate::engine::World;
+use crate::link::Link;
+use crate::tokens::{self, Bucket};
+use crate::window::Window;
+
+/// What a class of a policy at arrival has seen in the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InputMeter {
+    /// What came, as the link counts it.
+    pub(crate) offered: Volume,
+    /// What was let in.
+    pub(crate) carried: Volume,
+    /// Of this: what left with other markings than it came with.
+    pub(crate) marked: Volume,
+    /// Packets that were refused.
+    pub(crate) lost: u64,
+}
+
+impl InputMeter {
+    /// Counts a packet of `len` bytes that came in the time from `from` to `now`.
+    fn count(&mut self, window: Window, from: Time, now: Time, len: u32, fate: Fate) {
+        let part = window.part(len, from, now);
+        self.offered += part;
+        if fate != Fate::Refused {
+            self.carried += part;
+        }
+        if fate == Fate::Marked {
+            self.marked += part;
+        }
+        if fate == Fate::Refused && window.contains(now) {
+            self.lost += 1;
+        }
+    }
+}
+
+/// What a policy did to a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Refused,
+    Passed,
+    Marked,
+}
+
+/// The fields that a policy at arrival may set.
+fn markings(p: &Packet) -> (Dscp, Labels, Cos, Marks) {
+    (p.dscp, p.labels, p.cos, p.marks())
+}
+
+/// The policy at the receiving end of a link.
+struct Gate {
+    conditioner: Conditioner,
+    /// One for each class.
+    meters: Vec<InputMeter>,
+    /// Hash of its name, for the digest.
+    place: u64,
+}
+
+/// The receiving ends of all links.
+pub(crate) struct Inputs {
+    gates: Vec<Option<Box<Gate>>>,
+    /// Whether frames carry a tag.
+    tagged: Vec<bool>,
+}
+
+impl Inputs {
+    /// None if nothing looks at how packets arrive.
+    pub(crate) fn new(plan: &WorldPlan, flows: &Arc<[FlowKey]>) -> Option<Self> {
+        if !plan.has_inputs() {
+            return None;
+        }
+        let names = names(plan);
+        let gates = plan.links.iter().map(|l| {
+            let recipe = &l.input.as_ref()?.recipe;
+            Some(Box::new(Gate {
+                conditioner: recipe.build(flows, &names),
+                meters: vec![InputMeter::default(); recipe.class_names().count()],
+                place: hash_bytes(format!("links/{}/input", l.name).as_bytes()),
+            }))
+        });
+        Some(Self {
+            gates: gates.collect(),
+            tagged: plan.links.iter().map(|l| l.dot1q).collect(),
+        })
+    }
+}
+
+/// Names of the links, by number.
+pub(crate) fn names(plan: &WorldPlan) -> Arc<[String]> {
+    plan.links.iter().map(|l| l.name.clone()).collect()
+}
+
+impl<S: EventSet> World<S> {
+    /// The meters of the classes of all policies at arrival, in the order of the links.
+    pub(crate) fn input_meters(&self) -> impl Iterator<Item = &InputMeter> {
+        let gates = self.inputs.iter().flat_map(|i| &i.gates);
+        gates.flatten().flat_map(|g| &g.meters)
+    }
+
+    /// All token buckets.
+    pub(crate) fn buckets(&self) -> Vec<Bucket> {
+        let gates = self.inputs.iter().flat_map(|i| (0..).zip(&i.gates));
+        let inputs = gates.filter_map(|(link, g)| Some((link, &g.as_ref()?.conditioner)));
+        tokens::buckets(self.now, &self.links, inputs)
+    }
+
+    /// A packet has come over `link`: whether it is let into the node.
+    #[cold]
+    pub(crate) fn enter(&mut self, link: usize, packet: &mut Packet) -> bool {
+        let (now, window) = (self.now, self.window);
+        let Some(inputs) = &mut self.inputs else {
+            return true;
+        };
+        packet.cos = match (inputs.tagged[link], packet.cos) {
+            (false, _) => Cos::NONE,
+            (true, Cos::NONE) => Cos::of(0),
+            (true, cos) => cos,
+        };
+        packet.set_marks(Marks::from_link(link as u32));
+        let Some(gate) = &mut inputs.gates[link] else {
+            return true;
+        };
+        let Link { overhead, rate, .. } = &self.links[link];
+        packet.len = overhead.labelled_len(packet.l3_len, packet.labels.bytes());
+        let from = Time::ZERO + now.since(Time::ZERO + rate.tx_time(packet.len));
+        let before = markings(packet);
+        let (class, admitted) = gate.conditioner.admit(now, packet);
+        let fate = match admitted {
+            false => Fate::Refused,
+            true if markings(packet) == before => Fate::Passed,
+            true => Fate::Marked,
+        };
+        gate.meters[usize::from(class)].count(window, from, now, packet.len, fate);
+        if admitted {
+            return true;
+        }
+        let place = gate.place;
+        let evidence = Evidence {
+            cause: gate.conditioner.evidence(now),
+            ..Evidence::default()
+        };
+        let lost = Dropped {
+            packet: *packet,
+            reason: DropReason::Policer,
+        };
+        self.off_the_wire(link);
+        if self.tap.is_some() {
+            self.tap_refused(link as u32, class, evidence, &lost);
+        }
+        self.lose(now, place, &lost);
+        false
+    }
+}

@@ -1,0 +1,9 @@
+//! Those who look at a run: taps, time series, and explanations of single packets.
+
+pub mod explain;
+mod recorder;
+pub mod tap;
+mod taps;
+
+pub(crate) use recorder::SeriesRecorder;
+pub(crate) use taps::cast;

@@ -1,0 +1,175 @@
+//! Time series: backlogs, rates, windows, open sessions and flow admission, sampled at a fixed period.
+
+use spillgate_core::{Dur, Time};
+use spillgate_measure::Series;
+use spillgate_measure::table::Metric;
+use spillgate_scenario::plan::{Traffic, WorldPlan};
+
+use crate::arrivals::Arrivals;
+use crate::express::Line;
+use crate::link::Link;
+use crate::outcome::Curve;
+use crate::port::Port;
+use crate::session::Workload;
+use crate::tcp::Connection;
+
+/// Connections whose windows are sampled, and workloads whose sessions are counted: the first so
+/// many. More curves are no picture.
+const MOST: usize = 20;
+
+/// What is sampled of a link with flow admission.
+const ADMISSION: [(&str, &str); 4] = [
+    ("fair_rate", "b/s"),
+    ("priority_load", "1"),
+    ("flows_listed", "flows"),
+    ("flows_blocked", "flows"),
+];
+
+/// Samples what the series are of.
+#[derive(Clone)]
+pub(crate) struct SeriesRecorder {
+    series: Series,
+    /// What each column is: place, metric's name, unit.
+    columns: Vec<(String, &'static str, &'static str)>,
+    /// The links that are sampled.
+    watched: Vec<u32>,
+    /// How many of the first connections are sampled.
+    connections: usize,
+    last: Time,
+    /// Bytes begun on each of these links, then bytes received in each class, at the previous sample.
+    before: Vec<u64>,
+    row: Vec<f64>,
+}
+
+impl SeriesRecorder {
+    pub(crate) fn new(plan: &WorldPlan) -> Self {
+        let mut columns = Vec::new();
+        let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
+        for link in links() {
+            let averages = link.discipline.averages();
+            for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
+                let place = format!("{}/{leaf}", link.name);
+                columns.push((place.clone(), "backlog_packets", "packets"));
+                columns.push((place.clone(), "backlog_bytes", "B"));
+                if averages {
+                    columns.push((place, "backlog_average", "packets"));
+                }
+            }
+        }
+        for link in links() {
+            columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
+        }
+        for class in &plan.classes {
+            columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
+        }
+        // In the order in which the world has connections and workloads.
+        let named = |wanted: fn(&Traffic) -> bool| {
+            let flows = plan.flows.iter().filter(move |f| wanted(&f.traffic));
+            flows.take(MOST).map(|f| &f.name)
+        };
+        let is_tcp = |t: &Traffic| matches!(t, Traffic::Tcp { .. });
+        for flow in named(is_tcp) {
+            columns.push((format!("flow {flow}"), "cwnd", "B"));
+            columns.push((format!("flow {flow}"), "srtt", "s"));
+        }
+        for flow in named(|t| matches!(t, Traffic::Sessions(_))) {
+            columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
+        }
+        for link in links().filter(|l| l.discipline.admits()) {
+            for (metric, unit) in ADMISSION {
+                columns.push((format!("link {}", link.name), metric, unit));
+            }
+        }
+        let names = columns.iter().map(|c| c.0.clone()).collect();
+        Self {
+            series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
+            watched: plan.watched.clone(),
+            connections: named(is_tcp).count(),
+            last: Time::ZERO,
+            before: vec![0; plan.watched.len() + plan.classes.len()],
+            row: Vec::with_capacity(columns.len()),
+            columns,
+        }
+    }
+
+    /// When the last sample was taken, the start of the run if there is none.
+    pub(crate) fn last(&self) -> Time {
+        self.last
+    }
+
+    /// Takes a sample; the connections of the plan's flows come first in `tcp`.
+    pub(crate) fn sample(
+        &mut self,
+        now: Time,
+        links: &[Link],
+        lines: &mut [Line],
+        arrivals: &Arrivals,
+        tcp: &[Connection],
+        workloads: &[Workload],
+    ) {
+        let step = now.since(self.last).as_secs_f64();
+        self.last = now;
+        self.row.clear();
+        let watched = || self.watched.iter().map(|l| &links[*l as usize]);
+        for link in watched() {
+            match &link.port {
+                Port::Fifo(_) => {
+                    let (packets, bytes) = link.backlog(lines, now);
+                    self.row.extend([f64::from(packets), bytes as f64]);
+                }
+                Port::Queued(port) => {
+                    for leaf in 0..port.discipline.leaves().len() {
+                        let g = port.discipline.gauges(leaf);
+                        self.row
+                            .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
+                        self.row.extend(g.average_queue);
+                    }
+                }
+            }
+        }
+        let begun = watched().map(|l| l.begun_bytes(lines, now));
+        let totals = begun.chain(arrivals.bytes());
+        for (total, before) in totals.zip(&mut self.before) {
+            let bytes = total - std::mem::replace(before, total);
+            self.row.push(bytes as f64 * 8.0 / step);
+        }
+        for c in &tcp[..self.connections] {
+            let open = now >= c.start && !c.is_over();
+            let or_nan = |x: Option<f64>| x.filter(|_| open).unwrap_or(f64::NAN);
+            self.row.extend([
+                or_nan(Some(c.sender.cwnd() as f64)),
+                or_nan(c.sender.srtt().map(Dur::as_secs_f64)),
+            ]);
+        }
+        let open = workloads.iter().take(MOST).map(|w| w.open() as f64);
+        self.row.extend(open);
+        for link in watched() {
+            let Port::Queued(port) = &link.port else {
+                continue;
+            };
+            if let Some(state) = port.discipline.admission(now) {
+                let lists = [state.listed, state.blocked].map(f64::from);
+                self.row.extend([state.fair_rate, state.priority_load]);
+                self.row.extend(lists);
+            }
+        }
+        self.series.push(self.row.iter().copied());
+    }
+
+    /// The series, one curve a column.
+    pub(crate) fn into_curves(self) -> Vec<Curve> {
+        let (start, step) = (self.series.time(0), self.series.period());
+        self.columns
+            .into_iter()
+            .zip(self.series.into_columns())
+            .map(|((place, metric, unit), v)| Curve {
+                place,
+                metric,
+                unit,
+                start,
+                step,
+                v,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,218 @@
+//! Where the drivers of ports and hosts tell the tap.
+
+use spillgate_core::{Dropped, Packet, Time};
+use spillgate_endpoints::tcp::Segment;
+use spillgate_events::EventSet;
+use spillgate_queueing::Evidence;
+
+use crate::engine::World;
+use crate::flow::{Flow, NO_METER, Origin};
+use crate::port::{Port, QueuedPort};
+use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
+use crate::tcp::{Connection, Segments};
+
+/// A port as taps see it.
+fn view_of(now: Time, link: usize, port: &QueuedPort) -> PortView<'_> {
+    PortView {
+        now,
+        link: link as u32,
+        discipline: &port.discipline,
+        free_at: port.free_at,
+    }
+}
+
+/// What a packet carries.
+fn segment<'a>(flows: &[Flow], segments: &'a Segments, packet: &Packet) -> Option<&'a Segment> {
+    match flows[packet.flow as usize].origin {
+        Origin::Data(_) | Origin::Acknowledgments(_) => Some(segments.get(packet.handle as u32)),
+        Origin::Open(_) | Origin::Workload(_) | Origin::Replay(_) | Origin::Replayed => None,
+    }
+}
+
+/// The flows of a world as a tap sees them.
+pub(crate) fn cast(
+    flows: &[Flow],
+    keys: &[spillgate_core::FlowKey],
+    tcp: &[Connection],
+) -> Vec<FlowInfo> {
+    let info = |(f, key): (&Flow, &spillgate_core::FlowKey)| {
+        let of = match f.origin {
+            Origin::Acknowledgments(c) if f.meter == NO_METER => {
+                flows[tcp[c as usize].data as usize].meter
+            }
+            _ => f.meter,
+        };
+        FlowInfo {
+            of,
+            answers: matches!(f.origin, Origin::Acknowledgments(_)),
+            tcp: matches!(f.origin, Origin::Data(_) | Origin::Acknowledgments(_)),
+            key: *key,
+        }
+    };
+    flows.iter().zip(keys).map(info).collect()
+}
+
+impl<S: EventSet> World<S> {
+    /// Takes the tap out of a world that is over.
+    pub fn into_tap(self) -> Option<Box<dyn Tap>> {
+        self.tap
+    }
+
+    #[cold]
+    pub(crate) fn tap_sent(&mut self, packet: &Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let timeouts = match self.flows[packet.flow as usize].origin {
+            Origin::Data(c) => self.tcp[c as usize].sender.stats().timeouts,
+            _ => 0,
+        };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let labels = [0; 2];
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.sent(self.now, seen, timeouts);
+    }
+
+    #[cold]
+    pub(crate) fn tap_offered(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
+        let Some(tap) = &mut self.tap else { return };
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        let leaf = port.discipline.leaf_of(packet);
+        let view = view_of(self.now, link, port);
+        let segment = segment(&self.flows, &self.segments, packet);
+        let packet = &Packet { leaf, ..*packet };
+        tap.offered(
+            &view,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
+    }
+
+    /// How many packets the discipline of a port has marked so far.
+    #[cold]
+    pub(crate) fn marks(&self, link: usize) -> u64 {
+        match &self.links[link].port {
+            Port::Queued(port) => port.discipline.leaves().iter().map(|s| s.marks_ce).sum(),
+            Port::Fifo(_) => 0,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn tap_marked(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
+        let Some(tap) = &mut self.tap else { return };
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        let leaf = port.discipline.leaf_of(packet);
+        let packet = &Packet { leaf, ..*packet };
+        let why = port.discipline.mark_evidence(self.now, packet);
+        let view = view_of(self.now, link, port);
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.marked(&view, &why, seen);
+    }
+
+    #[cold]
+    pub(crate) fn tap_choosing(&mut self, link: usize) {
+        let Some(tap) = &mut self.tap else { return };
+        if let Port::Queued(port) = &self.links[link].port {
+            if port.discipline.backlog_packets() > 0 && port.free_at <= self.now {
+                tap.choosing(&view_of(self.now, link, port));
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn tap_served(&mut self, link: usize, packet: &Packet) {
+        let labels = self.label_values(link, packet);
+        let Some(tap) = &mut self.tap else { return };
+        if let Port::Queued(port) = &self.links[link].port {
+            let view = view_of(self.now, link, port);
+            let segment = segment(&self.flows, &self.segments, packet);
+            tap.served(
+                &view,
+                Seen {
+                    packet,
+                    segment,
+                    labels,
+                },
+            );
+        }
+    }
+
+    /// To be told before [`World::lose`], which forgets the segment.
+    #[cold]
+    pub(crate) fn tap_lost(&mut self, link: Option<usize>, by_port: bool, lost: &Dropped) {
+        let labels = link.map_or([0; 2], |l| self.label_values(l, &lost.packet));
+        let Some(tap) = &mut self.tap else { return };
+        let place = match link.map(|l| (l as u32, &self.links[l].port)) {
+            Some((link, Port::Queued(port))) if by_port => {
+                Place::Port(link, port.discipline.evidence(self.now, lost))
+            }
+            Some((link, _)) => Place::Wire(link),
+            None => Place::Node,
+        };
+        let packet = &lost.packet;
+        let segment = segment(&self.flows, &self.segments, packet);
+        tap.lost(
+            self.now,
+            place,
+            lost,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
+    }
+
+    /// A policy at the receiving end of a link has refused a packet; to be told as above.
+    #[cold]
+    pub(crate) fn tap_refused(
+        &mut self,
+        link: u32,
+        class: u16,
+        evidence: Evidence,
+        lost: &Dropped,
+    ) {
+        let labels = self.label_values(link as usize, &lost.packet);
+        let Some(tap) = &mut self.tap else { return };
+        let packet = &lost.packet;
+        let segment = segment(&self.flows, &self.segments, packet);
+        let place = Place::Input(link, class, evidence);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.lost(self.now, place, lost, seen);
+    }
+
+    #[cold]
+    pub(crate) fn tap_received(&mut self, packet: &Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let labels = [0; 2];
+        tap.received(
+            self.now,
+            Seen {
+                packet,
+                segment,
+                labels,
+            },
+        );
+    }
+}
