@@ -8,11 +8,11 @@ use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
 use crate::arrivals::Unsettled;
+use crate::express::Line;
 use crate::gaps::{self, Gaps};
 use crate::gauge::QueueMeter;
 use crate::link::Link;
 use crate::node::{InputMeter, LabelMeter};
-use crate::express::Line;
 use crate::tokens::Draining;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};

@@ -7,7 +7,7 @@ use spillgate_core::{Drops, Dur, Facts, FlowKey, Table, Time};
 use spillgate_events::{EventSet, Rank};
 use spillgate_measure::FlowMeter;
 use spillgate_queueing::SharedLists;
-use spillgate_scenario::plan::{FlowPlan, LinkPlan, WorldPlan};
+use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::Paths;
 use super::cast::Cast;
@@ -15,9 +15,7 @@ use super::choice::Engine;
 use super::ending::Ending;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::arrivals::Arrivals;
-use crate::express::{
-    self, Between, Confluences, Feeder, Host, Reach, SynTimers, answering, is_large, share_wires,
-};
+use crate::express::{Known, Lane};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::link::{Link, Service};
@@ -60,7 +58,6 @@ impl<S: EventSet> World<S> {
         mut tap: Option<Box<dyn Tap>>,
         engine: Engine,
     ) -> Self {
-        let express = engine.is_express();
         let window = Window::new(plan.warmup, plan.duration);
         let paths = Paths::new(plan);
         let mut cast = Cast::new(plan, seed, run, window);
@@ -76,22 +73,18 @@ impl<S: EventSet> World<S> {
         let mut lines = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
-            let promises = l.process.is_none() && is_orderly(l);
-            let served = tap.is_some() || !express || !promises;
+            let promises = l.process.is_none() && l.is_orderly();
+            let served = tap.is_some() || engine == Engine::Plain || !promises;
             let service = Service::of(*fails, served, observe);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));
-        let feeders = paths.feeders(&links);
-        let nexts = paths.nexts(&feeders, &links);
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
             link.onward.wire = own;
             link.onward.labels = labels;
             link.onward.special |= labels;
         }
         let own_wires = links.len() as u32;
-        // What is lost on a link must be on its own wire, and must not have got further.
-        let fails = !plan.failures.is_empty();
         let inputs = Inputs::new(plan, &keys);
         if inputs.is_some() {
             let names = node::names(plan);
@@ -101,73 +94,32 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
-        // An observer wants to see the queues as they are at an instant.
-        let orderly = plan.links.iter().all(is_orderly);
-        let unseen = express && !observe && tap.is_none() && inputs.is_none() && orderly;
-        let ahead = unseen && !fails;
-        let between = unseen && fails && plan.mpls.is_none();
-        let large = express && is_large(cast.flows.len(), links.len());
-        let hosts = match (ahead, between) {
-            (true, _) => express::hosts(plan, &paths, &links, &feeders),
-            (_, true) => express::leaves(plan, &links, &failing),
-            _ => Vec::new(),
+        let known = Known {
+            plan,
+            paths: &paths,
+            failing: &failing,
+            flows: &cast.flows,
+            tcp: &cast.tcp,
+            sessions: &cast.sessions,
+            looked_at: observe || tap.is_some(),
+            inputs: inputs.is_some(),
         };
-        let from = express::origins(plan, &cast.flows, &paths);
-        let at_once = answering(plan.nodes.len(), &cast.flows, &cast.tcp, &from, fails);
-        // A large world loads what receivers need before packets arrive.
-        let answers = |h: &&Host| !large && at_once[h.node as usize];
-        let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
-        let rows: Vec<_> = rows.collect();
-        for (to, _) in &rows {
-            links[*to as usize].onward.answers = true;
-        }
-        let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let wires = if fails || inputs.is_some() || !orderly || !express {
-            own_wires
-        } else {
-            share_wires(&mut links, &feeders, &nexts) as u32
+        let lane = match engine {
+            Engine::Plain => Lane::closed(&links),
+            Engine::Express => Lane::new(&known, &mut links, lines),
         };
-        for (link, feeder) in links.iter_mut().zip(feeders) {
-            link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
-        }
-        if express {
-            for (link, then) in paths.aheads(&links).into_iter().enumerate() {
-                links[link].onward.then = then;
-            }
-        }
-        let confluences = match ahead {
-            true => Confluences::new(&paths, &links, &nexts, wires as usize),
-            false => Confluences::default(),
-        };
-        let to_hosts = match unseen {
-            true => {
-                let sent = (&cast.flows[..], &from[..]);
-                let ends = (&cast.tcp[..], &cast.sessions[..]);
-                let carries = |l: usize| !links[l].onward.answers && (fails || carries[l]);
-                let found = (&hosts[..], &links);
-                express::batches(plan, found, sent, ends, carries, wires as usize)
-            }
-            false => Vec::new(),
-        };
-        let reach = Reach::new(plan, &links, &cast.sessions, &confluences);
+        let (fails, wires) = (!plan.failures.is_empty(), lane.wires() as u32);
         let first_wire = cast.names.len() as u32;
         let ports = first_wire + wires;
         let mut names = slot_names(plan, cast.names, wires, &links);
         // Timers, and wires that are only for what others have no place for, wake seldom.
         let busy_from = first_wire + if fails { 0 } else { own_wires };
         let observer = names.len() as u32 - 1;
-        // They wake for the links whose packets they take; a change of routes may make any port one.
-        let most = match between {
-            true => links.len(),
-            false => confluences.number(),
-        };
-        names.resize(names.len() + most, 0);
+        names.resize(names.len() + lane.slots(), 0);
         let bits = histogram_bits(plan.flows.len());
         let mut meters = Table::with_capacity(plan.flows.len());
         meters.extend(plan.flows.iter().map(|f| meter(f, bits)));
         let mut world = Self {
-            express,
-            large,
             events: S::new(names, busy_from..observer + 1),
             now: Time::ZERO,
             meters,
@@ -184,18 +136,11 @@ impl<S: EventSet> World<S> {
             segments: Segments::default(),
             flows: cast.flows,
             wires: Wires::new(wires as usize),
-            confluences,
-            reach,
-            to_hosts,
+            lane,
             hops: paths.hops,
             step: if fails { 0 } else { 1 << 32 },
             failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
-            between: between.then(|| Box::new(Between::new(rows))),
-            horizon: if fails { Time::ZERO } else { Time::MAX },
-            answer_until: Time::ZERO,
-            syn_timers: SynTimers::default(),
-            pumps: false,
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
             window,
@@ -226,7 +171,6 @@ impl<S: EventSet> World<S> {
             series: observe.then(|| SeriesRecorder::new(plan)),
             places: plan.links.iter().map(|l| link_hash(&l.name, "")).collect(),
             links,
-            lines,
             tap,
             plan: Arc::clone(plan),
         };
@@ -253,8 +197,8 @@ impl<S: EventSet> World<S> {
         };
         let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
         world.set_deadlines(&delays);
-        world.find_answer_until();
-        world.find_feeders();
+        world.lane_edge_passed();
+        world.lane_rerouted();
         world.plan_change();
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;
@@ -262,11 +206,6 @@ impl<S: EventSet> World<S> {
         }
         world
     }
-}
-
-/// Whether all packets of a link arrive, in the order in which they were sent.
-fn is_orderly(link: &LinkPlan) -> bool {
-    link.loss.is_none() && link.reorder.is_none()
 }
 
 /// How long the links of a path take at most to send a packet.

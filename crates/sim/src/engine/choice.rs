@@ -20,9 +20,4 @@ impl Engine {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);
         found.map(|(_, engine)| *engine)
     }
-
-    /// Whether short ways are taken.
-    pub(crate) fn is_express(self) -> bool {
-        self == Self::Express
-    }
 }

@@ -44,7 +44,7 @@ impl<S: EventSet> World<S> {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
-        self.find_answer_until();
+        self.lane_edge_passed();
         // In place: of many flows, an array of counts would be the largest that a run takes.
         for transfers in &mut self.transfers {
             transfers.on_edge(begins);
@@ -103,9 +103,7 @@ impl<S: EventSet> World<S> {
 
     /// The window has begun: also at ports to which nothing has come since.
     fn begin_counting(&mut self) {
-        for link in &mut self.links {
-            link.begin_counting(Time::MAX, &mut self.lines, self.window);
-        }
+        self.lane_begins(Time::MAX);
     }
 
     pub(crate) fn observe(&mut self) {
@@ -122,7 +120,7 @@ impl<S: EventSet> World<S> {
             series.sample(
                 now,
                 &self.links,
-                &mut self.lines,
+                self.lane.lines_mut(),
                 arrivals,
                 &self.tcp,
                 &self.workloads,

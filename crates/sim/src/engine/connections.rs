@@ -47,33 +47,14 @@ impl<S: EventSet> World<S> {
     /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
     pub(crate) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        let number = packet.handle as u32;
-        let connection = &mut self.tcp[c];
-        let segment = self.segments.get_mut(number);
-        let answer = self
-            .express
-            .then(|| connection.receiver.answer(now, segment));
-        let Some(answer) = answer.flatten() else {
-            return self.data_arrived_with_care(now, c, packet);
-        };
-        let session = connection.session != NO_SESSION;
-        let complete = session && connection.receiver.delivered_bytes() >= connection.awaited;
-        let flow = connection.acknowledgments;
-        let (len, ecn) = (answer.wire_len(connection.sender.config()), answer.ect);
-        // The segment is on the way no more: its answer takes its place.
-        *segment = answer;
-        self.emit(now, flow, len, ecn, number);
-        if complete {
-            self.awaited_arrived(c);
-        }
-        if session {
-            self.if_left(now, c);
+        if !self.lane_answered(now, c, packet) {
+            self.take_segment(now, c, packet);
         }
     }
 
-    /// The same, for a segment that is not just answered.
+    /// The receiver of connection `c` takes a segment.
     #[inline(never)]
-    fn data_arrived_with_care(&mut self, now: Time, c: usize, packet: &Packet) {
+    fn take_segment(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
         connection.on_the_way -= 1;
@@ -87,49 +68,22 @@ impl<S: EventSet> World<S> {
         self.if_left(now, c);
     }
 
-    /// A segment reaches the sender of connection `c` at `now`, which may lie ahead: the clock goes
-    /// there meanwhile.
+    /// A segment reaches the sender of connection `c` at `now`.
     #[inline(never)]
     pub(crate) fn acknowledgment_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        let connection = &mut self.tcp[c];
-        if !connection.alive {
+        if !self.tcp[c].alive {
             return self.segment_lost(now, c, packet);
         }
-        let clock = std::mem::replace(&mut self.now, now);
-        let number = packet.handle as u32;
-        let segment = self.segments.get_mut(number);
-        if self.express {
-            connection.on_acknowledgment(now, segment, packet.ecn);
-        } else {
-            connection.sender.handle_segment(now, segment, packet.ecn);
+        if self.lane_heeded(now, c, packet) {
+            return;
         }
-        let (flow, session) = (connection.data, connection.session != NO_SESSION);
-        let idle;
-        let next = self.express.then(|| connection.sender.poll_new(now));
-        if let Some(next) = next.flatten() {
-            // Mostly one segment leaves, and takes the place of the acknowledgment.
-            let (len, ecn) = (next.wire_len(connection.sender.config()), next.ect);
-            idle = connection.idle_until();
-            *segment = next;
-            let pumps = std::mem::replace(&mut self.pumps, true);
-            self.emit(now, flow, len, ecn, number);
-            self.pumps = pumps;
-        } else {
-            connection.on_the_way -= 1;
-            idle = connection.idle_until();
-            self.segments.take(number);
-        }
-        match idle {
-            Some(at) => self.wake_by(flow, at),
-            None => {
-                self.pump_data(c);
-                self.if_over(c);
-            }
-        }
-        if session {
-            self.if_left(now, c);
-        }
-        self.now = clock;
+        let segment = self.segments.take(packet.handle as u32);
+        let connection = &mut self.tcp[c];
+        connection.on_the_way -= 1;
+        connection.sender.handle_segment(now, segment, packet.ecn);
+        self.pump_data(c);
+        self.if_over(c);
+        self.if_left(now, c);
     }
 
     /// A segment of connection `c` is lost at `at`, which may lie ahead.
@@ -149,7 +103,7 @@ impl<S: EventSet> World<S> {
 
     /// Frees the place of a session whose last segment leaves the network at `at`, from then on.
     #[inline]
-    fn if_left(&mut self, at: Time, c: usize) {
+    pub(crate) fn if_left(&mut self, at: Time, c: usize) {
         let connection = &self.tcp[c];
         let session = connection.session as usize;
         if at > self.now {
@@ -165,11 +119,11 @@ impl<S: EventSet> World<S> {
     /// Sends what the sender of connection `c` may send now, and sets its wake.
     #[inline(never)]
     pub(crate) fn pump_data(&mut self, c: usize) {
-        let pumps = std::mem::replace(&mut self.pumps, true);
+        let others = self.lane_pumps(true);
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
-            self.send(self.now, self.tcp[c].data, c, segment);
+            self.put_segment(self.now, self.tcp[c].data, c, segment);
         }
-        self.pumps = pumps;
+        self.lane_pumps(others);
         self.wake_sender(c);
     }
 
@@ -178,11 +132,11 @@ impl<S: EventSet> World<S> {
     fn pump_acknowledgments(&mut self, now: Time, c: usize, mut syn_at: Time) {
         while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
             // What is sent may be answered, and the answer get here, before the next line.
-            self.note_syn_timer(c, syn_at);
-            self.send(now, self.tcp[c].acknowledgments, c, segment);
+            self.lane_timer_moved(c, syn_at);
+            self.put_segment(now, self.tcp[c].acknowledgments, c, segment);
             syn_at = self.tcp[c].receiver.syn_timeout();
         }
-        self.note_syn_timer(c, syn_at);
+        self.lane_timer_moved(c, syn_at);
         let connection = &self.tcp[c];
         let at = connection.receiver.poll_timeout();
         self.wake_by(connection.acknowledgments, at.unwrap_or(Time::MAX));
@@ -199,7 +153,7 @@ impl<S: EventSet> World<S> {
     /// Timers move on with every segment. A wake that comes too early costs one call that does
     /// nothing; to move it each time would cost a walk through the event set.
     #[inline]
-    fn wake_by(&mut self, flow: u32, at: Time) {
+    pub(crate) fn wake_by(&mut self, flow: u32, at: Time) {
         let f = &mut self.flows[flow as usize];
         if at < f.wake {
             debug_assert!(flow < self.slots.wires, "a flow without a wake");
@@ -210,7 +164,7 @@ impl<S: EventSet> World<S> {
 
     /// Puts a segment of connection `c` on its way.
     #[inline(always)]
-    fn send(&mut self, now: Time, flow: u32, c: usize, segment: Segment) {
+    fn put_segment(&mut self, now: Time, flow: u32, c: usize, segment: Segment) {
         let connection = &mut self.tcp[c];
         connection.on_the_way += 1;
         let len = segment.wire_len(connection.sender.config());

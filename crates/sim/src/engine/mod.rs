@@ -20,8 +20,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use crate::admission::Admission;
 use crate::arrivals::Arrivals;
-use crate::express::Line;
-use crate::express::{Between, Confluences, Reach, SynTimers};
+use crate::express::Lane;
 use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
 use crate::link::Link;
@@ -80,15 +79,10 @@ pub struct World<S> {
     pub(crate) links: Table<Link>,
     /// Hashes of the links' names, for the digest.
     pub(crate) places: Vec<u64>,
-    /// The packets that wait at computed ports.
-    pub(crate) lines: Table<Line>,
     /// The links with flow admission.
     pub(crate) admitting: Vec<u32>,
     pub(crate) wires: Wires,
-    pub(crate) confluences: Confluences,
-    pub(crate) reach: Reach,
-    /// Whether each wire leads to hosts that take packets in batches; empty if somebody looks.
-    pub(crate) to_hosts: Vec<bool>,
+    pub(crate) lane: Lane,
     /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
     /// for each path of the plan, [`ROUTED`].
     pub(crate) hops: Vec<u32>,
@@ -96,22 +90,9 @@ pub struct World<S> {
     pub(crate) step: u64,
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
-    /// None where links do not fail, and if somebody looks.
-    pub(crate) between: Option<Box<Between>>,
-    /// What takes place from then on may depend on a change of links or routes that is still to come.
-    pub(crate) horizon: Time,
-    /// What arrives before that at hosts that answer at once can be received ahead.
-    pub(crate) answer_until: Time,
-    pub(crate) syn_timers: SynTimers,
-    /// Some sender is sending: none heeds ahead meanwhile.
-    pub(crate) pumps: bool,
     pub(crate) mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     pub(crate) inputs: Option<Box<Inputs>>,
-    /// Short ways are taken.
-    pub(crate) express: bool,
-    /// What packets need is loaded before they arrive.
-    pub(crate) large: bool,
     pub(crate) window: Window,
     pub(crate) edges: Edges,
     pub(crate) ending: Ending,
@@ -209,7 +190,7 @@ impl<S: EventSet> World<S> {
             } else if slot < self.slots.ports {
                 self.wire_due((slot - self.slots.wires) as usize);
             } else if slot >= self.slots.confluences {
-                self.confluence_due((slot - self.slots.confluences) as usize);
+                self.lane_woken((slot - self.slots.confluences) as usize);
             } else {
                 self.counts.wakes += 1;
                 let port = (slot - self.slots.ports) as usize;
@@ -304,7 +285,7 @@ impl<S: EventSet> World<S> {
             window,
             self.now,
             &self.meters,
-            (&self.links, &self.lines),
+            (&self.links, self.lane.lines()),
             self.label_meters(),
             self.input_meters(),
             &self.transfers,

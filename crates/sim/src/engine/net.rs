@@ -5,15 +5,16 @@ use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
 use crate::channel::Carried;
-use crate::express::Loss;
-use crate::link::{Onward, Then};
 use crate::port::{Port, size};
 use crate::wires::{InFlight, Placed};
 
 impl<S: EventSet> World<S> {
-    /// The first packet on a wire reaches the far end of its link.
-    #[inline(always)]
-    pub(crate) fn deliver(&mut self, wire: usize) {
+    /// The wake of a wire: its first packet reaches the far end of its link.
+    #[inline]
+    pub(crate) fn wire_due(&mut self, wire: usize) {
+        if self.lane_due(wire) {
+            return;
+        }
         let Some(first) = self.wires.pop(wire) else {
             return;
         };
@@ -24,9 +25,6 @@ impl<S: EventSet> World<S> {
     /// What was the first packet on a wire is at the far end of its link.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, wire: usize, first: InFlight) {
-        if self.large {
-            self.look_ahead(wire);
-        }
         let mut packet = first.packet();
         if self.now < self.window.end() {
             self.counts.hops += 1;
@@ -64,98 +62,21 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
-    /// one link only.
-    pub(crate) fn offer(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
-        loop {
-            let l = &mut self.links[link];
-            let (passed, onward) = (l.straight.pass(now, packet.l3_len), l.onward);
-            let (start, end) = match passed {
-                Some(end) => (now, end),
-                None => match self.queue(link, packet, now) {
-                    Some(sent) => sent,
-                    None => return,
-                },
-            };
-            match self.send_off(link, onward, packet, start, end) {
-                Some((next, due)) => (link, now) = (next, due),
-                None => return,
-            }
+    /// A packet arrives at the port of `link` at `now`.
+    #[inline]
+    pub(crate) fn offer(&mut self, link: usize, packet: &mut Packet, now: Time) {
+        if !self.lane_offered(link, packet, now) {
+            self.enter_port(link, packet, now);
         }
     }
 
-    /// A packet arrives at the port of `link` and does not go straight through: from when to when it
-    /// is sent, if it is known and not lost.
-    #[inline(always)]
-    fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        let l = &mut self.links[link];
-        if let Some(sent) = l.wait(&mut self.lines, now, packet.l3_len) {
-            return Some(sent);
-        }
-        if l.straight.is_managed() {
-            return self.queue_managed(link, packet, now);
-        }
-        self.queue_any(link, packet, now)
-    }
-
-    /// The same at a port with queue management.
-    #[inline(never)]
-    fn queue_managed(
-        &mut self,
-        link: usize,
-        packet: &mut Packet,
-        now: Time,
-    ) -> Option<(Time, Time)> {
-        match self.links[link].ask(&mut self.lines, now, packet, self.window) {
-            Some(Ok(sent)) => Some(sent),
-            Some(Err(loss)) => {
-                self.lose_at(link, packet, loss);
-                None
-            }
-            None => self.queue_any(link, packet, now),
-        }
-    }
-
-    /// The same at any port.
-    #[inline(never)]
-    fn queue_any(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
+    /// The same at a port that serves its packets one by one.
+    pub(crate) fn enter_port(&mut self, link: usize, packet: &mut Packet, now: Time) {
         if self.links[link].onward.labels {
             self.relabel(link, packet);
         }
-        let l = &mut self.links[link];
-        (packet.len, packet.arrived) = (l.wire_len(packet), now);
-        if !l.is_computed() {
-            self.enqueue(link, *packet);
-            return None;
-        }
-        l.begin_counting(now, &mut self.lines, self.window);
-        let tx = l.turn(&mut self.lines, now, packet, self.window);
-        // It may be the first of its length, or of the measured period.
-        if let Some(end) = l.straight.pass(now, packet.l3_len) {
-            return Some((now, end));
-        }
-        let Port::Fifo(fifo) = &mut l.port else {
-            return None;
-        };
-        let free_at = &mut l.straight.free_at;
-        match fifo.offer(free_at, &mut self.lines, now, packet, tx, self.window) {
-            Ok(start) => {
-                let end = start + tx;
-                l.meter.on_transmit(self.window, start, end, packet.len);
-                Some((start, end))
-            }
-            Err(loss) => {
-                self.lose_at(link, packet, loss);
-                None
-            }
-        }
-    }
-
-    /// A packet is lost at the port of `link`, which has counted it.
-    #[inline]
-    fn lose_at(&mut self, link: usize, packet: &Packet, Loss { at, reason }: Loss) {
-        let (place, packet) = (self.places[link], *packet);
-        self.lose(at, place, &Dropped { packet, reason });
+        (packet.len, packet.arrived) = (self.links[link].wire_len(packet), now);
+        self.enqueue(link, *packet);
     }
 
     /// A packet arrives at a port with a discipline.
@@ -243,10 +164,7 @@ impl<S: EventSet> World<S> {
                 }
                 self.tap_served(link, &packet);
             }
-            let onward = self.links[link].onward;
-            if let Some((next, due)) = self.send_off(link, onward, &mut packet, now, end) {
-                self.offer(next, &mut packet, due);
-            }
+            self.send(link, &mut packet, now, end);
         }
         if !self.drops.is_empty() {
             self.drain_drops(link);
@@ -288,69 +206,41 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to the
-    /// next port before it is there: which it is, and when the packet gets there.
-    #[inline(always)]
-    fn send_off(
-        &mut self,
-        link: usize,
-        onward: Onward,
-        packet: &mut Packet,
-        start: Time,
-        end: Time,
-    ) -> Option<(usize, Time)> {
+    /// A packet occupies the link from `start` to `end`, and is on its way from then on.
+    fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
+        if self.lane_sent(link, packet, start, end) {
+            return;
+        }
+        let onward = self.links[link].onward;
         let mut due = end + onward.delay;
         if onward.special {
-            due = self.look_closer(link, packet, start, end, due)?;
-        }
-        if due < self.horizon {
-            if let Some(next) = self.next_ahead(link, onward.then, packet) {
-                self.count_ahead(due, onward.tie, packet);
-                packet.handle += self.step;
-                return Some((next, due));
+            match self.look_closer(link, packet, start, end, due) {
+                Some(at) => due = at,
+                None => return,
             }
         }
-        if onward.then == Then::Receive && self.receive_ahead(link, onward.tie, packet, due) {
-            return None;
+        if self.wires.push(link, link, due, onward.tie, packet) == Placed::First {
+            self.wake_wire(link);
         }
-        match self
-            .wires
-            .push(onward.wire as usize, link, due, onward.tie, packet)
-        {
-            Placed::Behind => {}
-            Placed::First => self.wake_wire(onward.wire as usize),
-            Placed::Astray { first } => {
-                self.strayed(link);
-                if first {
-                    self.wake_wire(link);
-                }
-            }
-        }
-        None
     }
 
-    /// The port to which a packet that gets to the far end of `link` before the next change may be
-    /// offered now.
-    #[inline(always)]
-    pub(crate) fn next_ahead(&mut self, link: usize, then: Then, packet: &Packet) -> Option<usize> {
-        // One after the other: a table of jumps would be guessed wrong more often.
-        if let Then::Port(next) = then {
-            return Some(next as usize);
+    /// Sets the wake of a wire to its first packet.
+    #[inline]
+    pub(crate) fn wake_wire(&mut self, wire: usize) {
+        let Some(first) = self.wires.first(wire) else {
+            return;
+        };
+        let (due, tie) = (first.due, first.tie);
+        if !self.lane_wakes(wire, due, tie) {
+            let slot = self.slots.wires + wire as u32;
+            self.events.schedule_for(slot, due, Rank::Delivery, tie);
         }
-        if then != Then::Look {
-            return None;
-        }
-        let next = match &mut self.routing {
-            Some(routing) => routing.next(link, packet)?,
-            None => self.hops[(packet.handle >> 32) as usize],
-        } as usize;
-        self.links.get(next).filter(|l| l.onward.solo).map(|_| next)
     }
 
     /// Looks once more at what is sent on a link on which labels may change, which fails, or on which
     /// packets are lost or late: when it arrives, unless it is lost on the way.
     #[inline(never)]
-    fn look_closer(
+    pub(crate) fn look_closer(
         &mut self,
         link: usize,
         packet: &Packet,
@@ -361,7 +251,7 @@ impl<S: EventSet> World<S> {
         if self.links[link].onward.labels {
             self.meter_labels(link, packet, start, end);
         }
-        if self.is_cut_off(link, packet, end, due) {
+        if self.lane_cuts(link, packet, end, due) {
             return None;
         }
         let Port::Queued(port) = &mut self.links[link].port else {
@@ -390,36 +280,6 @@ impl<S: EventSet> World<S> {
         }
         self.lose(due, place, &lost);
         None
-    }
-
-    /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
-    /// reached its far end at `due`: then the packet is lost.
-    fn is_cut_off(&mut self, link: usize, packet: &Packet, end: Time, due: Time) -> bool {
-        let l = &mut self.links[link];
-        let Port::Fifo(fifo) = &l.port else {
-            return false;
-        };
-        let lost = fifo.lose_on_the_wire(&mut self.lines, due, self.window);
-        if let Some(Loss { at, reason }) = lost {
-            if at < end {
-                l.cut_off(&mut self.lines, at, end, self.window);
-            }
-            let (place, packet) = (self.places[link], *packet);
-            self.lose(at, place, &Dropped { packet, reason });
-        }
-        lost.is_some()
-    }
-
-    /// A packet reaches the far end of the link with this tie at `due`, without a wake.
-    #[inline]
-    pub(crate) fn count_ahead(&mut self, due: Time, tie: u64, packet: &Packet) {
-        if due < self.window.end() {
-            self.counts.hops += 1;
-            self.facts.fact(
-                due.as_ps() ^ tie,
-                u64::from(packet.flow) << 32 | u64::from(packet.seq),
-            );
-        }
     }
 
     #[cold]

@@ -215,7 +215,7 @@ impl<S: EventSet> World<S> {
             self.transfers[connection.transfers as usize].on_closed(connection.counts());
             let syn_at = connection.receiver.syn_timeout();
             connection.vacate();
-            self.note_syn_timer(c as usize, syn_at);
+            self.lane_timer_moved(c as usize, syn_at);
         }
         let leaving = (quiet_from, place as u32);
         self.workloads[workload].leaving.push(leaving);

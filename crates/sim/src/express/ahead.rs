@@ -26,7 +26,7 @@ const LINK: usize = 1;
 const CACHE: usize = 4 << 20;
 
 /// Whether the packets of so many flows over so many links will not find their state in the cache.
-pub(crate) fn is_large(flows: usize, links: usize) -> bool {
+pub(super) fn is_large(flows: usize, links: usize) -> bool {
     // About half a kilobyte for an end of a connection with its meter, and for a link with its queue.
     (flows + links) * 512 > CACHE
 }
@@ -34,7 +34,7 @@ pub(crate) fn is_large(flows: usize, links: usize) -> bool {
 impl<S: EventSet> World<S> {
     /// Loads what the packets behind the one that leaves `wire` will touch.
     #[inline(never)]
-    pub(crate) fn look_ahead(&self, wire: usize) {
+    pub(super) fn look_ahead(&self, wire: usize) {
         let at = |stage| self.wires.get(wire, stage);
         if let Some(p) = at(RECORD) {
             prefetch(p);

@@ -27,7 +27,7 @@ const MOST_AT_ONCE: usize = 1024;
 /// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
 /// mostly comes last, and the first ones are answered first.
 #[derive(Default)]
-pub(crate) struct SynTimers(VecDeque<(Time, u32)>);
+pub(super) struct SynTimers(VecDeque<(Time, u32)>);
 
 impl SynTimers {
     /// The first of all; [`Time::MAX`] if there is none.
@@ -61,7 +61,7 @@ enum Sends {
 
 /// The nodes whose receivers answer at once, or with one sender, and which do nothing else. Senders
 /// do not where links fail.
-pub(crate) fn answering(
+pub(super) fn answering(
     nodes: usize,
     flows: &[Flow],
     tcp: &[Connection],
@@ -91,17 +91,17 @@ pub(crate) fn answering(
 
 impl<S: EventSet> World<S> {
     /// Works out anew until when what arrives can be received ahead.
-    pub(crate) fn find_answer_until(&mut self) {
-        let syn_timer = self.syn_timers.first();
-        self.answer_until = self.edges.next.min(self.horizon).min(syn_timer);
+    pub(super) fn find_answer_until(&mut self) {
+        let syn_timer = self.lane.syn_timers.first();
+        self.lane.answer_until = self.edges.next.min(self.lane.horizon).min(syn_timer);
     }
 
     /// The timer of a receiver may have moved from `before`.
     #[inline]
-    pub(crate) fn note_syn_timer(&mut self, c: usize, before: Time) {
+    pub(super) fn note_syn_timer(&mut self, c: usize, before: Time) {
         let at = self.tcp[c].receiver.syn_timeout();
         if at != before {
-            self.syn_timers.moved(c as u32, before, at);
+            self.lane.syn_timers.moved(c as u32, before, at);
             self.find_answer_until();
         }
     }
@@ -110,12 +110,12 @@ impl<S: EventSet> World<S> {
     /// and can be received ahead: nothing that the host does or that is counted comes before.
     #[inline(always)]
     fn answerable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
-        if due >= self.answer_until {
+        if due >= self.lane.answer_until {
             return None;
         }
         let f = &self.flows[flow as usize];
         let can = match f.origin {
-            Origin::Acknowledgments(c) => !self.pumps && self.can_heed(c as usize, due),
+            Origin::Acknowledgments(c) => !self.lane.pumps && self.can_heed(c as usize, due),
             _ => true,
         };
         can.then_some((f.origin, f.meter))
@@ -131,7 +131,7 @@ impl<S: EventSet> World<S> {
 
     /// Receives a packet that is sent on `link`, if that can be done before it arrives at `due`.
     #[inline(never)]
-    pub(crate) fn receive_ahead(
+    pub(super) fn receive_ahead(
         &mut self,
         link: usize,
         tie: u64,
@@ -151,7 +151,7 @@ impl<S: EventSet> World<S> {
 
     /// A packet has arrived that could not be received before: those behind it perhaps can.
     #[inline]
-    pub(crate) fn receive_rest(&mut self, wire: usize) {
+    pub(super) fn receive_rest(&mut self, wire: usize) {
         if self.links.get(wire).is_some_and(|l| l.onward.answers) {
             self.receive_waiting(wire);
         }

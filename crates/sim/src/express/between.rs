@@ -10,6 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 use spillgate_core::{Packet, Time};
 use spillgate_events::EventSet;
 
+use super::Way;
 use super::confluence::Confluences;
 use super::ways::Next;
 use crate::engine::World;
@@ -18,7 +19,7 @@ use crate::node::Routing;
 use crate::port::Port;
 
 /// What is known of the time up to the next change.
-pub(crate) struct Between {
+pub(super) struct Between {
     /// The links to and from each host that answers at once.
     answering: Vec<(u32, Option<u32>)>,
     /// Links, with the destinations of packets that are on them or may yet come.
@@ -60,7 +61,7 @@ impl Feeding {
 
 impl Between {
     /// With the links to and from each host that answers at once.
-    pub(crate) fn new(answering: Vec<(u32, Option<u32>)>) -> Self {
+    pub(super) fn new(answering: Vec<(u32, Option<u32>)>) -> Self {
         Self {
             answering,
             flights: BTreeSet::new(),
@@ -144,8 +145,8 @@ fn depths(feeders: &[Option<u32>]) -> Vec<Option<usize>> {
 impl<S: EventSet> World<S> {
     /// Which ports are fed over one link, and over which wires others are, as long as the routes
     /// are these.
-    pub(crate) fn find_feeders(&mut self) {
-        let (Some(between), Some(routing)) = (&mut self.between, &mut self.routing) else {
+    pub(super) fn find_feeders(&mut self) {
+        let (Some(between), Some(routing)) = (&mut self.lane.between, &mut self.routing) else {
             return;
         };
         let feeding = between.feeding(routing, &self.links);
@@ -193,10 +194,10 @@ impl<S: EventSet> World<S> {
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();
         between.only_feeders = found.into_iter().map(|(_, from)| from).collect();
-        for c in 0..self.confluences.number() {
+        for c in 0..self.lane.confluences.number() {
             self.events.cancel(self.slots.confluences + c as u32);
         }
-        self.confluences = confluences;
+        self.lane.confluences = confluences;
         for wire in 0..self.links.len() {
             self.events.cancel(self.slots.wires + wire as u32);
             self.wake_wire(wire);
@@ -204,17 +205,17 @@ impl<S: EventSet> World<S> {
     }
 
     /// Nothing changes before `until`: what can be worked out ahead now is.
-    pub(crate) fn look_until(&mut self, until: Time) {
-        let Some(between) = &mut self.between else {
+    pub(super) fn look_until(&mut self, until: Time) {
+        let Some(between) = &mut self.lane.between else {
             return;
         };
         let feeders = std::mem::take(&mut between.only_feeders);
-        self.horizon = until;
+        self.lane.horizon = until;
         self.find_answer_until();
         for &link in &feeders {
             self.send_on(link as usize);
         }
-        if let Some(between) = &mut self.between {
+        if let Some(between) = &mut self.lane.between {
             between.only_feeders = feeders;
         }
     }
@@ -229,7 +230,7 @@ impl<S: EventSet> World<S> {
         for head in self.wires.take(link) {
             let mut packet = head.packet();
             let then = self.links[link].onward.then;
-            let next = (head.due < self.horizon).then(|| self.next_ahead(link, then, &packet));
+            let next = (head.due < self.lane.horizon).then(|| self.next_ahead(link, then, &packet));
             match next.flatten() {
                 Some(next) => {
                     self.count_ahead(head.due, head.tie, &packet);
@@ -242,10 +243,20 @@ impl<S: EventSet> World<S> {
         self.wake_wire(link);
     }
 
+    /// Where all packets at the far end of `link` go.
+    #[inline]
+    pub(super) fn way_from(&self, link: usize) -> Way {
+        match self.links[link].onward.then {
+            Then::Port(port) | Then::WaitFor(port) => Way::Port(port as usize),
+            Then::End | Then::Receive => Way::End,
+            Then::Wait | Then::Look => Way::Unknown,
+        }
+    }
+
     /// The first port on the way of a packet that sets out, if that is known.
     #[inline]
-    pub(crate) fn first_port(&self, packet: &Packet) -> Option<usize> {
-        let first = self.between.as_ref()?.firsts[(packet.handle >> 32) as usize];
+    pub(super) fn first_port(&self, packet: &Packet) -> Option<usize> {
+        let first = self.lane.between.as_ref()?.firsts[(packet.handle >> 32) as usize];
         first.map(|link| link as usize)
     }
 }

@@ -30,13 +30,13 @@ const ALONE: u32 = 1 << 18;
 const NONE: u32 = u32::MAX;
 
 /// The wires that lead to one port and nowhere else.
-pub(crate) struct Confluence {
-    pub(crate) port: u32,
+pub(super) struct Confluence {
+    pub(super) port: u32,
     wires: Vec<u32>,
     /// The shortest delay of their links.
-    pub(crate) delay: Dur,
+    pub(super) delay: Dur,
     /// When it wakes; [`Time::MAX`] for not.
-    pub(crate) wake: Time,
+    pub(super) wake: Time,
     /// All that is due before that has been taken; debug builds check that nothing comes too late.
     taken: Time,
     /// Packets that found no place on their wire and fly on that of their link. While there are
@@ -97,20 +97,20 @@ impl Confluence {
 
 /// All confluences of a world.
 #[derive(Default)]
-pub(crate) struct Confluences {
-    pub(crate) all: Vec<Confluence>,
+pub(super) struct Confluences {
+    pub(super) all: Vec<Confluence>,
     /// The confluence of each wire, or [`NONE`]; empty if there are none at all.
     of_wire: Vec<u32>,
 }
 
 impl Confluences {
     /// Those of links that have their wires, of which there are `wires`.
-    pub(crate) fn new(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Self {
+    pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Self {
         Self::of_ports(meeting(paths, links, nexts, wires), wires)
     }
 
     /// Those of the ports with links that lead to them and nowhere else, each on its own wire.
-    pub(crate) fn of_own_wires<'a>(
+    pub(super) fn of_own_wires<'a>(
         ports: impl Iterator<Item = (u32, &'a [u32])>,
         links: &[Link],
     ) -> Self {
@@ -138,13 +138,13 @@ impl Confluences {
     }
 
     /// How many there are.
-    pub(crate) fn number(&self) -> usize {
+    pub(super) fn number(&self) -> usize {
         self.all.len()
     }
 
     /// The number of a wire's confluence.
     #[inline]
-    pub(crate) fn of(&self, wire: usize) -> Option<usize> {
+    pub(super) fn of(&self, wire: usize) -> Option<usize> {
         self.of_wire
             .get(wire)
             .filter(|c| **c != NONE)
@@ -194,53 +194,63 @@ fn meeting(
 impl<S: EventSet> World<S> {
     /// The wake of a wire: its first packet arrives, and perhaps what comes after it.
     #[inline]
-    pub(crate) fn wire_due(&mut self, wire: usize) {
-        match self.confluences.of(wire) {
+    pub(super) fn wire_woken(&mut self, wire: usize) {
+        match self.lane.confluences.of(wire) {
             Some(c) => self.wire_alone_due(c, wire),
-            None if self.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
+            None if self.lane.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
             None => {
-                self.deliver(wire);
+                self.bring(wire);
                 self.stray_left(wire);
                 self.receive_rest(wire);
             }
         }
     }
 
-    /// Sets the wake of a wire to its first packet.
-    #[inline]
-    pub(crate) fn wake_wire(&mut self, wire: usize) {
-        let Some(first) = self.wires.first(wire) else {
+    /// The first packet on a wire reaches the far end of its link.
+    #[inline(always)]
+    fn bring(&mut self, wire: usize) {
+        let Some(first) = self.wires.pop(wire) else {
             return;
         };
-        let (due, tie) = (first.due, first.tie);
-        let mut slot = self.slots.wires + wire as u32;
-        if let Some(c) = self.confluences.of(wire) {
-            let confluence = &mut self.confluences.all[c];
-            if !confluence.has_parted() {
-                if confluence.wake <= due {
-                    return;
-                }
-                confluence.wake = due;
-                slot = self.slots.confluences + c as u32;
-            }
+        self.wake_wire(wire);
+        if self.lane.large {
+            self.look_ahead(wire);
         }
-        self.events.schedule_for(slot, due, Rank::Delivery, tie);
+        self.arrive(wire, first);
+    }
+
+    /// Whether the confluence of a wire wakes for its first packet, which is due at `due`.
+    #[inline]
+    pub(super) fn confluence_wakes(&mut self, wire: usize, due: Time, tie: u64) -> bool {
+        let Some(c) = self.lane.confluences.of(wire) else {
+            return false;
+        };
+        let confluence = &mut self.lane.confluences.all[c];
+        if confluence.has_parted() {
+            return false;
+        }
+        if due < confluence.wake {
+            confluence.wake = due;
+            let slot = self.slots.confluences + c as u32;
+            self.events.schedule_for(slot, due, Rank::Delivery, tie);
+        }
+        true
     }
 
     /// The wake of confluence `c`.
     #[inline(never)]
-    pub(crate) fn confluence_due(&mut self, c: usize) {
-        let confluence = &mut self.confluences.all[c];
+    pub(super) fn confluence_due(&mut self, c: usize) {
+        let confluence = &mut self.lane.confluences.all[c];
         confluence.wake = Time::MAX;
         if confluence.has_parted() {
             return;
         }
         debug_assert!(confluence.taken <= self.now, "it could be reached earlier");
         let until = self.reached_from(c);
-        self.confluences.all[c].taken = until;
+        self.lane.confluences.all[c].taken = until;
         let packets = self.take_batch(c, until);
         self.wake_confluence(c);
-        let confluence = &mut self.confluences.all[c];
+        let confluence = &mut self.lane.confluences.all[c];
         if confluence.is_idle(packets) && !confluence.has_parted() {
             confluence.apart = true;
             self.part(c);
@@ -250,22 +260,22 @@ impl<S: EventSet> World<S> {
     /// The wake of one of the wires of confluence `c`, or what is left of it.
     #[inline(never)]
     fn wire_alone_due(&mut self, c: usize, wire: usize) {
-        if !self.confluences.all[c].has_parted() {
+        if !self.lane.confluences.all[c].has_parted() {
             return;
         }
         if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
-            self.deliver(wire);
+            self.bring(wire);
         } else {
             self.wake_wire(wire);
         }
-        if self.confluences.all[c].is_tried_again() {
+        if self.lane.confluences.all[c].is_tried_again() {
             self.wake_confluence(c);
         }
     }
 
     /// Takes all that arrives at the port of a confluence before `until`; how many packets.
     fn take_batch(&mut self, c: usize, until: Time) -> u32 {
-        let confluence = &self.confluences.all[c];
+        let confluence = &self.lane.confluences.all[c];
         let port = confluence.port as usize;
         // What is taken may send something that comes onto these wires, and sets their wakes.
         let mut wires = [0; MOST_WIRES];
@@ -340,7 +350,7 @@ impl<S: EventSet> World<S> {
         let Some(first) = self.wires.pop(wire) else {
             return;
         };
-        if self.large {
+        if self.lane.large {
             self.look_ahead(wire);
         }
         let mut packet = first.packet();
@@ -351,7 +361,7 @@ impl<S: EventSet> World<S> {
 
     /// Sets the wake of a confluence to the first packet of all its wires.
     fn wake_confluence(&mut self, c: usize) {
-        let wires = &self.confluences.all[c].wires;
+        let wires = &self.lane.confluences.all[c].wires;
         let first = wires.iter().min_by_key(|w| self.head(**w as usize));
         if let Some(first) = first {
             self.wake_wire(*first as usize);
@@ -361,11 +371,15 @@ impl<S: EventSet> World<S> {
     /// A packet of `link` found no place on the wire that it shares: until it is through, each
     /// wire wakes for itself.
     #[cold]
-    pub(crate) fn strayed(&mut self, link: usize) {
-        let Some(c) = self.confluences.of(self.links[link].onward.wire as usize) else {
+    pub(super) fn strayed(&mut self, link: usize) {
+        let Some(c) = self
+            .lane
+            .confluences
+            .of(self.links[link].onward.wire as usize)
+        else {
             return;
         };
-        let confluence = &mut self.confluences.all[c];
+        let confluence = &mut self.lane.confluences.all[c];
         let parts = !confluence.has_parted();
         confluence.strays += 1;
         if parts {
@@ -376,23 +390,27 @@ impl<S: EventSet> World<S> {
     /// From now on each wire of a confluence wakes for itself.
     #[cold]
     fn part(&mut self, c: usize) {
-        self.confluences.all[c].wake = Time::MAX;
+        self.lane.confluences.all[c].wake = Time::MAX;
         self.events.cancel(self.slots.confluences + c as u32);
-        for i in 0..self.confluences.all[c].wires.len() {
-            self.wake_wire(self.confluences.all[c].wires[i] as usize);
+        for i in 0..self.lane.confluences.all[c].wires.len() {
+            self.wake_wire(self.lane.confluences.all[c].wires[i] as usize);
         }
     }
 
     /// A packet left a wire that may be a link's own.
     #[inline]
     fn stray_left(&mut self, wire: usize) {
-        if self.confluences.all.is_empty() || wire >= self.links.len() {
+        if self.lane.confluences.all.is_empty() || wire >= self.links.len() {
             return;
         }
-        let Some(c) = self.confluences.of(self.links[wire].onward.wire as usize) else {
+        let Some(c) = self
+            .lane
+            .confluences
+            .of(self.links[wire].onward.wire as usize)
+        else {
             return;
         };
-        let confluence = &mut self.confluences.all[c];
+        let confluence = &mut self.lane.confluences.all[c];
         confluence.strays -= 1;
         if !confluence.has_parted() {
             self.wake_confluence(c);

@@ -32,10 +32,10 @@ pub(crate) struct FifoPort {
 
 /// A packet is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loss {
+pub(super) struct Loss {
     /// When, which may lie ahead.
-    pub(crate) at: Time,
-    pub(crate) reason: DropReason,
+    pub(super) at: Time,
+    pub(super) reason: DropReason,
 }
 
 impl FifoPort {
@@ -100,7 +100,7 @@ impl FifoPort {
 
     /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue: an
     /// edge of the window, the next failure, or no time at all.
-    pub(crate) fn open_until(&self, lines: &mut [Line], len: u32, window: Window) -> Time {
+    pub(super) fn open_until(&self, lines: &mut [Line], len: u32, window: Window) -> Time {
         let edge = match self.counting {
             false => window.start(),
             true => window.end(),
@@ -119,14 +119,14 @@ impl FifoPort {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
     /// nobody has to be asked.
     #[inline(always)]
-    pub(crate) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
+    pub(super) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
         self.line(lines).wait(now, start, self.counting)
     }
 
     /// Asks queue management about a packet that has to wait from `now` until `start` and is sent until
     /// `end`, if it is as long as all that wait and nobody else has to be asked.
     #[inline]
-    pub(crate) fn ask(
+    pub(super) fn ask(
         &self,
         lines: &mut [Line],
         now: Time,
@@ -154,19 +154,19 @@ impl FifoPort {
     }
 
     /// Whether what has waited behind others as long should be counted before more does.
-    pub(crate) fn has_many(&self, lines: &mut [Line]) -> bool {
+    pub(super) fn has_many(&self, lines: &mut [Line]) -> bool {
         self.line(lines).waits.sum >= Waits::MANY
     }
 
     /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is busy
     /// until `free_at`; what came before has been counted.
-    pub(crate) fn turn(&self, lines: &mut [Line], now: Time, free_at: Time, len: u32, tx: Dur) {
+    pub(super) fn turn(&self, lines: &mut [Line], now: Time, free_at: Time, len: u32, tx: Dur) {
         self.line(lines).turn(now, free_at, len, tx);
     }
 
     /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting, and
     /// those that waited behind others as long, of which it says how many; and whether the window has begun.
-    pub(crate) fn count(
+    pub(super) fn count(
         &mut self,
         lines: &mut [Line],
         through: u32,
@@ -183,13 +183,13 @@ impl FifoPort {
     }
 
     /// Whether the window has begun.
-    pub(crate) fn is_counting(&self) -> bool {
+    pub(super) fn is_counting(&self) -> bool {
         self.counting
     }
 
     /// Whether the window has begun for what comes at `now`, and nobody has said so.
     #[inline]
-    pub(crate) fn begins(&self, now: Time, window: Window) -> bool {
+    pub(super) fn begins(&self, now: Time, window: Window) -> bool {
         !self.counting && now >= window.start()
     }
 
@@ -199,7 +199,7 @@ impl FifoPort {
     /// A packet goes through the queue even if it need not wait, as in a discipline: one that
     /// is longer than the limit never gets through. It may leave with a mark.
     #[inline]
-    pub(crate) fn offer(
+    pub(super) fn offer(
         &mut self,
         free_at: &mut Time,
         lines: &mut [Line],
@@ -261,7 +261,7 @@ impl FifoPort {
     }
 
     /// The link has failed; what that does to packets has been counted before.
-    pub(crate) fn fail(&mut self, lines: &mut [Line]) {
+    pub(super) fn fail(&mut self, lines: &mut [Line]) {
         let line = self.line(lines);
         line.waiting.clear();
         line.room = Dur::ZERO;
@@ -272,7 +272,7 @@ impl FifoPort {
     }
 
     /// The link is up until `next`.
-    pub(crate) fn repair(&mut self, lines: &mut [Line], next: Time) {
+    pub(super) fn repair(&mut self, lines: &mut [Line], next: Time) {
         if let Some(outage) = &mut self.line(lines).outage {
             outage.down = false;
             outage.next = next;
@@ -281,12 +281,12 @@ impl FifoPort {
     }
 
     /// When the link fails next; [`Time::MAX`] for never.
-    pub(crate) fn fails(&self, lines: &mut [Line]) -> Time {
+    pub(super) fn fails(&self, lines: &mut [Line]) -> Time {
         self.line(lines).fails()
     }
 
     /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.
-    pub(crate) fn lose_on_the_wire(
+    pub(super) fn lose_on_the_wire(
         &self,
         lines: &mut [Line],
         due: Time,
@@ -303,7 +303,7 @@ impl FifoPort {
 
     /// The window has begun: what waited until then counts as a peak, also what leaves at that
     /// instant.
-    pub(crate) fn begin_counting(&mut self, lines: &mut [Line], free_at: Time, window: Window) {
+    pub(super) fn begin_counting(&mut self, lines: &mut [Line], free_at: Time, window: Window) {
         self.counting = true;
         let before = Time::from_ps(window.start().as_ps().saturating_sub(1));
         let line = self.line(lines);
@@ -312,18 +312,18 @@ impl FifoPort {
     }
 
     /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
-    pub(crate) fn backlog(&self, lines: &mut [Line], now: Time, free_at: Time) -> (u32, u64) {
+    pub(super) fn backlog(&self, lines: &mut [Line], now: Time, free_at: Time) -> (u32, u64) {
         self.line(lines).waiting.backlog(now, free_at)
     }
 
     /// Packets that waited behind others as long and are not counted yet.
-    pub(crate) fn waited(&self, lines: &[Line]) -> u64 {
+    pub(super) fn waited(&self, lines: &[Line]) -> u64 {
         lines[self.line as usize].waits.packets
     }
 
     /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`, of
     /// which so many went straight through.
-    pub(crate) fn meter(&self, lines: &[Line], through: u32, len: u32, tx: Dur) -> QueueMeter {
+    pub(super) fn meter(&self, lines: &[Line], through: u32, len: u32, tx: Dur) -> QueueMeter {
         let line = &lines[self.line as usize];
         let (mut all, mut waits) = (self.through, Waits::default());
         if self.counting {

@@ -20,14 +20,14 @@ use crate::tcp::Connection;
 
 /// A host of its own: the link to it and, if it sends, the link from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Host {
-    pub(crate) node: u32,
-    pub(crate) to: u32,
-    pub(crate) from: Option<u32>,
+pub(super) struct Host {
+    pub(super) node: u32,
+    pub(super) to: u32,
+    pub(super) from: Option<u32>,
 }
 
 /// The node at which each flow begins; none if it takes no link.
-pub(crate) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Option<u32>> {
+pub(super) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Option<u32>> {
     let first = |flow: &Flow| {
         let route = paths.begins.binary_search(&flow.begin).ok()?;
         let link = *plan.routes[route].first()?;
@@ -38,7 +38,7 @@ pub(crate) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Op
 
 /// The hosts that are reached over one link, which leads nowhere else, and send only over links that
 /// compute departures and carry nothing else.
-pub(crate) fn hosts(
+pub(super) fn hosts(
     plan: &WorldPlan,
     paths: &Paths,
     links: &Table<Link>,
@@ -78,7 +78,7 @@ pub(crate) fn hosts(
 
 /// Where links fail: those with one link to them and one from them, to the same neighbor, which never
 /// fail. Over a node with one neighbor no way leads on, whatever the routes.
-pub(crate) fn leaves(plan: &WorldPlan, links: &Table<Link>, fails: &[Fails]) -> Vec<Host> {
+pub(super) fn leaves(plan: &WorldPlan, links: &Table<Link>, fails: &[Fails]) -> Vec<Host> {
     let mut to = vec![Feeder::None; plan.nodes.len()];
     let mut from = to.clone();
     for (number, link) in (0..).zip(&plan.links) {
@@ -124,7 +124,7 @@ fn in_dialogues(
 ///
 /// What such hosts send must come onto its wires about in the order of departures, or a place for it
 /// would have to be searched: over each wire go only packets of those that one wire leads to.
-pub(crate) fn batches(
+pub(super) fn batches(
     plan: &WorldPlan,
     (hosts, links): (&[Host], &Table<Link>),
     sent: (&[Flow], &[Option<u32>]),
@@ -169,11 +169,14 @@ pub(crate) fn batches(
 impl<S: EventSet> World<S> {
     /// The packets of a wire reach hosts, until a timer is due.
     #[inline(never)]
-    pub(crate) fn reach_hosts(&mut self, wire: usize) {
+    pub(super) fn reach_hosts(&mut self, wire: usize) {
         let clock = self.now;
-        let until = self.horizon.min(self.edges.next);
+        let until = self.lane.horizon.min(self.edges.next);
         while let Some(first) = self.wires.pop(wire) {
             self.now = first.due;
+            if self.lane.large {
+                self.look_ahead(wire);
+            }
             self.arrive(wire, first);
             let more = self.wires.first(wire).map(|p| p.due);
             let more = more.filter(|due| *due < until && *due < self.events.seldom_before());

@@ -16,50 +16,50 @@ pub(crate) struct Line {
     // What needs to wait behind others as long touches two cache lines: this and the histogram.
     /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
     /// differ.
-    pub(crate) room: Dur,
+    pub(super) room: Dur,
     /// The last wait, and how often in a row it has been that long; not in the meter yet. Where
     /// one packet waits for another of a pair, all waits are alike.
-    pub(crate) wait: Dur,
-    pub(crate) waits: Waits,
-    pub(crate) alike: u32,
+    pub(super) wait: Dur,
+    pub(super) waits: Waits,
+    pub(super) alike: u32,
     /// The longest packet that the link carries, labels included.
-    pub(crate) mtu: u32,
-    pub(crate) meter: QueueMeter,
+    pub(super) mtu: u32,
+    pub(super) meter: QueueMeter,
     // The rest.
-    pub(crate) waiting: Waiting,
-    pub(crate) aqm: Option<Box<Aqm>>,
-    pub(crate) outage: Option<Box<Outage>>,
+    pub(super) waiting: Waiting,
+    pub(super) aqm: Option<Box<Aqm>>,
+    pub(super) outage: Option<Box<Outage>>,
 }
 
 const _: () = assert!(size_of::<Line>() == 256 && offset_of!(Line, meter) + 72 <= 128);
 
 /// Failures of the link.
-pub(crate) struct Outage {
+pub(super) struct Outage {
     /// It has failed.
-    pub(crate) down: bool,
+    pub(super) down: bool,
     /// When it fails next, [`Time::MAX`] for never.
-    pub(crate) next: Time,
+    pub(super) next: Time,
     /// `longest` of the port while it is up.
-    pub(crate) longest: u32,
+    pub(super) longest: u32,
 }
 
 /// An AQM with the random numbers of its port.
-pub(crate) struct Aqm {
-    pub(crate) automaton: ArrivalAqm,
-    pub(crate) rng: Rng,
+pub(super) struct Aqm {
+    pub(super) automaton: ArrivalAqm,
+    pub(super) rng: Rng,
     /// Until when the last packet that had to wait is sent, unless the AQM knows.
-    pub(crate) last: Option<Time>,
+    pub(super) last: Option<Time>,
     /// What is no longer than this certainly gets through an empty queue as far as the link goes.
-    pub(crate) longest: u32,
+    pub(super) longest: u32,
     /// Of what is sent before that nothing but the AQM and the limit has to be asked.
-    pub(crate) until: Time,
+    pub(super) until: Time,
 }
 
 impl Line {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
     /// nobody has to be asked.
     #[inline(always)]
-    pub(crate) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
+    pub(super) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
         let wait = start.since(now);
         // None at all is for others, too.
         if wait.as_ps().wrapping_sub(1) >= self.room.as_ps() {
@@ -72,7 +72,7 @@ impl Line {
 
     /// Takes a packet with its wait, which makes this sum of waits.
     #[inline(always)]
-    pub(crate) fn take(&mut self, wait: Dur, sum: Dur, counting: bool) {
+    pub(super) fn take(&mut self, wait: Dur, sum: Dur, counting: bool) {
         self.waits.packets += 1;
         if counting {
             self.waits.sum = sum;
@@ -96,7 +96,7 @@ impl Line {
 
     /// Counts a packet that waits until `start` and is sent until `end`.
     #[inline]
-    pub(crate) fn served(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
+    pub(super) fn served(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
         self.meter.on_left(window, packet, start);
         if window.contains(start) {
             let wait = start.since(packet.arrived);
@@ -109,19 +109,19 @@ impl Line {
 
     /// When the link fails next; [`Time::MAX`] for never.
     #[inline]
-    pub(crate) fn fails(&self) -> Time {
+    pub(super) fn fails(&self) -> Time {
         self.outage.as_ref().map_or(Time::MAX, |o| o.next)
     }
 
     /// When what begins to wait for `start` is lost, if it is.
     #[inline]
-    pub(crate) fn lost_waiting(&self, start: Time) -> Option<Time> {
+    pub(super) fn lost_waiting(&self, start: Time) -> Option<Time> {
         Some(self.fails()).filter(|at| *at < start)
     }
 
     /// What queue management says to a packet behind such a backlog, the limit included. Sets its mark.
     #[inline]
-    pub(crate) fn verdict(
+    pub(super) fn verdict(
         &mut self,
         now: Time,
         backlog: (u32, u64),
@@ -143,7 +143,7 @@ impl Line {
 
     /// Does what an AQM says to a packet for which there is room.
     #[inline]
-    pub(crate) fn execute(
+    pub(super) fn execute(
         &mut self,
         verdict: Verdict,
         now: Time,
@@ -162,7 +162,7 @@ impl Line {
     }
 
     /// What comes from `now` on is `len` bytes long, and takes `tx` to send.
-    pub(crate) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) {
+    pub(super) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) {
         if self.waiting.turn(now, free_at, len, tx) {
             self.room = Dur::ZERO;
         }
@@ -172,7 +172,7 @@ impl Line {
 impl Aqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
-    pub(crate) fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet) -> Verdict {
+    pub(super) fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet) -> Verdict {
         if waiting == 0
             && let Some(at) = self.last.take()
         {
@@ -184,7 +184,7 @@ impl Aqm {
 
 /// Has the buckets count waits of one length.
 #[inline]
-pub(crate) fn sort_in(waits: &mut Histogram, wait: Dur, times: u32) {
+pub(super) fn sort_in(waits: &mut Histogram, wait: Dur, times: u32) {
     match times {
         0 => {}
         1 => waits.sort_in(wait),

@@ -6,23 +6,23 @@
 use spillgate_core::{Dur, Time};
 
 /// The wires of a port at which more meet wake for themselves.
-pub(crate) const MOST_WIRES: usize = 64;
+pub(super) const MOST_WIRES: usize = 64;
 
 /// The longest time that a batch may take, as fits into a [`Head`].
-pub(crate) const LONGEST_BATCH: Dur = Dur::from_ps(1 << 57);
+pub(super) const LONGEST_BATCH: Dur = Dur::from_ps(1 << 57);
 
 /// When a packet is due, since the begin of a batch, and the number of its wire in the confluence: one
 /// word, so that the first of two is found without a branch that nobody can guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Head(u64);
+pub(super) struct Head(u64);
 
 impl Head {
     /// None that belongs to the batch.
-    pub(crate) const NONE: Self = Self(u64::MAX);
+    pub(super) const NONE: Self = Self(u64::MAX);
 
     /// That of wire `i`, due at `due`, of a batch from `from` to `until`.
     #[inline]
-    pub(crate) fn new(due: Time, i: usize, from: Time, until: Time) -> Self {
+    pub(super) fn new(due: Time, i: usize, from: Time, until: Time) -> Self {
         match due < until {
             true => Self(due.since(from).as_ps() * MOST_WIRES as u64 + i as u64),
             false => Self::NONE,
@@ -30,19 +30,19 @@ impl Head {
     }
 
     #[inline]
-    pub(crate) fn wire(self) -> usize {
+    pub(super) fn wire(self) -> usize {
         self.0 as usize % MOST_WIRES
     }
 
     /// Whether both are due at one instant.
     #[inline]
-    pub(crate) fn is_at(self, other: Self) -> bool {
+    pub(super) fn is_at(self, other: Self) -> bool {
         self.0 / MOST_WIRES as u64 == other.0 / MOST_WIRES as u64
     }
 }
 
 /// A tree of losers.
-pub(crate) struct Race {
+pub(super) struct Race {
     /// Match i is between the winners of matches 2i and 2i + 1, or heads; who lost it.
     lost: [Head; MOST_WIRES],
     /// Half of the number of heads, next power of two.
@@ -51,7 +51,7 @@ pub(crate) struct Race {
 
 impl Race {
     /// Between these heads, with the first of them all.
-    pub(crate) fn new(heads: &[Head]) -> (Self, Head) {
+    pub(super) fn new(heads: &[Head]) -> (Self, Head) {
         let places = heads.len().next_power_of_two();
         let mut won = [Head::NONE; 2 * MOST_WIRES];
         won[places..places + heads.len()].copy_from_slice(heads);
@@ -66,7 +66,7 @@ impl Race {
 
     /// Has `next` take the place of the first, which was of wire `i`: who is first now.
     #[inline]
-    pub(crate) fn replace_first(&mut self, i: usize, next: Head) -> Head {
+    pub(super) fn replace_first(&mut self, i: usize, next: Head) -> Head {
         let mut first = next;
         let mut at = self.half + i / 2;
         while at > 0 {

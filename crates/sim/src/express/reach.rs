@@ -25,7 +25,7 @@ const MOST: usize = 32;
 
 /// How long packets take from one confluence to another at least.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(super) struct Reach {
     /// By the confluence that is reached, from each in turn; empty if nobody knows.
     rows: Vec<Dur>,
     number: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// Between the confluences of a plan, with its links and sessions.
-    pub(crate) fn new(
+    pub(super) fn new(
         plan: &WorldPlan,
         links: &[Link],
         sessions: &[Session],
@@ -90,14 +90,14 @@ fn distances(into: &[Vec<(u32, Dur)>], last: impl Iterator<Item = (u32, Dur)>) -
 impl<S: EventSet> World<S> {
     /// Until when nothing that is not on its way to confluence `c` yet can reach it, while its wake is
     /// handled.
-    pub(crate) fn reached_from(&mut self, c: usize) -> Time {
+    pub(super) fn reached_from(&mut self, c: usize) -> Time {
         let now = self.now;
-        let delay = self.confluences.all[c].delay;
-        let mut until = self.horizon;
-        match self.reach.to(c) {
+        let delay = self.lane.confluences.all[c].delay;
+        let mut until = self.lane.horizon;
+        match self.lane.reach.to(c) {
             None => until = until.min(now + delay),
             Some(far) => {
-                let others = self.confluences.all.iter().zip(far).enumerate();
+                let others = self.lane.confluences.all.iter().zip(far).enumerate();
                 for (i, (other, far)) in others {
                     let from = if i == c { now } else { other.wake };
                     until = until.min(from + *far);

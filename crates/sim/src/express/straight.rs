@@ -8,7 +8,7 @@ use spillgate_core::{Dur, Time};
 #[derive(Clone, Copy)]
 pub(crate) struct Straight {
     /// When the server is free.
-    pub(crate) free_at: Time,
+    pub(super) free_at: Time,
     /// What is sent before that goes straight through; [`Time::ZERO`] if nothing does.
     until: Time,
     /// How long the link takes to send a packet of this length.
@@ -37,7 +37,7 @@ impl Straight {
 
     /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission ends.
     #[inline(always)]
-    pub(crate) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
+    pub(super) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
         let end = now + self.tx;
         // All that has waited starts before the server is free.
         if l3_len != self.l3_len || self.free_at > now || end >= self.until {
@@ -50,19 +50,19 @@ impl Straight {
 
     /// From when to when a packet is sent that waits for the server, if it is of this length.
     #[inline(always)]
-    pub(crate) fn next(&self, l3_len: u16) -> Option<(Time, Time)> {
+    pub(super) fn next(&self, l3_len: u16) -> Option<(Time, Time)> {
         (l3_len == self.l3_len).then_some((self.free_at, self.free_at + self.tx))
     }
 
     /// The same if the packet has no more to do with the queue than to wait.
     #[inline(always)]
-    pub(crate) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
+    pub(super) fn wait(&self, l3_len: u16) -> Option<(Time, Time)> {
         self.next(l3_len).filter(|&(_, end)| end < self.until)
     }
 
     /// Whether queue management is asked for each packet.
     #[inline(always)]
-    pub(crate) fn is_managed(&self) -> bool {
+    pub(super) fn is_managed(&self) -> bool {
         self.managed
     }
 
@@ -73,18 +73,18 @@ impl Straight {
     }
 
     /// Packets go straight through if they are sent before that.
-    pub(crate) fn open_until(&mut self, until: Time) {
+    pub(super) fn open_until(&mut self, until: Time) {
         self.until = until;
     }
 
     /// How many packets have passed that are not counted yet, the length of their IP packets, and how
     /// long the link took to send each.
-    pub(crate) fn passed(&self) -> (u32, u16, Dur) {
+    pub(super) fn passed(&self) -> (u32, u16, Dur) {
         (self.passed, self.l3_len, self.tx)
     }
 
     /// What has passed is counted.
-    pub(crate) fn counted(&mut self) {
+    pub(super) fn counted(&mut self) {
         self.passed = 0;
     }
 

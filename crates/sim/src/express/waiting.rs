@@ -10,7 +10,7 @@ use spillgate_core::{Dur, Time};
 /// of the last run still wait: none of them has a record. Packets of one length are one run for
 /// ever, and what is known of runs before that lies elsewhere: at most ports of a large network that
 /// one packet now and then has to wait for another, nothing is in the cache.
-pub(crate) struct Waiting {
+pub(super) struct Waiting {
     /// How long the link takes to send each packet of the last run.
     tx: Dur,
     /// When the first one of the last run that had to wait is served, [`Time::MAX`] if none had.
@@ -42,7 +42,7 @@ struct Run {
 impl Waiting {
     /// Nothing, with room for so many packets and bytes; what comes is as long as `len`, which takes
     /// `tx` to send.
-    pub(crate) fn new((max_packets, max_bytes): (u32, u64), len: u32, tx: Dur) -> Self {
+    pub(super) fn new((max_packets, max_bytes): (u32, u64), len: u32, tx: Dur) -> Self {
         Self {
             tx,
             since: Time::MAX,
@@ -55,7 +55,7 @@ impl Waiting {
 
     /// What comes at `now`, while the server is busy until `free_at`, is `len` bytes long and takes `tx`
     /// to send: whether that is another run.
-    pub(crate) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) -> bool {
+    pub(super) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) -> bool {
         if len == self.len {
             return false;
         }
@@ -77,18 +77,18 @@ impl Waiting {
 
     /// A packet as long as the others of the last run is served at `start`.
     #[inline]
-    pub(crate) fn push(&mut self, start: Time) {
+    pub(super) fn push(&mut self, start: Time) {
         self.since = self.since.min(start);
     }
 
     /// Forgets all, when the server is free.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         (self.since, self.before) = (Time::MAX, None);
     }
 
     /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
     #[inline]
-    pub(crate) fn backlog(&mut self, now: Time, free_at: Time) -> (u32, u64) {
+    pub(super) fn backlog(&mut self, now: Time, free_at: Time) -> (u32, u64) {
         let packets = self.packets_of_last(now, free_at);
         let bytes = u64::from(packets) * u64::from(self.len);
         match &mut self.before {
@@ -102,13 +102,13 @@ impl Waiting {
 
     /// Whether there is room for a packet of `len` bytes behind such a backlog.
     #[inline]
-    pub(crate) fn has_room(&self, (packets, bytes): (u32, u64), len: u32) -> bool {
+    pub(super) fn has_room(&self, (packets, bytes): (u32, u64), len: u32) -> bool {
         packets < self.max_packets && bytes.saturating_add(len.into()) <= self.max_bytes
     }
 
     /// How long a packet may have to wait and still find room, if all are of [one
     /// run](Self::is_one_run).
-    pub(crate) fn room(&self) -> Dur {
+    pub(super) fn room(&self) -> Dur {
         // It meets one packet for each transmission that begins after it has come.
         let packets = u64::from(self.max_packets).min(self.max_bytes / u64::from(self.len.max(1)));
         Dur::from_ps(packets.saturating_mul(self.tx.as_ps()))
@@ -117,19 +117,19 @@ impl Waiting {
     /// Whether all that waits at `now` or will wait, as long as lengths do not change, is of one run,
     /// and no other packet is in transmission.
     #[inline]
-    pub(crate) fn is_one_run(&self, now: Time) -> bool {
+    pub(super) fn is_one_run(&self, now: Time) -> bool {
         self.since <= now
     }
 
     /// How many packets one meets that has to wait so long, some time at all, if all are of [one
     /// run](Self::is_one_run).
     #[inline]
-    pub(crate) fn met(&self, wait: Dur) -> u32 {
+    pub(super) fn met(&self, wait: Dur) -> u32 {
         ((wait.as_ps() - 1) / self.tx.as_ps()) as u32
     }
 
     /// Bytes of each packet of the last run.
-    pub(crate) fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.len
     }
 

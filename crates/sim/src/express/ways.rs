@@ -10,7 +10,7 @@ use crate::port::Port;
 
 impl Paths {
     /// Where the packets on each link go next; what a solo port takes is not on the link before it.
-    pub(crate) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
+    pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
         let mut nexts = vec![Next::None; links.len()];
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
@@ -27,7 +27,7 @@ impl Paths {
 
     /// What can be done with the packets on each link before they are at its far end, where links do
     /// not fail.
-    pub(crate) fn aheads(&self, links: &[Link]) -> Vec<Then> {
+    pub(super) fn aheads(&self, links: &[Link]) -> Vec<Then> {
         let mut found = vec![None; links.len()];
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
@@ -50,7 +50,7 @@ impl Paths {
 
     /// Where the packets of each link come from; for ports whose departures are not computed, and
     /// where links fail, from anywhere.
-    pub(crate) fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
+    pub(super) fn feeders(&self, links: &[Link]) -> Vec<Feeder> {
         let mut feeders = vec![Feeder::None; links.len()];
         for (before, to) in self.steps() {
             let Some(to) = to else { continue };
@@ -80,7 +80,7 @@ fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
 
 /// Where the packets on a wire go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Next {
+pub(super) enum Next {
     /// There are none: either none are sent, or all go on at once.
     None,
     /// All to the port of this link, which computes departures.
@@ -91,14 +91,14 @@ pub(crate) enum Next {
 
 impl Next {
     /// Where the packets of both go.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         both(self, other, Self::None, Self::Elsewhere)
     }
 }
 
 /// Where the packets of a link come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Feeder {
+pub(super) enum Feeder {
     /// None come.
     None,
     /// From hosts at its sending end.
@@ -110,7 +110,7 @@ pub(crate) enum Feeder {
 
 impl Feeder {
     /// Where the packets of both come from.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(super) fn and(self, other: Self) -> Self {
         both(self, other, Self::None, Self::Several)
     }
 }
@@ -121,7 +121,7 @@ impl Feeder {
 /// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
 /// behind one link. Every link keeps a wire of its own number for what does not fit in there; those
 /// whose packets are mostly received before they arrive have no other.
-pub(crate) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
+pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
     for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.onward.answers) {
         let (from, delay) = match feeders[i] {

@@ -147,7 +147,7 @@ impl<S: EventSet> World<S> {
             self.events.schedule(f.slot, change.at, Rank::Control);
             until = change.at;
         }
-        self.look_until(until);
+        self.lane_sees_until(until);
     }
 
     /// Everything that happens to links and routes at this instant.
@@ -169,17 +169,15 @@ impl<S: EventSet> World<S> {
         }
         if learned {
             self.reroute();
-            self.find_feeders();
+            self.lane_rerouted();
         }
         self.plan_change();
     }
 
     /// A link goes down.
     fn fail(&mut self, link: usize) {
-        let l = &mut self.links[link];
-        match l.is_computed() {
-            true => l.fail(self.now, &mut self.lines, self.window),
-            false => self.fail_queued(link),
+        if !self.lane_failed(link) {
+            self.fail_queued(link);
         }
     }
 
@@ -252,6 +250,9 @@ impl<S: EventSet> World<S> {
     pub(crate) fn repair(&mut self, link: usize) {
         let next = self.failures.as_ref().map(|f| f.next_of(link as u32));
         let next = next.unwrap_or(Time::MAX);
-        self.links[link].repair(next, &mut self.lines, self.window);
+        if let Port::Queued(port) = &mut self.links[link].port {
+            port.down = false;
+        }
+        self.lane_repaired(link, next);
     }
 }

@@ -18,7 +18,6 @@ use spillgate_scenario::mpls::{Change, MplsPlan, Role};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use crate::engine::World;
-use crate::port::Port;
 
 /// What became of labels since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -207,10 +206,7 @@ impl<S: EventSet> World<S> {
     /// A link sends a packet from `start` to `end`, or until it fails.
     #[cold]
     pub(crate) fn meter_labels(&mut self, link: usize, packet: &Packet, start: Time, end: Time) {
-        let cut = match &self.links[link].port {
-            Port::Fifo(fifo) => fifo.fails(&mut self.lines),
-            Port::Queued(_) => Time::MAX, // then the failure takes it back
-        };
+        let cut = self.lane_fails(link);
         let window = self.window;
         if let Some((meter, exp)) = self.label_meter(link, packet) {
             let part = |bytes| window.part_until(bytes, start, end, cut);

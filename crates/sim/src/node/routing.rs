@@ -7,7 +7,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::next_hops::NextHops;
 use crate::engine::World;
-use crate::link::Then;
+use crate::express::Way;
 
 /// The routes of the moment, in a world where links fail.
 pub(crate) struct Routing {
@@ -116,15 +116,11 @@ impl<S: EventSet> World<S> {
     ) {
         if let Some(link) = link {
             self.off_the_wire(link);
-            match self.links[link].onward.then {
-                Then::Port(port) | Then::WaitFor(port) => {
-                    return self.offer(port as usize, packet, now);
-                }
-                Then::End | Then::Receive => return self.receive(now, packet),
-                Then::Wait | Then::Look => {}
-            }
-        } else if let Some(port) = self.first_port(packet) {
-            return self.offer(port, packet, now);
+        }
+        match self.lane_way(link, packet) {
+            Way::Port(port) => return self.offer(port, packet, now),
+            Way::End => return self.receive(now, packet),
+            Way::Unknown => {}
         }
         let Some(routing) = &mut self.routing else {
             return;

@@ -1,0 +1,200 @@
+//! Packets on their way ahead of the clock: through ports that know departures at arrival, and on to the
+//! next port, or to a host, before they are there.
+
+use spillgate_core::{Dropped, Packet, Time};
+use spillgate_events::EventSet;
+
+use super::fifo::Loss;
+use crate::engine::World;
+use crate::link::{Onward, Then};
+use crate::port::Port;
+use crate::wires::Placed;
+
+impl<S: EventSet> World<S> {
+    /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
+    /// one link only.
+    pub(super) fn offer_ahead(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
+        loop {
+            let l = &mut self.links[link];
+            let (passed, onward) = (l.straight.pass(now, packet.l3_len), l.onward);
+            let (start, end) = match passed {
+                Some(end) => (now, end),
+                None => match self.queue(link, packet, now) {
+                    Some(sent) => sent,
+                    None => return,
+                },
+            };
+            match self.send_off(link, onward, packet, start, end) {
+                Some((next, due)) => (link, now) = (next, due),
+                None => return,
+            }
+        }
+    }
+
+    /// A packet arrives at the port of `link` and does not go straight through: from when to when it
+    /// is sent, if it is known and not lost.
+    #[inline(always)]
+    fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
+        let l = &mut self.links[link];
+        if let Some(sent) = l.wait(&mut self.lane.lines, now, packet.l3_len) {
+            return Some(sent);
+        }
+        if l.straight.is_managed() {
+            return self.queue_managed(link, packet, now);
+        }
+        self.queue_any(link, packet, now)
+    }
+
+    /// The same at a port with queue management.
+    #[inline(never)]
+    fn queue_managed(
+        &mut self,
+        link: usize,
+        packet: &mut Packet,
+        now: Time,
+    ) -> Option<(Time, Time)> {
+        match self.links[link].ask(&mut self.lane.lines, now, packet, self.window) {
+            Some(Ok(sent)) => Some(sent),
+            Some(Err(loss)) => {
+                self.lose_at(link, packet, loss);
+                None
+            }
+            None => self.queue_any(link, packet, now),
+        }
+    }
+
+    /// The same at any port.
+    #[inline(never)]
+    fn queue_any(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
+        if !self.links[link].is_computed() {
+            self.enter_port(link, packet, now);
+            return None;
+        }
+        if self.links[link].onward.labels {
+            self.relabel(link, packet);
+        }
+        let l = &mut self.links[link];
+        (packet.len, packet.arrived) = (l.wire_len(packet), now);
+        l.begin_counting(now, &mut self.lane.lines, self.window);
+        let tx = l.turn(&mut self.lane.lines, now, packet, self.window);
+        // It may be the first of its length, or of the measured period.
+        if let Some(end) = l.straight.pass(now, packet.l3_len) {
+            return Some((now, end));
+        }
+        let Port::Fifo(fifo) = &mut l.port else {
+            return None;
+        };
+        let free_at = &mut l.straight.free_at;
+        match fifo.offer(free_at, &mut self.lane.lines, now, packet, tx, self.window) {
+            Ok(start) => {
+                let end = start + tx;
+                l.meter.on_transmit(self.window, start, end, packet.len);
+                Some((start, end))
+            }
+            Err(loss) => {
+                self.lose_at(link, packet, loss);
+                None
+            }
+        }
+    }
+
+    /// A packet is lost at the port of `link`, which has counted it.
+    #[inline]
+    fn lose_at(&mut self, link: usize, packet: &Packet, Loss { at, reason }: Loss) {
+        let (place, packet) = (self.places[link], *packet);
+        self.lose(at, place, &Dropped { packet, reason });
+    }
+
+    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to the
+    /// next port before it is there: which it is, and when the packet gets there.
+    #[inline(always)]
+    pub(super) fn send_off(
+        &mut self,
+        link: usize,
+        onward: Onward,
+        packet: &mut Packet,
+        start: Time,
+        end: Time,
+    ) -> Option<(usize, Time)> {
+        let mut due = end + onward.delay;
+        if onward.special {
+            due = self.look_closer(link, packet, start, end, due)?;
+        }
+        if due < self.lane.horizon {
+            if let Some(next) = self.next_ahead(link, onward.then, packet) {
+                self.count_ahead(due, onward.tie, packet);
+                packet.handle += self.step;
+                return Some((next, due));
+            }
+        }
+        if onward.then == Then::Receive && self.receive_ahead(link, onward.tie, packet, due) {
+            return None;
+        }
+        let wire = onward.wire as usize;
+        match self.wires.push(wire, link, due, onward.tie, packet) {
+            Placed::Behind => {}
+            Placed::First => self.wake_wire(wire),
+            Placed::Astray { first } => {
+                self.strayed(link);
+                if first {
+                    self.wake_wire(link);
+                }
+            }
+        }
+        None
+    }
+
+    /// The port to which a packet that gets to the far end of `link` before the next change may be
+    /// offered now.
+    #[inline(always)]
+    pub(super) fn next_ahead(&mut self, link: usize, then: Then, packet: &Packet) -> Option<usize> {
+        // One after the other: a table of jumps would be guessed wrong more often.
+        if let Then::Port(next) = then {
+            return Some(next as usize);
+        }
+        if then != Then::Look {
+            return None;
+        }
+        let next = match &mut self.routing {
+            Some(routing) => routing.next(link, packet)?,
+            None => self.hops[(packet.handle >> 32) as usize],
+        } as usize;
+        self.links.get(next).filter(|l| l.onward.solo).map(|_| next)
+    }
+
+    /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
+    /// reached its far end at `due`: then the packet is lost.
+    pub(super) fn is_cut_off(
+        &mut self,
+        link: usize,
+        packet: &Packet,
+        end: Time,
+        due: Time,
+    ) -> bool {
+        let l = &mut self.links[link];
+        let Port::Fifo(fifo) = &l.port else {
+            return false;
+        };
+        let lost = fifo.lose_on_the_wire(&mut self.lane.lines, due, self.window);
+        if let Some(Loss { at, reason }) = lost {
+            if at < end {
+                l.cut_off(&mut self.lane.lines, at, end, self.window);
+            }
+            let (place, packet) = (self.places[link], *packet);
+            self.lose(at, place, &Dropped { packet, reason });
+        }
+        lost.is_some()
+    }
+
+    /// A packet reaches the far end of the link with this tie at `due`, without a wake.
+    #[inline]
+    pub(super) fn count_ahead(&mut self, due: Time, tie: u64, packet: &Packet) {
+        if due < self.window.end() {
+            self.counts.hops += 1;
+            self.facts.fact(
+                due.as_ps() ^ tie,
+                u64::from(packet.flow) << 32 | u64::from(packet.seq),
+            );
+        }
+    }
+}
