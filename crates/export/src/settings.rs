@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use spillgate_queueing::spec::FanSpec;
+use spillgate_queueing::spec::{AqmSpec, FanSpec};
 
 /// Which parameters of a part differ from their defaults, but for those `told` elsewhere, as a
 /// scenario writes them: `min_th 7, ecn true`. None: an empty text.
@@ -23,6 +23,15 @@ pub(crate) fn changed<T: Serialize + Default>(spec: &T, told: &[&str]) -> String
 /// A value as a scenario writes it.
 pub(crate) fn shown<T: Serialize>(value: &T) -> String {
     serde_json::to_value(value).map_or_else(|_| String::new(), |v| text(&v))
+}
+
+/// What a system without this algorithm leaves out, for a note.
+pub(crate) fn no_aqm_of(system: &str, aqm: &AqmSpec) -> String {
+    format!(
+        "{system} has no translation of {}: the queue drops at its limit only; left out: {}",
+        aqm.kind(),
+        shown(aqm)
+    )
 }
 
 /// What no system but a cross-protect router does, for a note.

@@ -165,6 +165,21 @@ fn table() -> Vec<Row> {
             ("weights", json!(["precedence"])),
             ("limit", json!(["999 packets", "1 MB", "20 ms"])),
             ("queues", json!([1, 100, 256, 65536])),
+            ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
+        ],
+    ));
+    all.extend(queue(
+        "fq",
+        Some("fq"),
+        "FqSpec",
+        &[
+            ("limit", json!(["999 packets", "1 MB", "20 ms"])),
+            ("memory_limit", json!(["16 MiB", "8 GiB"])),
+            ("queues", json!([1, 1000, 4096])),
+            ("quantum", json!(["300 B"])),
+            ("drop_batch", json!([1])),
+            ("guard", json!(["total"])),
+            ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
         ],
     ));
     all.extend(queue(
@@ -280,6 +295,7 @@ fn of_class() -> Vec<Row> {
             ("aqm", json!([{"red": {}}, {"wred": {}}, {"codel": {}}])),
             ("fair_queue", json!([{}])),
             ("drr", json!([{}])),
+            ("fq", json!([{}, {"aqm": {"codel": {}}}])),
             ("fq_codel", json!([{}])),
             ("set_dscp", json!(["cs1"])),
             ("set_exp", json!([3])),
@@ -526,7 +542,7 @@ fn a_parameter_changes_the_commands_or_is_named() {
                 object[key] = value.clone();
                 // What excludes the rest of the class.
                 let table = object.as_object_mut().unwrap();
-                if ["drr", "fq_codel", "fair_queue"].contains(&key) {
+                if ["drr", "fq", "fq_codel", "fair_queue"].contains(&key) {
                     table.remove("queue_limit");
                 }
                 let what = format!("{} = {value}", row.key);

@@ -55,8 +55,7 @@ impl Class<'_> {
 
     /// Whether its flows have queues of their own.
     pub(crate) fn has_flow_queues(&self) -> bool {
-        let c = self.spec;
-        c.fair_queue.is_some() || c.drr.is_some() || c.fq_codel.is_some()
+        self.spec.has_flow_queues()
     }
 
     /// How much may wait in its own queue; none without one.
@@ -141,16 +140,13 @@ impl<'a> Question<'a> {
             }
             Some(DisciplineSpec::Fifo(fifo)) => {
                 crate::rules::queues::fifo(name, fifo, rate, self.whose, &mut self.hits);
-                if let Some(AqmSpec::Codel(codel)) = &fifo.aqm {
-                    let (whose, hits) = (self.whose, &mut self.hits);
-                    target_of_link(name, codel, "aqm.codel.target", rate, whose, hits);
-                }
-            }
-            Some(DisciplineSpec::FqCodel(fq)) => {
-                let (whose, hits) = (self.whose, &mut self.hits);
-                target_of_link(name, &fq.codel(), "target", rate, whose, hits);
             }
             _ => {}
+        }
+        let managed = self.policies.get(name).and_then(DisciplineSpec::managed_by);
+        if let Some((key, AqmSpec::Codel(codel))) = managed {
+            let (whose, hits) = (self.whose, &mut self.hits);
+            target_of_link(name, &codel, &format!("{key}target"), rate, whose, hits);
         }
     }
 

@@ -160,6 +160,7 @@ engines! {
     Wfq => Pgps,
     FlowWfq => Leaf,
     Drr => Leaf,
+    Fq => Leaf,
     FqCodel => Leaf,
     ClassBased => Tree,
     Fan => Fan,
@@ -430,7 +431,7 @@ impl Discipline {
             Engine::Fifo(leaf)
                 if leaf.thresholds.is_none()
                     && matches!(leaf.queue, Queue::Ring(_))
-                    && !leaf.aqm.as_ref().is_some_and(Aqm::counts_bytes) =>
+                    && leaf.aqm.as_ref().is_none_or(Aqm::decides_by_packets) =>
             {
                 let aqm = leaf.aqm.clone().map(ArrivalAqm::new);
                 Some((leaf.bound.as_limit(), aqm))

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Lossy, Turn};
+use crate::aqm::{Aqm, Backlog, Lossy, Managed, Turn};
 use crate::evidence::{Cause, Evidence, QueueLimit};
-use crate::sched::flow_queue::FlowQueue;
+use crate::sched::flow_queue::{FlowQueue, Offered};
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
 
@@ -116,7 +116,7 @@ pub(crate) enum Queue {
     /// A fair queue by conversation.
     Fair(Conversations),
     /// A fair queue that pushes out from the longest of its queues.
-    Flows(Box<FlowQueue>),
+    Flows(Box<dyn FlowQueue>),
 }
 
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl Leaf {
     pub(crate) fn lose(&mut self, lossy: Lossy) {
         if let Queue::Ring(ring) | Queue::Judged(ring) = &mut self.queue {
             self.queue = Queue::Judged(std::mem::take(ring));
-            self.aqm = Some(Aqm::Lossy(lossy));
+            self.aqm = Some(Aqm::Lossy(Managed::new(lossy)));
         }
     }
 
@@ -186,8 +186,9 @@ impl Leaf {
             let backlog = Backlog {
                 packets: self.packets,
                 bytes: self.bytes,
+                head: head(aqm, &self.queue),
             };
-            match aqm.arrival(cx.now, backlog, &packet, cx.rng) {
+            match aqm.arrival(cx.now, &backlog, &packet, cx.rng) {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => {
@@ -228,7 +229,7 @@ impl Leaf {
 
     #[inline(never)]
     fn offer_to_flows(&mut self, packet: Packet, unmarked: Packet, cx: &mut Cx<'_>) -> i64 {
-        let before = self.packets;
+        let (before, now) = (self.packets, cx.now);
         let Queue::Flows(flows) = &mut self.queue else {
             return 0;
         };
@@ -236,20 +237,25 @@ impl Leaf {
             self.refuse(unmarked, cx);
             return 0;
         }
-        flows.prepare(cx.rng);
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        let kept = flows.offer(packet, &mut |victim: Packet| {
+        let (rng, mut books) = cx.split();
+        let offered = flows.offer(now, packet, rng, &mut |victim: Packet| {
             *packets -= 1;
             *bytes -= u64::from(victim.len);
-            cx.evicted(victim, DropReason::PushedOut);
+            books.evicted(victim, DropReason::PushedOut);
         });
-        if kept {
-            self.take_in(&packet, packet.ecn != unmarked.ecn, cx);
-        } else {
-            cx.refused(unmarked, DropReason::PushedOut);
-            if self.packets == 0 {
-                self.emptied(cx.now);
+        match offered {
+            Offered::Queued { marked } => {
+                let marked = marked || packet.ecn != unmarked.ecn;
+                self.take_in(&packet, marked, cx);
             }
+            Offered::PushedOut => {
+                cx.refused(unmarked, DropReason::PushedOut);
+                if self.packets == 0 {
+                    self.emptied(now);
+                }
+            }
+            Offered::Dropped(reason) => cx.refused(unmarked, reason),
         }
         i64::from(self.packets) - i64::from(before)
     }
@@ -300,9 +306,21 @@ impl Leaf {
     fn pop_judged(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         let mut turn = Turn::First;
         loop {
-            let mut packet = self.take_head(cx.now)?;
+            let Some(mut packet) = self.take_head(cx.now) else {
+                if let Some(aqm) = &mut self.aqm {
+                    aqm.exhausted(cx.now, turn);
+                }
+                return None;
+            };
             let verdict = match &mut self.aqm {
-                Some(aqm) => aqm.departure(&mut turn, cx.now, &packet, self.bytes),
+                Some(aqm) => {
+                    let backlog = Backlog {
+                        packets: self.packets,
+                        bytes: self.bytes,
+                        head: head(aqm, &self.queue),
+                    };
+                    aqm.departure(&mut turn, cx.now, &backlog, &packet, cx.rng)
+                }
                 None => Verdict::Pass,
             };
             match verdict {
@@ -327,12 +345,18 @@ impl Leaf {
             return None;
         };
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        let found = flows.pop(cx.now, &mut |victim: Packet, reason| {
+        let (now, (rng, mut books)) = (cx.now, cx.split());
+        let found = flows.pop(now, rng, &mut |victim: Packet, reason| {
             *packets -= 1;
             *bytes -= u64::from(victim.len);
-            cx.evicted(victim, reason);
+            books.evicted(victim, reason);
         });
-        let (packet, marked) = found?;
+        let Some((packet, marked)) = found else {
+            if self.packets == 0 {
+                self.emptied(now);
+            }
+            return None;
+        };
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         if self.packets == 0 {
@@ -387,6 +411,9 @@ impl Leaf {
     pub(crate) fn transmits_until(&mut self, end: Time) {
         if self.packets == 0 {
             self.emptied(end);
+        }
+        if let Queue::Flows(flows) = &mut self.queue {
+            flows.transmits_until(end);
         }
     }
 
@@ -472,6 +499,15 @@ impl Leaf {
             Queue::Fair(f) => f.memory_bytes(),
             Queue::Flows(f) => f.memory_bytes(flows),
         }
+    }
+}
+
+/// Since when the first packet of a queue that is first in, first out waits, if its AQM asks.
+#[inline]
+fn head(aqm: &Aqm, queue: &Queue) -> Option<Time> {
+    match queue {
+        Queue::Ring(r) | Queue::Judged(r) if aqm.asks_head() => r.front().map(|p| p.arrived),
+        _ => None,
     }
 }
 

@@ -7,7 +7,8 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Limit, Rate, RateOrPercent};
 
 use crate::leaf::Bound;
-use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, FqCodelSpec};
+use crate::sched::flow_queue::FlowQueueSpec;
+use crate::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec};
 use crate::tree::{Division, Enclosing};
 
 /// A policy or a class of one. Rates are in b/s.
@@ -122,14 +123,9 @@ pub(crate) fn outline(
             top.queue = Some("flow-wfq".to_owned());
             top.fair(s);
         }
-        DisciplineSpec::Drr(s) => {
-            top.queue = Some("drr".to_owned());
-            top.bound(s.limit, rate);
-        }
-        DisciplineSpec::FqCodel(s) => {
-            top.queue = Some("fq-codel".to_owned());
-            top.fq_codel(s, rate);
-        }
+        DisciplineSpec::Drr(s) => top.fair_queue(s, spec.kind(), rate),
+        DisciplineSpec::Fq(s) => top.fair_queue(s, spec.kind(), rate),
+        DisciplineSpec::FqCodel(s) => top.fair_queue(s, spec.kind(), rate),
         DisciplineSpec::Fan(s) => {
             top.queue = Some("fan".to_owned());
             top.bound(s.limit, rate);
@@ -196,16 +192,14 @@ fn class(
     }
     out.queue = Some(name);
     let own = d.guaranteed.unwrap_or(rate);
-    if let Some(d) = &c.drr {
-        out.bound(d.limit, own);
-    } else if let Some(f) = &c.fq_codel {
-        out.fq_codel(f, own);
-        return out;
-    } else {
-        out.queue_of(c, own);
+    match c.flow_queue() {
+        Some((_, flows)) => out.flows(flows, own),
+        None => out.queue_of(c, own),
     }
     out.dscp_limits = dscp_limits(c, own);
-    out.manage(c.aqm.as_ref(), c.waiting_limit(), own);
+    if c.aqm.is_some() {
+        out.manage(c.aqm.as_ref(), c.waiting_limit(), own);
+    }
     out
 }
 
@@ -224,11 +218,15 @@ impl Outline {
         }
     }
 
-    fn fq_codel(&mut self, f: &FqCodelSpec, rate: Rate) {
-        self.bound(f.limit, rate);
-        let memory = f.memory_limit.0;
-        self.limit_bytes = Some(self.limit_bytes.unwrap_or(memory).min(memory));
-        self.aqm = Some("codel");
+    fn fair_queue(&mut self, f: &dyn FlowQueueSpec, name: &str, rate: Rate) {
+        self.queue = Some(name.to_owned());
+        self.flows(f, rate);
+    }
+
+    fn flows(&mut self, f: &dyn FlowQueueSpec, rate: Rate) {
+        let bound = f.bound(rate);
+        self.holds(&bound);
+        self.manage(f.aqm().as_ref(), bound.as_limit(), rate);
     }
 }
 
@@ -256,7 +254,10 @@ fn dscp_limits(c: &ClassSpec, rate: Rate) -> Vec<DscpLimit> {
 
 impl Outline {
     fn bound(&mut self, limit: Limit, rate: Rate) {
-        let bound = Bound::new(limit, rate);
+        self.holds(&Bound::new(limit, rate));
+    }
+
+    fn holds(&mut self, bound: &Bound) {
         self.limit_packets = bound.max_packets();
         self.limit_bytes = (bound.bytes < u64::MAX).then_some(bound.bytes);
     }

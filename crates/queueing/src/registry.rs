@@ -69,6 +69,10 @@ const CLASS: &[Kind] = &[
         summary: "Deficit round robin by flow inside the class.",
     },
     Kind {
+        kind: "fq",
+        summary: "Fair queueing with new flows first inside the class, under any AQM.",
+    },
+    Kind {
         kind: "fq_codel",
         summary: "FQ-CoDel inside the class.",
     },

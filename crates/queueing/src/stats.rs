@@ -108,7 +108,46 @@ pub(crate) struct Cx<'a> {
     pub(crate) total: &'a mut Total,
 }
 
+/// The account alone.
+pub(crate) struct Books<'a> {
+    drops: &'a mut Drops,
+    stats: &'a mut [LeafStats],
+    total: &'a mut Total,
+}
+
+impl Books<'_> {
+    /// A packet that was queued is given up.
+    pub(crate) fn evicted(&mut self, packet: Packet, reason: DropReason) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.dropped_queued_packets += 1;
+        s.dropped_queued_bytes += u64::from(packet.len);
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(packet.len);
+        self.refused(packet, reason);
+    }
+
+    /// A packet that was not queued is given up.
+    #[inline]
+    fn refused(&mut self, packet: Packet, reason: DropReason) {
+        let s = &mut self.stats[usize::from(packet.leaf)];
+        s.drops_packets[reason.index()] += 1;
+        s.drops_bytes[reason.index()] += u64::from(packet.len);
+        self.drops.push(packet, reason);
+    }
+}
+
 impl Cx<'_> {
+    /// The random stream, and the account.
+    #[inline]
+    pub(crate) fn split(&mut self) -> (&mut Rng, Books<'_>) {
+        let books = Books {
+            drops: self.drops,
+            stats: self.stats,
+            total: self.total,
+        };
+        (self.rng, books)
+    }
+
     #[inline]
     pub(crate) fn offered(&mut self, packet: &Packet) {
         let s = &mut self.stats[usize::from(packet.leaf)];
@@ -119,21 +158,13 @@ impl Cx<'_> {
     /// A packet that was not queued is given up.
     #[inline]
     pub(crate) fn refused(&mut self, packet: Packet, reason: DropReason) {
-        let s = &mut self.stats[usize::from(packet.leaf)];
-        s.drops_packets[reason.index()] += 1;
-        s.drops_bytes[reason.index()] += u64::from(packet.len);
-        self.drops.push(packet, reason);
+        self.split().1.refused(packet, reason);
     }
 
     /// A packet that was queued is given up.
     #[inline]
     pub(crate) fn evicted(&mut self, packet: Packet, reason: DropReason) {
-        let s = &mut self.stats[usize::from(packet.leaf)];
-        s.dropped_queued_packets += 1;
-        s.dropped_queued_bytes += u64::from(packet.len);
-        self.total.packets -= 1;
-        self.total.bytes -= u64::from(packet.len);
-        self.refused(packet, reason);
+        self.split().1.evicted(packet, reason);
     }
 
     #[inline]

@@ -24,12 +24,9 @@ pub use crate::fan::BareFairQueue;
 /// From now on every queue of a discipline that is first in, first out loses packets that are to leave,
 /// each with this probability, and keeps no other queue management: the contract allows an AQM to drop
 /// several in a row, and the last.
-pub fn lose_at_departure(discipline: &mut Discipline, chance: f64, seed: u64) {
-    for (i, leaf) in (0..).zip(discipline.leaves_mut()) {
-        leaf.lose(Lossy::new(
-            chance,
-            Rng::named(seed, i, "lossy", "departures"),
-        ));
+pub fn lose_at_departure(discipline: &mut Discipline, chance: f64) {
+    for leaf in discipline.leaves_mut() {
+        leaf.lose(Lossy { chance });
     }
 }
 

@@ -85,7 +85,7 @@ impl Driver {
     /// The same whose queues lose packets at departure, the last ones as well.
     fn losing(preset: &Preset, seed: u64) -> Self {
         let mut d = Self::new(preset, seed);
-        lose_at_departure(&mut d.discipline, 0.4, seed);
+        lose_at_departure(&mut d.discipline, 0.4);
         d
     }
 

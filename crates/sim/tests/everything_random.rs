@@ -16,7 +16,7 @@ use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 9] = [
+const OUT: [&str; 10] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -24,6 +24,7 @@ const OUT: [&str; 9] = [
     "{flow-wfq: {}}",
     "{drr: {}}",
     "{fq-codel: {}}",
+    "{fq: {limit: 50 packets, aqm: {red: {}}}}",
     "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}, set_dscp: af41}, {name: q, match: {exp: 5}, bandwidth: 20 %, police: {rate: 10 %, exceed: {set-exp: 0}}}, {name: class-default, fair_queue: {}}]}}",
     "{class-based: {classes: [{name: x, match: {input: a0}, bandwidth: 30 %, aqm: {wred: {}}}, {name: class-default, shape: {rate: 70 %}, queue_limit: 20 packets}]}}",
 ];

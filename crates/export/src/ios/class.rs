@@ -17,6 +17,7 @@ use super::matching::ClassMaps;
 use super::numbers::{kbps, ms, quoted, time, whole_percent};
 use crate::Notes;
 use crate::settings::changed;
+use crate::settings::no_aqm_of;
 
 /// What `queue-limit` is where it is not written, on platforms before IOS XE.
 const DEFAULT_LIMIT: Limit = Limit::Packets(64);
@@ -74,11 +75,7 @@ impl Writer<'_> {
             self.queue_limit_of(&format!("precedence {precedence} "), *limit);
         }
         let place = self.place.clone();
-        let drr = c.drr.as_ref();
-        let drr = drr.map(|d| flows::drr(d, self.rate, &place, self.notes));
-        let fq_codel = c.fq_codel.as_ref();
-        let fq_codel = fq_codel.map(|f| flows::fq_codel(f, self.rate, &place, self.notes));
-        if let Some(fair) = drr.or(fq_codel) {
+        if let Some(fair) = flows::of_class(c, self.rate, &place, self.notes) {
             let limit = Limit::Packets(fair.hold_queue);
             self.queue_limit(limit);
             self.fair_queue(&fair, Some(limit));
@@ -90,11 +87,8 @@ impl Writer<'_> {
             platform: self.platform,
             limit: c.waiting_limit(),
         };
-        match &c.aqm {
-            Some(AqmSpec::Wred(w)) => wred(self.out, "  ", w, at, &self.place, self.notes),
-            Some(AqmSpec::Red(r)) => red(self.out, "  ", r, at, &self.place, self.notes),
-            Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, &self.place, self.notes),
-            None => {}
+        if let Some(aqm) = &c.aqm {
+            managed(self.out, "  ", aqm, at, &self.place, self.notes);
         }
         if let Some(d) = c.set_dscp {
             self.line(format!("set dscp {d}"));
@@ -450,6 +444,23 @@ pub(super) struct Place {
     pub(super) platform: Platform,
     /// How much may wait.
     pub(super) limit: Limit,
+}
+
+/// Active queue management of a queue.
+pub(super) fn managed(
+    out: &mut String,
+    indent: &str,
+    aqm: &AqmSpec,
+    at: Place,
+    place: &str,
+    notes: &mut Notes,
+) {
+    match aqm {
+        AqmSpec::Wred(w) => wred(out, indent, w, at, place, notes),
+        AqmSpec::Red(r) => red(out, indent, r, at, place, notes),
+        AqmSpec::Codel(codel) => flows::no_codel(codel, place, notes),
+        other => notes.add(place, no_aqm_of("IOS", other)),
+    }
 }
 
 /// The `random-detect` lines.

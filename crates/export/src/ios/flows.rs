@@ -3,7 +3,8 @@
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::aqm::CodelSpec;
 use spillgate_queueing::spec::{
-    DrrSpec, FairQueueSpec, FanSpec, FlowWeights, FqCodelSpec, WfqSpec, WfqWeights,
+    ClassSpec, DrrSpec, FairQueueSpec, FanSpec, FlowWeights, FqCodelSpec, FqSpec, WfqSpec,
+    WfqWeights,
 };
 
 use crate::Notes;
@@ -126,6 +127,38 @@ pub(super) fn drr(
         queues: conversations(d.queues, place, notes),
         weights: weights(d.weights),
         ..unthreatened(hold_queue(d.limit, rate, place, notes))
+    }
+}
+
+/// For a fair queue that serves new flows first.
+pub(super) fn fq(f: &FqSpec, rate: Option<Rate>, place: &str, notes: &mut Notes) -> FairQueueSpec {
+    let rest = changed(f, &["limit", "queues"]);
+    notes.add(
+        place,
+        format!(
+            "IOS has no fair queue that serves new flows first: fair-queue stands for it{}",
+            without(&rest)
+        ),
+    );
+    FairQueueSpec {
+        queues: conversations(f.queues, place, notes),
+        weights: FlowWeights::Equal,
+        ..unthreatened(hold_queue(f.limit, rate, place, notes))
+    }
+}
+
+/// For the fair queue by flow of a class, if it has one that IOS lacks.
+pub(super) fn of_class(
+    c: &ClassSpec,
+    rate: Option<Rate>,
+    place: &str,
+    notes: &mut Notes,
+) -> Option<FairQueueSpec> {
+    match (&c.drr, &c.fq, &c.fq_codel) {
+        (Some(d), ..) => Some(drr(d, rate, place, notes)),
+        (_, Some(f), _) => Some(fq(f, rate, place, notes)),
+        (.., Some(f)) => Some(fq_codel(f, rate, place, notes)),
+        _ => None,
     }
 }
 

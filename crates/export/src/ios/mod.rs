@@ -15,7 +15,6 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Limit, Rate};
 use spillgate_import::{counted, interface_bandwidth};
-use spillgate_queueing::aqm::AqmSpec;
 use spillgate_queueing::spec::{
     ClassBasedSpec, DisciplineSpec, FairQueueSpec, FifoSpec, MatchSpec,
 };
@@ -193,6 +192,10 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             let fair = flows::drr(d, port.rate, &place, notes);
             fair_queue(out, &fair, &place, notes);
         }
+        Some(DisciplineSpec::Fq(f)) => {
+            let fair = flows::fq(f, port.rate, &place, notes);
+            fair_queue(out, &fair, &place, notes);
+        }
         Some(DisciplineSpec::FqCodel(f)) => {
             let fair = flows::fq_codel(f, port.rate, &place, notes);
             fair_queue(out, &fair, &place, notes);
@@ -294,11 +297,8 @@ fn fifo_queue(
         platform,
         limit: fifo.limit,
     };
-    match &fifo.aqm {
-        Some(AqmSpec::Wred(wred)) => class::wred(out, " ", wred, at, place, notes),
-        Some(AqmSpec::Red(red)) => class::red(out, " ", red, at, place, notes),
-        Some(AqmSpec::Codel(codel)) => flows::no_codel(codel, place, notes),
-        None => {}
+    if let Some(aqm) = &fifo.aqm {
+        class::managed(out, " ", aqm, at, place, notes);
     }
     if let Some(packets) = flows::hold_queue(fifo.limit, rate, place, notes) {
         let _ = writeln!(out, " hold-queue {packets} out");

@@ -2,14 +2,14 @@
 
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::spec::{
-    CdtPolicy, DrrSpec, FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec, Guard,
-    WfqSpec, WfqWeights,
+    AqmSpec, CdtPolicy, DrrSpec, FairQueueSpec, FanScheduler, FanSpec, FlowWeights, FqCodelSpec,
+    FqSpec, Guard, WfqSpec, WfqWeights,
 };
 
 use super::queue::delays;
 use crate::Notes;
 use crate::limits::in_packets;
-use crate::settings::{no_admission, shown};
+use crate::settings::{changed, no_admission, no_aqm_of, shown};
 
 /// Packets that a flow of `sfq` holds at most (`SFQ_MAX_DEPTH` of Linux).
 const DEPTH: u64 = 127;
@@ -129,6 +129,9 @@ pub(super) fn wfq(w: &WfqSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
 
 /// `sfq` for DRR: Linux's `drr` has classes, not flows, and `sfq` turns by deficit.
 pub(super) fn drr(d: &DrrSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    if let Some(aqm) = &d.aqm {
+        notes.add(place, no_aqm_of("sfq", aqm));
+    }
     let queues = d.queues.unwrap_or(QUEUES).next_power_of_two();
     let hashed = match d.queues {
         None => format!(", and flows are hashed into {queues} queues"),
@@ -172,6 +175,58 @@ pub(super) fn fan(f: &FanSpec, rate: Rate, place: &str, notes: &mut Notes) -> St
         quantum: Some(quantum.0),
         depth: DEPTH,
         queues: QUEUES,
+        from_head: true,
+    };
+    sfq.text(place, notes)
+}
+
+/// `fq_codel` where it is that, else `sfq`.
+pub(super) fn fq(f: &FqSpec, rate: Rate, place: &str, notes: &mut Notes) -> String {
+    let hashed = |queues: u32, notes: &mut Notes| match f.queues {
+        None => notes.add(
+            place,
+            format!("flows are hashed into {queues} queues, where each had its own (`queues`)"),
+        ),
+        Some(n) if n != queues => {
+            notes.add(place, format!("of {n} queues there are {queues}"));
+        }
+        Some(_) => {}
+    };
+    if let Some(AqmSpec::Codel(codel)) = &f.aqm {
+        let queues = f.queues.unwrap_or(QUEUES);
+        hashed(queues, notes);
+        let whole = FqCodelSpec {
+            limit: f.limit,
+            memory_limit: f.memory_limit,
+            flows: queues,
+            quantum: f.quantum,
+            drop_batch: f.drop_batch,
+            guard: f.guard,
+            ..FqCodelSpec::under(codel)
+        };
+        return fq_codel(&whole, rate, place, notes);
+    }
+    let queues = f.queues.unwrap_or(QUEUES).next_power_of_two();
+    hashed(queues, notes);
+    let rest = changed(f, &["aqm", "limit", "quantum", "queues"]);
+    let rest = match rest.is_empty() {
+        true => rest,
+        false => format!("; left out: {rest}"),
+    };
+    notes.add(
+        place,
+        format!(
+            "sfq stands for the fair queue: new flows do not go first, a flow holds {DEPTH} packets at most, the longest in packets, not in bytes, gives when it is full{rest}"
+        ),
+    );
+    if let Some(aqm) = &f.aqm {
+        notes.add(place, no_aqm_of("sfq", aqm));
+    }
+    let sfq = Sfq {
+        limit: in_packets(f.limit, Some(rate), "sfq", place, notes).unwrap_or(10_240),
+        quantum: Some(f.quantum.0),
+        depth: DEPTH,
+        queues,
         from_head: true,
     };
     sfq.text(place, notes)

@@ -265,6 +265,7 @@ impl<'s> Script<'s> {
                 Some(aqm) => queue::managed(aqm, f.limit, rate, u64::MAX, &place, notes),
             },
             Some(DisciplineSpec::Drr(d)) => flows::drr(d, rate, &place, notes),
+            Some(DisciplineSpec::Fq(f)) => flows::fq(f, rate, &place, notes),
             Some(DisciplineSpec::FqCodel(f)) => flows::fq_codel(f, rate, &place, notes),
             Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &place, notes),
             Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &place, notes),

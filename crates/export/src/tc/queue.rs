@@ -12,7 +12,7 @@ use spillgate_queueing::spec::ClassSpec;
 use super::flows;
 use crate::Notes;
 use crate::limits::in_packets;
-use crate::settings::{changed, shown};
+use crate::settings::{changed, no_aqm_of, shown};
 
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
@@ -48,6 +48,10 @@ pub(super) fn leaf(
     if let Some(d) = &class.drr {
         no_aqm(class, place, notes);
         return flows::drr(d, rate, place, notes);
+    }
+    if let Some(f) = &class.fq {
+        no_aqm(class, place, notes);
+        return flows::fq(f, rate, place, notes);
     }
     if let Some(f) = &class.fq_codel {
         return flows::fq_codel(f, rate, place, notes);
@@ -107,6 +111,10 @@ pub(super) fn managed(
             red(&one, limit, rate, place, notes)
         }
         AqmSpec::Codel(c) => codel(c, limit, rate, place, notes),
+        other => {
+            notes.add(place, no_aqm_of("tc", other));
+            fifo(limit, rate)
+        }
     }
 }
 

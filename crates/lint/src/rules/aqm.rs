@@ -43,11 +43,12 @@ impl Table {
 
 pub(super) fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
-        if let Some(fq) = &v.classes[i].spec.fq_codel {
-            let codel = fq.codel();
-            target(v, i, &codel, "fq_codel.target");
+        let spec = v.classes[i].spec;
+        if let Some((key, AqmSpec::Codel(codel))) = &spec.managed_by() {
+            target(v, i, codel, &format!("{key}target"));
         }
-        let Some(aqm) = v.classes[i].spec.aqm.clone() else {
+        // Thresholds are of the whole queue.
+        let Some(aqm) = spec.aqm.clone() else {
             continue;
         };
         let (profiles, weight, ecn) = match &aqm {
@@ -72,10 +73,10 @@ pub(super) fn check(v: &mut View<'_>) {
                 )
             }
             AqmSpec::Codel(codel) => {
-                target(v, i, codel, "aqm.codel.target");
                 reaction(v, i, codel.ecn || codel.ce_threshold.is_some());
                 continue;
             }
+            _ => continue,
         };
         limits(v, i, &profiles);
         for p in profiles.iter().filter(|p| p.written) {

@@ -20,12 +20,9 @@ impl ArrivalAqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
     pub fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet, rng: &mut Rng) -> Verdict {
-        // One that counts bytes is no ArrivalAqm.
-        let backlog = Backlog {
-            packets: waiting,
-            bytes: 0,
-        };
-        self.0.arrival(now, backlog, packet, rng)
+        // One that asks for more is no ArrivalAqm.
+        let backlog = Backlog::of(waiting, 0);
+        self.0.arrival(now, &backlog, packet, rng)
     }
 
     /// The packet that was passed last is lost to the limit.

@@ -106,7 +106,7 @@ impl CodelSpec {
     }
 
     /// Checks the parameters.
-    pub(crate) fn params(&self, at: &mut At<'_>) -> Result<CodelParams, BuildError> {
+    fn params(&self, at: &mut At<'_>) -> Result<CodelParams, BuildError> {
         at.check(
             !self.target.is_zero(),
             "target",
@@ -158,10 +158,12 @@ impl CodelSpec {
     }
 
     pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Codel, BuildError> {
-        Ok(Codel {
-            judge: Judge::new(self.params(at)?),
-            vars: CodelVars::NEW,
-        })
+        self.running(at)
+    }
+
+    /// A new CoDel.
+    pub(crate) fn running(&self, at: &mut At<'_>) -> Result<Codel, BuildError> {
+        Ok(Codel::new(self.params(at)?))
     }
 }
 
@@ -234,22 +236,11 @@ impl CodelVars {
         dropping: false,
     };
 
-    /// Whether nothing is remembered.
-    pub(crate) fn is_new(&self) -> bool {
-        *self == Self::NEW
-    }
-
     /// The queue was found empty.
     #[inline]
-    pub(crate) fn emptied(&mut self) {
+    fn retire(&mut self) {
         self.first_above = Time::MAX;
         self.dropping = false;
-    }
-
-    /// So many packets were dropped since there was no room: CoDel is to stay as aggressive as if
-    /// it had dropped them (Linux).
-    pub(crate) fn overflowed(&mut self, packets: u32) {
-        self.count = self.count.saturating_add(packets);
     }
 
     /// RFC 8289's `ok_to_drop`: a packet waited so long, `backlog` bytes still wait behind it.
@@ -284,14 +275,6 @@ impl CodelVars {
         self.root = root.clamp(1, u64::from(u16::MAX)) as u16;
     }
 
-    /// The queue ran empty within a departure.
-    pub(crate) fn exhausted(&mut self, judge: &Judge, now: Time, turn: Turn) {
-        if turn == Turn::Began {
-            self.begin(&judge.params, judge.params.clock(now));
-        }
-        self.emptied();
-    }
-
     /// A period of dropping begins; the first packet of it is gone.
     fn begin(&mut self, p: &CodelParams, now: Time) {
         let grew = self.count.saturating_sub(self.last_count);
@@ -309,15 +292,15 @@ impl CodelVars {
     }
 }
 
-/// Parameters of CoDel with a memory of what was decided last, for whoever asks.
+/// A running CoDel: parameters with a memory of what was decided last, for whoever asks.
 #[derive(Clone, Debug)]
-pub(crate) struct Judge {
+pub(crate) struct Codel {
     params: CodelParams,
     /// Packets that the last departure dropped or marked: flow, number, why.
     decided: Vec<(u32, u32, Waited)>,
 }
 
-impl Judge {
+impl Codel {
     pub(crate) fn new(params: CodelParams) -> Self {
         Self {
             params,
@@ -328,7 +311,7 @@ impl Judge {
     /// The verdict on a packet that was taken from the head of its queue, `backlog` bytes waiting
     /// behind it. After a drop the next packet is to be asked for with the same `turn`.
     #[inline]
-    pub(crate) fn departure(
+    fn judge(
         &mut self,
         vars: &mut CodelVars,
         turn: &mut Turn,
@@ -425,43 +408,67 @@ impl Judge {
         };
         self.decided.push((packet.flow, packet.seq, why));
     }
-
-    /// Why the last departure dropped or marked a packet.
-    pub(crate) fn evidence(&self, packet: &Packet) -> Option<Cause> {
-        let mut found = self.decided.iter().rev();
-        let of = found.find(|(flow, seq, _)| (*flow, *seq) == (packet.flow, packet.seq))?;
-        Some(Cause::Waited(of.2))
-    }
-}
-
-/// A running CoDel.
-#[derive(Clone, Debug)]
-pub(crate) struct Codel {
-    judge: Judge,
-    vars: CodelVars,
 }
 
 impl Automaton for Codel {
+    type Vars = CodelVars;
+
     const JUDGES_DEPARTURES: bool = true;
 
+    fn vars(&self) -> CodelVars {
+        CodelVars::NEW
+    }
+
     #[inline]
-    fn arrival<D: Draw>(&mut self, _: Time, _: Backlog, _: &Packet, _: &mut D) -> Verdict {
+    fn arrival<D: Draw>(
+        &mut self,
+        _: &mut CodelVars,
+        _: Time,
+        _: &Backlog,
+        _: &Packet,
+        _: &mut D,
+    ) -> Verdict {
         Verdict::Pass
     }
 
     #[inline]
-    fn departure(&mut self, turn: &mut Turn, now: Time, packet: &Packet, backlog: u64) -> Verdict {
-        self.judge
-            .departure(&mut self.vars, turn, now, packet, backlog)
+    fn departure<D: Draw>(
+        &mut self,
+        vars: &mut CodelVars,
+        turn: &mut Turn,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        _: &mut D,
+    ) -> Verdict {
+        self.judge(vars, turn, now, packet, backlog.bytes)
+    }
+
+    /// CoDel is to stay as aggressive as if it had dropped them (Linux).
+    fn pushed_out(&self, vars: &mut CodelVars, packets: u32) {
+        vars.count = vars.count.saturating_add(packets);
+    }
+
+    fn exhausted(&self, vars: &mut CodelVars, now: Time, turn: Turn) {
+        if turn == Turn::Began {
+            vars.begin(&self.params, self.params.clock(now));
+        }
+        vars.retire();
     }
 
     #[inline]
-    fn emptied(&mut self, _: Time) {
-        self.vars.emptied();
+    fn retired(&self, vars: &mut CodelVars) {
+        vars.retire();
+    }
+
+    fn is_new(&self, vars: &CodelVars) -> bool {
+        *vars == CodelVars::NEW
     }
 
     fn cause(&self, packet: &Packet) -> Option<Cause> {
-        self.judge.evidence(packet)
+        let mut found = self.decided.iter().rev();
+        let of = found.find(|(flow, seq, _)| (*flow, *seq) == (packet.flow, packet.seq))?;
+        Some(Cause::Waited(of.2))
     }
 }
 

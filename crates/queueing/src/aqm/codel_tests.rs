@@ -8,8 +8,8 @@ fn ms(t: f64) -> Time {
     Time::from_secs_f64(t / 1e3)
 }
 
-fn judge(spec: &CodelSpec) -> Judge {
-    Judge::new(crate::recipe::test_at(|at| spec.params(at)).unwrap())
+fn judge(spec: &CodelSpec) -> Codel {
+    Codel::new(crate::recipe::test_at(|at| spec.params(at)).unwrap())
 }
 
 fn packet(arrived: Time, ecn: Ecn) -> Packet {
@@ -37,7 +37,7 @@ fn departures(spec: &CodelSpec, ecn: Ecn, n: u32, gap: f64) -> (Vec<f64>, Vec<f6
         while left > 0 {
             left -= 1;
             let p = packet(Time::ZERO, ecn);
-            match judge.departure(&mut vars, &mut turn, now, &p, 120 * u64::from(left)) {
+            match judge.judge(&mut vars, &mut turn, now, &p, 120 * u64::from(left)) {
                 Verdict::Pass => break,
                 Verdict::Mark => {
                     marks.push(f64::from(visit) * gap);
@@ -69,7 +69,7 @@ fn drops_come_faster_with_the_root_of_their_number() {
         let now = ms(50.0) + Dur::from_us(us);
         let p = waited_for(now, Dur::from_ms(50), Ecn::NotEct);
         let mut turn = Turn::First;
-        while judge.departure(&mut vars, &mut turn, now, &p, 100_000) != Verdict::Pass {
+        while judge.judge(&mut vars, &mut turn, now, &p, 100_000) != Verdict::Pass {
             seen.push(us as f64 / 1e3 - 100.0);
         }
     }
@@ -150,7 +150,7 @@ fn linux_counts_in_ticks() {
         let mut ask = |now, arrived| {
             let mut turn = Turn::First;
             let p = packet(arrived, Ecn::Ect0);
-            judge.departure(&mut vars, &mut turn, now, &p, 1_000_000)
+            judge.judge(&mut vars, &mut turn, now, &p, 1_000_000)
         };
         let verdicts = at.map(|now| ask(now, Time::ZERO));
         (verdicts, vars)
@@ -207,7 +207,7 @@ fn a_queue_of_one_packet_is_good() {
     for i in 0..1000 {
         let now = ms(1000.0 + f64::from(i));
         let p = waited_for(now, Dur::from_ms(900), Ecn::NotEct);
-        let verdict = judge.departure(&mut vars, &mut Turn::First, now, &p, 1514);
+        let verdict = judge.judge(&mut vars, &mut Turn::First, now, &p, 1514);
         assert_eq!((verdict, vars), (Verdict::Pass, CodelVars::NEW));
     }
 }
@@ -222,8 +222,8 @@ fn the_threshold_of_marks_is_on_its_own() {
     let (mut judge, mut vars) = (judge(&spec), CodelVars::NEW);
     let mut ask = |waited: u64, ecn| {
         let p = waited_for(ms(1000.0), Dur::from_us(waited), ecn);
-        let verdict = judge.departure(&mut vars, &mut Turn::First, ms(1000.0), &p, 1_000_000);
-        (verdict, judge.evidence(&p))
+        let verdict = judge.judge(&mut vars, &mut Turn::First, ms(1000.0), &p, 1_000_000);
+        (verdict, judge.cause(&p))
     };
     assert_eq!(ask(2000, Ecn::Ect1), (Verdict::Pass, None));
     assert_eq!(ask(2001, Ecn::NotEct), (Verdict::Pass, None));
@@ -344,11 +344,11 @@ proptest! {
             let mut dropped = 0;
             let left = loop {
                 let Some((arrived, capable)) = ours.pop_front() else {
-                    vars.exhausted(&judge, now, turn);
+                    judge.exhausted(&mut vars, now, turn);
                     break None;
                 };
                 let p = packet(arrived, if capable { Ecn::Ect0 } else { Ecn::NotEct });
-                match judge.departure(&mut vars, &mut turn, now, &p, ours.len() as u64 * 1000) {
+                match judge.judge(&mut vars, &mut turn, now, &p, ours.len() as u64 * 1000) {
                     Verdict::Pass => break Some(false),
                     Verdict::Mark => break Some(true),
                     Verdict::Drop(_) => dropped += 1,

@@ -8,102 +8,28 @@
 //! one line in the registry below.
 
 mod arrival;
+mod automaton;
 mod codel;
-mod lossy;
 mod red;
 mod red_spec;
 mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Packet, Rate, Rng, Time, Verdict};
+use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 
 pub use arrival::ArrivalAqm;
+pub(crate) use automaton::{Automaton, Backlog, Draw, Lossy, Managed, Turn, Unmanaged};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
-pub(crate) use codel::{CodelVars, Judge};
-pub(crate) use lossy::Lossy;
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
+#[cfg(test)]
+pub(crate) use {codel::Codel, red::Red, wred::Wred};
 
-use crate::evidence::{Cause, Odds};
+use crate::evidence::Cause;
 use crate::recipe::At;
 use crate::registry::Kind;
-
-/// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
-pub(crate) trait Draw {
-    /// The next number.
-    fn draw(&mut self) -> f64;
-}
-
-impl Draw for Rng {
-    #[inline]
-    fn draw(&mut self) -> f64 {
-        self.f64()
-    }
-}
-
-/// What an automaton may know of its leaf: what waits, without the arriving
-/// packet and without the one on the wire.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Backlog {
-    /// Waiting packets.
-    pub(crate) packets: u32,
-    /// Their bytes.
-    pub(crate) bytes: u64,
-}
-
-/// What has happened in a departure before the packet that an automaton is asked for: after each
-/// drop the next packet comes up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Nothing.
-    #[default]
-    First,
-    /// A drop that began a period of dropping.
-    Began,
-    /// A drop within such a period.
-    Dropped,
-}
-
-/// The hooks of an automaton; all but the first have harmless defaults.
-pub(crate) trait Automaton {
-    /// Whether it is to be asked when packets leave.
-    const JUDGES_DEPARTURES: bool = false;
-
-    /// The verdict on an arriving packet.
-    fn arrival<D: Draw>(
-        &mut self,
-        now: Time,
-        backlog: Backlog,
-        packet: &Packet,
-        draw: &mut D,
-    ) -> Verdict;
-    /// The verdict on a packet that was taken from the head of the queue, with the bytes that wait
-    /// behind it. After a drop it is asked for the next one.
-    fn departure(&mut self, _: &mut Turn, _: Time, _: &Packet, _: u64) -> Verdict {
-        Verdict::Pass
-    }
-    /// The hard limit refused the packet that was just passed.
-    fn overflowed(&mut self) {}
-    /// The leaf's last packet left; again, if it goes onto a wire, with when that falls idle.
-    fn emptied(&mut self, _at: Time) {}
-    /// The average queue in packets, if it keeps one.
-    fn average(&self) -> Option<f64> {
-        None
-    }
-    /// Whether it asks how many bytes wait.
-    fn counts_bytes(&self) -> bool {
-        false
-    }
-    /// The odds of the drop or mark that it spoke last, if it has spoken one.
-    fn odds(&self) -> Option<Odds> {
-        None
-    }
-    /// Why it dropped or marked a packet in its last call.
-    fn cause(&self, _: &Packet) -> Option<Cause> {
-        self.odds().map(Cause::Aqm)
-    }
-}
+use crate::sched::flow_queue::{FlowQueue, Frame, Order};
 
 /// What resolving an AQM may ask of the leaf that it will guard.
 pub(crate) struct LeafFacts {
@@ -122,8 +48,10 @@ macro_rules! registry {
         $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+
         beside $hidden:ident => $of_tests:ty;
     ) => {
-        /// Active queue management of a leaf.
+        /// Active queue management of a queue. More algorithms come: what asks for one of them has to
+        /// have an answer for the others.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[non_exhaustive]
         pub enum AqmSpec {
             $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
         }
@@ -152,53 +80,26 @@ macro_rules! registry {
 
             pub(crate) fn resolve(&self, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Aqm, crate::BuildError> {
                 match self {
-                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(Aqm::$variant),)+
+                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| Aqm::$variant(Managed::new(a))),)+
+                }
+            }
+
+            /// A fair queue each of whose queues it manages.
+            pub(crate) fn manage<O: Order>(&self, frame: Frame<O>, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Box<dyn FlowQueue>, crate::BuildError> {
+                match self {
+                    $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| frame.under(a)),)+
                 }
             }
         }
 
-        /// A running AQM.
+        /// A running AQM of one queue.
         #[derive(Clone, Debug)]
-        pub(crate) enum Aqm { $($variant($runtime),)+ $hidden($of_tests), }
+        pub(crate) enum Aqm { $($variant(Managed<$runtime>),)+ $hidden(Managed<$of_tests>), }
 
-        impl Aqm {
-            #[inline]
-            pub(crate) fn arrival<D: Draw>(&mut self, now: Time, backlog: Backlog, packet: &Packet, draw: &mut D) -> Verdict {
-                match self { $(Self::$variant(a) => a.arrival(now, backlog, packet, draw),)+ Self::$hidden(a) => a.arrival(now, backlog, packet, draw), }
-            }
-
-            #[inline]
-            pub(crate) fn overflowed(&mut self) {
-                match self { $(Self::$variant(a) => a.overflowed(),)+ Self::$hidden(a) => a.overflowed(), }
-            }
-
-            #[inline]
-            pub(crate) fn emptied(&mut self, now: Time) {
-                match self { $(Self::$variant(a) => a.emptied(now),)+ Self::$hidden(a) => a.emptied(now), }
-            }
-
-            pub(crate) fn average(&self) -> Option<f64> {
-                match self { $(Self::$variant(a) => a.average(),)+ Self::$hidden(a) => a.average(), }
-            }
-
-            /// Whether it asks how many bytes wait.
-            pub(crate) fn counts_bytes(&self) -> bool {
-                match self { $(Self::$variant(a) => a.counts_bytes(),)+ Self::$hidden(a) => a.counts_bytes(), }
-            }
-
-            #[inline]
-            pub(crate) fn departure(&mut self, turn: &mut Turn, now: Time, packet: &Packet, backlog: u64) -> Verdict {
-                match self { $(Self::$variant(a) => a.departure(turn, now, packet, backlog),)+ Self::$hidden(a) => a.departure(turn, now, packet, backlog), }
-            }
-
-            pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {
-                match self { $(Self::$variant(a) => a.cause(packet),)+ Self::$hidden(a) => a.cause(packet), }
-            }
-
-            /// Whether it is to be asked when packets leave.
-            pub(crate) fn judges_departures(&self) -> bool {
-                match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ Self::$hidden(_) => <$of_tests as Automaton>::JUDGES_DEPARTURES, }
-            }
+        macro_rules! each {
+            ($self:ident, $a:ident => $call:expr) => {
+                match $self { $(Aqm::$variant($a) => $call,)+ Aqm::$hidden($a) => $call, }
+            };
         }
     };
 }
@@ -210,7 +111,76 @@ registry! {
     Wred = "wred", WredSpec => wred::Wred;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     Codel = "codel", CodelSpec => codel::Codel;
-    beside Lossy => lossy::Lossy;
+    beside Lossy => Lossy;
+}
+
+impl Aqm {
+    #[inline]
+    pub(crate) fn arrival<D: Draw>(
+        &mut self,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        each!(self, a => a.arrival(now, backlog, packet, draw))
+    }
+
+    #[inline]
+    pub(crate) fn departure<D: Draw>(
+        &mut self,
+        turn: &mut Turn,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        each!(self, a => a.departure(turn, now, backlog, packet, draw))
+    }
+
+    #[inline]
+    pub(crate) fn overflowed(&mut self) {
+        each!(self, a => a.overflowed());
+    }
+
+    #[inline]
+    pub(crate) fn emptied(&mut self, at: Time) {
+        each!(self, a => a.emptied(at));
+    }
+
+    pub(crate) fn exhausted(&mut self, now: Time, turn: Turn) {
+        each!(self, a => a.exhausted(now, turn));
+    }
+
+    pub(crate) fn average(&self) -> Option<f64> {
+        each!(self, a => a.average())
+    }
+
+    pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {
+        each!(self, a => a.automaton.cause(packet))
+    }
+
+    /// Whether it is to be asked when packets leave.
+    pub(crate) fn judges_departures(&self) -> bool {
+        fn judges<A: Automaton>(_: &Managed<A>) -> bool {
+            A::JUDGES_DEPARTURES
+        }
+        each!(self, a => judges(a))
+    }
+
+    /// Whether it is to be told since when the first packet waits.
+    #[inline]
+    pub(crate) fn asks_head(&self) -> bool {
+        fn asks<A: Automaton>(_: &Managed<A>) -> bool {
+            A::ASKS_HEAD
+        }
+        each!(self, a => asks(a))
+    }
+
+    /// Whether a FIFO under it may compute departures ahead.
+    pub(crate) fn decides_by_packets(&self) -> bool {
+        !self.judges_departures() && each!(self, a => a.automaton.decides_by_packets())
+    }
 }
 
 /// The exponentially weighted average queue of RED and WRED with its idle decay.
@@ -220,11 +190,11 @@ registry! {
 /// as if m = idle time / s small packets had found it empty, m being real:
 /// (1-w)^m, in closed form.
 #[derive(Clone, Copy, Debug)]
-struct Average {
+pub(crate) struct Average {
     value: f64,
     /// From when on the queue is idle if nothing waits, which may lie ahead: the end of its last
-    /// packet's transmission. None if it never was, or not known.
-    idle_since: Option<Time>,
+    /// packet's transmission. [`Time::MAX`] if it never was, or not known.
+    idle_since: Time,
 }
 
 /// What [`Average`] needs to know, fixed for a run.
@@ -248,21 +218,20 @@ impl AverageParams {
 impl Average {
     const ZERO: Self = Self {
         value: 0.0,
-        idle_since: None,
+        idle_since: Time::MAX,
     };
 
     #[inline]
     fn sample(&mut self, p: &AverageParams, now: Time, packets: u32) -> f64 {
-        match self.idle_since {
-            Some(since) if packets == 0 && since <= now => {
-                if self.value > 0.0 {
-                    let m = now.since(since).as_secs_f64() * p.small_per_sec;
-                    self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
-                }
-                // If this packet is refused the queue stays idle, counted from now on.
-                self.idle_since = Some(now);
+        if packets == 0 && self.idle_since <= now {
+            if self.value > 0.0 {
+                let m = now.since(self.idle_since).as_secs_f64() * p.small_per_sec;
+                self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
             }
-            _ => self.value += p.weight * (f64::from(packets) - self.value),
+            // If this packet is refused the queue stays idle, counted from now on.
+            self.idle_since = now;
+        } else {
+            self.value += p.weight * (f64::from(packets) - self.value);
         }
         self.value
     }
@@ -339,7 +308,7 @@ pub(crate) mod tests {
     fn an_idle_queue_forgets_by_the_real_exponent() {
         let (mut a, p) = average(0.002);
         a.value = 8.0;
-        a.idle_since = Some(Time::ZERO);
+        a.idle_since = Time::ZERO;
         let tenth = Time::from_secs_f64(0.1);
         let mut halves = a;
         // 8 * 0.998^37.5, the exponent being 375 packets/s * 0.1 s.

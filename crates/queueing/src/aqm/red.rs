@@ -33,11 +33,6 @@ impl RedSpec {
                 max_packet: rules.max_packet.0 as f64,
                 rules,
             },
-            vars: Vars {
-                average: Average::ZERO,
-                gap: Gap::NONE,
-                random: 0.0,
-            },
             odds: None,
         })
     }
@@ -55,9 +50,9 @@ struct Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gap {
     /// Packets; -1 while the average is below the lower threshold.
-    count: i64,
+    count: i32,
     /// Their bytes.
-    bytes: u64,
+    bytes: u32,
 }
 
 impl Gap {
@@ -69,20 +64,19 @@ impl Gap {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Vars {
+pub(crate) struct Vars {
     average: Average,
     gap: Gap,
     /// Of this gap, with [`RedSpread::PerGap`].
     random: f64,
 }
 
-const _: () = assert!(std::mem::size_of::<Vars>() <= 48);
+const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
 
 /// A running RED.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     params: Params,
-    vars: Vars,
     /// Those of the last drop or mark.
     odds: Option<Odds>,
 }
@@ -103,8 +97,8 @@ impl Params {
     /// Packets since the last drop, as the gaps count them.
     fn count(&self, gap: Gap) -> f64 {
         match self.rules.size_scaling {
-            SizeScaling::Ns => (gap.bytes / self.mean_packet) as f64,
-            _ => gap.count as f64,
+            SizeScaling::Ns => (u64::from(gap.bytes) / self.mean_packet) as f64,
+            _ => f64::from(gap.count),
         }
     }
 
@@ -157,15 +151,26 @@ impl Params {
 }
 
 impl Automaton for Red {
+    type Vars = Vars;
+
+    fn vars(&self) -> Vars {
+        Vars {
+            average: Average::ZERO,
+            gap: Gap::NONE,
+            random: 0.0,
+        }
+    }
+
     #[inline]
     fn arrival<D: Draw>(
         &mut self,
+        v: &mut Vars,
         now: Time,
-        backlog: Backlog,
+        backlog: &Backlog,
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        let (p, v) = (&self.params, &mut self.vars);
+        let p = &self.params;
         let r = &p.rules;
         let waiting = match r.in_bytes() {
             false => backlog.packets,
@@ -184,12 +189,12 @@ impl Automaton for Red {
             return p.act(packet, avg, DropReason::Forced);
         };
         let first = v.gap.count < 0;
-        v.gap.count += 1;
+        v.gap.count = v.gap.count.saturating_add(1);
         if first && r.first_passes {
             v.gap.count = 1;
         }
         if v.gap.count > 0 {
-            v.gap.bytes += u64::from(packet.len);
+            v.gap.bytes = v.gap.bytes.saturating_add(packet.len);
         }
         if first && per_gap {
             v.random = draw.draw();
@@ -220,7 +225,7 @@ impl Automaton for Red {
         }
         self.odds = Some(Odds {
             probability: p_a.min(1.0),
-            count: (r.spread != RedSpread::None).then_some(v.gap.count),
+            count: (r.spread != RedSpread::None).then_some(v.gap.count.into()),
             draw: Some(u),
             ..p.odds(avg)
         });
@@ -228,23 +233,27 @@ impl Automaton for Red {
         p.act(packet, avg, DropReason::Early)
     }
 
-    fn overflowed(&mut self) {
+    fn overflowed(&self, v: &mut Vars) {
         // Linux's child queue drops without its RED being told.
         if self.params.rules.spread != RedSpread::PerGap {
-            self.vars.gap = Gap::NEW;
+            v.gap = Gap::NEW;
         }
     }
 
-    fn emptied(&mut self, now: Time) {
-        self.vars.average.idle_since = Some(now);
+    fn pushed_out(&self, v: &mut Vars, _: u32) {
+        self.overflowed(v);
     }
 
-    fn average(&self) -> Option<f64> {
-        (!self.counts_bytes()).then_some(self.vars.average.value)
+    fn emptied(&self, v: &mut Vars, at: Time) {
+        v.average.idle_since = at;
     }
 
-    fn counts_bytes(&self) -> bool {
-        self.params.rules.in_bytes()
+    fn average(&self, v: &Vars) -> Option<f64> {
+        self.decides_by_packets().then_some(v.average.value)
+    }
+
+    fn decides_by_packets(&self) -> bool {
+        !self.params.rules.in_bytes()
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -1,27 +1,19 @@
 use super::*;
-use crate::aqm::Aqm;
 use crate::aqm::RedUnit;
 use crate::aqm::red_spec::RedVariant;
 use crate::aqm::tests::{Script, facts};
+use crate::aqm::{Aqm, Managed};
 use crate::leaf::{Bound, Leaf};
 use crate::recipe::test_at;
 use crate::stats::{Cx, LeafStats, Total};
 use spillgate_core::{Drops, Ecn, Rng};
 
-fn red(spec: RedSpec) -> Red {
-    test_at(|at| spec.resolve(at, &facts())).unwrap()
+fn red(spec: RedSpec) -> Managed<Red> {
+    Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
 }
 
-fn arrival(red: &mut Red, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
-    red.arrival(
-        Time::ZERO,
-        Backlog {
-            packets: q,
-            bytes: 0,
-        },
-        packet,
-        script,
-    )
+fn arrival(red: &mut Managed<Red>, q: u32, packet: &Packet, script: &mut Script) -> Verdict {
+    red.arrival(Time::ZERO, &Backlog::of(q, 0), packet, script)
 }
 
 const PACKET: fn() -> Packet = || Packet::new(0, 0, 500);
@@ -66,7 +58,7 @@ fn scripted_run() {
 
 #[test]
 fn gaps_are_spread() {
-    let plain = red(RedSpec::default()).params;
+    let plain = red(RedSpec::default()).automaton.params;
     let at = [
         (0, 0.01),
         (1, 0.010_101),
@@ -84,6 +76,7 @@ fn gaps_are_spread() {
         wait: Some(true),
         ..RedSpec::default()
     })
+    .automaton
     .params;
     let at = [
         (0, 0.0),
@@ -103,7 +96,7 @@ fn gaps_are_spread() {
 
 #[test]
 fn gentle_rises_to_one_at_twice_the_threshold() {
-    let p = red(RedSpec::default()).params;
+    let p = red(RedSpec::default()).automaton.params;
     for (avg, expected) in [(15.0, 0.1), (18.0, 0.28), (22.5, 0.55), (27.0, 0.82)] {
         assert!((p.chance(avg).unwrap() - expected).abs() < 1e-12);
     }
@@ -112,6 +105,7 @@ fn gentle_rises_to_one_at_twice_the_threshold() {
         max_p: Some(0.02),
         ..RedSpec::default()
     })
+    .automaton
     .params;
     assert!((p.chance(22.5).unwrap() - 0.51).abs() < 1e-12);
 }
@@ -123,6 +117,7 @@ fn the_probability_never_falls_with_the_average() {
             gentle: Some(gentle),
             ..RedSpec::default()
         })
+        .automaton
         .params;
         let at = |i: i32| p.chance(f64::from(i) * 0.01).unwrap_or(1.0);
         assert!((500..4000).all(|i| at(i) <= at(i + 1)));
@@ -210,7 +205,7 @@ fn an_overflow_starts_a_new_gap() {
         total: &mut total,
     };
     // The queue is at the lower threshold from the sixth arrival on.
-    let counts: Vec<i64> = (0..8)
+    let counts: Vec<i32> = (0..8)
         .map(|_| {
             leaf.offer(PACKET(), &mut cx);
             match &leaf.aqm {
@@ -224,7 +219,7 @@ fn an_overflow_starts_a_new_gap() {
 }
 
 /// Verdicts on packets of 500 B that find so many waiting, D for a drop and M for a mark.
-fn letters(red: &mut Red, queues: &[u32], ecn: Ecn, script: &mut Script) -> String {
+fn letters(red: &mut Managed<Red>, queues: &[u32], ecn: Ecn, script: &mut Script) -> String {
     let packet = Packet { ecn, ..PACKET() };
     let of = |v| match v {
         Verdict::Pass => '.',
@@ -232,10 +227,7 @@ fn letters(red: &mut Red, queues: &[u32], ecn: Ecn, script: &mut Script) -> Stri
         Verdict::Drop(_) => 'D',
     };
     let verdict = |q: &u32| {
-        let backlog = Backlog {
-            packets: *q,
-            bytes: u64::from(*q) * 500,
-        };
+        let backlog = &Backlog::of(*q, u64::from(*q) * 500);
         of(red.arrival(Time::ZERO, backlog, &packet, script))
     };
     queues.iter().map(verdict).collect()
@@ -259,10 +251,7 @@ fn gaps(spec: &RedSpec) -> Vec<usize> {
     let mut all = 0;
     while all < 40_001 {
         gap += 1;
-        let backlog = Backlog {
-            packets: 10,
-            bytes: 5000,
-        };
+        let backlog = &Backlog::of(10, 5000);
         if red.arrival(Time::ZERO, backlog, &PACKET(), &mut rng) != Verdict::Pass {
             // The first gap begins below the thresholds.
             if all > 0 {
@@ -336,11 +325,8 @@ fn gaps_without_bound() -> [u32; 4] {
     counts
 }
 
-fn arrival_random(red: &mut Red, rng: &mut Rng) -> Verdict {
-    let backlog = Backlog {
-        packets: 10,
-        bytes: 5000,
-    };
+fn arrival_random(red: &mut Managed<Red>, rng: &mut Rng) -> Verdict {
+    let backlog = &Backlog::of(10, 5000);
     red.arrival(Time::ZERO, backlog, &PACKET(), rng)
 }
 
@@ -440,8 +426,11 @@ fn thresholds_in_bytes_count_bytes() {
         ),
         "..DD"
     );
-    assert!(red.odds.unwrap().in_bytes);
-    assert_eq!((red.odds.unwrap().average, red.average()), (7500.0, None));
+    assert!(red.automaton.odds.unwrap().in_bytes);
+    assert_eq!(
+        (red.automaton.odds.unwrap().average, red.average()),
+        (7500.0, None)
+    );
 }
 
 #[test]

@@ -346,9 +346,6 @@ impl WredSpec {
                 unit: self.unit,
                 profiles,
             }),
-            vars: Vars {
-                average: Average::ZERO,
-            },
             odds: None,
         })
     }
@@ -427,28 +424,27 @@ struct Params {
     profiles: [Profile; 64],
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Vars {
-    average: Average,
-}
-
-const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
-
 /// A running WRED.
 #[derive(Clone, Debug)]
 pub(crate) struct Wred {
     params: Arc<Params>,
-    vars: Vars,
     /// Those of the last drop or mark.
     odds: Option<Odds>,
 }
 
 impl Automaton for Wred {
+    type Vars = Average;
+
+    fn vars(&self) -> Average {
+        Average::ZERO
+    }
+
     #[inline]
     fn arrival<D: Draw>(
         &mut self,
+        average: &mut Average,
         now: Time,
-        backlog: Backlog,
+        backlog: &Backlog,
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
@@ -457,7 +453,7 @@ impl Automaton for Wred {
             WredUnit::Packets => backlog.packets,
             WredUnit::Bytes => u32::try_from(backlog.bytes).unwrap_or(u32::MAX),
         };
-        let avg = self.vars.average.sample(&p.average, now, waiting);
+        let avg = average.sample(&p.average, now, waiting);
         let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
         if avg < profile.min {
             Verdict::Pass
@@ -489,16 +485,16 @@ impl Automaton for Wred {
         }
     }
 
-    fn emptied(&mut self, now: Time) {
-        self.vars.average.idle_since = Some(now);
+    fn emptied(&self, average: &mut Average, at: Time) {
+        average.idle_since = at;
     }
 
-    fn average(&self) -> Option<f64> {
-        (!self.counts_bytes()).then_some(self.vars.average.value)
+    fn average(&self, average: &Average) -> Option<f64> {
+        self.decides_by_packets().then_some(average.value)
     }
 
-    fn counts_bytes(&self) -> bool {
-        self.params.unit == WredUnit::Bytes
+    fn decides_by_packets(&self) -> bool {
+        self.params.unit == WredUnit::Packets
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -1,20 +1,21 @@
 //! Tests of WRED.
 
 use super::*;
+use crate::aqm::Managed;
 use crate::aqm::tests::{Script, facts};
 use crate::recipe::test_at;
 use spillgate_core::Ecn;
 
-fn wred(spec: WredSpec) -> Wred {
+fn wred(spec: WredSpec) -> Managed<Wred> {
     let n = WredSpec::default();
     assert_eq!(n.exponential_weighting_constant, 9);
-    test_at(|at| spec.resolve(at, &facts())).unwrap()
+    Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
 }
 
 /// The drop probability at an average: 0 below, 1 above, linear between.
-fn chance(w: &Wred, dscp: &str, avg: f64) -> f64 {
+fn chance(w: &Managed<Wred>, dscp: &str, avg: f64) -> f64 {
     let dscp: Dscp = dscp.parse().unwrap();
-    let p = &w.params.profiles[usize::from(dscp.value())];
+    let p = &w.automaton.params.profiles[usize::from(dscp.value())];
     if avg < p.min {
         0.0
     } else if avg >= p.max {
@@ -25,7 +26,7 @@ fn chance(w: &Wred, dscp: &str, avg: f64) -> f64 {
 }
 
 #[track_caller]
-fn check(w: &Wred, avg: f64, expected: &[(&str, f64)]) {
+fn check(w: &Managed<Wred>, avg: f64, expected: &[(&str, f64)]) {
     for (dscp, p) in expected {
         let got = chance(w, dscp, avg);
         assert!((got - p).abs() < 5e-7, "{dscp} at {avg}: {got}");
@@ -131,23 +132,15 @@ fn one_draw_between_the_thresholds_and_none_elsewhere() {
         ..WredSpec::default()
     });
     let mut script = Script::new(&[0.04, 0.06, 0.04]);
-    let mut ask = |w: &mut Wred, avg: f64, ecn| {
+    let mut ask = |w: &mut Managed<Wred>, avg: f64, ecn| {
         // With n = 1 the next average is half way from this one to the queue of 36.
-        w.vars.average.value = 2.0 * avg - 36.0;
+        w.vars.value = 2.0 * avg - 36.0;
         let packet = Packet {
             dscp: "af11".parse().unwrap(),
             ecn,
             ..Packet::new(0, 0, 500)
         };
-        w.arrival(
-            Time::ZERO,
-            Backlog {
-                packets: 36,
-                bytes: 0,
-            },
-            &packet,
-            &mut script,
-        )
+        w.arrival(Time::ZERO, &Backlog::of(36, 0), &packet, &mut script)
     };
     // p = 0.05 at 36.
     assert_eq!(ask(&mut w, 31.0, Ecn::NotEct), Verdict::Pass);
@@ -253,16 +246,23 @@ fn bytes_are_averaged() {
         ..WredSpec::default()
     };
     let mut w = wred(spec);
-    let ask = |w: &mut Wred, bytes| {
+    let ask = |w: &mut Managed<Wred>, bytes| {
         let mut script = Script::new(&[]);
-        let backlog = Backlog { packets: 30, bytes };
-        w.vars.average.value = bytes as f64;
+        let backlog = &Backlog::of(30, bytes);
+        w.vars.value = bytes as f64;
         w.arrival(Time::ZERO, backlog, &Packet::new(0, 0, 500), &mut script)
     };
     assert_eq!(ask(&mut w, 19_999), Verdict::Pass);
     assert_eq!(ask(&mut w, 40_000), Verdict::Drop(DropReason::Forced));
-    assert!(w.odds().is_some_and(|o| o.in_bytes && o.max == 40_000.0));
-    assert_eq!((w.average(), w.counts_bytes()), (None, true));
+    assert!(
+        w.automaton
+            .odds()
+            .is_some_and(|o| o.in_bytes && o.max == 40_000.0)
+    );
+    assert_eq!(
+        (w.average(), w.automaton.decides_by_packets()),
+        (None, false)
+    );
 }
 
 /// Of a packet with labels the class selector of its EXP bits chooses the profile (RFC 3270 §2.6), not the
@@ -271,16 +271,13 @@ fn bytes_are_averaged() {
 fn labels_choose_the_profile_by_dscp() {
     let mut w = wred(WredSpec::default());
     let mut ask = |labels: &[u8], u: &[f64]| {
-        w.vars.average.value = 30.0;
+        w.vars.value = 30.0;
         let mut packet = Packet {
             dscp: "af11".parse().unwrap(),
             ..Packet::new(0, 0, 500)
         };
         labels.iter().for_each(|exp| packet.labels.push(*exp));
-        let behind = Backlog {
-            packets: 30,
-            bytes: 15_000,
-        };
+        let behind = &Backlog::of(30, 15_000);
         let mut script = Script::new(u);
         let verdict = w.arrival(Time::ZERO, behind, &packet, &mut script);
         (verdict, script.drawn)

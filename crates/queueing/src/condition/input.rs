@@ -254,7 +254,7 @@ impl Builder<'_> {
             )?,
             Some(m) => at.key("match", |at| check_match(m, at))?,
         }
-        for (key, _) in class.queueing_keys().into_iter().filter(|(_, on)| *on) {
+        for (key, _) in class.queueing_keys().filter(|(_, on)| *on) {
             at.warn(format!(
                 "class {}: `{key}` has no effect on arrival, where nothing is queued",
                 class.name

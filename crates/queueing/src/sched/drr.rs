@@ -13,7 +13,8 @@
 //! there is: of the arriving packet's own flow if that is the one.
 //!
 //! Deviation: a flow whose last packet was pushed out loses its deficit at once and its place in the
-//! round when its turn comes.
+//! round when its turn comes. Where an AQM drops at departure, what it lets go instead may be longer than
+//! the deficit; the flow pays the rest in its next turns.
 //! Cost: O(1) per packet if the quantum is at least the longest packet, else O(length / quantum)
 //! turns; O(log n) while the buffer overflows.
 
@@ -21,13 +22,15 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Limit, Packet, Rate, Rng, Size};
+use spillgate_core::{Limit, Packet, Rate, Size};
 
-use super::flows::{Flows, Sorting};
+use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
+use super::flows::{Flows, Own, Sorting};
 use super::pgps::WfqWeights;
 use super::table::Flow;
 use crate::BuildError;
-use crate::leaf::{Bound, ring_packets};
+use crate::aqm::AqmSpec;
+use crate::leaf::Bound;
 use crate::recipe::At;
 
 /// The smallest quantum: that of an Ethernet frame. It bounds the turns for one packet.
@@ -51,6 +54,9 @@ pub struct DrrSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65536))]
     pub queues: Option<u32>,
+    /// Active queue management of each queue. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<AqmSpec>,
 }
 
 impl Default for DrrSpec {
@@ -60,12 +66,13 @@ impl Default for DrrSpec {
             weights: WfqWeights::Equal,
             limit: Limit::Packets(1000),
             queues: None,
+            aqm: None,
         }
     }
 }
 
 /// Checks a quantum.
-pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i64, BuildError> {
+pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i32, BuildError> {
     at.check(
         (LEAST_QUANTUM..=MOST_QUANTUM).contains(&quantum.0),
         "quantum",
@@ -73,7 +80,7 @@ pub(crate) fn check_quantum(quantum: Size, at: &At<'_>) -> Result<i64, BuildErro
         "a quantum must be from 64 B to 1 MiB",
         "the usual value is the longest packet, 1514 B",
     )?;
-    Ok(quantum.0 as i64)
+    Ok(quantum.0 as i32)
 }
 
 /// Checks a number of queues.
@@ -88,46 +95,60 @@ pub(crate) fn check_queues(queues: u32, key: &str, at: &At<'_>) -> Result<(), Bu
 }
 
 impl DrrSpec {
-    /// Checks the parameters; `rate` is that of the queue.
-    pub(crate) fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Drr, BuildError> {
+    fn frame(&self, at: &mut At<'_>, rate: Rate) -> Result<Frame<Rounds>, BuildError> {
         let quantum = check_quantum(self.quantum, at)?;
         let bound = at.bound("limit", self.limit, rate)?;
-        let sorting = match self.queues {
-            None => Sorting::Exact,
-            Some(queues) => {
-                check_queues(queues, "queues", at)?;
-                Sorting::Hashed { queues, salt: None }
-            }
-        };
-        Ok(Drr {
+        if let Some(queues) = self.queues {
+            check_queues(queues, "queues", at)?;
+        }
+        Ok(Frame {
+            name: "drr",
+            order: Rounds {
+                quantum,
+                weights: self.weights,
+                round: VecDeque::new(),
+                in_turn: false,
+            },
+            sorting: Sorting::into_queues(self.queues),
             bound: bound.in_4_gib(),
-            quantum,
-            weights: self.weights,
-            flows: Flows::new(sorting),
-            round: VecDeque::new(),
-            in_turn: false,
+            batch: 1,
+            guard: Guard::Flow,
         })
     }
 }
 
-/// What the scheduler keeps of a flow in the round.
+impl FlowQueueSpec for DrrSpec {
+    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError> {
+        let frame = self.frame(at, rate)?;
+        managed(frame, self.aqm.as_ref(), at, rate)
+    }
+
+    fn bound(&self, rate: Rate) -> Bound {
+        Bound::new(self.limit, rate)
+    }
+
+    fn aqm(&self) -> Option<AqmSpec> {
+        self.aqm.clone()
+    }
+}
+
+/// What the scheduler keeps of a flow.
 #[derive(Clone, Copy, Debug)]
-struct Turns {
+pub(crate) struct Turns {
     /// Bytes that it may send.
-    deficit: i64,
-    quantum: i64,
+    deficit: i32,
+    /// Bytes that it gets in its turn; 0 while it is not in the round.
+    quantum: i32,
 }
 
 // Two to a cache line.
-const _: () = assert!(std::mem::size_of::<Flow<Turns>>() <= 32);
+const _: () = assert!(std::mem::size_of::<Flow<Own<Turns, ()>>>() <= 32);
 
-/// A running DRR.
+/// Deficit round robin.
 #[derive(Clone, Debug)]
-pub(crate) struct Drr {
-    bound: Bound,
-    quantum: i64,
+pub(crate) struct Rounds {
+    quantum: i32,
     weights: WfqWeights,
-    flows: Flows<Turns>,
     /// Slots of the flows with packets, in the order of the round; one whose packets were pushed out
     /// is still in it.
     round: VecDeque<u32>,
@@ -135,103 +156,97 @@ pub(crate) struct Drr {
     in_turn: bool,
 }
 
-impl Drr {
+impl Rounds {
+    /// The first of the round leaves it.
     #[inline]
-    pub(super) fn prepare(&mut self, rng: &mut Rng) {
-        self.flows.prepare(rng);
+    fn leave<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
+        let slot = self.round.pop_front()?;
+        self.in_turn = false;
+        flows.at_mut(slot).own.turn.quantum = 0;
+        Some(slot)
+    }
+}
+
+impl Order for Rounds {
+    type State = Turns;
+
+    fn state(&self) -> Turns {
+        Turns {
+            deficit: 0,
+            quantum: 0,
+        }
     }
 
-    /// Queues a packet and gives up what has no room; whether the packet itself is kept.
     #[inline]
-    pub(super) fn offer(&mut self, packet: Packet, evicted: &mut dyn FnMut(Packet)) -> bool {
-        let mut joins = false;
-        let quantum = self.quantum * i64::from(self.weights.of(&packet));
-        let slot = self.flows.push(packet, || {
-            joins = true;
-            Turns {
-                deficit: 0,
-                quantum,
-            }
-        });
-        if joins {
+    fn joined<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, packet: &Packet) {
+        let turns = &mut flows.at_mut(slot).own.turn;
+        if turns.quantum == 0 {
+            turns.deficit = 0;
+            // At most eight times a MiB.
+            turns.quantum = self.quantum * self.weights.of(packet) as i32;
             self.round.push_back(slot);
         }
-        if self.bound.holds(self.flows.packets, self.flows.bytes) {
-            return true;
-        }
-        let forfeit = |flow: &mut Flow<Turns>, _| {
-            if flow.queue.is_empty() {
-                flow.own.deficit = 0;
-            }
-        };
-        let kept = self.flows.make_room(&self.bound, 1, slot, evicted, forfeit);
-        if self.flows.packets == 0 {
-            self.idle();
-        }
-        kept
     }
 
-    /// The next packet.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Packet> {
+    fn next<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
         loop {
             let slot = *self.round.front()?;
-            let Some(len) = self.flows.first_len(slot) else {
-                self.retire(slot);
-                continue;
+            let Some(len) = flows.first_len(slot) else {
+                return Some(slot);
             };
-            let turns = &mut self.flows.at_mut(slot).own;
+            let turns = &mut flows.at_mut(slot).own.turn;
             if !self.in_turn {
-                turns.deficit += turns.quantum;
+                turns.deficit = turns.deficit.saturating_add(turns.quantum);
                 self.in_turn = true;
             }
-            if i64::from(len) > turns.deficit {
-                let first = self.round.pop_front();
-                self.round.extend(first);
-                self.in_turn = false;
-                continue;
+            if i64::from(len) <= i64::from(turns.deficit) {
+                return Some(slot);
             }
-            turns.deficit -= i64::from(len);
-            let packet = self.flows.pop(slot)?;
-            if self.flows.at(slot).queue.is_empty() {
-                self.retire(slot);
-            }
-            if self.flows.packets == 0 {
-                self.idle();
-            }
-            return Some(packet);
+            let first = self.round.pop_front();
+            self.round.extend(first);
+            self.in_turn = false;
         }
     }
 
-    /// Takes the first of the round, which has no packets, out.
     #[inline]
-    fn retire(&mut self, slot: u32) {
-        self.round.pop_front();
-        self.in_turn = false;
-        self.flows.forget(slot);
+    fn charge<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, len: u32) -> bool {
+        let flow = flows.at_mut(slot);
+        // Longer than the deficit where the AQM dropped a shorter packet before: it pays later.
+        flow.own.turn.deficit = flow.own.turn.deficit.saturating_sub_unsigned(len);
+        flow.queue.is_empty() && self.leave(flows).is_some()
     }
 
-    /// Nothing waits: what was pushed out is still in the round.
-    fn idle(&mut self) {
-        while let Some(slot) = self.round.pop_front() {
-            self.flows.forget(slot);
-        }
-        self.in_turn = false;
-        self.flows.emptied();
+    #[inline]
+    fn missed<V>(&mut self, flows: &mut Flows<Turns, V>, _: u32) -> bool {
+        self.leave(flows).is_some()
     }
 
-    /// Length of the next packet.
-    pub(super) fn head_len(&self) -> u32 {
+    fn forfeit(turns: &mut Turns) {
+        turns.deficit = 0;
+    }
+
+    fn withdraw<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
+        self.leave(flows)
+    }
+
+    fn clear(&mut self) {
+        self.round.clear();
+        self.in_turn = false;
+    }
+
+    fn head_len<V>(&self, flows: &Flows<Turns, V>) -> u32 {
         // The first flow that can send, in the first round in which any can.
         let mut best = (i64::MAX, usize::MAX);
         let mut found = 0;
         for (place, slot) in self.round.iter().enumerate() {
-            let Some(len) = self.flows.first_len(*slot) else {
+            let Some(len) = flows.first_len(*slot) else {
                 continue;
             };
-            let turns = self.flows.at(*slot).own;
-            let missing = i64::from(len) - turns.deficit;
-            let rounds = (missing + turns.quantum - 1).div_euclid(turns.quantum);
+            let turns = flows.at(*slot).own.turn;
+            let quantum = i64::from(turns.quantum);
+            let missing = i64::from(len) - i64::from(turns.deficit);
+            let rounds = (missing + quantum - 1).div_euclid(quantum);
             let key = if place == 0 && self.in_turn {
                 if missing <= 0 {
                     return len;
@@ -249,28 +264,6 @@ impl Drr {
             }
         }
         found
-    }
-
-    pub(super) fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
-        self.flows.flush(lost);
-        self.round.clear();
-        self.in_turn = false;
-    }
-
-    pub(super) fn flows_backlog(&self, packet: &Packet) -> (u32, u64) {
-        self.flows.backlog_of(packet)
-    }
-
-    pub(super) fn bound(&self) -> &Bound {
-        &self.bound
-    }
-
-    pub(super) fn expect_flows(&mut self, n: usize) {
-        self.flows.expect_flows(n);
-    }
-
-    pub(super) fn memory_bytes(&self, flows: usize) -> u64 {
-        self.flows.memory_bytes(ring_packets(&self.bound), flows)
     }
 }
 

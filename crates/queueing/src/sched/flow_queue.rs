@@ -1,86 +1,405 @@
-//! The fair queues that drop by themselves, as a leaf holds them.
+//! Fair queues by flow: an order in which queues send, a way to sort packets into them, and an AQM that
+//! manages each, composed.
+//!
+//! Where there is no room, the queue with the most bytes gives packets up from its head. The AQM is
+//! asked when a packet arrives at its queue, before it is queued, and for each packet that comes to the
+//! head of the queue whose turn it is; what is dropped then is not charged. A queue is remembered while
+//! its AQM remembers anything of it.
 
-use spillgate_core::{DropReason, Dropped, Packet, Rng, Time};
+use std::fmt::Debug;
 
-use super::drr::Drr;
-use super::fq_codel::FqCodel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{DropReason, Dropped, Ecn, Packet, Rate, Rng, Time, Verdict};
+
+use super::flows::{Flows, Sorting};
+use crate::BuildError;
+use crate::aqm::{AqmSpec, Automaton, Backlog, LeafFacts, Turn, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
-use crate::leaf::Bound;
+use crate::leaf::{Bound, ring_packets};
+use crate::recipe::At;
 
-/// A fair queue that pushes out from the longest of its queues.
+/// Whose backlog the AQM of a queue is told of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Guard {
+    /// What waits in all queues together (Linux): CoDel may drop the last packet of a flow.
+    #[default]
+    Total,
+    /// What waits in the packet's own queue (ns-3).
+    Flow,
+}
+
+/// In which order queues send.
+pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
+    /// What it keeps of one queue.
+    type State: Clone + Debug + Send + Sync;
+
+    /// Of a queue that has no place in the order.
+    fn state(&self) -> Self::State;
+    /// A packet was appended to the queue in `slot`: it takes its place, if it has none.
+    fn joined<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, packet: &Packet);
+    /// The queue that is to send now, perhaps one without packets.
+    fn next<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
+    /// So many bytes of that queue left. Whether it gave up its place.
+    fn charge<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, len: u32) -> bool;
+    /// That queue had nothing to send. Whether it gave up its place.
+    fn missed<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32) -> bool;
+    /// All packets of a queue were pushed out.
+    fn forfeit(_: &mut Self::State) {}
+    /// Takes the place of some queue, for when nothing waits.
+    fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
+    /// Forgets all places.
+    fn clear(&mut self);
+    /// Length of the next packet if no AQM drops it; 0 if there is none.
+    fn head_len<V>(&self, flows: &Flows<Self::State, V>) -> u32;
+}
+
+/// A fair queue but for its AQM.
 #[derive(Clone, Debug)]
-pub(crate) enum FlowQueue {
-    /// Deficit round robin.
-    Drr(Drr),
-    /// FQ-CoDel.
-    FqCodel(FqCodel),
-}
-
-macro_rules! each {
-    ($self:ident, $q:ident => $call:expr) => {
-        match $self {
-            Self::Drr($q) => $call,
-            Self::FqCodel($q) => $call,
-        }
-    };
-}
-
-impl FlowQueue {
+pub(crate) struct Frame<O> {
     /// The name of the leaf that it is.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Drr(_) => "drr",
-            Self::FqCodel(_) => "fq-codel",
-        }
-    }
+    pub(crate) name: &'static str,
+    pub(crate) order: O,
+    pub(super) sorting: Sorting,
+    /// How much may wait in all.
+    pub(crate) bound: Bound,
+    /// Packets that the longest queue loses at most when there is no room.
+    pub(crate) batch: u32,
+    pub(crate) guard: Guard,
+}
 
-    /// To be called before a packet is offered: the first one makes the queue draw a number.
-    #[inline]
-    pub(crate) fn prepare(&mut self, rng: &mut Rng) {
-        each!(self, q => q.prepare(rng));
+impl<O: Order> Frame<O> {
+    /// The fair queue, each queue under this AQM.
+    pub(crate) fn under<A: Automaton>(self, aqm: A) -> Box<dyn FlowQueue> {
+        Box::new(Fair::new(self, aqm))
     }
+}
 
+/// The specification of a fair queue.
+pub(crate) trait FlowQueueSpec {
+    /// Checks the parameters; `rate` is that of the queue.
+    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError>;
+    /// How much may wait in all, times counted at `rate`.
+    fn bound(&self, rate: Rate) -> Bound;
+    /// The AQM of each queue.
+    fn aqm(&self) -> Option<AqmSpec>;
+}
+
+/// A fair queue each of whose queues has this AQM, if any; its thresholds are of one queue, and it
+/// takes the rate and the limit of all together for those of its own.
+pub(super) fn managed<O: Order>(
+    frame: Frame<O>,
+    aqm: Option<&AqmSpec>,
+    at: &mut At<'_>,
+    rate: Rate,
+) -> Result<Box<dyn FlowQueue>, BuildError> {
+    let Some(aqm) = aqm else {
+        return Ok(frame.under(Unmanaged));
+    };
+    let facts = LeafFacts {
+        rate,
+        max_packets: frame.bound.max_packets(),
+        limit: frame.bound.as_limit(),
+    };
+    at.key("aqm", |at| aqm.manage(frame, at, &facts))
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offered {
+    /// It waits, marked or not.
+    Queued { marked: bool },
+    /// Its queue had to give.
+    PushedOut,
+    /// The AQM dropped it.
+    Dropped(DropReason),
+}
+
+/// A fair queue as a leaf holds it.
+pub(crate) trait FlowQueue: Debug + Send + Sync {
+    /// The name of the leaf that it is.
+    fn name(&self) -> &'static str;
     /// Whether there would be room for a packet if nothing waited.
-    #[inline]
-    pub(crate) fn fits(&self, packet: &Packet) -> bool {
-        each!(self, q => q.bound().admits(0, 0, packet.len))
-    }
-
-    /// Queues a packet and gives up what has no room; whether the packet itself is kept.
-    #[inline]
-    pub(crate) fn offer(&mut self, packet: Packet, evicted: &mut dyn FnMut(Packet)) -> bool {
-        each!(self, q => q.offer(packet, evicted))
-    }
-
-    /// The next packet, and whether it is marked; `lost` gets what is dropped before.
-    #[inline]
-    pub(crate) fn pop(
+    fn fits(&self, packet: &Packet) -> bool;
+    /// Queues a packet that fits and gives up what has no room.
+    fn offer(
         &mut self,
         now: Time,
+        packet: Packet,
+        rng: &mut Rng,
+        evicted: &mut dyn FnMut(Packet),
+    ) -> Offered;
+    /// The next packet, and whether it is marked; `lost` gets what is dropped before.
+    fn pop(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
         lost: &mut dyn FnMut(Packet, DropReason),
-    ) -> Option<(Packet, bool)> {
-        match self {
-            Self::Drr(q) => q.pop().map(|p| (p, false)),
-            Self::FqCodel(q) => q.pop(now, lost),
+    ) -> Option<(Packet, bool)>;
+    /// The packet that left last is on the wire until `end`.
+    fn transmits_until(&mut self, end: Time);
+    /// Length of the next packet if nothing drops it; 0 if there is none.
+    fn head_len(&self) -> u32;
+    /// Gives everything up.
+    fn flush(&mut self, lost: &mut dyn FnMut(Packet));
+    /// Why `lost` was dropped.
+    fn evidence(&self, lost: &Dropped) -> Cause;
+    /// How much may wait in all.
+    fn bound(&self) -> &Bound;
+    /// The flows are `0..n`.
+    fn expect_flows(&mut self, n: usize);
+    /// Upper estimate of its memory in bytes when it is full, for so many flows.
+    fn memory_bytes(&self, flows: usize) -> u64;
+    /// The same again.
+    fn boxed(&self) -> Box<dyn FlowQueue>;
+}
+
+impl Clone for Box<dyn FlowQueue> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// A running fair queue.
+#[derive(Clone, Debug)]
+pub(super) struct Fair<O: Order, A: Automaton> {
+    pub(super) flows: Flows<O::State, A::Vars>,
+    pub(super) order: O,
+    aqm: A,
+    bound: Bound,
+    batch: u32,
+    guard: Guard,
+    /// Slot of the queue that a packet left last, if it is remembered.
+    last: u32,
+    name: &'static str,
+}
+
+impl<O: Order, A: Automaton> Fair<O, A> {
+    pub(super) fn new(frame: Frame<O>, aqm: A) -> Self {
+        Self {
+            flows: Flows::new(frame.sorting),
+            order: frame.order,
+            aqm,
+            bound: frame.bound,
+            batch: frame.batch,
+            guard: frame.guard,
+            last: NONE,
+            name: frame.name,
         }
     }
 
-    /// Length of the next packet if nothing drops it; 0 if there is none.
-    pub(crate) fn head_len(&self) -> u32 {
-        each!(self, q => q.head_len())
+    #[inline]
+    fn backlog(&self, slot: u32) -> Backlog {
+        let flow = self.flows.at(slot);
+        let (packets, bytes) = match self.guard {
+            Guard::Total => (self.flows.packets, self.flows.bytes),
+            Guard::Flow => (flow.own.packets, flow.waiting.into()),
+        };
+        let head = if A::ASKS_HEAD {
+            self.flows.head(slot).map(|p| p.arrived)
+        } else {
+            None
+        };
+        Backlog {
+            packets,
+            bytes,
+            head,
+        }
     }
 
-    /// Gives everything up.
-    pub(crate) fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
-        each!(self, q => q.flush(lost));
+    /// The first packet of a queue that its AQM lets go.
+    #[inline]
+    fn take(
+        &mut self,
+        slot: u32,
+        now: Time,
+        rng: &mut Rng,
+        lost: &mut dyn FnMut(Packet, DropReason),
+    ) -> Option<(Packet, bool)> {
+        let mut turn = Turn::First;
+        loop {
+            let Some(mut packet) = self.flows.pop(slot) else {
+                let vars = &mut self.flows.at_mut(slot).own.vars;
+                self.aqm.exhausted(vars, now, turn);
+                return None;
+            };
+            if self.flows.at(slot).queue.is_empty() {
+                let vars = &mut self.flows.at_mut(slot).own.vars;
+                self.aqm.emptied(vars, now);
+            }
+            if !A::JUDGES_DEPARTURES {
+                return Some((packet, false));
+            }
+            let backlog = self.backlog(slot);
+            let vars = &mut self.flows.at_mut(slot).own.vars;
+            let verdict = self
+                .aqm
+                .departure(vars, &mut turn, now, &backlog, &packet, rng);
+            match verdict {
+                Verdict::Pass => return Some((packet, false)),
+                Verdict::Mark => {
+                    packet.ecn = Ecn::Ce;
+                    return Some((packet, true));
+                }
+                Verdict::Drop(reason) => lost(packet, reason),
+            }
+        }
     }
 
-    /// Why `lost` was dropped.
-    pub(crate) fn evidence(&self, lost: &Dropped) -> Cause {
-        match (self, lost.reason) {
-            (Self::FqCodel(q), DropReason::Early) => q.cause(&lost.packet).unwrap_or_default(),
-            (_, DropReason::PushedOut) => {
-                let (packets, bytes) = each!(self, q => q.flows_backlog(&lost.packet));
+    /// An empty queue has no place in the order any more.
+    #[inline]
+    fn retire(&mut self, slot: u32) {
+        let vars = &mut self.flows.at_mut(slot).own.vars;
+        self.aqm.retired(vars);
+        if self.aqm.is_new(vars) {
+            self.forget(slot);
+        }
+    }
+
+    #[inline]
+    fn forget(&mut self, slot: u32) {
+        self.flows.forget(slot);
+        if slot == self.last {
+            self.last = NONE;
+        }
+    }
+
+    /// Nothing waits.
+    fn idle(&mut self) {
+        while let Some(slot) = self.order.withdraw(&mut self.flows) {
+            self.retire(slot);
+        }
+        self.flows.emptied();
+    }
+
+    /// Gives up what has no room; whether the packet that `arrived` in this slot is kept.
+    #[inline(never)]
+    fn make_room(&mut self, now: Time, arrived: u32, evicted: &mut dyn FnMut(Packet)) -> bool {
+        let aqm = &self.aqm;
+        let kept = self.flows.make_room(
+            &self.bound,
+            self.batch,
+            arrived,
+            evicted,
+            |flow, packets| {
+                aqm.pushed_out(&mut flow.own.vars, packets);
+                if flow.queue.is_empty() {
+                    aqm.emptied(&mut flow.own.vars, now);
+                    O::forfeit(&mut flow.own.turn);
+                }
+            },
+        );
+        if self.flows.packets == 0 {
+            self.idle();
+        }
+        kept
+    }
+
+    /// What waits of the flow of a packet: packets and bytes.
+    pub(super) fn flows_backlog(&self, packet: &Packet) -> (u32, u64) {
+        match self.flows.find(packet) {
+            Some(slot) => {
+                let flow = self.flows.at(slot);
+                (flow.own.packets, flow.waiting.into())
+            }
+            None => (0, 0),
+        }
+    }
+}
+
+impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    #[inline]
+    fn fits(&self, packet: &Packet) -> bool {
+        self.bound.admits(0, 0, packet.len)
+    }
+
+    fn offer(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        rng: &mut Rng,
+        evicted: &mut dyn FnMut(Packet),
+    ) -> Offered {
+        self.flows.prepare(rng);
+        let (order, aqm) = (&self.order, &self.aqm);
+        let slot = self.flows.slot(&packet, || (order.state(), aqm.vars()));
+        let backlog = self.backlog(slot);
+        let vars = &mut self.flows.at_mut(slot).own.vars;
+        let verdict = self.aqm.arrival(vars, now, &backlog, &packet, rng);
+        let marked = match verdict {
+            Verdict::Pass => false,
+            Verdict::Mark => {
+                packet.ecn = Ecn::Ce;
+                true
+            }
+            Verdict::Drop(reason) => return Offered::Dropped(reason),
+        };
+        self.order.joined(&mut self.flows, slot, &packet);
+        self.flows.push(slot, packet);
+        let fits = self.bound.holds(self.flows.packets, self.flows.bytes);
+        if fits || self.make_room(now, slot, evicted) {
+            Offered::Queued { marked }
+        } else {
+            Offered::PushedOut
+        }
+    }
+
+    fn pop(
+        &mut self,
+        now: Time,
+        rng: &mut Rng,
+        lost: &mut dyn FnMut(Packet, DropReason),
+    ) -> Option<(Packet, bool)> {
+        loop {
+            let slot = self.order.next(&mut self.flows)?;
+            let Some(found) = self.take(slot, now, rng, lost) else {
+                if self.order.missed(&mut self.flows, slot) {
+                    self.retire(slot);
+                }
+                continue;
+            };
+            self.last = slot;
+            if self.order.charge(&mut self.flows, slot, found.0.len) {
+                self.retire(slot);
+            }
+            if self.flows.packets == 0 {
+                self.idle();
+            }
+            return Some(found);
+        }
+    }
+
+    fn transmits_until(&mut self, end: Time) {
+        if self.last != NONE && self.flows.at(self.last).queue.is_empty() {
+            let vars = &mut self.flows.at_mut(self.last).own.vars;
+            self.aqm.emptied(vars, end);
+        }
+    }
+
+    fn head_len(&self) -> u32 {
+        self.order.head_len(&self.flows)
+    }
+
+    fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
+        self.flows.flush(lost);
+        self.order.clear();
+        self.last = NONE;
+    }
+
+    fn evidence(&self, lost: &Dropped) -> Cause {
+        match lost.reason {
+            DropReason::Early | DropReason::Forced => {
+                self.aqm.cause(&lost.packet).unwrap_or_default()
+            }
+            DropReason::PushedOut => {
+                let (packets, bytes) = self.flows_backlog(&lost.packet);
                 Cause::Flow {
                     packets,
                     bytes,
@@ -91,20 +410,42 @@ impl FlowQueue {
         }
     }
 
-    /// How much may wait in all.
-    pub(crate) fn bound(&self) -> &Bound {
-        each!(self, q => q.bound())
+    fn bound(&self) -> &Bound {
+        &self.bound
     }
 
-    /// The flows are `0..n`.
-    pub(crate) fn expect_flows(&mut self, n: usize) {
-        match self {
-            Self::Drr(q) => q.expect_flows(n),
-            Self::FqCodel(_) => {}
-        }
+    fn expect_flows(&mut self, n: usize) {
+        self.flows.expect_flows(n);
     }
 
-    pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
-        each!(self, q => q.memory_bytes(flows))
+    fn memory_bytes(&self, flows: usize) -> u64 {
+        self.flows.memory_bytes(ring_packets(&self.bound), flows)
+    }
+
+    fn boxed(&self) -> Box<dyn FlowQueue> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::drr::Turns;
+    use super::super::flows::Own;
+    use super::super::fq::Credit;
+    use super::super::table::Flow;
+    use super::*;
+
+    /// A queue in bytes, as the documentation has it.
+    fn bytes<A: Automaton, S>() -> usize {
+        size_of::<Flow<Own<S, A::Vars>>>()
+    }
+
+    #[test]
+    fn queues_are_small() {
+        use crate::aqm::{Codel, Red, Wred};
+        assert_eq!(bytes::<Unmanaged, Turns>(), 28);
+        assert_eq!(bytes::<Codel, Credit>(), 64);
+        assert_eq!((bytes::<Red, Credit>(), bytes::<Red, Turns>()), (64, 64));
+        assert_eq!(bytes::<Wred, Credit>(), 48);
     }
 }

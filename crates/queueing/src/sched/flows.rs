@@ -13,25 +13,46 @@ use crate::leaf::Bound;
 
 /// Which queue a packet belongs to.
 #[derive(Clone, Debug)]
-pub(super) enum Sorting {
+pub(crate) enum Sorting {
     /// Its flow's.
     Exact,
     /// One of `queues`, by its hash with `salt`, which is drawn with the first packet.
     Hashed { queues: u32, salt: Option<u64> },
 }
 
+impl Sorting {
+    /// Into so many queues, or each flow into its own.
+    pub(super) fn into_queues(queues: Option<u32>) -> Self {
+        match queues {
+            None => Self::Exact,
+            Some(queues) => Self::Hashed { queues, salt: None },
+        }
+    }
+}
+
+/// What is kept of a queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Own<S, V> {
+    /// By the AQM.
+    pub(super) vars: V,
+    /// By the order in which queues send.
+    pub(super) turn: S,
+    /// Its packets.
+    pub(super) packets: u32,
+}
+
 /// The queues.
 #[derive(Clone, Debug)]
-pub(super) struct Flows<S> {
+pub(crate) struct Flows<S, V> {
     sorting: Sorting,
     slab: Slab,
-    table: Table<S>,
+    table: Table<Own<S, V>>,
     longest: Longest,
     pub(super) packets: u32,
     pub(super) bytes: u64,
 }
 
-impl<S> Flows<S> {
+impl<S, V> Flows<S, V> {
     pub(super) fn new(sorting: Sorting) -> Self {
         Self {
             sorting,
@@ -66,21 +87,40 @@ impl<S> Flows<S> {
         }
     }
 
-    /// Appends a packet to its queue, which is `fresh` if it is not remembered.
+    /// The slot of a packet's queue, if it is remembered.
     #[inline]
-    pub(super) fn push(&mut self, packet: Packet, fresh: impl FnOnce() -> S) -> u32 {
-        let id = self.number(&packet);
-        let slot = match self.table.find(id) {
+    pub(super) fn find(&self, packet: &Packet) -> Option<u32> {
+        self.table.find(self.number(packet))
+    }
+
+    /// The slot of a packet's queue, which is `fresh` if it is not remembered.
+    #[inline]
+    pub(super) fn slot(&mut self, packet: &Packet, fresh: impl FnOnce() -> (S, V)) -> u32 {
+        let id = self.number(packet);
+        match self.table.find(id) {
             Some(slot) => slot,
-            None => self.table.insert(id, 0, fresh()),
-        };
+            None => {
+                let (turn, vars) = fresh();
+                let own = Own {
+                    vars,
+                    turn,
+                    packets: 0,
+                };
+                self.table.insert(id, 0, own)
+            }
+        }
+    }
+
+    /// Appends a packet to its queue.
+    #[inline]
+    pub(super) fn push(&mut self, slot: u32, packet: Packet) {
         let flow = self.table.at_mut(slot);
         flow.waiting += packet.len;
+        flow.own.packets += 1;
         self.packets += 1;
         self.bytes += u64::from(packet.len);
         self.slab.push(&mut flow.queue, packet, slot);
-        self.longest.grew(slot, id, flow.waiting);
-        slot
+        self.longest.grew(slot, flow.id, flow.waiting);
     }
 
     /// Takes the first packet of a queue out.
@@ -90,6 +130,7 @@ impl<S> Flows<S> {
         let at = self.slab.unlink(&mut flow.queue)?;
         let packet = self.slab.packet(at);
         flow.waiting -= packet.len;
+        flow.own.packets -= 1;
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
         self.longest.shrunk(self.packets);
@@ -106,7 +147,7 @@ impl<S> Flows<S> {
         batch: u32,
         arrived: u32,
         evicted: &mut dyn FnMut(Packet),
-        gave: impl Fn(&mut Flow<S>, u32),
+        gave: impl Fn(&mut Flow<Own<S, V>>, u32),
     ) -> bool {
         let mut kept = true;
         while !bound.holds(self.packets, self.bytes) {
@@ -134,12 +175,12 @@ impl<S> Flows<S> {
     }
 
     #[inline]
-    pub(super) fn at(&self, slot: u32) -> &Flow<S> {
+    pub(super) fn at(&self, slot: u32) -> &Flow<Own<S, V>> {
         self.table.at(slot)
     }
 
     #[inline]
-    pub(super) fn at_mut(&mut self, slot: u32) -> &mut Flow<S> {
+    pub(super) fn at_mut(&mut self, slot: u32) -> &mut Flow<Own<S, V>> {
         self.table.at_mut(slot)
     }
 
@@ -149,21 +190,16 @@ impl<S> Flows<S> {
         self.slab.first_len(&self.table.at(slot).queue)
     }
 
+    /// The first packet of a queue.
+    #[inline]
+    pub(super) fn head(&self, slot: u32) -> Option<&Packet> {
+        self.slab.first(&self.table.at(slot).queue)
+    }
+
     /// Forgets an empty queue.
     #[inline]
     pub(super) fn forget(&mut self, slot: u32) {
         self.table.remove(slot);
-    }
-
-    /// What waits in the queue of a packet: packets are counted one by one.
-    pub(super) fn backlog_of(&self, packet: &Packet) -> (u32, u64) {
-        match self.table.find(self.number(packet)) {
-            Some(slot) => {
-                let flow = self.table.at(slot);
-                (self.slab.len(&flow.queue), flow.waiting.into())
-            }
-            None => (0, 0),
-        }
     }
 
     /// Gives all packets up, queue by queue, and forgets everything.
@@ -207,7 +243,7 @@ impl<S> Flows<S> {
         };
         // Beside its state a place in the round, in the table, in the heap of backlogs and in the
         // list of vacant slots.
-        let queue = (std::mem::size_of::<Flow<S>>() + 4 + 4 + 20 + 4) as u64;
+        let queue = (std::mem::size_of::<Flow<Own<S, V>>>() + 4 + 4 + 20 + 4) as u64;
         Slab::PACKET as u64 * packets + queues * queue
     }
 }

@@ -1,15 +1,36 @@
 //! Vectors of ns-3's test of FQ-CoDel, and a slow reading of RFC 8290 for any traffic.
 
 use super::*;
+use crate::aqm::{Automaton, Backlog, Codel, Turn};
+use crate::recipe::test_at;
+use crate::sched::flow_queue::{Fair, Offered};
+use crate::sched::fq::Lists;
 use proptest::prelude::*;
-use spillgate_core::{Ecn, Rng};
-use std::collections::BTreeMap;
+use spillgate_core::{DropReason, Ecn, Packet, Rng, Time, Verdict};
+use std::collections::{BTreeMap, VecDeque};
+
+type FqCodel = Fair<Lists, Codel>;
 
 fn fq(spec: &FqCodelSpec) -> FqCodel {
     let rate = Rate::from_bps(1_000_000).unwrap();
-    let mut queue = crate::recipe::test_at(|at| spec.resolve(at, rate)).unwrap();
-    queue.prepare(&mut Rng::from_key(5));
+    let frame = test_at(|at| spec.parts().frame("fq-codel", "flows", at, rate)).unwrap();
+    let mut queue = Fair::new(frame, test_at(|at| spec.codel().running(at)).unwrap());
+    queue.flows.prepare(&mut Rng::from_key(5));
     queue
+}
+
+fn offer(queue: &mut FqCodel, packet: Packet, evicted: &mut dyn FnMut(Packet)) -> bool {
+    let now = packet.arrived;
+    let offered = queue.offer(now, packet, &mut Rng::from_key(0), evicted);
+    offered != Offered::PushedOut
+}
+
+fn pop(
+    queue: &mut FqCodel,
+    now: Time,
+    lost: &mut dyn FnMut(Packet, DropReason),
+) -> Option<(Packet, bool)> {
+    queue.pop(now, &mut Rng::from_key(0), lost)
 }
 
 fn packet(flow: u32, seq: u32, len: u16) -> Packet {
@@ -27,13 +48,16 @@ fn fat(n: u32, limit: u32) -> (usize, u32) {
     });
     let mut dropped = Vec::new();
     for seq in 0..n {
-        assert!(queue.offer(packet(0, seq, 1000), &mut |p: Packet| dropped.push(p.seq)));
+        assert!(offer(&mut queue, packet(0, seq, 1000), &mut |p: Packet| {
+            dropped.push(p.seq);
+        }));
     }
     // From the head, in order.
     assert!(dropped.iter().copied().eq(0..dropped.len() as u32));
-    let count = queue.flows.at(queue.new[0]).own.codel;
-    let mut counted = CodelVars::NEW;
-    counted.overflowed(dropped.len() as u32);
+    let count = queue.flows.at(queue.order.new[0]).own.vars;
+    let codel = test_at(|at| FqCodelSpec::default().codel().running(at)).unwrap();
+    let mut counted = codel.vars();
+    codel.pushed_out(&mut counted, dropped.len() as u32);
     assert_eq!(count, counted);
     (dropped.len(), n - queue.flows.packets)
 }
@@ -52,7 +76,7 @@ fn the_longest_flow_gives() {
     });
     let mut dropped = Vec::new();
     for (flow, seq) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)] {
-        queue.offer(packet(flow, seq, 500), &mut |p: Packet| {
+        offer(&mut queue, packet(flow, seq, 500), &mut |p: Packet| {
             dropped.push((p.flow, p.seq));
         });
     }
@@ -70,45 +94,45 @@ fn deficits_go_round() {
         quantum: Size(90),
         ..FqCodelSpec::default()
     });
-    let offer = |queue: &mut FqCodel, flow| {
-        assert!(queue.offer(packet(flow, 0, 120), &mut |_| panic!("room")));
+    let add = |queue: &mut FqCodel, flow| {
+        assert!(offer(queue, packet(flow, 0, 120), &mut |_| panic!("room")));
     };
     let pop = |queue: &mut FqCodel| {
-        queue
-            .pop(Time::ZERO, &mut |_, _| panic!("good"))
+        pop(queue, Time::ZERO, &mut |_, _| panic!("good"))
             .unwrap()
             .0
             .flow
     };
     let deficit = |queue: &FqCodel, flow: u32| {
         let lists = queue
+            .order
             .new
             .iter()
             .map(|s| (*s, true))
-            .chain(queue.old.iter().map(|s| (*s, false)));
+            .chain(queue.order.old.iter().map(|s| (*s, false)));
         let mut of = lists.filter(|(s, _)| {
-            queue.flows.backlog_of(&packet(flow, 0, 1)).1 == u64::from(queue.flows.at(*s).waiting)
+            queue.flows_backlog(&packet(flow, 0, 1)).1 == u64::from(queue.flows.at(*s).waiting)
                 && !queue.flows.at(*s).queue.is_empty()
         });
         of.next()
-            .map(|(s, new)| (queue.flows.at(s).own.deficit, new))
+            .map(|(s, new)| (queue.flows.at(s).own.turn.deficit, new))
     };
-    offer(&mut queue, 9);
-    offer(&mut queue, 1);
+    add(&mut queue, 9);
+    add(&mut queue, 1);
     assert_eq!(pop(&mut queue), 9);
     // f9 owes 30; f1 is behind it, new with a quantum.
     assert_eq!(pop(&mut queue), 1);
-    offer(&mut queue, 9);
+    add(&mut queue, 9);
     assert_eq!(deficit(&queue, 9), Some((90, true)));
     assert_eq!(pop(&mut queue), 9);
 
     // The order of a round with credit below a packet: f1 f2 f3, then again.
     for flow in [1, 1, 2, 2, 3, 3] {
-        offer(&mut queue, flow);
+        add(&mut queue, flow);
     }
     let order: Vec<u32> = (0..6).map(|_| pop(&mut queue)).collect();
     assert_eq!(order, [1, 2, 3, 1, 2, 3]);
-    assert!(queue.new.is_empty() && queue.old.is_empty());
+    assert!(queue.order.new.is_empty() && queue.order.old.is_empty());
 }
 
 /// Flow, number, whether marked.
@@ -118,7 +142,7 @@ type Left = (u32, u32, bool);
 struct SlowQueue {
     packets: VecDeque<Packet>,
     deficit: i64,
-    codel: CodelVars,
+    codel: <Codel as Automaton>::Vars,
 }
 
 /// RFC 8290 §4.1 and §4.2 with lists that are searched.
@@ -126,7 +150,7 @@ struct Slow {
     queues: BTreeMap<u32, SlowQueue>,
     new: Vec<u32>,
     old: Vec<u32>,
-    judge: Judge,
+    judge: Codel,
     spec: FqCodelSpec,
 }
 
@@ -140,7 +164,7 @@ impl Slow {
         let fresh = SlowQueue {
             packets: VecDeque::new(),
             deficit: 0,
-            codel: CodelVars::NEW,
+            codel: self.judge.vars(),
         };
         let queue = self.queues.entry(bucket).or_insert(fresh);
         queue.packets.push_back(packet);
@@ -162,7 +186,7 @@ impl Slow {
                 n += 1;
                 dropped.push((p.flow, p.seq));
             }
-            queue.codel.overflowed(n);
+            self.judge.pushed_out(&mut queue.codel, n);
         }
         self.idle();
         dropped
@@ -173,7 +197,10 @@ impl Slow {
         if self.total().0 == 0 {
             self.new.clear();
             self.old.clear();
-            self.queues.values_mut().for_each(|q| q.codel.emptied());
+            let judge = &self.judge;
+            self.queues
+                .values_mut()
+                .for_each(|q| judge.retired(&mut q.codel));
         }
     }
 
@@ -204,9 +231,11 @@ impl Slow {
                     Guard::Total => self.total().1,
                     Guard::Flow => queue.packets.iter().map(|p| u64::from(p.len)).sum(),
                 };
+                let backlog = Backlog::of(0, behind);
+                let rng = &mut Rng::from_key(0);
                 match self
                     .judge
-                    .departure(&mut queue.codel, &mut turn, now, &p, behind)
+                    .departure(&mut queue.codel, &mut turn, now, &backlog, &p, rng)
                 {
                     Verdict::Drop(_) => dropped.push((p.flow, p.seq)),
                     verdict => {
@@ -217,7 +246,7 @@ impl Slow {
                 }
             }
             let Some(p) = found else {
-                queue.codel.exhausted(&self.judge, now, turn);
+                self.judge.exhausted(&mut queue.codel, now, turn);
                 list_remove(if is_new { &mut self.new } else { &mut self.old }, bucket);
                 if is_new && !self.old.is_empty() {
                     self.old.push(bucket);
@@ -259,7 +288,7 @@ proptest! {
             ..FqCodelSpec::default()
         };
         let mut fast = fq(&spec);
-        let judge = Judge::new(crate::recipe::test_at(|at| spec.codel().params(at)).unwrap());
+        let judge = test_at(|at| spec.codel().running(at)).unwrap();
         let mut slow = Slow { queues: BTreeMap::new(), new: Vec::new(), old: Vec::new(), judge, spec };
         let mut now = Time::ZERO;
         for (seq, op) in (0_u32..).zip(ops) {
@@ -270,14 +299,14 @@ proptest! {
                 let mut dropped = Vec::new();
                 let bucket = fast.flows.number(&packet);
                 prop_assert!(bucket < flows);
-                if !fast.offer(packet, &mut |p: Packet| dropped.push((p.flow, p.seq))) {
+                if !offer(&mut fast, packet, &mut |p: Packet| dropped.push((p.flow, p.seq))) {
                     dropped.push((flow, seq));
                 }
                 prop_assert_eq!(dropped, slow.offer(bucket, packet, limit as usize));
             } else {
                 let promised = fast.head_len();
                 let mut dropped = Vec::new();
-                let got = fast.pop(now, &mut |p, _| dropped.push((p.flow, p.seq)));
+                let got = pop(&mut fast, now, &mut |p, _| dropped.push((p.flow, p.seq)));
                 if dropped.is_empty() {
                     prop_assert_eq!(got.map_or(0, |(p, _)| p.len), promised);
                 }

@@ -6,6 +6,7 @@ pub(crate) mod fair_tests;
 pub(crate) mod flow_queue;
 pub(crate) mod flow_wfq;
 mod flows;
+pub(crate) mod fq;
 pub(crate) mod fq_codel;
 mod heap;
 mod longest;

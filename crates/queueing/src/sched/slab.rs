@@ -119,14 +119,10 @@ impl Slab {
         self.packets.get(list.head as usize).map(|p| p.len)
     }
 
-    /// Packets of a queue, counted one by one.
-    pub(crate) fn len(&self, list: &List) -> u32 {
-        let (mut n, mut at) = (0, list.head);
-        while at != NONE {
-            n += 1;
-            at = self.places[at as usize].next;
-        }
-        n
+    /// The first packet; none if the queue is empty.
+    #[inline]
+    pub(super) fn first(&self, list: &List) -> Option<&Packet> {
+        self.packets.get(list.head as usize)
     }
 
     /// The packets of a queue in order, with their numbers.

@@ -6,10 +6,10 @@ const NONE: u32 = u32::MAX;
 
 /// A flow that is remembered: what of it waits, and what its scheduler keeps of it.
 #[derive(Clone, Debug)]
-pub(super) struct Flow<S> {
+pub(crate) struct Flow<S> {
     pub(super) own: S,
     /// [`NONE`] in a vacant slot.
-    id: u32,
+    pub(super) id: u32,
     /// Its bytes that wait.
     pub(super) waiting: u32,
     /// Its packets, those aside that go before all others.

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
 
-use super::{DrrSpec, FairQueueSpec, FqCodelSpec, MatchSpec, PoliceSpec};
+use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, PoliceSpec};
 use crate::aqm::AqmSpec;
+use crate::sched::flow_queue::FlowQueueSpec;
 
 /// A policy of classes, tried in order; what no class matches goes to `class-default`,
 /// which is added when it is not written.
@@ -75,6 +76,9 @@ pub struct ClassSpec {
     /// Deficit round robin by flow inside the class, in place of `queue_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drr: Option<DrrSpec>,
+    /// Fair queueing with new flows first inside the class, in place of `queue_limit`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fq: Option<FqSpec>,
     /// FQ-CoDel inside the class, in place of `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fq_codel: Option<FqCodelSpec>,
@@ -117,9 +121,47 @@ impl ClassSpec {
         own.unwrap_or_else(|| Limit::Packets(fair.unwrap_or(64)))
     }
 
-    /// The keys that make or shape a queue of its own, and whether each is set.
-    pub(crate) fn queueing_keys(&self) -> [(&'static str, bool); 12] {
+    /// The fair queues by flow that it may have, by key.
+    pub(crate) fn flow_queues(&self) -> [(&'static str, Option<&dyn FlowQueueSpec>); 3] {
+        fn spec<S: FlowQueueSpec>(s: &Option<S>) -> Option<&dyn FlowQueueSpec> {
+            s.as_ref().map(|s| s as _)
+        }
         [
+            ("drr", spec(&self.drr)),
+            ("fq", spec(&self.fq)),
+            ("fq_codel", spec(&self.fq_codel)),
+        ]
+    }
+
+    /// The fair queue by flow that it has, with its key.
+    pub(crate) fn flow_queue(&self) -> Option<(&'static str, &dyn FlowQueueSpec)> {
+        let mut found = self.flow_queues().into_iter();
+        found.find_map(|(key, spec)| Some((key, spec?)))
+    }
+
+    /// Whether its flows have queues of their own.
+    pub fn has_flow_queues(&self) -> bool {
+        self.fair_queue.is_some() || self.flow_queue().is_some()
+    }
+
+    /// The AQM of each of its queues, with what the keys of its parameters begin
+    /// with.
+    pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
+        if let Some(aqm) = &self.aqm {
+            return Some((format!("aqm.{}.", aqm.kind()), aqm.clone()));
+        }
+        let (key, spec) = self.flow_queue()?;
+        let aqm = spec.aqm()?;
+        let path = match key {
+            "fq_codel" => format!("{key}."),
+            _ => format!("{key}.aqm.{}.", aqm.kind()),
+        };
+        Some((path, aqm))
+    }
+
+    /// The keys that make or shape a queue of its own, and whether each is set.
+    pub(crate) fn queueing_keys(&self) -> impl Iterator<Item = (&'static str, bool)> + Clone {
+        let own = [
             ("priority", self.priority.is_some()),
             ("bandwidth", self.bandwidth.is_some()),
             ("bandwidth_remaining", self.bandwidth_remaining.is_some()),
@@ -136,9 +178,9 @@ impl ClassSpec {
             ),
             ("aqm", self.aqm.is_some()),
             ("fair_queue", self.fair_queue.is_some()),
-            ("drr", self.drr.is_some()),
-            ("fq_codel", self.fq_codel.is_some()),
-        ]
+        ];
+        let flows = self.flow_queues().map(|(key, spec)| (key, spec.is_some()));
+        own.into_iter().chain(flows)
     }
 }
 

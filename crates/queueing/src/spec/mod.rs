@@ -28,8 +28,10 @@ pub use crate::fan::spec::{
     PdrrSpec, PfqSpec, PriorityLoadSpec, RaefSpec, RbaefSpec,
 };
 pub use crate::sched::drr::DrrSpec;
+pub use crate::sched::flow_queue::Guard;
 pub use crate::sched::flow_wfq::{CdtPolicy, FairQueueSpec, FlowWeights};
-pub use crate::sched::fq_codel::{FqCodelSpec, Guard};
+pub use crate::sched::fq::FqSpec;
+pub use crate::sched::fq_codel::FqCodelSpec;
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
 use crate::BuildError;
@@ -37,7 +39,7 @@ use crate::discipline::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
 use crate::registry::Kind;
-use crate::sched::flow_queue::FlowQueue;
+use crate::sched::flow_queue::FlowQueueSpec;
 use crate::sched::pgps::Pgps;
 use crate::tree::Tree;
 
@@ -89,12 +91,29 @@ registry! {
     FlowWfq = "flow-wfq", FairQueueSpec;
     /// Deficit round robin by flow, pushing out from the longest queue.
     Drr = "drr", DrrSpec;
+    /// Fair queueing with new flows first, the scheduler of FQ-CoDel, under any AQM (RFC 8290).
+    Fq = "fq", FqSpec;
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC 8290).
     FqCodel = "fq-codel", FqCodelSpec;
     /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
     ClassBased = "class-based", ClassBasedSpec;
     /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
     Fan = "fan", FanSpec;
+}
+
+impl DisciplineSpec {
+    /// The AQM of its queue, or of each of them, with what the keys of its parameters
+    /// begin with; none for one that has none, and for classes.
+    pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
+        let aqm = match self {
+            Self::Fifo(s) => s.aqm.clone(),
+            Self::Drr(s) => s.aqm(),
+            Self::Fq(s) => s.aqm(),
+            Self::FqCodel(s) => return Some((String::new(), s.aqm()?)),
+            _ => None,
+        }?;
+        Some((format!("aqm.{}.", aqm.kind()), aqm))
+    }
 }
 
 impl FifoSpec {
@@ -128,19 +147,19 @@ impl FairQueueSpec {
     }
 }
 
-impl DrrSpec {
-    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
-        let queue = FlowQueue::Drr(self.resolve(at, scope.rate)?);
-        Ok(Leaf::new(Queue::Flows(Box::new(queue)), Bound::NONE, None))
-    }
+/// Fair queues by flow, as the only queue of a port.
+macro_rules! flow_queues {
+    ($($spec:ty),+) => {
+        $(impl $spec {
+            fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
+                let queue = Queue::Flows(self.resolve(at, scope.rate)?);
+                Ok(Leaf::new(queue, Bound::NONE, None))
+            }
+        })+
+    };
 }
 
-impl FqCodelSpec {
-    fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
-        let queue = FlowQueue::FqCodel(self.resolve(at, scope.rate)?);
-        Ok(Leaf::new(Queue::Flows(Box::new(queue)), Bound::NONE, None))
-    }
-}
+flow_queues!(DrrSpec, FqSpec, FqCodelSpec);
 
 impl ClassBasedSpec {
     fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Tree, BuildError> {

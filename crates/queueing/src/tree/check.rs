@@ -117,7 +117,7 @@ pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Resul
 /// Keys of a class that cannot stand together.
 fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     let policy = ("policy", c.policy.is_some());
-    let has = c.queueing_keys().into_iter().chain([policy]);
+    let has = c.queueing_keys().chain([policy]);
     let exclude = |key: &str, others: &[&str], why: &str, hint: &str| {
         let set = |k: &str| has.clone().any(|(n, on)| n == k && on);
         match others.iter().find(|o| set(key) && set(o)) {
@@ -136,6 +136,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
             "aqm",
             "fair_queue",
             "drr",
+            "fq",
             "fq_codel",
             "policy",
         ],
@@ -155,8 +156,9 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         "keep one of them",
     )?;
     for (key, others) in [
-        ("fair_queue", &["drr", "fq_codel"][..]),
-        ("drr", &["fq_codel", "queue_limit"]),
+        ("fair_queue", &["drr", "fq", "fq_codel"][..]),
+        ("drr", &["fq", "fq_codel", "queue_limit"]),
+        ("fq", &["fq_codel", "queue_limit"]),
         ("fq_codel", &["queue_limit", "aqm"]),
     ] {
         exclude(
@@ -175,6 +177,7 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
             "aqm",
             "fair_queue",
             "drr",
+            "fq",
             "fq_codel",
         ],
         "with a nested policy the class has no queue of its own for `{}`",
@@ -182,12 +185,20 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     )?;
     if let Some(aqm) = &c.aqm {
         at.check(
-            !aqm.judges_departures() || (c.fair_queue.is_none() && c.drr.is_none()),
+            !aqm.judges_departures() || !c.has_flow_queues(),
             "aqm",
             aqm.kind(),
             "it looks at how long the packets of one queue waited, and a fair queue makes many",
-            "use `fq_codel`, or RED or WRED in front of the fair queue",
+            "write it as `aqm` of `fq` or `drr`, or use RED or WRED in front of the fair queue",
         )?;
+        if let Some((key, other)) = c.flow_queue().and_then(|(k, s)| Some((k, s.aqm()?))) {
+            return Err(at.error(
+                "aqm",
+                aqm.kind(),
+                format!("`{key}` has its own AQM, {}", other.kind()),
+                "keep one of them",
+            ));
+        }
     }
     at.check(
         c.name != DEFAULT || c.priority.is_none(),

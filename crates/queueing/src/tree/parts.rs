@@ -17,7 +17,6 @@ use crate::condition::{
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
-use crate::sched::flow_queue::FlowQueue;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
 /// Bursts where none is given, in bytes; the specifications say where they are from.
@@ -44,18 +43,7 @@ pub(crate) fn has_thresholds(c: &ClassSpec) -> bool {
 
 /// Whether a class has a queue of its own.
 pub(crate) fn asks_for_queue(c: &ClassSpec) -> bool {
-    c.priority.is_some()
-        || c.bandwidth.is_some()
-        || c.bandwidth_remaining.is_some()
-        || c.bandwidth_remaining_ratio.is_some()
-        || c.shape.is_some()
-        || c.queue_limit.is_some()
-        || has_thresholds(c)
-        || c.aqm.is_some()
-        || c.fair_queue.is_some()
-        || c.drr.is_some()
-        || c.fq_codel.is_some()
-        || c.policy.is_some()
+    c.queueing_keys().any(|(_, set)| set) || c.policy.is_some()
 }
 
 /// What it asks of the enclosing rate.
@@ -295,22 +283,15 @@ pub(crate) fn priority_leaf(
 
 /// The queue of any other class.
 pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<Leaf, BuildError> {
-    let flows = |q| (Queue::Flows(Box::new(q)), Bound::NONE);
-    let (queue, default) = match (&c.fair_queue, &c.drr, &c.fq_codel) {
-        (Some(f), ..) => (
-            Queue::Fair(at.key("fair_queue", |at| f.resolve(at))?),
-            Bound::NONE,
-        ),
-        (None, Some(d), _) => flows(FlowQueue::Drr(
-            at.key("drr", |at| d.resolve(at, guaranteed))?,
-        )),
-        (None, None, Some(f)) => flows(FlowQueue::FqCodel(
-            at.key("fq_codel", |at| f.resolve(at, guaranteed))?,
-        )),
-        (None, None, None) => (
-            Queue::Ring(VecDeque::new()),
-            Bound::new(Limit::Packets(64), guaranteed),
-        ),
+    let (queue, default) = if let Some(f) = &c.fair_queue {
+        let queue = at.key("fair_queue", |at| f.resolve(at))?;
+        (Queue::Fair(queue), Bound::NONE)
+    } else if let Some((key, flows)) = c.flow_queue() {
+        let queue = at.key(key, |at| flows.resolve(at, guaranteed))?;
+        (Queue::Flows(queue), Bound::NONE)
+    } else {
+        let bound = Bound::new(Limit::Packets(64), guaranteed);
+        (Queue::Ring(VecDeque::new()), bound)
     };
     let bound = match c.queue_limit {
         Some(l) => at.bound("queue_limit", l, guaranteed)?,

@@ -186,6 +186,33 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "drr + red",
+        json: r#"{"main": {"drr": {"quantum": "300 B", "limit": "30 packets", "aqm": {"red":
+            {"min_th": 1, "max_th": 4, "max_p": 0.3, "weight": 0.3, "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "sfq + codel",
+        json: r#"{"main": {"drr": {"queues": 3, "limit": "30 packets", "aqm": {"codel":
+            {"target": "2 ms", "interval": "10 ms", "max_packet": "0 B"}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fq + wred",
+        json: r#"{"main": {"fq": {"quantum": "300 B", "limit": "9 packets", "drop_batch": 3, "aqm": {"wred":
+            {"exponential_weighting_constant": 1, "dscp": {"af31": {"min": 1, "max": 3}, "ef": {"min": 1, "max": 4, "denominator": 2}}}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "fq in classes",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "turns", "match": {"dscp": ["af31", "af33"]}, "shape": {"rate": "200 kb/s", "burst": "1600 B"},
+             "drr": {"limit": "12 packets", "aqm": {"codel": {"target": "1 ms", "interval": "8 ms", "max_packet": "0 B"}}}},
+            {"name": "class-default", "shape": {"rate": "300 kb/s", "burst": "1500 B"},
+             "fq": {"limit": "12 packets", "aqm": {"red": {"as": "linux", "min_th": 500, "max_th": 2000, "max_p": 0.3, "weight": 0.3}}}}]}}}"#,
+        work_conserving: false,
+    },
+    Preset {
         name: "fair queues in shaped classes",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "voice", "match": {"dscp": "ef"}, "priority": {"rate": "20 %"}},

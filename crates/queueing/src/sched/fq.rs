@@ -1,0 +1,242 @@
+//! Fair queueing with new queues first: the scheduler of FQ-CoDel, under any AQM.
+//!
+//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018, §4; limits
+//! and batches are those of Linux (`tc-fq_codel(8)`).
+//!
+//! Idea: queues with packets take turns by deficit: one may send while its credit is above 0, and gets a
+//! quantum more each turn. A queue that was empty joins the list of new queues, which goes before that of
+//! the old ones, and leaves it for the old ones after its quantum or when it is empty: flows that send
+//! less than a quantum per round hardly wait.
+//!
+//! Where there is no room, the queue with the most bytes loses half of them from its head, at most
+//! `drop_batch` packets; its AQM is told.
+//!
+//! Deviations: queues that are empty leave the lists as soon as nothing waits at all, where Linux
+//! needs one more call. The memory limit counts the bytes of packets, not of kernel buffers.
+//! Cost: O(1) per packet; O(log n) while the limit is exceeded, where Linux looks through all queues.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{Limit, Packet, Rate, Size};
+
+use super::drr::{check_quantum, check_queues};
+use super::flow_queue::{FlowQueue, FlowQueueSpec, Frame, Guard, Order, managed};
+use super::flows::{Flows, Sorting};
+use crate::BuildError;
+use crate::aqm::AqmSpec;
+use crate::leaf::Bound;
+use crate::recipe::At;
+
+/// Fair queueing with new queues first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FqSpec {
+    /// How much may wait in all. Default 10240 packets (RFC 8290 §5.2.4).
+    pub limit: Limit,
+    /// Bytes of packets that may wait in all, beside `limit`. Default 32 MiB (Linux).
+    pub memory_limit: Size,
+    /// Number of queues into which flows are hashed, 1 to 65536. Default: each flow has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65536))]
+    pub queues: Option<u32>,
+    /// Bytes that a queue may send in its turn, 64 B to 1 MiB. Default 1514 B (RFC 8290 §5.2.2).
+    pub quantum: Size,
+    /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
+    #[schemars(range(min = 1))]
+    pub drop_batch: u32,
+    /// Active queue management of each queue. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aqm: Option<AqmSpec>,
+    /// Whose backlog that is told of. Default `flow`.
+    pub guard: Guard,
+}
+
+impl Default for FqSpec {
+    fn default() -> Self {
+        Self {
+            limit: Limit::Packets(10_240),
+            memory_limit: Size(32 << 20),
+            queues: None,
+            quantum: Size(1514),
+            drop_batch: 64,
+            aqm: None,
+            guard: Guard::Flow,
+        }
+    }
+}
+
+impl FqSpec {
+    /// All but the AQM; `queues` is the key of their number.
+    pub(super) fn frame(
+        &self,
+        name: &'static str,
+        queues: &str,
+        at: &mut At<'_>,
+        rate: Rate,
+    ) -> Result<Frame<Lists>, BuildError> {
+        at.bound("limit", self.limit, rate)?;
+        at.check(
+            self.memory_limit.0 > 0,
+            "memory_limit",
+            self.memory_limit,
+            "nothing fits into it",
+            "the default is 32 MiB",
+        )?;
+        if let Some(n) = self.queues {
+            check_queues(n, queues, at)?;
+        }
+        at.check(
+            self.drop_batch >= 1,
+            "drop_batch",
+            self.drop_batch,
+            "at least one packet has to give",
+            "the default is 64",
+        )?;
+        Ok(Frame {
+            name,
+            order: Lists {
+                quantum: check_quantum(self.quantum, at)?,
+                new: VecDeque::new(),
+                old: VecDeque::new(),
+            },
+            sorting: Sorting::into_queues(self.queues),
+            bound: self.bound(rate).in_4_gib(),
+            batch: self.drop_batch,
+            guard: self.guard,
+        })
+    }
+}
+
+impl FlowQueueSpec for FqSpec {
+    fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError> {
+        let frame = self.frame("fq", "queues", at, rate)?;
+        managed(frame, self.aqm.as_ref(), at, rate)
+    }
+
+    fn bound(&self, rate: Rate) -> Bound {
+        let bound = Bound::new(self.limit, rate);
+        Bound {
+            bytes: bound.bytes.min(self.memory_limit.0),
+            ..bound
+        }
+    }
+
+    fn aqm(&self) -> Option<AqmSpec> {
+        self.aqm.clone()
+    }
+}
+
+/// What the scheduler keeps of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credit {
+    /// Bytes that it may send.
+    pub(super) deficit: i32,
+    /// It is in one of the two lists.
+    listed: bool,
+}
+
+/// The lists of new and old queues.
+#[derive(Clone, Debug)]
+pub(crate) struct Lists {
+    quantum: i32,
+    /// Slots of the queues that just got packets.
+    pub(super) new: VecDeque<u32>,
+    /// Slots of the others with packets, and of some without.
+    pub(super) old: VecDeque<u32>,
+}
+
+impl Lists {
+    /// The first queue to be asked leaves its list; whether that is the list of new ones.
+    #[inline]
+    fn leave(&mut self) -> bool {
+        let is_new = self.new.pop_front().is_some();
+        if !is_new {
+            self.old.pop_front();
+        }
+        is_new
+    }
+}
+
+impl Order for Lists {
+    type State = Credit;
+
+    fn state(&self) -> Credit {
+        Credit {
+            deficit: 0,
+            listed: false,
+        }
+    }
+
+    #[inline]
+    fn joined<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, _: &Packet) {
+        let credit = &mut flows.at_mut(slot).own.turn;
+        if !credit.listed {
+            (credit.listed, credit.deficit) = (true, self.quantum);
+            self.new.push_back(slot);
+        }
+    }
+
+    #[inline]
+    fn next<V>(&mut self, flows: &mut Flows<Credit, V>) -> Option<u32> {
+        loop {
+            let slot = *self.new.front().or_else(|| self.old.front())?;
+            let credit = &mut flows.at_mut(slot).own.turn;
+            if credit.deficit > 0 {
+                return Some(slot);
+            }
+            credit.deficit += self.quantum;
+            self.leave();
+            self.old.push_back(slot);
+        }
+    }
+
+    #[inline]
+    fn charge<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, len: u32) -> bool {
+        let credit = &mut flows.at_mut(slot).own.turn;
+        credit.deficit = credit.deficit.saturating_sub_unsigned(len);
+        false
+    }
+
+    #[inline]
+    fn missed<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32) -> bool {
+        if self.leave() && !self.old.is_empty() {
+            // So that it cannot be new again before the old ones had their turn.
+            self.old.push_back(slot);
+            return false;
+        }
+        flows.at_mut(slot).own.turn.listed = false;
+        true
+    }
+
+    fn withdraw<V>(&mut self, flows: &mut Flows<Credit, V>) -> Option<u32> {
+        let slot = self.new.pop_front().or_else(|| self.old.pop_front())?;
+        flows.at_mut(slot).own.turn.listed = false;
+        Some(slot)
+    }
+
+    fn clear(&mut self) {
+        self.new.clear();
+        self.old.clear();
+    }
+
+    fn head_len<V>(&self, flows: &Flows<Credit, V>) -> u32 {
+        // The first queue that has credit, in the first round in which any has.
+        let (mut least, mut found) = (i32::MAX, 0);
+        for slot in self.new.iter().chain(&self.old) {
+            let Some(len) = flows.first_len(*slot) else {
+                continue;
+            };
+            let deficit = flows.at(*slot).own.turn.deficit;
+            if deficit > 0 {
+                return len;
+            }
+            let rounds = (-deficit).div_euclid(self.quantum) + 1;
+            if rounds < least {
+                (least, found) = (rounds, len);
+            }
+        }
+        found
+    }
+}
