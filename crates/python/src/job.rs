@@ -184,7 +184,9 @@ impl Job {
                 let d = Diagnostic::error(codes::BAD_CAPTURE, text);
                 Err(input_error(py, &Diagnostics(vec![d])))
             }
-            Some(Err(Failure::Threads(text))) => Err(PyRuntimeError::new_err(text)),
+            Some(Err(Failure::Threads(text) | Failure::LookAhead(text))) => {
+                Err(PyRuntimeError::new_err(text))
+            }
         }
     }
 

@@ -28,8 +28,8 @@ pub struct Campaign {
     parts: Vec<AtomicU64>,
     events: AtomicU64,
     finished: Mutex<Vec<Finished>>,
-    /// The first file that could not be read to its end.
-    fault: Mutex<Option<String>>,
+    /// What stopped it first.
+    fault: Mutex<Option<Failure>>,
 }
 
 /// Why a campaign failed.
@@ -39,12 +39,14 @@ pub enum Failure {
     Threads(String),
     /// A file that is read while the simulation runs cannot be, or has changed.
     Input(String),
+    /// The look-ahead of the express lane was wrong: an error of this program.
+    LookAhead(String),
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Threads(why) | Self::Input(why) => f.write_str(why),
+            Self::Threads(why) | Self::Input(why) | Self::LookAhead(why) => f.write_str(why),
         }
     }
 }
@@ -168,7 +170,7 @@ impl Campaign {
         });
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         match &*fault {
-            Some(why) => Err(Failure::Input(why.clone())),
+            Some(why) => Err(why.clone()),
             None => Ok(()),
         }
     }
@@ -194,7 +196,7 @@ impl Campaign {
         }
         if let Some(why) = world.fault() {
             let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-            fault.get_or_insert_with(|| why.to_owned());
+            fault.get_or_insert_with(|| why.clone());
             self.cancel();
             return;
         }

@@ -28,6 +28,8 @@ pub(crate) struct Link {
     pub(crate) rate: Rate,
     pub(crate) meter: LinkMeter,
     pub(crate) overhead: Overhead,
+    /// What had gone straight through when the last packet came that did not.
+    pub(crate) seen: u32,
 }
 
 const _: () = assert!(size_of::<Link>() == 128 && offset_of!(Link, port) == 64);
@@ -166,6 +168,7 @@ impl Link {
                 answers: false,
             },
             meter: LinkMeter::default(),
+            seen: 0,
         }
     }
 

@@ -61,6 +61,7 @@ fn outcome<S: EventSet>(yaml: &str, observe: bool, budget: u64) -> Outcome {
 
 fn ended<S: EventSet>(mut world: World<S>, budget: u64) -> Outcome {
     while world.run(budget) != Stop::Done {}
+    assert_eq!(world.fault(), None);
     world.outcome()
 }
 

@@ -218,12 +218,14 @@ impl Net {
 fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
     let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
     while world.run(budget) != Stop::Done {}
+    assert_eq!(world.fault(), None);
     world.outcome()
 }
 
 fn plain(plan: &Plan) -> Outcome {
     let mut world = World::<WinnerTree>::on(Engine::Plain, &plan.variants[0].world, 3, 0, false);
     while world.run(u64::MAX) != Stop::Done {}
+    assert_eq!(world.fault(), None);
     world.outcome()
 }
 
@@ -231,6 +233,7 @@ fn tapped(plan: &Plan) -> Outcome {
     let tap = Box::new(common::Blind);
     let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 3, 0, false, tap);
     while world.run(u64::MAX) != Stop::Done {}
+    assert_eq!(world.fault(), None);
     world.outcome()
 }
 

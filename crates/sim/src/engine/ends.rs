@@ -5,6 +5,7 @@ use spillgate_events::{EventSet, Rank};
 use spillgate_measure::Volume;
 
 use super::{ARRIVED, ROUTED, World};
+use crate::campaign::Failure;
 use crate::flow::{Flow, Origin};
 
 impl<S: EventSet> World<S> {
@@ -45,7 +46,7 @@ impl<S: EventSet> World<S> {
             Ok(Some(at)) => self.events.schedule(replay.flow, at, Rank::Timer),
             Ok(None) => {}
             Err(fault) => {
-                self.fault.get_or_insert(fault);
+                self.fault.get_or_insert(Failure::Input(fault));
             }
         }
     }

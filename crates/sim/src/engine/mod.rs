@@ -20,6 +20,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use crate::admission::Admission;
 use crate::arrivals::Arrivals;
+use crate::campaign::Failure;
 use crate::express::Lane;
 use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
@@ -62,8 +63,8 @@ pub struct World<S> {
     pub(crate) flows: Table<Flow>,
     pub(crate) sources: Vec<OpenLoop>,
     pub(crate) replays: Vec<Capture>,
-    /// What kept a capture from being replayed to its end.
-    pub(crate) fault: Option<String>,
+    /// What makes the outcome worth nothing.
+    pub(crate) fault: Option<Failure>,
     pub(crate) tcp: Table<Connection>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) sessions: Vec<Session>,
@@ -229,9 +230,9 @@ impl<S: EventSet> World<S> {
         self.facts.hex(self.counts.facts())
     }
 
-    /// What kept a capture from being replayed, if anything did: the outcome is worth nothing then.
-    pub fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+    /// What kept the run from being right, if anything did: the outcome is worth nothing then.
+    pub fn fault(&self) -> Option<&Failure> {
+        self.fault.as_ref()
     }
 
     /// What has been measured in a run that has ended. What has sent and carried packets makes

@@ -4,7 +4,7 @@ use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time, Verdict};
 use spillgate_queueing::ArrivalAqm;
 use spillgate_scenario::plan::LinkPlan;
 
-use super::line::{Aqm, Line, Outage, sort_in};
+use super::line::{Aqm, Beyond, Line, Outage, sort_in};
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Through, Waits};
 use crate::port::size;
@@ -61,18 +61,20 @@ impl FifoPort {
             _ => u32::try_from(max_bytes).unwrap_or(u32::MAX).min(shorter),
         };
         let outage = || {
-            Box::new(Outage {
+            Beyond::Outage(Outage {
                 down: false,
                 next: Time::MAX,
                 longest,
             })
         };
-        let aqm = aqm.map(|(automaton, rng)| Aqm {
-            automaton,
-            rng,
-            last: None,
-            longest: shorter,
-            until: Time::ZERO,
+        let aqm = aqm.map(|(automaton, rng)| {
+            Beyond::Aqm(Aqm {
+                automaton,
+                rng,
+                last: None,
+                longest: shorter,
+                until: Time::ZERO,
+            })
         });
         let len = plan.overhead.wire_len(0);
         lines.push(Line {
@@ -83,8 +85,8 @@ impl FifoPort {
             mtu,
             meter,
             waiting: Waiting::new((max_packets, max_bytes), len, rate.tx_time(len)),
-            aqm: aqm.map(Box::new),
-            outage: fails.then(outage),
+            latest: Time::ZERO,
+            beyond: aqm.or_else(|| fails.then(outage)).map(Box::new),
         });
         Self {
             through: Through::default(),
@@ -94,7 +96,7 @@ impl FifoPort {
         }
     }
 
-    fn line<'a>(&self, lines: &'a mut [Line]) -> &'a mut Line {
+    pub(super) fn line<'a>(&self, lines: &'a mut [Line]) -> &'a mut Line {
         &mut lines[self.line as usize]
     }
 
@@ -106,10 +108,10 @@ impl FifoPort {
             true => window.end(),
         };
         let line = self.line(lines);
-        if let Some(aqm) = &mut line.aqm {
+        if let Some(aqm) = line.aqm() {
             aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
         }
-        match &line.outage {
+        match line.outage() {
             _ if len > self.longest => Time::ZERO,
             None => edge,
             Some(outage) => edge.min(outage.next),
@@ -135,7 +137,10 @@ impl FifoPort {
         window: Window,
     ) -> Option<Result<(), Loss>> {
         let line = self.line(lines);
-        let (aqm, wait) = (line.aqm.as_mut()?, start.since(now));
+        let Some(Beyond::Aqm(aqm)) = line.beyond.as_deref_mut() else {
+            return None;
+        };
+        let wait = start.since(now);
         if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= line.room.as_ps() {
             return None;
         }
@@ -210,7 +215,7 @@ impl FifoPort {
     ) -> Result<Time, Loss> {
         let line = self.line(lines);
         let backlog = line.waiting.backlog(now, *free_at);
-        let verdict = if line.outage.as_ref().is_some_and(|o| o.down) {
+        let verdict = if line.outage().is_some_and(|o| o.down) {
             Err(DropReason::LinkDown)
         } else if size(packet) > line.mtu {
             Err(DropReason::TooBig)
@@ -226,7 +231,7 @@ impl FifoPort {
             // that are too big would be: cells are filled up.
             let end = now + tx;
             *free_at = end;
-            if let Some(aqm) = &mut line.aqm {
+            if let Some(aqm) = line.aqm() {
                 aqm.automaton.idle_from(end);
             }
             let cut = line.fails();
@@ -240,7 +245,7 @@ impl FifoPort {
         let start = *free_at;
         *free_at = start + tx;
         line.waiting.push(start);
-        if let Some(aqm) = &mut line.aqm {
+        if let Some(aqm) = line.aqm() {
             aqm.last = Some(*free_at);
         }
         if line.waiting.is_one_run(now) {
@@ -265,7 +270,7 @@ impl FifoPort {
         let line = self.line(lines);
         line.waiting.clear();
         line.room = Dur::ZERO;
-        if let Some(outage) = &mut line.outage {
+        if let Some(outage) = line.outage_mut() {
             outage.down = true;
         }
         self.longest = 0;
@@ -273,7 +278,7 @@ impl FifoPort {
 
     /// The link is up until `next`.
     pub(super) fn repair(&mut self, lines: &mut [Line], next: Time) {
-        if let Some(outage) = &mut self.line(lines).outage {
+        if let Some(outage) = self.line(lines).outage_mut() {
             outage.down = false;
             outage.next = next;
             self.longest = outage.longest;
@@ -293,7 +298,7 @@ impl FifoPort {
         window: Window,
     ) -> Option<Loss> {
         let line = self.line(lines);
-        let at = line.outage.as_ref()?.next;
+        let at = line.outage()?.next;
         let reason = DropReason::LinkDown;
         (at < due).then(|| {
             line.meter.on_lost_on_the_wire(window, at, reason);

@@ -24,11 +24,19 @@ pub(crate) struct Line {
     pub(super) alike: u32,
     /// The longest packet that the link carries, labels included.
     pub(super) mtu: u32,
+    /// When the last packet came that did not go straight through.
+    pub(super) latest: Time,
     pub(super) meter: QueueMeter,
     // The rest.
     pub(super) waiting: Waiting,
-    pub(super) aqm: Option<Box<Aqm>>,
-    pub(super) outage: Option<Box<Outage>>,
+    pub(super) beyond: Option<Box<Beyond>>,
+}
+
+/// What most lines do not have.
+pub(super) enum Beyond {
+    Aqm(Aqm),
+    /// The link fails.
+    Outage(Outage),
 }
 
 const _: () = assert!(size_of::<Line>() == 256 && offset_of!(Line, meter) + 72 <= 128);
@@ -56,6 +64,31 @@ pub(super) struct Aqm {
 }
 
 impl Line {
+    /// Its AQM.
+    #[inline]
+    pub(super) fn aqm(&mut self) -> Option<&mut Aqm> {
+        match self.beyond.as_deref_mut() {
+            Some(Beyond::Aqm(aqm)) => Some(aqm),
+            _ => None,
+        }
+    }
+
+    /// When its link fails.
+    pub(super) fn outage(&self) -> Option<&Outage> {
+        match self.beyond.as_deref() {
+            Some(Beyond::Outage(outage)) => Some(outage),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn outage_mut(&mut self) -> Option<&mut Outage> {
+        match self.beyond.as_deref_mut() {
+            Some(Beyond::Outage(outage)) => Some(outage),
+            _ => None,
+        }
+    }
+
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
     /// nobody has to be asked.
     #[inline(always)]
@@ -110,7 +143,7 @@ impl Line {
     /// When the link fails next; [`Time::MAX`] for never.
     #[inline]
     pub(super) fn fails(&self) -> Time {
-        self.outage.as_ref().map_or(Time::MAX, |o| o.next)
+        self.outage().map_or(Time::MAX, |o| o.next)
     }
 
     /// When what begins to wait for `start` is lost, if it is.
@@ -128,12 +161,12 @@ impl Line {
         packet: &mut Packet,
         window: Window,
     ) -> Result<(), DropReason> {
-        let verdict = match &mut self.aqm {
+        let verdict = match self.aqm() {
             Some(aqm) => aqm.arrival(now, backlog.0, packet),
             None => Verdict::Pass,
         };
         if !matches!(verdict, Verdict::Drop(_)) && !self.waiting.has_room(backlog, packet.len) {
-            if let Some(aqm) = &mut self.aqm {
+            if let Some(aqm) = self.aqm() {
                 aqm.automaton.overflowed();
             }
             return Err(DropReason::Tail);
@@ -206,8 +239,8 @@ mod tests {
             mtu: 1500,
             meter: QueueMeter::new(5),
             waiting: Waiting::new((u32::MAX, 29), 10, Dur::from_ps(5)),
-            aqm: None,
-            outage: None,
+            beyond: None,
+            latest: Time::ZERO,
         };
         line.room = line.waiting.room();
         line

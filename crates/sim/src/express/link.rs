@@ -10,6 +10,26 @@ use crate::port::Port;
 use crate::window::Window;
 
 impl Link {
+    /// When the last packet came to its port: none comes earlier from then on.
+    #[inline]
+    pub(super) fn latest(&self, lines: &mut [Line]) -> Time {
+        match &self.port {
+            // What went straight through came when it was sent.
+            Port::Fifo(_) if self.straight.passed().0 != self.seen => self.straight.last_start(),
+            Port::Fifo(fifo) => fifo.line(lines).latest,
+            Port::Queued(_) => Time::ZERO,
+        }
+    }
+
+    /// A packet has come at `now` that did not go straight through.
+    #[inline]
+    pub(super) fn came(&mut self, lines: &mut [Line], now: Time) {
+        if let Port::Fifo(fifo) = &self.port {
+            fifo.line(lines).latest = now;
+            self.seen = self.straight.passed().0;
+        }
+    }
+
     /// A packet has to wait for others as long, and nothing else is to be said about it: from when to
     /// when it is sent.
     #[inline(always)]
@@ -20,10 +40,14 @@ impl Link {
         l3_len: u16,
     ) -> Option<(Time, Time)> {
         let (start, end) = self.straight.wait(l3_len)?;
+        if now < self.latest(lines) {
+            return None;
+        }
         let Port::Fifo(fifo) = &self.port else {
             return None;
         };
         fifo.wait(lines, now, start)?;
+        self.came(lines, now);
         self.straight.free_at = end;
         Some((start, end))
     }
@@ -38,10 +62,14 @@ impl Link {
         window: Window,
     ) -> Option<Result<(Time, Time), Loss>> {
         let sent = self.straight.next(packet.l3_len)?;
+        if now < self.latest(lines) {
+            return None;
+        }
         let Port::Fifo(fifo) = &self.port else {
             return None;
         };
         let asked = fifo.ask(lines, now, sent, packet, window)?;
+        self.came(lines, now);
         if asked.is_ok() {
             self.straight.free_at = sent.1;
         }
@@ -90,6 +118,9 @@ impl Link {
         if through == 0 && fifo.waited(lines) == 0 {
             return;
         }
+        if through != self.seen {
+            fifo.line(lines).latest = self.straight.last_start();
+        }
         let (waited, counting) = fifo.count(lines, through, len, tx);
         let packets = waited + u64::from(through);
         self.meter.total_bytes += packets * u64::from(len);
@@ -97,6 +128,7 @@ impl Link {
             self.meter.busy = self.meter.busy + tx * packets;
         }
         self.straight.counted();
+        self.seen = 0;
     }
 
     /// What went straight through or waited for others as long and is not counted yet: bytes, and the

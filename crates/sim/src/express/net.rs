@@ -5,6 +5,7 @@ use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
 
 use super::fifo::Loss;
+use crate::campaign::Failure;
 use crate::engine::World;
 use crate::link::{Onward, Then};
 use crate::port::Port;
@@ -73,6 +74,9 @@ impl<S: EventSet> World<S> {
         if self.links[link].onward.labels {
             self.relabel(link, packet);
         }
+        if now < self.links[link].latest(&mut self.lane.lines) {
+            self.breach(link, now);
+        }
         let l = &mut self.links[link];
         (packet.len, packet.arrived) = (l.wire_len(packet), now);
         l.begin_counting(now, &mut self.lane.lines, self.window);
@@ -81,6 +85,7 @@ impl<S: EventSet> World<S> {
         if let Some(end) = l.straight.pass(now, packet.l3_len) {
             return Some((now, end));
         }
+        l.came(&mut self.lane.lines, now);
         let Port::Fifo(fifo) = &mut l.port else {
             return None;
         };
@@ -96,6 +101,17 @@ impl<S: EventSet> World<S> {
                 None
             }
         }
+    }
+
+    /// A packet comes to a computed port at `now`, before one that was offered already: the look-ahead was wrong,
+    /// and so would be the results.
+    #[cold]
+    pub(super) fn breach(&mut self, link: usize, now: Time) {
+        let name = &self.plan.links[link].name;
+        let fault = format!(
+            "a packet comes to link `{name}` at {now}, before another one that was looked ahead at: this is an error of spillgate; please report it, and run with --engine plain meanwhile"
+        );
+        self.fault.get_or_insert(Failure::LookAhead(fault));
     }
 
     /// A packet is lost at the port of `link`, which has counted it.

@@ -83,6 +83,12 @@ impl Straight {
         (self.passed, self.l3_len, self.tx)
     }
 
+    /// When the server began to send the last packet.
+    #[inline]
+    pub(super) fn last_start(&self) -> Time {
+        Time::ZERO + self.free_at.since(Time::ZERO + self.tx)
+    }
+
     /// What has passed is counted.
     pub(super) fn counted(&mut self) {
         self.passed = 0;
