@@ -97,6 +97,14 @@ class Simulation:
         self.description = Description.from_json(self._job.describe())
         self._stopped = False
 
+    def taken_plainly(self) -> dict[str, list[str]]:
+        """What the express engine takes one event after the other, and why.
+
+        Returns:
+            For each variant some sentences; none where it has all its short ways.
+        """
+        return dict(self._job.taken_plainly())
+
     def stop(self) -> None:
         """Asks the runs to stop soon; `run` then raises `Interrupted`.
 

@@ -1,6 +1,7 @@
 """The arrows between crates and between modules, as the design allows them."""
 
 import ast
+import re
 import sys
 
 import pytest
@@ -153,3 +154,61 @@ def test_modules_import_only_lower_ones(root):
             else:
                 assert name in ("__version__", "__commit__"), f"{layer} imports {name}"
                 assert layer == "cli"
+
+
+# The rooms of the simulator, and which of them each may use. The engine is the definition of what
+# is computed; the lane beside it is entered by its hooks alone.
+ROOMS = {
+    "engine": {"engine", "node", "express", "observe"},
+    "node": {"engine", "node", "express"},
+    "express": {"engine", "node", "express"},
+    "observe": {"engine", "observe", "express"},
+    "": {"node", "express", "observe", "engine"},
+}
+
+# What others may name of the lane: its state and what ports and links keep for it.
+OF_THE_LANE = {
+    *("Lane", "Known", "Promises", "Way"),
+    *("Line", "FifoPort", "Straight", "taken_plainly"),
+}
+
+
+def rust_rooms(root):
+    source = root / "crates/sim/src"
+    for path in sorted(source.rglob("*.rs")):
+        top = path.relative_to(source).parts
+        yield path, top[0] if len(top) > 1 and top[0] in ROOMS else ""
+
+
+def test_rooms_of_the_simulator_use_only_what_they_may(root):
+    seen = set()
+    for path, room in rust_rooms(root):
+        text = path.read_text(encoding="utf-8")
+        used = set(re.findall(r"\bcrate::(engine|node|express|observe)\b", text))
+        assert used <= ROOMS[room] | {room}, f"{path.name} of `{room}` uses {sorted(used)}"
+        seen.add(room)
+        if room != "express":
+            names = re.findall(r"\bcrate::express::(?:\{([^}]*)\}|(\w+))", text)
+            named = {n.strip() for group in names for n in ",".join(group).split(",") if n.strip()}
+            assert named <= OF_THE_LANE, f"{path.name} names {sorted(named - OF_THE_LANE)}"
+    assert seen == set(ROOMS)
+
+
+def test_the_express_lane_is_entered_by_its_hooks(root):
+    source = root / "crates/sim/src"
+    door = (source / "express/mod.rs").read_text(encoding="utf-8")
+    hooks = set(re.findall(r"pub\(crate\) fn (lane_\w+)", door))
+    assert len(hooks) > 10
+    for path, room in rust_rooms(root):
+        text = path.read_text(encoding="utf-8")
+        if room == "express" and path.name != "mod.rs":
+            # What the compiler keeps from others: methods of the world are of this room alone.
+            for world in re.findall(r"\nimpl<S: EventSet> World<S> \{.*?\n\}\n", text, re.S):
+                assert "pub(crate)" not in world, f"{path.name} opens another door"
+    called = {}
+    for path, room in rust_rooms(root):
+        if room != "express":
+            text = path.read_text(encoding="utf-8")
+            for name in re.findall(r"self\.(\w+)\(", text):
+                called.setdefault(name, path.name)
+    assert hooks <= called.keys(), f"nobody tells the lane: {sorted(hooks - called.keys())}"

@@ -271,6 +271,18 @@ def test_both_engines_give_the_same_results(cli, first, tmp_path):
     assert one.classes() == other.classes()
 
 
+def test_verbose_says_what_the_express_engine_takes_event_by_event(cli, first):
+    radio = "topology.links.uplink.rate_process={on-off: {on: 1 s, off: 10 ms}}"
+    lossy = "topology.links.uplink.loss={bernoulli: 1 %}"
+    verbose = ("run", first, "--verbose", "--runs", 2, "--no-figures")
+    done = cli(*verbose, "--set", radio, "--set", lossy)
+    assert "express engine: uplink: the rate varies" in done.stderr
+    assert "express engine: uplink: packets are lost or late at random" in done.stderr
+    assert "express engine: uplink: the discipline decides when packets leave" not in done.stderr
+    assert "(llq)" in cli(*verbose).stderr
+    assert "express engine" not in cli(*verbose, "--engine", "plain").stderr
+
+
 def test_there_are_two_engines(cli, first):
     with pytest.raises(spillgate.InputError, match="plain or express, not 'fast'"):
         spillgate.run(first, engine="fast")

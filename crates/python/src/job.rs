@@ -116,6 +116,15 @@ impl Job {
         Ok(json.to_string())
     }
 
+    /// Variant by variant, what the engine takes one event after the other, and why.
+    fn taken_plainly(&self) -> Vec<(String, Vec<String>)> {
+        let variants = &self.campaign.plan().variants;
+        let notes = |v: &spillgate_scenario::plan::VariantPlan| {
+            (v.name.clone(), spillgate_sim::taken_plainly(&v.world))
+        };
+        variants.iter().map(notes).collect()
+    }
+
     /// Starts the runs in background threads; a second call does nothing. `series`: the runs that have time
     /// series, all of them if not given.
     #[pyo3(signature = (series = None))]

@@ -251,6 +251,12 @@ impl Recipe {
         (0..self.prototype.leaves().len()).map(averages).collect()
     }
 
+    /// Whether it decides about a packet when that arrives, and sends in order, so that departures are known
+    /// then: [`Discipline::decided_at_arrival`].
+    pub fn decides_at_arrival(&self) -> bool {
+        self.prototype.decided_at_arrival().is_some()
+    }
+
     /// Whether flows are admitted, or packets alone: FAN.
     pub fn admits(&self) -> bool {
         self.prototype.admission(Time::ZERO).is_some()

@@ -145,11 +145,6 @@ pub struct LinkPlan {
 }
 
 impl LinkPlan {
-    /// Whether all packets arrive, in the order in which they were sent.
-    pub fn is_orderly(&self) -> bool {
-        self.loss.is_none() && self.reorder.is_none()
-    }
-
     /// How long a packet is on its way at most, once it is sent.
     pub fn longest_delay(&self) -> Dur {
         self.delay + self.reorder.as_ref().map_or(Dur::ZERO, |r| r.by)

@@ -36,6 +36,7 @@ pub use admission::Admission;
 pub use arrivals::Unsettled;
 pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo};
 pub use engine::{Engine, Stop, World, quantile_error};
+pub use express::taken_plainly;
 pub use node::LabelCounts;
 pub use observe::{explain, tap};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};

@@ -48,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         engine=options.engine,
     )
     described = options.running = simulation.description
+    if options.verbose and options.engine == "express":
+        _engine_note(simulation)
     specs = _figures(options.figures, described)
     record = _recorder(options, simulation)
     simulation.watched(options.series)
@@ -104,6 +106,18 @@ def run(options: argparse.Namespace) -> int:
 
 _READ_AGAIN = 16_000_000
 """Bytes of a scenario's files above which they are not read once more for the rules."""
+
+
+def _engine_note(simulation: Simulation) -> None:
+    """Says on standard error where the express engine is as slow as the plain one."""
+    said: dict[str, list[str]] = {}
+    for variant, notes in simulation.taken_plainly().items():
+        for note in notes:
+            said.setdefault(note, []).append(variant)
+    for note, variants in said.items():
+        print(f"spillgate: express engine: {note} ({', '.join(variants)})", file=sys.stderr)
+    if not said:
+        print("spillgate: express engine: all short ways are open", file=sys.stderr)
 
 
 def _lint_note(options: argparse.Namespace, described: Description) -> None:

@@ -64,6 +64,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="plain takes no short way and serves to check; the results are the same; default "
         "express",
     )
+    run.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say which links the express engine takes event by event, and why",
+    )
     _strict(run)
     sampled = run.add_mutually_exclusive_group()
     sampled.add_argument(

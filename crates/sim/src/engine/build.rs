@@ -15,7 +15,7 @@ use super::choice::Engine;
 use super::ending::Ending;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::arrivals::Arrivals;
-use crate::express::{Known, Lane};
+use crate::express::{Known, Lane, Promises};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::link::{Link, Service};
@@ -73,8 +73,8 @@ impl<S: EventSet> World<S> {
         let mut lines = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
-            let promises = l.process.is_none() && l.is_orderly();
-            let served = tap.is_some() || engine == Engine::Plain || !promises;
+            let promised = engine == Engine::Express && Promises::of(l).departures();
+            let served = tap.is_some() || !promised;
             let service = Service::of(*fails, served, observe);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)

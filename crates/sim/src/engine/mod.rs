@@ -1,4 +1,17 @@
-//! One run: the state of everything, and what happens at each wake.
+//! One run: the state of everything, and what happens at each wake. This is the definition of what Spillgate computes.
+//!
+//! To read it: [`World::run`] takes the next wake and hands it to whom it belongs. `net` is the way of a packet from the far
+//! end of a link to the next port, its queue and its server, and onto the wire; `ends` where packets come into being, arrive and are lost;
+//! `connections` and `sessions` what TCP does at both ends; `clock` the edges of the measured period; `ending` when a run is over. `cast`
+//! and `build` make the world at time 0. What a node does beyond passing packets on is in [`node`](crate::node), who looks at a run in
+//! [`observe`](crate::observe).
+//!
+//! Disciplines, sources and TCP are state machines that are told the time: what the engine does with a discipline is `enqueue` when a
+//! packet comes, `dequeue` when the server is free, and to ask `next_wake` when nothing may leave yet. One event happens at a time, in the
+//! order of time, rank (service, delivery, control, timer, observer) and the hash of a name.
+//!
+//! Calls that begin with `lane_` tell the [express lane](crate::express), which may take the matter over. In the plain engine it
+//! is closed and they do nothing: read on behind them.
 
 mod build;
 mod cast;

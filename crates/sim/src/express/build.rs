@@ -1,7 +1,7 @@
 //! Which short ways are open in a world.
 
 use spillgate_core::{Table, Time};
-use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+use spillgate_scenario::plan::WorldPlan;
 
 use super::Lane;
 use super::ahead::is_large;
@@ -10,6 +10,7 @@ use super::between::Between;
 use super::confluence::Confluences;
 use super::hosts::{self, Host};
 use super::line::Line;
+use super::promises::Promises;
 use super::reach::Reach;
 use super::ways::{Feeder, share_wires};
 use crate::engine::Paths;
@@ -56,7 +57,7 @@ impl Lane {
         // What is lost on a link must be on its own wire, and must not have got further.
         let fails = !plan.failures.is_empty();
         // An observer wants to see the queues as they are at an instant.
-        let orderly = plan.links.iter().all(LinkPlan::is_orderly);
+        let orderly = plan.links.iter().all(|l| Promises::of(l).in_order);
         let unseen = !known.looked_at && !known.inputs && orderly;
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();

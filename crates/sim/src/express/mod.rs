@@ -20,6 +20,7 @@ mod hosts;
 mod line;
 mod link;
 mod net;
+mod promises;
 mod race;
 mod reach;
 mod straight;
@@ -39,6 +40,8 @@ use reach::Reach;
 pub(crate) use build::Known;
 pub(crate) use fifo::FifoPort;
 pub(crate) use line::Line;
+pub(crate) use promises::Promises;
+pub use promises::taken_plainly;
 pub(crate) use straight::Straight;
 
 /// What the lane knows of a world.

@@ -1,0 +1,74 @@
+//! What the parts of a network promise the lane, and what that leaves open.
+//!
+//! Nothing is promised by default: a new discipline serves its packets one by one, on a new kind of link packets may be lost or
+//! overtake each other, and the lane is closed there. What promises more is faster.
+
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+
+/// What a link and its port promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promises {
+    /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is constant.
+    pub(crate) constant: bool,
+    /// All packets arrive after the same delay, in the order in which they were sent.
+    pub(crate) in_order: bool,
+}
+
+impl Promises {
+    /// Those of a link.
+    pub(crate) fn of(link: &LinkPlan) -> Self {
+        Self {
+            constant: link.process.is_none(),
+            in_order: link.loss.is_none() && link.reorder.is_none(),
+        }
+    }
+
+    /// Whether departures can be computed.
+    pub(crate) fn departures(self) -> bool {
+        self.constant && self.in_order
+    }
+}
+
+/// Which parts of a world the express engine takes one event after the other, as the plain one does, and why: for
+/// people who wonder at the time that a run takes.
+pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
+    let named = |wanted: &dyn Fn(&LinkPlan) -> bool| {
+        let names: Vec<&str> = plan
+            .links
+            .iter()
+            .filter(|l| wanted(l))
+            .map(|l| &*l.name)
+            .collect();
+        match names.len() {
+            0 => None,
+            1..=4 => Some(names.join(", ")),
+            n => Some(format!(
+                "{} and {} more links",
+                names[..3].join(", "),
+                n - 3
+            )),
+        }
+    };
+    let mut found = Vec::new();
+    let mut note = |links: Option<String>, why: &str| {
+        found.extend(links.map(|l| format!("{l}: {why}")));
+    };
+    note(
+        named(&|l| l.process.is_some()),
+        "the rate varies, so packets are served one by one",
+    );
+    note(
+        named(&|l| !Promises::of(l).in_order),
+        "packets are lost or late at random, so nothing is worked out ahead anywhere",
+    );
+    note(
+        named(&|l| l.input.is_some()),
+        "a policy looks at what arrives, so nothing is worked out ahead anywhere",
+    );
+    let served = |l: &LinkPlan| Promises::of(l).departures() && !l.discipline.decides_at_arrival();
+    note(
+        named(&served),
+        "the discipline decides when packets leave, so they are served one by one",
+    );
+    found
+}
