@@ -165,6 +165,10 @@ class Job:
         parsed: dict[str, Any] = json.loads(self._job.describe())
         return parsed
 
+    def taken_plainly(self) -> dict[str, list[str]]:
+        """What the express engine takes one event after the other, and why, for each variant."""
+        return dict(self._job.taken_plainly())
+
     def start(self, series: list[int] | None = None) -> None:
         """Starts the runs in background threads.
 

@@ -103,7 +103,7 @@ class Simulation:
         Returns:
             For each variant some sentences; none where it has all its short ways.
         """
-        return dict(self._job.taken_plainly())
+        return self._job.taken_plainly()
 
     def stop(self) -> None:
         """Asks the runs to stop soon; `run` then raises `Interrupted`.
