@@ -33,6 +33,10 @@ pub(crate) struct Line {
 }
 
 /// What most lines do not have.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is in a box, and there is one for each link"
+)]
 pub(super) enum Beyond {
     Aqm(Aqm),
     /// The link fails.
