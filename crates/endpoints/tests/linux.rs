@@ -109,3 +109,33 @@ fn beside_the_kernel() {
     }
     assert_eq!(far, OUTSIDE);
 }
+
+/// PIE of RFC 8033 takes for the delay how long the first packet has waited, the kernel how long the last one
+/// waited that left: between these lies the time of one packet, so that the mean queues differ by a packet at most.
+#[test]
+fn the_pie_of_the_rfc_keeps_the_queue_of_the_kernel() {
+    // The kernel's clock of 100 Hz makes 20 ms of the 15 ms between updates.
+    let pie = r#"{"fifo": {"limit": "1000 packets", "aqm": {"pie": {"update": "20 ms"}}}}"#;
+    let cells = include_str!("data/linux_tcp.txt").lines();
+    let cells: Vec<_> = cells.filter(|l| l.starts_with("pie, ")).collect();
+    assert_eq!(cells.len(), 4);
+    for cell in cells {
+        let f: Vec<_> = cell.split(", ").collect();
+        let cc = match f[2] {
+            "reno" => r#", "cc": "newreno""#,
+            _ => "",
+        };
+        let spec = format!(r#"{{"profile": "linux"{cc}}}"#);
+        let spec: TcpSpec = serde_json::from_str(&spec).unwrap();
+        let cfg = Arc::new(spec.resolve().unwrap());
+        let lengths = (0..RUNS).map(|seed| {
+            let mut lan = Lan::new(&cfg, f[1].parse().unwrap(), discipline(pie), seed);
+            lan.run();
+            lan.mean_queue()
+        });
+        let (length, recorded) = (moments(&lengths.collect::<Vec<_>>()).0, f[3]);
+        let recorded: f64 = recorded.parse().unwrap();
+        println!("{cell}: {length:.2}");
+        assert!((length - recorded).abs() < 1.0, "{cell}: {length}");
+    }
+}

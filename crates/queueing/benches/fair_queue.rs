@@ -67,8 +67,13 @@ struct Whole {
 impl Whole {
     /// One without a memory limit that would matter.
     fn new(kind: &str, packets: u32) -> Self {
+        Self::with(kind, "", packets)
+    }
+
+    /// The same with more keys.
+    fn with(kind: &str, keys: &str, packets: u32) -> Self {
         let limit = packets.min(1_000_000_000);
-        let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"}}}}}}"#);
+        let json = format!(r#"{{"main": {{"{kind}": {{"limit": "{limit} packets"{keys}}}}}}}"#);
         let policies: BTreeMap<_, _> = serde_json::from_str(&json).expect("a policy");
         let rate = Rate::from_bps(1_000_000_000).expect("a rate");
         let (recipe, _) = Recipe::resolve("main", &policies, rate).expect("a policy");
@@ -241,6 +246,12 @@ fn main() {
     table.limited("PDRR, literal", MTU, |n| BareFairQueue::pdrr(n, MTU, false));
     table.limited("DRR, whole", MTU, |n| Whole::new("drr", n));
     table.limited("FQ-CoDel, whole", MTU, |n| Whole::new("fq-codel", n));
+    let families = spillgate_queueing::kinds().iter();
+    for aqm in families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds) {
+        let keys = format!(r#", "aqm": {{"{}": {{}}}}"#, aqm.kind);
+        let name = format!("FQ, {}, whole", aqm.kind);
+        table.rows(&name, MTU, |n| Whole::with("fq", &keys, n));
+    }
     let worst = table.worst;
     if real && limit.is_some_and(|limit| worst > limit) {
         eprintln!("{worst:.0} ns are above the limit");

@@ -159,9 +159,7 @@ engines! {
     Fifo => Leaf,
     Wfq => Pgps,
     FlowWfq => Leaf,
-    Drr => Leaf,
-    Fq => Leaf,
-    FqCodel => Leaf,
+    Flows => Leaf,
     ClassBased => Tree,
     Fan => Fan,
 }

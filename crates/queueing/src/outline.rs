@@ -123,9 +123,6 @@ pub(crate) fn outline(
             top.queue = Some("flow-wfq".to_owned());
             top.fair(s);
         }
-        DisciplineSpec::Drr(s) => top.fair_queue(s, spec.kind(), rate),
-        DisciplineSpec::Fq(s) => top.fair_queue(s, spec.kind(), rate),
-        DisciplineSpec::FqCodel(s) => top.fair_queue(s, spec.kind(), rate),
         DisciplineSpec::Fan(s) => {
             top.queue = Some("fan".to_owned());
             top.bound(s.limit, rate);
@@ -139,6 +136,10 @@ pub(crate) fn outline(
                 mechanism: s.mechanism.kind(),
                 protected_list: s.protected_list.clone(),
             });
+        }
+        flows => {
+            top.queue = Some(spec.kind().to_owned());
+            top.flows(flows.flow_queue()?, rate);
         }
     }
     Some(top)
@@ -216,11 +217,6 @@ impl Outline {
             }
             (None, None, limit) => out.bound(limit.unwrap_or(Limit::Packets(64)), own),
         }
-    }
-
-    fn fair_queue(&mut self, f: &dyn FlowQueueSpec, name: &str, rate: Rate) {
-        self.queue = Some(name.to_owned());
-        self.flows(f, rate);
     }
 
     fn flows(&mut self, f: &dyn FlowQueueSpec, rate: Rate) {

@@ -20,6 +20,7 @@ use spillgate_queueing::spec::{
 };
 use spillgate_scenario::Platform;
 
+use crate::settings::shown;
 use crate::source::inner_first;
 use crate::{Exported, Input, Notes, Port, Source, Tag, place};
 use class::Writer;
@@ -208,6 +209,14 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
             let fair = flows::fan(f, port.rate, &place, notes);
             fair_queue(out, &fair, &place, notes);
         }
+        Some(other) => notes.add(
+            &place,
+            format!(
+                "IOS has no translation of {}; left out: {}",
+                other.kind(),
+                shown(other)
+            ),
+        ),
         None => {}
     }
     out.push_str("!\n");

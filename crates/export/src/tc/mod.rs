@@ -24,6 +24,7 @@ use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
+use crate::settings::shown;
 use crate::{Exported, Note, Notes, Port, Source, codes};
 use actions::{Actions, Step};
 use cubes::{Cube, cubes};
@@ -270,6 +271,15 @@ impl<'s> Script<'s> {
             Some(DisciplineSpec::FlowWfq(f)) => flows::fair(f, None, rate, &place, notes),
             Some(DisciplineSpec::Wfq(w)) => flows::wfq(w, rate, &place, notes),
             Some(DisciplineSpec::Fan(f)) => flows::fan(f, rate, &place, notes),
+            Some(other) => {
+                let text = format!(
+                    "tc has no translation of {}; left out: {}",
+                    other.kind(),
+                    shown(other)
+                );
+                notes.add(&place, text);
+                return Ok(());
+            }
         };
         self.queue(&queue, rate, &place);
         Ok(())

@@ -27,7 +27,6 @@ pub(crate) struct Backlog {
     pub(crate) bytes: u64,
     /// When the first of them arrived; none if none waits, and where
     /// [`Automaton::ASKS_HEAD`] is false.
-    #[expect(dead_code, reason = "no registered algorithm asks yet")]
     pub(crate) head: Option<Time>,
 }
 

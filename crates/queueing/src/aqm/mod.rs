@@ -10,6 +10,7 @@
 mod arrival;
 mod automaton;
 mod codel;
+mod pie;
 mod red;
 mod red_spec;
 mod wred;
@@ -21,6 +22,7 @@ use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 pub use arrival::ArrivalAqm;
 pub(crate) use automaton::{Automaton, Backlog, Draw, Lossy, Managed, Turn, Unmanaged};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
+pub use pie::PieSpec;
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 #[cfg(test)]
@@ -111,6 +113,8 @@ registry! {
     Wred = "wred", WredSpec => wred::Wred;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     Codel = "codel", CodelSpec => codel::Codel;
+    /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait (RFC 8033).
+    Pie = "pie", PieSpec => pie::Pie;
     beside Lossy => Lossy;
 }
 

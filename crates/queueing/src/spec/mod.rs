@@ -55,27 +55,43 @@ pub(crate) struct Scope<'a> {
 
 /// Generates, from one line per kind, the specification enum and the list of kinds.
 macro_rules! registry {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty;)+) => {
-        /// The queue discipline of a port.
+    (
+        $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty;)+
+        flow queues: $($(#[doc = $fdoc:literal])+ $flow:ident = $fkind:literal, $fspec:ty;)+
+    ) => {
+        /// The queue discipline of a port. More kinds come: what asks for one of them has to have an
+        /// answer for the others.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[non_exhaustive]
         pub enum DisciplineSpec {
             $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant($spec),)+
+            $($(#[doc = $fdoc])+ #[serde(rename = $fkind)] $flow($fspec),)+
         }
 
         /// Every discipline, in the order of the registry.
         pub(crate) const KINDS: &[Kind] = &[
             $(Kind { kind: $kind, summary: concat!($($doc),+).trim_ascii() },)+
+            $(Kind { kind: $fkind, summary: concat!($($fdoc),+).trim_ascii() },)+
         ];
 
         impl DisciplineSpec {
             /// The key under which a scenario writes it.
             pub fn kind(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $kind,)+ }
+                match self { $(Self::$variant(_) => $kind,)+ $(Self::$flow(_) => $fkind,)+ }
+            }
+
+            /// The fair queue by flow that it is, if it is one.
+            pub(crate) fn flow_queue(&self) -> Option<&dyn FlowQueueSpec> {
+                match self { $(Self::$flow(s) => Some(s),)+ _ => None }
             }
 
             pub(crate) fn resolve(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Engine, BuildError> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.engine(at, scope)).map(Engine::$variant),)+
+                    $(Self::$flow(s) => {
+                        let queue = Queue::Flows(at.key($fkind, |at| s.resolve(at, scope.rate))?);
+                        Ok(Engine::Flows(Leaf::new(queue, Bound::NONE, None)))
+                    })+
                 }
             }
         }
@@ -89,16 +105,18 @@ registry! {
     Wfq = "wfq", WfqSpec;
     /// Cisco's flow-based WFQ: sequence numbers, precedence weights, congestive discard threshold.
     FlowWfq = "flow-wfq", FairQueueSpec;
+    /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
+    ClassBased = "class-based", ClassBasedSpec;
+    /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
+    Fan = "fan", FanSpec;
+
+    flow queues:
     /// Deficit round robin by flow, pushing out from the longest queue.
     Drr = "drr", DrrSpec;
     /// Fair queueing with new flows first, the scheduler of FQ-CoDel, under any AQM (RFC 8290).
     Fq = "fq", FqSpec;
     /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC 8290).
     FqCodel = "fq-codel", FqCodelSpec;
-    /// Classes with priority, bandwidth, shaping and policing (CBWFQ and LLQ).
-    ClassBased = "class-based", ClassBasedSpec;
-    /// Flow-Aware Networking: admission of flows in front of a fair queue with implicit priority.
-    Fan = "fan", FanSpec;
 }
 
 impl DisciplineSpec {
@@ -107,10 +125,8 @@ impl DisciplineSpec {
     pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
         let aqm = match self {
             Self::Fifo(s) => s.aqm.clone(),
-            Self::Drr(s) => s.aqm(),
-            Self::Fq(s) => s.aqm(),
             Self::FqCodel(s) => return Some((String::new(), s.aqm()?)),
-            _ => None,
+            other => other.flow_queue()?.aqm(),
         }?;
         Some((format!("aqm.{}.", aqm.kind()), aqm))
     }
@@ -146,20 +162,6 @@ impl FairQueueSpec {
         Ok(Leaf::new(queue, Bound::NONE, None))
     }
 }
-
-/// Fair queues by flow, as the only queue of a port.
-macro_rules! flow_queues {
-    ($($spec:ty),+) => {
-        $(impl $spec {
-            fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Leaf, BuildError> {
-                let queue = Queue::Flows(self.resolve(at, scope.rate)?);
-                Ok(Leaf::new(queue, Bound::NONE, None))
-            }
-        })+
-    };
-}
-
-flow_queues!(DrrSpec, FqSpec, FqCodelSpec);
 
 impl ClassBasedSpec {
     fn engine(&self, at: &mut At<'_>, scope: &Scope<'_>) -> Result<Tree, BuildError> {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use spillgate_core::{Dscp, Ecn, FlowKey, Packet, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{BuildError, Discipline, Recipe};
+use spillgate_queueing::{BuildError, Discipline, Kind, Recipe};
 
 /// DSCP of the flows, by flow.
 pub(crate) const DSCPS: [&str; 8] = [
@@ -74,6 +74,33 @@ pub(crate) struct Preset {
 
 /// The rate of the ports of [`PRESETS`].
 pub(crate) const BPS: u64 = 1_000_000;
+
+/// [`PRESETS`], and for each AQM of the registry its defaults in every kind of queue.
+pub(crate) fn presets() -> &'static [Preset] {
+    static ALL: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+        let families = spillgate_queueing::kinds().iter();
+        let aqms = families.filter(|f| f.name == "aqm").flat_map(|f| f.kinds);
+        let of = |aqm: &Kind| {
+            let aqm = format!(r#"{{"{}": {{}}}}"#, aqm.kind);
+            let alone =
+                format!(r#"{{"main": {{"fifo": {{"limit": "40 packets", "aqm": {aqm}}}}}}}"#);
+            let inside = format!(
+                r#"{{"main": {{"class-based": {{"classes": [
+                    {{"name": "a", "match": {{"dscp": ["af31", "af33"]}}, "bandwidth": "30 %", "queue_limit": "40 packets", "aqm": {aqm}}},
+                    {{"name": "b", "match": {{"dscp": ["af21", "af23"]}}, "bandwidth": "30 %", "drr": {{"limit": "40 packets", "aqm": {aqm}}}}},
+                    {{"name": "class-default", "fq": {{"queues": 3, "limit": "40 packets", "aqm": {aqm}}}}}]}}}}}}"#
+            );
+            [alone, inside].map(|json| Preset {
+                name: "an AQM with its defaults",
+                json: json.leak(),
+                work_conserving: true,
+            })
+        };
+        let copy = |p: &Preset| Preset { ..*p };
+        PRESETS.iter().map(copy).chain(aqms.flat_map(of)).collect()
+    });
+    &ALL
+}
 
 /// Every kind of discipline and every feature of a class.
 pub(crate) const PRESETS: &[Preset] = &[

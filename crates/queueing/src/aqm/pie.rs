@@ -1,0 +1,286 @@
+//! PIE: proportional integral controller enhanced.
+//!
+//! Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017; R. Pan et al., "PIE: A lightweight control
+//! scheme to address the bufferbloat problem", HPSR 2013.
+//!
+//! Idea: every `update` the probability of a drop moves by how far the delay is from `target` and by how
+//! much it has changed, in smaller steps the smaller the probability is. What arrives is dropped with that
+//! probability. A burst is spared for `max_burst` after the queue was short, and so is a queue of two packets.
+//!
+//! Equations (RFC 8033 §4.2): p ← p + s(p) (alpha (d - target) + beta (d - d_old)), s(p) being 1/2048 below
+//! 10⁻⁶, then 1/512, 1/128, 1/32, 1/8, 1/2 up to 0.1 and 1 above, where no step is above 0.02; 0.98 p
+//! if the queue was empty twice. Delays are in seconds.
+//!
+//! Deviations: the delay is how long the first packet has waited at the instant of the update (RFC 8033 §5.2
+//! prefers timestamps to the estimate of a rate; Linux takes that of the last packet that left). Updates are worked
+//! out when the next packet comes or goes. They begin anew with the first packet after the probability is
+//! 0 and the queue empty. It is always active, as in Linux.
+//! Cost: O(1) per packet and update, one draw per packet at most.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
+
+use super::{Automaton, Backlog, Draw, LeafFacts, Turn};
+use crate::BuildError;
+use crate::recipe::At;
+
+/// Parameters of PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PieSpec {
+    /// What a packet should wait. Default 15 ms (RFC 8033 §4.2).
+    pub target: Dur,
+    /// Time between updates of the probability, 1 ms to 10 s. Default 15 ms (RFC 8033 §4.2).
+    pub update: Dur,
+    /// Probability that a second of delay above `target` adds at each update. Default 0.125 (RFC 8033 §4.2).
+    pub alpha: f64,
+    /// Probability that a second of growing delay adds at each update. Default 1.25 (RFC 8033 §4.2).
+    pub beta: f64,
+    /// For how long a burst is spared. Default 150 ms (RFC 8033 §4.4).
+    pub max_burst: Dur,
+    /// Mark ECN-capable packets instead of dropping them. Default false (Linux).
+    pub ecn: bool,
+    /// Up to which probability it marks; above it drops, 0 to 1. Default 0.1 (RFC 8033 §5.1).
+    pub ecn_threshold: f64,
+    /// While no more than two of these wait nothing is dropped. Default 1514 B (Linux).
+    pub mean_packet: Size,
+    /// Keep drops apart from each other: none before the probabilities since the last one add up to 0.85, and one
+    /// when they reach 8.5 (RFC 8033 §5.4). Default true.
+    pub derandomize: bool,
+}
+
+impl Default for PieSpec {
+    fn default() -> Self {
+        Self {
+            target: Dur::from_ms(15),
+            update: Dur::from_ms(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Dur::from_ms(150),
+            ecn: false,
+            ecn_threshold: 0.1,
+            mean_packet: Size(1514),
+            derandomize: true,
+        }
+    }
+}
+
+impl PieSpec {
+    /// None: its thresholds are times.
+    pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<crate::Thresholds> {
+        Vec::new()
+    }
+
+    pub(super) fn resolve(&self, at: &mut At<'_>, _: &LeafFacts) -> Result<Pie, BuildError> {
+        at.check(
+            !self.target.is_zero(),
+            "target",
+            self.target,
+            "every packet would have waited too long",
+            "the usual value is 15 ms",
+        )?;
+        at.check(
+            (Dur::from_ms(1)..=Dur::from_secs(10)).contains(&self.update),
+            "update",
+            self.update,
+            "the time between updates must be from 1 ms to 10 s",
+            "the usual value is 15 ms",
+        )?;
+        for (key, gain, usual) in [("alpha", self.alpha, "0.125"), ("beta", self.beta, "1.25")] {
+            at.check(
+                gain.is_finite() && gain > 0.0,
+                key,
+                gain,
+                "a gain must be a finite number above 0",
+                &format!("the usual value is {usual}"),
+            )?;
+        }
+        at.check(
+            (0.0..=1.0).contains(&self.ecn_threshold),
+            "ecn_threshold",
+            self.ecn_threshold,
+            "a probability must be between 0 and 1",
+            "the usual value is 0.1",
+        )?;
+        at.check(
+            self.mean_packet.0 > 0,
+            "mean_packet",
+            self.mean_packet,
+            "a packet has at least 1 byte",
+            "the usual value is 1514 B",
+        )?;
+        Ok(Pie { spec: self.clone() })
+    }
+}
+
+/// A running PIE.
+#[derive(Clone, Debug)]
+pub(crate) struct Pie {
+    spec: PieSpec,
+}
+
+/// The state of one queue under PIE.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PieVars {
+    probability: f64,
+    /// Sum of the probabilities since the last drop.
+    sum: f64,
+    /// The delay at the last update.
+    delay: Dur,
+    /// For how long a burst is still spared.
+    burst: Dur,
+    /// The next update; never while there is nothing to change.
+    next: Time,
+}
+
+const _: () = assert!(std::mem::size_of::<PieVars>() <= 40);
+
+/// `time` less `by`, 0 at least.
+fn less(time: Dur, by: Dur) -> Dur {
+    Dur::from_ps(time.as_ps().saturating_sub(by.as_ps()))
+}
+
+impl Pie {
+    /// Whether a delay is below half of the target.
+    #[inline]
+    fn is_short(&self, delay: Dur) -> bool {
+        delay.as_ps() < self.spec.target.as_ps() / 2
+    }
+
+    /// RFC 8033 §4.2: one update, `delay` being the delay now.
+    fn update(&self, v: &mut PieVars, delay: Dur) {
+        let p = &self.spec;
+        let (d, old) = (delay.as_secs_f64(), v.delay.as_secs_f64());
+        let mut step = p.alpha * (d - p.target.as_secs_f64()) + p.beta * (d - old);
+        step /= match v.probability {
+            x if x < 1e-6 => 2048.0,
+            x if x < 1e-5 => 512.0,
+            x if x < 1e-4 => 128.0,
+            x if x < 1e-3 => 32.0,
+            x if x < 1e-2 => 8.0,
+            x if x < 0.1 => 2.0,
+            _ => 1.0,
+        };
+        if v.probability >= 0.1 {
+            step = step.min(0.02);
+        }
+        v.probability += step;
+        if delay.is_zero() && v.delay.is_zero() {
+            v.probability *= 0.98;
+        }
+        v.probability = v.probability.clamp(0.0, 1.0);
+        v.burst = less(v.burst, p.update);
+        if v.probability == 0.0 {
+            v.sum = 0.0;
+            if self.is_short(delay) && self.is_short(v.delay) {
+                v.burst = p.max_burst;
+            }
+        }
+        v.delay = delay;
+    }
+
+    /// The updates up to `now`, since the last of which nothing came or went, `head` being when the
+    /// first packet arrived.
+    #[inline]
+    fn advance(&self, v: &mut PieVars, now: Time, head: Option<Time>) {
+        while v.next <= now {
+            let delay = head.map_or(Dur::ZERO, |arrived| v.next.since(arrived));
+            self.update(v, delay);
+            v.next += self.spec.update;
+            if head.is_none()
+                && *v
+                    == (PieVars {
+                        next: v.next,
+                        ..self.vars()
+                    })
+            {
+                v.next = Time::MAX;
+            } else if head.is_some() && v.probability >= 1.0 && v.next <= now {
+                // It stays there while the delay grows: to the last update at once.
+                let more = now.since(v.next).as_ps() / self.spec.update.as_ps();
+                let skipped = Dur::from_ps(more * self.spec.update.as_ps());
+                v.next += skipped;
+                v.burst = less(v.burst, skipped);
+            }
+        }
+    }
+}
+
+impl Automaton for Pie {
+    type Vars = PieVars;
+
+    const JUDGES_DEPARTURES: bool = true;
+    const ASKS_HEAD: bool = true;
+
+    fn vars(&self) -> PieVars {
+        PieVars {
+            probability: 0.0,
+            sum: 0.0,
+            delay: Dur::ZERO,
+            burst: self.spec.max_burst,
+            next: Time::MAX,
+        }
+    }
+
+    #[inline]
+    fn arrival<D: Draw>(
+        &mut self,
+        v: &mut PieVars,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        self.advance(v, now, backlog.head);
+        let p = &self.spec;
+        if v.next == Time::MAX {
+            v.next = now + p.update;
+        }
+        let spared = !v.burst.is_zero()
+            || (self.is_short(v.delay) && v.probability < 0.2)
+            || backlog.bytes <= 2 * p.mean_packet.0;
+        if spared {
+            return Verdict::Pass;
+        }
+        if p.derandomize {
+            v.sum += v.probability;
+            if v.sum < 0.85 {
+                return Verdict::Pass;
+            }
+        }
+        let due = p.derandomize && v.sum >= 8.5;
+        if !due && draw.draw() >= v.probability {
+            return Verdict::Pass;
+        }
+        v.sum = 0.0;
+        if p.ecn && v.probability <= p.ecn_threshold && packet.ecn.is_capable() {
+            Verdict::Mark
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
+    }
+
+    /// Nothing is dropped here: it learns how long the packet waited before the updates.
+    #[inline]
+    fn departure<D: Draw>(
+        &mut self,
+        v: &mut PieVars,
+        _: &mut Turn,
+        now: Time,
+        _: &Backlog,
+        packet: &Packet,
+        _: &mut D,
+    ) -> Verdict {
+        self.advance(v, now, Some(packet.arrived));
+        Verdict::Pass
+    }
+
+    fn is_new(&self, v: &PieVars) -> bool {
+        *v == self.vars()
+    }
+}
+
+#[cfg(test)]
+#[path = "pie_tests.rs"]
+mod tests;

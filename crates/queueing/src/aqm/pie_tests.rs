@@ -1,0 +1,179 @@
+//! The steps of the probability by the equations, and what lazy updates must not change.
+
+use super::*;
+use crate::aqm::Managed;
+use crate::aqm::tests::{Script, facts};
+use crate::recipe::test_at;
+use spillgate_core::{Ecn, Rng};
+
+fn pie(spec: &PieSpec) -> Managed<Pie> {
+    Managed::new(test_at(|at| spec.resolve(at, &facts())).unwrap())
+}
+
+fn ms(t: f64) -> Dur {
+    Dur::from_us((t * 1e3) as u64)
+}
+
+/// Probability, delay and the one before in ms, and the probability after: by hand, each row of the table of
+/// steps, the cap of 0.02, and the decay of an empty queue.
+#[test]
+fn steps_are_those_of_the_equations() {
+    let rows = [
+        (0.0, 30.0, 15.0, (0.125 * 0.015 + 1.25 * 0.015) / 2048.0),
+        (5e-6, 30.0, 15.0, 5e-6 + 0.020_625 / 512.0),
+        (5e-5, 30.0, 15.0, 2.111_328_1e-4),
+        (5e-4, 30.0, 15.0, 5e-4 + 0.020_625 / 32.0),
+        (0.005, 30.0, 15.0, 0.007_578_125),
+        (0.05, 30.0, 15.0, 0.060_312_5),
+        (0.2, 30.0, 15.0, 0.22),
+        (0.2, 10.0, 20.0, 0.186_875),
+        (0.2, 0.0, 0.0, 0.194_162_5),
+        (0.5, 300.0, 15.0, 0.52),
+    ];
+    let pie = pie(&PieSpec::default());
+    for (probability, delay, old, expected) in rows {
+        let mut v = PieVars {
+            probability,
+            delay: ms(old),
+            ..pie.vars
+        };
+        pie.automaton.update(&mut v, ms(delay));
+        assert!(
+            (v.probability - expected).abs() < 1e-10,
+            "{probability} {delay} {old}: {}",
+            v.probability
+        );
+    }
+    // From the start.
+    let mut v = pie.vars;
+    let steps = [
+        (20.0, 1.251_220_7e-5),
+        (30.0, 1.248_168_9e-4),
+        (40.0, 6.130_981_4e-4),
+        (50.0, 1.140_441_89e-3),
+        (50.0, 1.687_316_89e-3),
+        (50.0, 2.234_191_89e-3),
+    ];
+    for (delay, expected) in steps {
+        pie.automaton.update(&mut v, ms(delay));
+        assert!(
+            (v.probability - expected).abs() < 1e-11,
+            "{}",
+            v.probability
+        );
+    }
+}
+
+/// A queue behind which nothing moves, asked at `times` (ms), is in the end as one asked every ms.
+#[test]
+fn updates_can_wait() {
+    let spec = PieSpec::default();
+    for head in [None, Some(Time::ZERO)] {
+        let start = PieVars {
+            probability: 0.3,
+            delay: ms(40.0),
+            burst: ms(70.0),
+            next: Time::ZERO + ms(15.0),
+            ..pie(&spec).vars
+        };
+        let (mut often, mut once) = (start, start);
+        let automaton = pie(&spec).automaton;
+        for t in 0..60_000 {
+            automaton.advance(&mut often, Time::ZERO + ms(f64::from(t)), head);
+        }
+        automaton.advance(&mut once, Time::ZERO + ms(59_999.0), head);
+        assert_eq!(often, once);
+        // An empty queue is as new in the end, and waits for a packet.
+        assert_eq!(head.is_none(), once == pie(&spec).vars);
+    }
+    // A day of silence ends in no time.
+    let mut v = PieVars {
+        probability: 1.0,
+        next: Time::ZERO,
+        ..pie(&spec).vars
+    };
+    pie(&spec)
+        .automaton
+        .advance(&mut v, Time::from_secs_f64(86_400.0), Some(Time::ZERO));
+    assert!(v.delay > Dur::from_secs(86_399));
+}
+
+/// A verdict at this probability, behind so many bytes.
+fn verdict(spec: &PieSpec, change: impl Fn(&mut PieVars), bytes: u64, draws: &[f64]) -> Verdict {
+    let mut pie = pie(spec);
+    pie.vars.delay = ms(30.0);
+    pie.vars.burst = Dur::ZERO;
+    pie.vars.next = Time::from_secs_f64(9.0);
+    change(&mut pie.vars);
+    let mut script = Script::new(draws);
+    let packet = Packet {
+        ecn: Ecn::Ect0,
+        ..Packet::new(0, 0, 1000)
+    };
+    let backlog = Backlog {
+        head: Some(Time::ZERO),
+        ..Backlog::of(9, bytes)
+    };
+    let verdict = pie.arrival(Time::ZERO, &backlog, &packet, &mut script);
+    assert_eq!(script.drawn, draws.len());
+    verdict
+}
+
+#[test]
+fn who_is_spared_and_who_is_marked() {
+    const EARLY: Verdict = Verdict::Drop(DropReason::Early);
+    let plain = PieSpec {
+        derandomize: false,
+        ..PieSpec::default()
+    };
+    let at = |p: f64| move |v: &mut PieVars| v.probability = p;
+    assert_eq!(verdict(&plain, at(0.3), 9000, &[0.29]), EARLY);
+    assert_eq!(verdict(&plain, at(0.3), 9000, &[0.3]), Verdict::Pass);
+    // Two packets, a burst, and a delay below half of the target at less than 0.2.
+    assert_eq!(verdict(&plain, at(0.3), 3028, &[]), Verdict::Pass);
+    assert_eq!(verdict(&plain, at(0.3), 3029, &[0.0]), EARLY);
+    let bursting = |v: &mut PieVars| (v.probability, v.burst) = (1.0, ms(1.0));
+    assert_eq!(verdict(&plain, bursting, 9000, &[]), Verdict::Pass);
+    let short = |p: f64| move |v: &mut PieVars| (v.probability, v.delay) = (p, ms(7.4));
+    assert_eq!(verdict(&plain, short(0.19), 9000, &[]), Verdict::Pass);
+    assert_eq!(verdict(&plain, short(0.2), 9000, &[0.0]), EARLY);
+    let marking = PieSpec { ecn: true, ..plain };
+    assert_eq!(verdict(&marking, at(0.1), 9000, &[0.0]), Verdict::Mark);
+    assert_eq!(verdict(&marking, at(0.11), 9000, &[0.0]), EARLY);
+
+    // RFC 8033 §5.4: no drop below a sum of 0.85, a certain one from 8.5 on.
+    let spread = PieSpec::default();
+    let sum = |sum: f64| move |v: &mut PieVars| (v.probability, v.sum) = (0.25, sum);
+    assert_eq!(verdict(&spread, sum(0.59), 9000, &[]), Verdict::Pass);
+    assert_eq!(verdict(&spread, sum(0.6), 9000, &[0.2]), EARLY);
+    assert_eq!(verdict(&spread, sum(0.6), 9000, &[0.25]), Verdict::Pass);
+    assert_eq!(verdict(&spread, sum(8.25), 9000, &[]), EARLY);
+}
+
+/// With `derandomize` the gaps between drops at probability p are at least 0.85/p packets long.
+#[test]
+fn drops_keep_apart() {
+    let mut pie = pie(&PieSpec::default());
+    let mut rng = Rng::from_key(1);
+    let (mut gaps, mut gap) = (Vec::new(), 0);
+    for _ in 0..100_000 {
+        pie.vars = PieVars {
+            probability: 1.0 / 32.0,
+            delay: ms(30.0),
+            burst: Dur::ZERO,
+            next: Time::from_secs_f64(9.0),
+            ..pie.vars
+        };
+        gap += 1;
+        let backlog = Backlog::of(9, 9000);
+        let packet = Packet::new(0, 0, 1000);
+        if pie.arrival(Time::ZERO, &backlog, &packet, &mut rng) != Verdict::Pass {
+            gaps.push(std::mem::take(&mut gap));
+        }
+    }
+    // 0.85 · 32 = 27.2 and 8.5 · 32 = 272 packets; 27 + 32 in the mean, with a deviation of 32 each: four errors of that
+    // of 1,690 gaps are 3.1.
+    assert!(gaps.iter().all(|g| (28..=272).contains(g)));
+    let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
+    assert!((mean - 59.0).abs() < 3.1, "{mean}");
+}
