@@ -316,6 +316,13 @@ impl Discipline {
         self.engine.attach(flows, lists);
     }
 
+    /// The flows are these from now on, by [`Packet::flow`]: for a driver that meets them as their packets
+    /// come. Those that were known keep their places, new ones follow behind them; what waits is not
+    /// touched. Cost: O(n) in the flows.
+    pub fn announce(&mut self, flows: &Arc<[FlowKey]>) {
+        self.attach(flows, &mut SharedLists::new());
+    }
+
     /// Tells the names of the links, by number, to classes that ask where packets came from.
     pub fn attach_links(&mut self, names: &Arc<[String]>) {
         self.engine.attach_links(names);

@@ -1,0 +1,133 @@
+//! The program itself, between sockets of this machine.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "time is that of the machine here"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_spillgate-forwarder");
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts it; where it listens.
+fn start(to: SocketAddr, policy: &str) -> (Running, SocketAddr) {
+    let mut child = Command::new(PROGRAM)
+        .args(["--listen", "127.0.0.1:0", "--rate", "8Mb/s"])
+        .args(["--to", &to.to_string(), "--policy", policy])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    // Its reports go on somewhere.
+    std::thread::spawn(move || said.lines().for_each(drop));
+    let address = line.split(' ').nth(1).unwrap().parse().unwrap();
+    (Running(child), address)
+}
+
+/// Sends 1,000 B packets at 16 Mb/s and one of 100 B every 10 ms from another port, for a second: bytes that came within
+/// it, and the longest delays of both.
+fn through(policy: &str) -> (usize, Duration, Duration) {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    receiver
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    let (_running, address) = start(receiver.local_addr().unwrap(), policy);
+    let begun = Instant::now();
+    let sender = std::thread::spawn(move || {
+        let bulk = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sparse = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let stamp = |kind: u8, len: usize| {
+            let mut payload = vec![kind; len];
+            payload[1..9].copy_from_slice(&(begun.elapsed().as_nanos() as u64).to_le_bytes());
+            payload
+        };
+        for tick in 0_u32..1000 {
+            let due = Duration::from_millis(u64::from(tick));
+            std::thread::sleep(due.saturating_sub(begun.elapsed()));
+            for _ in 0..2 {
+                bulk.send_to(&stamp(0, 972), address).unwrap();
+            }
+            if tick % 10 == 0 {
+                sparse.send_to(&stamp(1, 72), address).unwrap();
+            }
+        }
+    });
+    let (mut bytes, mut longest) = (0, [Duration::ZERO; 2]);
+    let mut buffer = [0; 2000];
+    while let Ok(n) = receiver.recv(&mut buffer) {
+        let now = begun.elapsed();
+        if now < Duration::from_secs(1) {
+            bytes += n + 28;
+        }
+        let sent = u64::from_le_bytes(buffer[1..9].try_into().unwrap());
+        let delay = now.saturating_sub(Duration::from_nanos(sent));
+        let kind = usize::from(buffer[0]);
+        longest[kind] = longest[kind].max(delay);
+    }
+    sender.join().unwrap();
+    (bytes, longest[0], longest[1])
+}
+
+#[test]
+fn real_traffic_gets_its_rate_and_fair_queueing_keeps_a_sparse_flow_fast() {
+    // A megabyte in a second, and never more than a packet beyond: what is late on a busy machine can only be less. Half of
+    // it would be lost to more than bad luck.
+    let (bytes, bulk, sparse) = through("fq-codel");
+    assert!(bytes <= 1_002_000, "{bytes} B in a second of 8 Mb/s");
+    assert!(bytes >= 500_000, "{bytes} B in a second of 8 Mb/s");
+    // Twice the rate for a second fills the queue for longer than the sparse flow ever waits.
+    assert!(sparse < bulk, "{sparse:?} {bulk:?}");
+    let (_, _, fifo) = through("fifo");
+    assert!(sparse < fifo, "{sparse:?} {fifo:?}");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    for (arguments, wanted) in [
+        (vec!["--rate", "8Mb/s"], "--to is missing"),
+        (vec!["--to", "127.0.0.1:9"], "--rate is missing"),
+        (
+            vec!["--to", "here", "--rate", "8Mb/s"],
+            "`here` is no IPv4 address",
+        ),
+        (
+            vec!["--to", "127.0.0.1:9", "--rate", "8"],
+            "the unit is missing",
+        ),
+        (
+            vec!["--to", "127.0.0.1:9", "--rate", "8Mb/s", "--policy", "red"],
+            "unknown variant `red`",
+        ),
+        (vec!["--speed", "1"], "`--speed` is no option"),
+        (vec!["--to"], "--to needs a value"),
+        (
+            vec![
+                "--to",
+                "127.0.0.1:9",
+                "--rate",
+                "8Mb/s",
+                "--listen",
+                "192.0.2.1:9",
+            ],
+            "192.0.2.1:9",
+        ),
+    ] {
+        let done = Command::new(PROGRAM).args(&arguments).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(wanted), "{arguments:?}: {said}");
+    }
+}
