@@ -416,8 +416,8 @@ proptest! {
     }
 }
 
-/// Presets cover the registry: whoever adds a discipline or a key of a class must add a preset; those of an
-/// AQM follow by themselves.
+/// Presets cover the registry: whoever adds a key of a class must add a preset; those of an AQM or a discipline
+/// follow by themselves.
 #[test]
 fn every_kind_is_under_the_contract() {
     for family in spillgate_queueing::kinds() {

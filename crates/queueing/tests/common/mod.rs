@@ -96,8 +96,25 @@ pub(crate) fn presets() -> &'static [Preset] {
                 work_conserving: true,
             })
         };
+        // A discipline without a preset of its own.
+        let disciplines = spillgate_queueing::kinds().iter();
+        let disciplines = disciplines.filter(|f| f.name == "disciplines");
+        let plain = |kind: &Kind| {
+            let quoted = format!("\"{}\"", kind.kind);
+            let known = PRESETS.iter().any(|p| p.json.contains(&quoted));
+            (!known).then(|| Preset {
+                name: kind.kind,
+                json: format!(r#"{{"main": {{{quoted}: {{}}}}}}"#).leak(),
+                work_conserving: true,
+            })
+        };
         let copy = |p: &Preset| Preset { ..*p };
-        PRESETS.iter().map(copy).chain(aqms.flat_map(of)).collect()
+        PRESETS
+            .iter()
+            .map(copy)
+            .chain(aqms.flat_map(of))
+            .chain(disciplines.flat_map(|f| f.kinds).filter_map(plain))
+            .collect()
     });
     &ALL
 }
@@ -154,6 +171,12 @@ pub(crate) const PRESETS: &[Preset] = &[
         name: "red as linux",
         json: r#"{"main": {"fifo": {"limit": "12 packets", "aqm": {"red":
             {"as": "linux", "min_th": 500, "max_th": 2000, "max_p": 0.3, "weight": 0.3, "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
+        name: "pie",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"pie": {"target": "4 ms", "update": "3 ms", "alpha": 50,
+            "beta": 100, "max_burst": "20 ms", "ecn": true, "mean_packet": "200 B"}}}}}"#,
         work_conserving: true,
     },
     Preset {
