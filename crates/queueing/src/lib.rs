@@ -1,9 +1,4 @@
-//! Queue disciplines as pure state machines: classifiers, AQMs, schedulers,
-//! shapers and policers, without a clock, a simulator or packet bytes.
-//!
-//! What a user writes is a [`spec::DisciplineSpec`]; [`Recipe::resolve`] checks
-//! it and resolves names and rates; [`Recipe::build`] makes the [`Discipline`]
-//! that a port drives.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod aqm;
@@ -12,6 +7,7 @@ mod condition;
 mod discipline;
 mod evidence;
 mod fan;
+mod flow_numbers;
 mod leaf;
 mod outline;
 mod recipe;
@@ -29,6 +25,7 @@ pub use condition::{Conditioner, InputRecipe};
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused, Waited};
 pub use fan::{AdmissionState, SharedLists, Wait};
+pub use flow_numbers::FlowNumbers;
 pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};

@@ -208,6 +208,16 @@ impl Recipe {
         Ok((recipe, warnings))
     }
 
+    /// Resolves a discipline on its own, without other policies that it might name, for a port that
+    /// sends at `rate`. Errors and warnings call it `policies.policy`.
+    ///
+    /// # Errors
+    /// If it cannot be built, or a class of it names a policy.
+    pub fn of(spec: DisciplineSpec, rate: Rate) -> Result<(Self, Vec<String>), BuildError> {
+        let policies = BTreeMap::from([("policy".to_owned(), spec)]);
+        Self::resolve("policy", &policies, rate)
+    }
+
     /// A FIFO that never overflows in practice: 1 GB.
     pub fn default_fifo() -> Self {
         let bound = Bound {

@@ -1,0 +1,54 @@
+//! Numbers of flows, for drivers that meet them as their packets come.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use spillgate_core::{FlowKey, Packet};
+
+use crate::Discipline;
+
+/// The flows that a driver has met, numbered in the order in which they came: what
+/// [`Packet::flow`] stands for.
+#[derive(Clone, Debug, Default)]
+pub struct FlowNumbers {
+    numbers: BTreeMap<FlowKey, u32>,
+    keys: Vec<FlowKey>,
+}
+
+impl FlowNumbers {
+    /// No flow yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of a flow. One that was not met before gets the next number, and `discipline` is
+    /// told of it: O(n) in the flows then, O(log n) otherwise.
+    ///
+    /// One table is for one discipline.
+    pub fn announce(&mut self, key: FlowKey, discipline: &mut Discipline) -> u32 {
+        if let Some(flow) = self.number(&key) {
+            return flow;
+        }
+        let flow = self.keys.len() as u32;
+        self.numbers.insert(key, flow);
+        self.keys.push(key);
+        discipline.announce(&Arc::from(self.keys.as_slice()));
+        flow
+    }
+
+    /// The number of a flow; none for one that was not announced.
+    pub fn number(&self, key: &FlowKey) -> Option<u32> {
+        self.numbers.get(key).copied()
+    }
+
+    /// The flow of a number; none if so many were not announced.
+    pub fn key(&self, flow: u32) -> Option<&FlowKey> {
+        self.keys.get(flow as usize)
+    }
+
+    /// Writes number and hash of a flow into a packet, announcing the flow if it is new.
+    pub fn label(&mut self, packet: &mut Packet, key: FlowKey, discipline: &mut Discipline) {
+        packet.flow = self.announce(key, discipline);
+        packet.hash = key.hash();
+    }
+}

@@ -1,0 +1,103 @@
+//! Flows that are announced as their packets come, and disciplines without other policies.
+
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{BPS, Preset, flows, packet, policies, presets, rate, resolve};
+use spillgate_core::{Drops, Rng, Time};
+use spillgate_queueing::{FlowNumbers, Recipe};
+
+/// What leaves and what is lost, in order, when the flows are told first or one by one.
+fn run(preset: &Preset, later: bool) -> Vec<(u64, bool)> {
+    let (recipe, _) = resolve(preset.json, BPS).unwrap();
+    let keys = flows();
+    let mut port = recipe.build(&if later {
+        Arc::from([])
+    } else {
+        Arc::clone(&keys)
+    });
+    let mut numbers = FlowNumbers::new();
+    let (mut rng, mut drops, mut out) = (Rng::from_key(3), Drops::new(), Vec::new());
+    for seq in 0..400_u32 {
+        // One flow more every 40 packets, all of them while others wait.
+        let flow = (seq * 7 % (seq / 40 + 1)).min(7);
+        let now = Time::from_secs_f64(f64::from(seq) * 0.003);
+        let mut p = packet(flow, seq, 500);
+        p.arrived = now;
+        if later {
+            // The first packet of each flow comes in the order of their numbers.
+            for key in &keys[..=flow as usize] {
+                numbers.announce(*key, &mut port);
+            }
+            numbers.label(&mut p, keys[flow as usize], &mut port);
+            assert_eq!(numbers.number(&keys[flow as usize]), Some(flow));
+            assert_eq!(numbers.key(flow), Some(&keys[flow as usize]));
+        }
+        port.enqueue(now, p, &mut rng, &mut drops);
+        if seq % 2 == 0 {
+            let left = port.dequeue(now, &mut rng, &mut drops);
+            out.extend(left.map(|p| (p.handle, false)));
+        }
+        out.extend(drops.as_slice().iter().map(|d| (d.packet.handle, true)));
+        drops.clear();
+    }
+    out
+}
+
+#[test]
+fn it_does_not_matter_when_flows_are_announced() {
+    for preset in presets() {
+        let (first, later) = (run(preset, false), run(preset, true));
+        assert_eq!(first, later, "{}: {}", preset.name, preset.json);
+        assert!(!first.is_empty());
+    }
+}
+
+/// The same for a protected flow list that is shared, under every mechanism.
+#[test]
+fn a_shared_list_learns_of_flows_that_come_later() {
+    for mechanism in [
+        r#"{"efm": {"pfl_flushing_timer": "100 ms"}}"#,
+        r#"{"raef": {"active_time": "20 ms"}}"#,
+        r#"{"rbaef": {"active_time": "20 ms", "blocked_time": "80 ms"}}"#,
+    ] {
+        let json = format!(
+            r#"{{"main": {{"fan": {{"scheduler": "pfq", "limit": "40 packets", "min_fair_rate": "90 %", "p_add": 1.0,
+            "mechanism": {mechanism}, "elastic": "instant", "protected_list": "all",
+            "fair_rate": {{"interval": "20 ms"}}}}}}}}"#
+        );
+        let preset = Preset {
+            name: "fan, shared",
+            json: json.leak(),
+            work_conserving: true,
+        };
+        assert_eq!(run(&preset, false), run(&preset, true), "{mechanism}");
+    }
+}
+
+#[test]
+fn a_flow_that_was_not_announced_has_no_number() {
+    let mut port = Recipe::default_fifo().build(&Arc::from([]));
+    let mut numbers = FlowNumbers::new();
+    let keys = flows();
+    assert_eq!((numbers.number(&keys[0]), numbers.key(0)), (None, None));
+    assert_eq!(numbers.announce(keys[5], &mut port), 0);
+    assert_eq!(numbers.announce(keys[2], &mut port), 1);
+    assert_eq!(numbers.announce(keys[5], &mut port), 0);
+    assert_eq!(numbers.number(&keys[0]), None);
+}
+
+#[test]
+fn a_discipline_alone_is_located_in_errors() {
+    let spec = |json: &str| policies(json).remove("main").unwrap();
+    let json = r#"{"main": {"fifo": {"limit": "0 packets"}}}"#;
+    let error = Recipe::of(spec(json), rate(BPS)).unwrap_err();
+    assert!(error.path.starts_with("policies.policy.fifo"), "{error}");
+    let json =
+        r#"{"main": {"class-based": {"classes": [{"name": "class-default", "policy": "other"}]}}}"#;
+    let error = Recipe::of(spec(json), rate(BPS)).unwrap_err();
+    assert_eq!(error.found, "other");
+}
