@@ -95,14 +95,23 @@ fn net(kinds: usize) -> impl Strategy<Value = Net> {
         prop::collection::vec((0_usize..12, 0_u32..30, 1_u32..20), 0..5),
         prop::option::weighted(0.5, 0_usize..3),
         prop_oneof![Just(0_u32), Just(50), 1_u32..400],
+        (any::<bool>(), any::<bool>(), any::<bool>()),
     )
-        .prop_map(|(core, access, flows, failures, mpls, reroute_ms)| Net {
-            core,
-            access,
-            flows,
-            failures,
-            mpls,
-            reroute_ms,
+        .prop_map(|(core, access, flows, failures, mpls, reroute_ms, some)| {
+            let (inputs, fails, labels) = some;
+            // The express lane is open where none of these is.
+            let bare = |links: Vec<Line>| -> Vec<Line> {
+                let without = |l: Line| (l.0, l.1, l.2, l.3.filter(|_| inputs), l.4);
+                links.into_iter().map(without).collect()
+            };
+            Net {
+                core: bare(core),
+                access: bare(access),
+                flows,
+                failures: if fails { failures } else { Vec::new() },
+                mpls: mpls.filter(|_| labels),
+                reroute_ms,
+            }
         })
 }
 

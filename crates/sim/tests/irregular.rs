@@ -149,3 +149,29 @@ fn loss_on_a_link_does_not_depend_on_the_queue_before_it() {
     assert!(lost("") > 0.0);
     assert_eq!(lost(""), lost("delay: 3 ms, "));
 }
+
+#[test]
+fn flow_admission_sees_that_a_slow_link_is_not_idle() {
+    // Twelve greedy flows, a fair rate of 0.42 Mb/s at 5 Mb/s: below the least one of 0.5 Mb/s. At 10 Mb/s it is above.
+    let refused = |process: &str| {
+        let yaml = format!(
+            "schema_version: 1\n\
+             topology:\n  nodes: [a, b]\n  links:\n    l: {{from: a, to: b, rate: 10 Mb/s, delay: 1 ms, policy: P{process}}}\n    \
+             back: {{from: b, to: a, rate: 10 Mb/s}}\n\
+             policies:\n  P: {{fan: {{scheduler: pfq, limit: 100 packets, min_fair_rate: 5 %}}}}\n\
+             traffic:\n  - flow: {{name: f, count: 12, from: a, to: b, start_gap: 1 s, tcp: {{profile: ns2}}}}\n\
+             measurement: {{warmup: 0 s, duration: 40 s}}\nruns: {{count: 1, seed: 5}}\n"
+        );
+        let plan = common::plan(&yaml);
+        let finished = common::run(&plan, 1);
+        common::values(
+            &plan,
+            &finished,
+            Scope::Total,
+            "all",
+            Metric::DropsAdmission,
+        )[0]
+    };
+    assert_eq!(refused(""), 0.0);
+    assert!(refused(", rate_process: {schedule: {steps: [{at: 0 s, rate: 5 Mb/s}]}}") > 0.0);
+}

@@ -279,6 +279,10 @@ impl Schedule for Fan {
         Some(packet)
     }
 
+    fn transmits_until(&mut self, _: u16, end: Time) {
+        self.indicators.busy_to(end);
+    }
+
     fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
         refuse_at(0, packet, reason, cx);
     }

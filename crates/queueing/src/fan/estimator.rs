@@ -158,6 +158,12 @@ impl Indicators {
         self.busy_until = now + tx;
     }
 
+    /// The transmission ends at `end`, which is not what the rate says where that varies.
+    #[inline]
+    pub(crate) fn busy_to(&mut self, end: Time) {
+        self.busy_until = end;
+    }
+
     /// The transmission is cut short.
     pub(crate) fn cut(&mut self, now: Time) {
         self.busy_until = self.busy_until.min(now);
