@@ -70,14 +70,22 @@ def test_commands_are_understood(root, capsys):
     lines = [
         (page, line[2:])
         for page, _, text in snippets(root, "console")
-        for line in text.splitlines()
+        for line in text.replace("\\\n", "").splitlines()
         if line.startswith("$ ")
     ]
     assert lines
+    crates = re.findall(
+        r'^name = "(.*)"$',
+        "".join(p.read_text() for p in root.glob("*/*/Cargo.toml")),
+        re.MULTILINE,
+    )
     targets = re.findall(r"^([a-z-]+):.*## ", (root / "Makefile").read_text(), re.MULTILINE)
     for page, line in lines:
         program, *arguments = shlex.split(line)
-        assert program in ("spillgate", "make"), f"{page}: {line}"
+        assert program in ("spillgate", "make", "cargo"), f"{page}: {line}"
+        if program == "cargo":
+            assert arguments[arguments.index("-p") + 1] in crates, f"{page}: {line}"
+            continue
         if program == "make":
             assert set(arguments) <= set(targets), f"{page}: {line}"
             continue
