@@ -4,19 +4,20 @@
 //! number that a record carries. Time is that of the machine, but what was due between two calls is made up for at the times
 //! at which it was due, so that a late wake delays packets and changes nothing else.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddrV4;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{Drops, FlowKey, Packet, Rate, Rng, Time};
-use spillgate_queueing::{Discipline, Recipe};
+use spillgate_core::{Drops, Ecn, Packet, Rate, Rng, Time};
+use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
 
-/// What a datagram takes beside its payload, in bytes: the headers of UDP and IPv4.
-pub const HEADERS: usize = 28;
+pub mod ip;
+
+pub use ip::Header;
 
 /// The bottleneck.
 pub struct Bottleneck {
     discipline: Discipline,
+    flows: FlowNumbers,
     rate: Rate,
     rng: Rng,
     drops: Drops,
@@ -24,90 +25,87 @@ pub struct Bottleneck {
     free_at: Time,
     /// When the discipline was called last: its times do not decrease.
     called: Time,
-    /// Payloads by number, and the numbers that are free.
-    payloads: Vec<Vec<u8>>,
+    /// Bytes of packets by number, and the numbers that are free.
+    bytes: Vec<Vec<u8>>,
     vacant: Vec<usize>,
-    flows: BTreeMap<FlowKey, u32>,
     /// What has been sent, with the time at which its last bit left.
-    sent: VecDeque<(Time, Vec<u8>)>,
-    /// Datagrams that were given up, and those that were sent.
+    sent: VecDeque<(Time, Ecn, Vec<u8>)>,
+    /// Packets that were given up, and those that were sent.
     pub counts: (u64, u64),
 }
 
 impl Bottleneck {
-    /// A bottleneck of this rate with a policy: the name of a discipline (`fq-codel`), or one with its parameters
-    /// as JSON (`{"fq-codel": {"target": "10 ms"}}`).
+    /// A bottleneck of this rate with a policy: the name of a discipline (`fq-codel`), one with its parameters
+    /// as JSON (`{"fq-codel": {"target": "10 ms"}}`), or a file `NAME.json` that holds it.
     ///
     /// # Errors
-    /// What is wrong with the policy, and what would be valid.
+    /// What is wrong with the policy, in which file, and what would be valid.
     pub fn new(policy: &str, rate: Rate) -> Result<Self, String> {
-        let text = match policy.trim_start().starts_with('{') {
-            true => policy.to_owned(),
-            false => format!("{{\"{policy}\": {{}}}}"),
+        let trimmed = policy.trim();
+        let (origin, text) = if trimmed.starts_with('{') {
+            ("policy", trimmed.to_owned())
+        } else if trimmed.ends_with(".json") {
+            let text = std::fs::read_to_string(trimmed).map_err(|e| format!("{trimmed}: {e}"))?;
+            (trimmed, text)
+        } else {
+            ("policy", format!("{{\"{trimmed}\": {{}}}}"))
         };
-        let spec = serde_json::from_str(&text).map_err(|e| format!("policy `{policy}`: {e}"))?;
-        let policies = BTreeMap::from([("policy".to_owned(), spec)]);
-        let (recipe, _) = Recipe::resolve("policy", &policies, rate).map_err(|e| e.to_string())?;
+        let spec = serde_json::from_str(&text).map_err(|e| format!("{origin}: {e}"))?;
+        let (recipe, warnings) = Recipe::of(spec, rate).map_err(|e| format!("{origin}: {e}"))?;
+        for warning in warnings {
+            eprintln!("warning: {origin}: {warning}");
+        }
         Ok(Self {
             discipline: recipe.build(&Arc::from([])),
+            flows: FlowNumbers::new(),
             rate,
             rng: Rng::from_key(1),
             drops: Drops::new(),
             free_at: Time::ZERO,
             called: Time::ZERO,
-            payloads: Vec::new(),
+            bytes: Vec::new(),
             vacant: Vec::new(),
-            flows: BTreeMap::new(),
             sent: VecDeque::new(),
             counts: (0, 0),
         })
     }
 
-    /// A datagram has come at `now`.
-    pub fn put(&mut self, now: Time, from: SocketAddrV4, to: SocketAddrV4, payload: Vec<u8>) {
+    /// A packet has come at `now`.
+    pub fn put(&mut self, now: Time, header: &Header, bytes: Vec<u8>) {
         self.catch_up(now);
-        let key = FlowKey {
-            src: *from.ip(),
-            dst: *to.ip(),
-            protocol: 17,
-            sport: from.port(),
-            dport: to.port(),
-        };
-        let number = self.flows.len() as u32;
-        let flow = *self.flows.entry(key).or_insert(number);
-        if flow == number {
-            let mut keys = vec![key; self.flows.len()];
-            self.flows.iter().for_each(|(k, i)| keys[*i as usize] = *k);
-            self.discipline.announce(&keys.into());
-        }
-        let len = u16::try_from(payload.len() + HEADERS).unwrap_or(u16::MAX);
         let place = self.vacant.pop().unwrap_or_else(|| {
-            self.payloads.push(Vec::new());
-            self.payloads.len() - 1
+            self.bytes.push(Vec::new());
+            self.bytes.len() - 1
         });
-        self.payloads[place] = payload;
-        let mut packet = Packet::new(flow, 0, len);
-        (packet.handle, packet.hash) = (place as u64, key.hash());
-        (packet.sent, packet.arrived) = (now, now);
+        self.bytes[place] = bytes;
+        let mut packet = Packet {
+            handle: place as u64,
+            sent: now,
+            arrived: now,
+            dscp: header.dscp,
+            ecn: header.ecn,
+            ..Packet::new(0, 0, header.len)
+        };
+        let (flows, discipline) = (&mut self.flows, &mut self.discipline);
+        flows.label(&mut packet, header.key, discipline);
         self.called = now;
-        self.discipline
-            .enqueue(now, packet, &mut self.rng, &mut self.drops);
+        discipline.enqueue(now, packet, &mut self.rng, &mut self.drops);
         self.give_up();
         self.catch_up(now);
     }
 
-    /// The next datagram whose last bit has left by `now`.
-    pub fn take(&mut self, now: Time) -> Option<Vec<u8>> {
+    /// The next packet whose last bit has left by `now`, with the ECN field that it is to carry.
+    pub fn take(&mut self, now: Time) -> Option<(Ecn, Vec<u8>)> {
         self.catch_up(now);
-        let first = self.sent.front().filter(|(end, _)| *end <= now);
+        let first = self.sent.front().filter(|(end, ..)| *end <= now);
         first?;
         self.counts.1 += 1;
-        self.sent.pop_front().map(|(_, payload)| payload)
+        self.sent.pop_front().map(|(_, ecn, bytes)| (ecn, bytes))
     }
 
     /// When there may be something to take, if nothing comes.
     pub fn wake(&self) -> Option<Time> {
-        let leaves = self.sent.front().map(|(end, _)| *end);
+        let leaves = self.sent.front().map(|(end, ..)| *end);
         leaves.or_else(|| self.next_service())
     }
 
@@ -145,20 +143,26 @@ impl Bottleneck {
             };
             self.free_at = at + self.rate.tx_time(packet.len);
             self.discipline.transmits_until(packet.leaf, self.free_at);
-            let place = packet.handle as usize;
-            self.vacant.push(place);
-            let payload = std::mem::take(&mut self.payloads[place]);
-            self.sent.push_back((self.free_at, payload));
+            let bytes = self.bytes_of(&packet);
+            self.sent.push_back((self.free_at, packet.ecn, bytes));
         }
     }
 
     /// Forgets what the discipline has dropped.
     fn give_up(&mut self) {
-        for lost in self.drops.as_slice() {
-            self.payloads[lost.packet.handle as usize] = Vec::new();
-            self.vacant.push(lost.packet.handle as usize);
+        let mut drops = std::mem::take(&mut self.drops);
+        for lost in drops.as_slice() {
+            self.bytes_of(&lost.packet);
             self.counts.0 += 1;
         }
-        self.drops.clear();
+        drops.clear();
+        self.drops = drops;
+    }
+
+    /// The bytes of a packet that is kept no longer.
+    fn bytes_of(&mut self, packet: &Packet) -> Vec<u8> {
+        let place = packet.handle as usize;
+        self.vacant.push(place);
+        std::mem::take(&mut self.bytes[place])
     }
 }

@@ -97,7 +97,38 @@ fn real_traffic_gets_its_rate_and_fair_queueing_keeps_a_sparse_flow_fast() {
 #[test]
 fn mistakes_are_explained() {
     for (arguments, wanted) in [
-        (vec!["--rate", "8Mb/s"], "--to is missing"),
+        (
+            vec!["--rate", "8Mb/s"],
+            "--to, or --tun and --out, is missing",
+        ),
+        (vec!["--tun", "a", "--rate", "8Mb/s"], "--out is missing"),
+        (vec!["--out", "a", "--rate", "8Mb/s"], "--tun is missing"),
+        (
+            vec!["--tun", "a", "--out", "b", "--to", "127.0.0.1:9"],
+            "--to and --listen do not go with --tun and --out",
+        ),
+        (
+            vec![
+                "--to",
+                "127.0.0.1:9",
+                "--rate",
+                "8Mb/s",
+                "--policy",
+                "no.json",
+            ],
+            "no.json",
+        ),
+        (
+            vec![
+                "--tun",
+                "a-name-that-is-too-long",
+                "--out",
+                "b",
+                "--rate",
+                "8Mb/s",
+            ],
+            "a-name-that-is-too-long",
+        ),
         (vec!["--to", "127.0.0.1:9"], "--rate is missing"),
         (
             vec!["--to", "here", "--rate", "8Mb/s"],
