@@ -45,6 +45,12 @@ _SAID = (
     ),
     ("drops_link_loss", "packets were lost at random on links", "packets_sent", "of {}"),
     (
+        "drops_input_queue",
+        "packets were lost because a router could not forward them fast enough",
+        "packets_sent",
+        "of {}",
+    ),
+    (
         "drops_too_big",
         "packets were lost because they were longer, labels included, than a link's mtu",
         "packets_sent",

@@ -47,7 +47,7 @@ SERIES = "series.parquet"
 PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "site", "admission")
+SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "node", "site", "admission")
 """What the rows of a summary are about, single flows left out."""
 
 

@@ -77,6 +77,8 @@ class Description:
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         against: The variant that the others are compared with.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
+        forwarding: One record a node of the first variant that takes time to forward packets:
+            name, per_packet (s), delay (s), input_queue (packets from each link).
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -109,6 +111,7 @@ class Description:
     against: str = ""
     arriving: tuple[tuple[str | None, ...], ...] = ()
     auto_warmup: bool = False
+    forwarding: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -143,6 +146,7 @@ class Description:
             against=record.get("against", ""),
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
             auto_warmup=measurement.get("auto_warmup", False),
+            forwarding=tuple(record.get("forwarding", ())),
         )
 
     def outages(self) -> list[tuple[float, float, str]]:

@@ -18,6 +18,7 @@ REASONS = {
     "drops_unroutable": "no route to its destination",
     "drops_too_big": "it is longer than the link's MTU",
     "drops_link_loss": "lost at random on the link",
+    "drops_input_queue": "the input queue was full",
 }
 """What the metrics of drops mean, in words."""
 
@@ -68,16 +69,20 @@ def packet_sentence(packet: Record) -> str:
     waits = [h for h in packet["hops"] if h["waited"]]
     waited = sum(h["waited"] for h in waits)
     head = f"{name} took {duration(packet['delay'])}"
-    rest = packet["delay"] - waited
+    kept = sum(h["kept"] for h in packet["hops"])
+    rest = packet["delay"] - waited - kept
+    by_nodes = f"{duration(kept)} in nodes that forward; " if kept else ""
     if not waits:
-        return f"{head} and waited nowhere: all of it is serialization and propagation."
+        if not kept:
+            return f"{head} and waited nowhere: all of it is serialization and propagation."
+        return f"{head}: {by_nodes}{duration(rest)} serialization and propagation."
     said = [
         f"{duration(h['waited'])} waiting at {h['link']}, {wait_words(h, packet['class'])}"
         for h in sorted(waits, key=lambda h: -h["waited"])
         # What is below a hundredth of all is in the table.
         if 100 * h["waited"] >= waited
     ]
-    return f"{head}: {'; '.join(said)}; {duration(rest)} serialization and propagation."
+    return f"{head}: {'; '.join(said)}; {by_nodes}{duration(rest)} serialization and propagation."
 
 
 def hop_parts(hop: Record) -> dict[str, int]:
@@ -88,6 +93,7 @@ def hop_parts(hop: Record) -> dict[str, int]:
         parts[of[s["relation"]]] += s["time"]
     rest = hop["residual"]["time"] if hop["residual"] else 0
     return {
+        "node": hop["kept"],
         **parts,
         "wire": rest,
         "tokens": hop["tokens"],
@@ -163,6 +169,9 @@ def drop_sentence(packet: Record) -> str:
     what = f"{packet_name(packet)} was lost {lost['at'] / PS_PER_S:.6f} s into the run"
     if lost["link"] is None:
         return f"{what}: a node had no route to its destination."
+    if lost.get("node") is not None:
+        end = f"at node {lost['node']}, which it reached over {lost['link']}"
+        return f"{what} {end}: {reason_words(lost)}."
     if lost.get("input") is not None:
         end = f"at the receiving end of {lost['link']}, class {lost['input']}"
         return f"{what} {end}: {reason_words(lost)}."

@@ -76,6 +76,7 @@ RANK = {
     "admission": 4,
     "remarks": 5,
     "result": 6,
+    "nodes": 7,
     "explain": 7,
     "pilot": 4,
     "run": 7,

@@ -37,11 +37,13 @@ pub enum DropReason {
     TooBig,
     /// Lost at random on the link.
     LinkLoss,
+    /// A node had no room to keep it until it is forwarded.
+    InputQueue,
 }
 
 impl DropReason {
     /// Every reason, in the order of their codes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Tail,
         Self::Early,
         Self::Forced,
@@ -52,6 +54,7 @@ impl DropReason {
         Self::Unroutable,
         Self::TooBig,
         Self::LinkLoss,
+        Self::InputQueue,
     ];
 
     /// The metric that counts it.
@@ -67,6 +70,7 @@ impl DropReason {
             Self::Unroutable => "drops_unroutable",
             Self::TooBig => "drops_too_big",
             Self::LinkLoss => "drops_link_loss",
+            Self::InputQueue => "drops_input_queue",
         }
     }
 

@@ -59,6 +59,7 @@ metrics! {
     DropsUnroutable "drops_unroutable" ["packets"] "Lost without a route to the destination";
     DropsTooBig "drops_too_big" ["packets"] "Lost because they were longer, with their labels, than a link's `mtu`";
     DropsLinkLoss "drops_link_loss" ["packets"] "Lost at random on a link with `loss`";
+    DropsInputQueue "drops_input_queue" ["packets"] "Lost because the input queue of a node with `forwarding` was full";
     MarksCe "marks_ce" ["packets"] "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s"] "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "Smallest one-way delay";
@@ -80,7 +81,7 @@ metrics! {
     BacklogPacketsMax "backlog_packets_max" ["packets"] "Most packets waiting at once";
     BacklogBytesMean "backlog_bytes_mean" ["B"] "Time average of the bytes waiting";
     BacklogBytesMax "backlog_bytes_max" ["B"] "Most bytes waiting at once";
-    Utilization "utilization" ["1"] "Share of the time in which the link was sending";
+    Utilization "utilization" ["1"] "Share of the time in which the link was sending, or a node forwarding";
     Goodput "goodput" ["b/s"] "Rate of TCP payload that arrived within the measured period, each byte once";
     Retransmits "retransmits" ["packets"] "TCP segments sent again";
     Timeouts "timeouts" ["events"] "Expirations of TCP's retransmission timer";
@@ -146,6 +147,7 @@ impl Metric {
             DropReason::Unroutable => Self::DropsUnroutable,
             DropReason::TooBig => Self::DropsTooBig,
             DropReason::LinkLoss => Self::DropsLinkLoss,
+            DropReason::InputQueue => Self::DropsInputQueue,
         }
     }
 
@@ -209,6 +211,7 @@ impl Metric {
             Self::DropsUnroutable => lost(DropReason::Unroutable),
             Self::DropsTooBig => lost(DropReason::TooBig),
             Self::DropsLinkLoss => lost(DropReason::LinkLoss),
+            Self::DropsInputQueue => lost(DropReason::InputQueue),
             Self::MarksCe => Some(m.marks_ce as f64),
             Self::OwdMean => m.delay.mean(),
             Self::OwdMin => delay(0.0),

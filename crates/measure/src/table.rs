@@ -25,6 +25,8 @@ pub enum Scope {
     Exp,
     /// A class of the policy at the receiving end of a link: `link/class`.
     Input,
+    /// A node that takes time to forward packets.
+    Node,
     /// The flows of a class at a customer's site.
     Site,
     /// The flows of a class at a link with flow admission: `core/voice`.
@@ -35,7 +37,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -43,6 +45,7 @@ impl Scope {
         Self::Link,
         Self::Exp,
         Self::Input,
+        Self::Node,
         Self::Site,
         Self::Admission,
         Self::Total,
@@ -58,6 +61,7 @@ impl Scope {
             Self::Link => "link",
             Self::Exp => "exp",
             Self::Input => "input",
+            Self::Node => "node",
             Self::Site => "site",
             Self::Admission => "admission",
             Self::Total => "total",

@@ -30,6 +30,9 @@ pub struct Description {
     pub classes: Vec<String>,
     /// Links of the first variant.
     pub links: Vec<LinkDescription>,
+    /// Nodes of the first variant that take time to forward packets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forwarding: Vec<ForwardingDescription>,
     /// Policy of each link (by position) in each variant.
     pub policies: Vec<Vec<String>>,
     /// Policy at the receiving end of each link, by variant and position; empty if there is none
@@ -94,6 +97,19 @@ pub struct LinkDescription {
     /// How many MPLS labels packets have on it: the different numbers, ascending; empty outside of
     /// an MPLS network.
     pub labels: Vec<u8>,
+}
+
+/// A node that takes time to forward packets, in base units.
+#[derive(Clone, Debug, Serialize)]
+pub struct ForwardingDescription {
+    /// Its name.
+    pub name: String,
+    /// Seconds of its processor for a packet.
+    pub per_packet: f64,
+    /// Seconds beside that.
+    pub delay: f64,
+    /// Packets from each link that wait at most.
+    pub input_queue: u32,
 }
 
 /// A workload of sessions, in the words of the scenario.
@@ -176,6 +192,7 @@ pub fn describe(plan: &Plan) -> Description {
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
         classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
         links: first.map(links_of).unwrap_or_default(),
+        forwarding: first.map(forwarding_of).unwrap_or_default(),
         policies: plan
             .variants
             .iter()
@@ -246,6 +263,17 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             labels,
         })
         .collect()
+}
+
+fn forwarding_of(world: &WorldPlan) -> Vec<ForwardingDescription> {
+    let all = world.forwarding.iter();
+    all.map(|f| ForwardingDescription {
+        name: world.nodes[f.node as usize].clone(),
+        per_packet: f.per_packet.as_secs_f64(),
+        delay: f.delay.as_secs_f64(),
+        input_queue: f.input_queue,
+    })
+    .collect()
 }
 
 /// What becomes of packets on a link, if not all arrive in order.

@@ -8,7 +8,7 @@ use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_sim::explain::{
-    Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, MarkGroup, MarkedPacket, Relation,
+    Answer, DropGroup, DroppedPacket, Fate, Journey, Lost, MarkGroup, MarkedPacket, Relation,
     Served, Transmission,
 };
 use spillgate_sim::tap::Place;
@@ -157,7 +157,7 @@ impl Names<'_> {
             "delay": received.map(|t| ps(t.since(j.sent))),
             "bytes": j.l3_len,
             "dscp": j.dscp.to_string(),
-            "hops": j.hops.iter().map(|h| self.hop(h)).collect::<Vec<_>>(),
+            "hops": (0..j.hops.len()).map(|i| self.hop(j, i)).collect::<Vec<_>>(),
             "lost": lost,
             "segment": segment,
         })
@@ -174,8 +174,40 @@ impl Names<'_> {
         })
     }
 
-    fn hop(&self, h: &Hop) -> Value {
+    /// What a packet took on a link beyond its delay: late there, or kept by the node behind it.
+    fn beyond(&self, j: &Journey, hop: usize) -> Dur {
+        let h = &j.hops[hop];
+        let next = match (j.hops.get(hop + 1), &j.fate) {
+            (Some(next), _) => next.arrived,
+            (None, Fate::Received(at)) => *at,
+            _ => return Dur::ZERO,
+        };
+        let delay = self.plan.links[h.link as usize].delay;
+        if h.end < Time::MAX {
+            next.since(h.end + delay)
+        } else {
+            Dur::ZERO
+        }
+    }
+
+    /// Whether a node keeps packets that come over a link and go on.
+    fn is_kept_behind(&self, link: u32) -> bool {
+        let node = self.plan.links[link as usize].to;
+        self.plan.forwarding.iter().any(|f| f.node == node)
+    }
+
+    fn hop(&self, j: &Journey, hop: usize) -> Value {
+        let h = &j.hops[hop];
         let link = &self.plan.links[h.link as usize];
+        let before = hop
+            .checked_sub(1)
+            .filter(|before| self.is_kept_behind(j.hops[*before].link));
+        let kept = before.map_or(Dur::ZERO, |before| self.beyond(j, before));
+        let goes_on = hop + 1 < j.hops.len();
+        let late = match goes_on && self.is_kept_behind(h.link) {
+            true => Dur::ZERO,
+            false => self.beyond(j, hop),
+        };
         let begun = h.start < Time::MAX;
         let changed = |a: String, b: String| (a != b).then(|| json!([a, b]));
         json!({
@@ -183,6 +215,7 @@ impl Names<'_> {
             "policy": link.policy,
             "queue": self.queue(h.link, h.leaf),
             "arrived": h.arrived.as_ps(),
+            "kept": ps(kept),
             "started": at(h.start),
             "bytes": h.len,
             "labels": h.labels.iter().flatten().map(|(label, exp)| json!({"label": label, "exp": exp})).collect::<Vec<_>>(),
@@ -197,7 +230,7 @@ impl Names<'_> {
             "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
             "tokens": ps(h.idle),
             "serialization": begun.then(|| ps(h.end.since(h.start))),
-            "propagation": begun.then(|| ps(link.delay)),
+            "propagation": begun.then(|| ps(link.delay + late)),
             "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),
             "marked_ce": h.ecn.0 != h.ecn.1,
             "mark": h.mark.as_ref().map(evidence),
@@ -221,12 +254,14 @@ impl Names<'_> {
         let (link, queue, numbers) = match &l.place {
             Place::Port(link, e) => (Some(*link), self.queue(*link, l.leaf), evidence(e)),
             Place::Input(link, _, e) => (Some(*link), None, evidence(e)),
+            Place::Kept(link, e) => (Some(*link), None, evidence(e)),
             Place::Wire(link) => (Some(*link), None, Value::Null),
             Place::Node => (None, None, Value::Null),
         };
         json!({
             "at": l.at.as_ps(), "link": link.map(|l| self.link(l)), "queue": queue,
             "input": self.input(&l.place),
+            "node": self.node(&l.place),
             "reason": l.reason.metric(), "dscp": l.dscp.to_string(), "bytes": l.len,
             "evidence": numbers,
         })
@@ -239,6 +274,15 @@ impl Names<'_> {
         };
         let input = self.plan.links[*link as usize].input.as_ref()?;
         input.recipe.class_names().nth(usize::from(*class))
+    }
+
+    /// The node that had no room to keep a packet.
+    fn node(&self, place: &Place) -> Option<&str> {
+        let Place::Kept(link, _) = place else {
+            return None;
+        };
+        let node = self.plan.links[*link as usize].to;
+        Some(&self.plan.nodes[node as usize])
     }
 
     fn drops(&self, d: &DropGroup) -> Value {

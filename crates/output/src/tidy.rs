@@ -113,6 +113,7 @@ fn rows(
             | Scope::Link
             | Scope::Exp
             | Scope::Input
+            | Scope::Node
             | Scope::Site
             | Scope::Admission
             | Scope::Total => &none,

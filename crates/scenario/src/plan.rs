@@ -77,6 +77,8 @@ pub struct VariantPlan {
 pub struct WorldPlan {
     /// Node names; a node's id is its index.
     pub nodes: Vec<String>,
+    /// Those that take time to pass packets on, by id, ascending.
+    pub forwarding: Vec<ForwardingPlan>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -142,6 +144,29 @@ pub struct LinkPlan {
     pub dot1q: bool,
     /// What polices and marks the packets that arrive over it.
     pub input: Option<Box<InputPlan>>,
+}
+
+/// A node that takes time to pass packets on from one link to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForwardingPlan {
+    /// Id of the node.
+    pub node: u32,
+    /// What each packet takes of the node's processor.
+    pub per_packet: Dur,
+    /// What it takes beside.
+    pub delay: Dur,
+    /// Packets from each link that wait for the processor at most.
+    pub input_queue: u32,
+}
+
+impl WorldPlan {
+    /// What a node takes at least to pass a packet on.
+    pub fn passing(&self, node: u32) -> Dur {
+        let found = self.forwarding.binary_search_by_key(&node, |f| f.node);
+        found.map_or(Dur::ZERO, |i| {
+            self.forwarding[i].per_packet + self.forwarding[i].delay
+        })
+    }
 }
 
 impl LinkPlan {

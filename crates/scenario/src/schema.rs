@@ -42,6 +42,7 @@ macro_rules! lenient_text {
 }
 
 mod capture;
+mod forwarding;
 mod irregular;
 mod measured;
 mod mpls;
@@ -53,6 +54,7 @@ mod warmup;
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };
+pub use forwarding::ForwardingSpec;
 pub use irregular::{
     GilbertElliottSpec, LossSpec, OnOffSpec, RateProcessSpec, ReorderSpec, ScheduleSpec, StepSpec,
     TraceSpec,
@@ -60,7 +62,9 @@ pub use irregular::{
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};
 pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
-pub use topology::{DelaySpec, FailureSpec, GroupSpec, LinkSpec, NodeSpec, RoutingSpec, Topology};
+pub use topology::{
+    DelaySpec, DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology,
+};
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
 pub use warmup::Warmup;
 

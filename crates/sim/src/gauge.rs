@@ -202,6 +202,23 @@ impl QueueMeter {
     }
 }
 
+/// A node that keeps packets.
+pub(crate) struct NodeMeter {
+    /// What waits for its processor, in bytes of IP packets and labels.
+    pub(crate) queue: QueueMeter,
+    /// Time in the window during which it forwarded.
+    pub(crate) busy: Dur,
+}
+
+impl Default for NodeMeter {
+    fn default() -> Self {
+        Self {
+            queue: QueueMeter::new(8),
+            busy: Dur::ZERO,
+        }
+    }
+}
+
 /// One link.
 #[derive(Default)]
 pub(crate) struct LinkMeter {

@@ -208,9 +208,7 @@ impl Link {
     /// The share of the window in which it transmitted; where its rate varies, of what it could have
     /// sent in the window the share that it has `carried`.
     pub(crate) fn utilization(&self, lines: &[Line], window: Window, carried: Volume) -> f64 {
-        if let Port::Queued(port) = &self.port
-            && let Some(server) = &port.server
-        {
+        if let Some(server) = self.port.queued().and_then(|p| p.server.as_ref()) {
             let bits = carried.rate(window.len()) * window.len().as_secs_f64();
             let most = server.capacity(window.start(), window.end());
             // A packet across an edge is counted by its time on the link, not by the rate.

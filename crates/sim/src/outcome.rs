@@ -10,7 +10,7 @@ use crate::admission::{self, ADMISSION, Admission};
 use crate::arrivals::Unsettled;
 use crate::express::Line;
 use crate::gaps::{self, Gaps};
-use crate::gauge::QueueMeter;
+use crate::gauge::{NodeMeter, QueueMeter};
 use crate::link::Link;
 use crate::node::{InputMeter, LabelMeter};
 use crate::tokens::Draining;
@@ -150,6 +150,12 @@ pub fn layout(plan: &WorldPlan) -> Layout {
             out.push(Scope::Input, format!("{}/{class}", link.name), INPUT);
         }
     }
+    for forwarding in &plan.forwarding {
+        let metrics = QUEUE.into_iter().filter(|m| *m != Metric::MarksCe);
+        let more = [Metric::DropsInputQueue, Metric::Utilization];
+        let name = &plan.nodes[forwarding.node as usize];
+        out.push(Scope::Node, name, metrics.chain(more));
+    }
     for flow in &plan.flows {
         out.push(Scope::Flow, &*flow.name, Metric::metered());
     }
@@ -229,6 +235,7 @@ impl Outcome {
         (links, lines): (&[Link], &[Line]),
         labels: impl Iterator<Item = &'a LabelMeter>,
         mut inputs: impl Iterator<Item = &'a InputMeter>,
+        nodes: impl Iterator<Item = &'a NodeMeter>,
         transfers: &[Transfers],
         admissions: Vec<Admission>,
         gaps: Option<&Gaps>,
@@ -290,6 +297,14 @@ impl Outcome {
                 values.extend(volumes.map(|v| v.rate(period)));
                 values.push(meter.lost as f64);
             }
+        }
+        for meter in nodes {
+            let queue = waited(&meter.queue, window).into_iter();
+            let metrics = queue.zip(QUEUE).filter(|(_, m)| *m != Metric::MarksCe);
+            values.extend(metrics.map(|(value, _)| value));
+            let lost = meter.queue.lost.of(DropReason::InputQueue);
+            let busy = meter.busy.as_secs_f64() / period.as_secs_f64();
+            values.extend([lost as f64, busy]);
         }
         for meter in meters {
             metered(&mut values, meter, plan);
@@ -402,10 +417,16 @@ fn tcp_values<'a>(
 
 /// Values in the order of [`QUEUE`], then the drops.
 fn queue_values(out: &mut Values, q: &QueueMeter, window: Window) {
+    out.extend(waited(q, window));
+    out.extend(DropReason::ALL.map(|r| q.lost.of(r) as f64));
+}
+
+/// Values in the order of [`QUEUE`].
+fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);
-    out.extend([
+    [
         q.offered_bytes as f64 * 8.0 / secs,
         q.carried.rate(window.len()),
         q.marks_ce as f64,
@@ -419,6 +440,5 @@ fn queue_values(out: &mut Values, q: &QueueMeter, window: Window) {
         q.max_packets as f64,
         bytes,
         q.max_bytes as f64,
-    ]);
-    out.extend(DropReason::ALL.map(|r| q.lost.of(r) as f64));
+    ]
 }

@@ -76,6 +76,24 @@ pub(crate) struct QueuedPort {
     pub(crate) channel: Option<Box<Channel>>,
 }
 
+impl Port {
+    /// The port, if it has a discipline.
+    pub(crate) fn queued(&self) -> Option<&QueuedPort> {
+        match self {
+            Self::Queued(port) => Some(port),
+            Self::Fifo(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub(crate) fn queued_mut(&mut self) -> Option<&mut QueuedPort> {
+        match self {
+            Self::Queued(port) => Some(port),
+            Self::Fifo(_) => None,
+        }
+    }
+}
+
 impl QueuedPort {
     /// The port of a link that is up; `fails`: not for ever.
     pub(crate) fn new(

@@ -296,13 +296,8 @@ impl OnOff {
 
     /// Nobody will ask for what was before `t`.
     fn forget(&mut self, t: Time) {
-        while let Some((end, _)) = self.known.front()
-            && *end <= t
-        {
-            // The last one is needed to go on from.
-            if self.known.len() == 1 {
-                break;
-            }
+        // The last one is needed to go on from.
+        while self.known.len() > 1 && self.known.front().is_some_and(|(end, _)| *end <= t) {
             self.known.pop_front();
         }
     }

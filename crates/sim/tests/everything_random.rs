@@ -1,5 +1,5 @@
 //! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
-//! that ask where packets came from, MPLS, sessions, failures, rates that vary, loss and reordering. Every value of every scope is the same however the
+//! that ask where packets came from, routers that take time, MPLS, sessions, failures, rates that vary, loss and reordering. Every value of every scope is the same however the
 //! run is driven, losses by place are those by flow, and no rate exceeds its line.
 
 mod common;
@@ -76,6 +76,8 @@ struct Net {
     failures: Vec<(usize, u32, u32)>,
     mpls: Option<usize>,
     reroute_ms: u32,
+    /// What each node of the ring takes for a packet, its delay in units of 100 µs, and its input queue.
+    forwarding: Vec<Option<(u32, u32, u32)>>,
 }
 
 fn net(kinds: usize) -> impl Strategy<Value = Net> {
@@ -95,24 +97,28 @@ fn net(kinds: usize) -> impl Strategy<Value = Net> {
         prop::collection::vec((0_usize..12, 0_u32..30, 1_u32..20), 0..5),
         prop::option::weighted(0.5, 0_usize..3),
         prop_oneof![Just(0_u32), Just(50), 1_u32..400],
-        (any::<bool>(), any::<bool>(), any::<bool>()),
+        (any::<bool>(), any::<bool>(), any::<bool>(), 0..4_u32),
+        prop::collection::vec(prop::option::of((0_u32..20, 0_u32..30, 1_u32..20)), 6),
     )
-        .prop_map(|(core, access, flows, failures, mpls, reroute_ms, some)| {
-            let (inputs, fails, labels) = some;
-            // The express lane is open where none of these is.
-            let bare = |links: Vec<Line>| -> Vec<Line> {
-                let without = |l: Line| (l.0, l.1, l.2, l.3.filter(|_| inputs), l.4);
-                links.into_iter().map(without).collect()
-            };
-            Net {
-                core: bare(core),
-                access: bare(access),
-                flows,
-                failures: if fails { failures } else { Vec::new() },
-                mpls: mpls.filter(|_| labels),
-                reroute_ms,
-            }
-        })
+        .prop_map(
+            |(core, access, flows, failures, mpls, reroute_ms, some, forwarding)| {
+                let (inputs, fails, labels, slow) = some;
+                // The express lane is open where none of these is.
+                let bare = |links: Vec<Line>| -> Vec<Line> {
+                    let without = |l: Line| (l.0, l.1, l.2, l.3.filter(|_| inputs), l.4);
+                    links.into_iter().map(without).collect()
+                };
+                Net {
+                    core: bare(core),
+                    access: bare(access),
+                    flows,
+                    failures: if fails { failures } else { Vec::new() },
+                    mpls: mpls.filter(|_| labels),
+                    reroute_ms,
+                    forwarding: if slow == 0 { forwarding } else { vec![None; 6] },
+                }
+            },
+        )
 }
 
 impl Net {
@@ -122,7 +128,13 @@ impl Net {
         let n = self.core.len() - 1;
         let customers = n - usize::from(self.mpls.is_some());
         let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
-        (0..n).for_each(|i| write!(out, "n{i}, ").unwrap());
+        for i in 0..n {
+            match self.forwarding[i] {
+                None => write!(out, "n{i}, "),
+                Some((each, delay, queue)) => write!(out, "{{name: n{i}, forwarding: {{per_packet: {each}00 us, delay: {delay}00 us, input_queue: {queue}}}}}, "),
+            }
+            .unwrap();
+        }
         (0..customers).for_each(|i| write!(out, "c{i}, ").unwrap());
         out += "]\n  links:\n";
         let mut used = ([false; OUT.len()], [false; IN.len()]);
@@ -302,10 +314,10 @@ proptest! {
         let mut lost = 0.0;
         for reason in DropReason::ALL {
             let metric = Metric::drops(reason);
-            let places = [Scope::Queue, Scope::Input].map(|scope| sum(&plan, &of, scope, metric));
-            // What has no route is lost at a node.
+            let places = [Scope::Queue, Scope::Input, Scope::Node].map(|scope| sum(&plan, &of, scope, metric));
+            // Who has no route is not told where it ends.
             if reason != DropReason::Unroutable {
-                prop_assert_eq!(total(metric), places[0] + places[1], "{}", metric.name());
+                prop_assert_eq!(total(metric), places.iter().sum::<f64>(), "{}", metric.name());
             }
             lost += total(metric);
         }

@@ -41,6 +41,8 @@ def description(d: Description) -> None:
     out.print(Text(f"scenario {d.hash}"))
     out.print()
     _links(out, d)
+    if d.forwarding:
+        _forwarding(out, d)
     if d.sessions:
         _sessions(out, d)
     if d.failures:
@@ -121,6 +123,22 @@ def _links(out: Console, d: Description) -> None:
     out.print()
 
 
+def _forwarding(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("node", "forwarding", "delay", "input queue"):
+        made.add_column(heading)
+    rows = [(n, (n["per_packet"], n["delay"], n["input_queue"])) for n in d.forwarding]
+    for members, (each, delay, queue) in families(rows):
+        made.add_row(
+            Text(_span([n["name"] for n in members])),
+            f"{format_value(each, 's')} a packet",
+            format_value(delay, "s"),
+            count(queue, "packet") + " a link",
+        )
+    show(out, made)
+    out.print()
+
+
 def _sessions(out: Console, d: Description) -> None:
     made = table()
     for heading in ("sessions", "class", "from → to", "begin", "do", "at most"):
@@ -174,7 +192,7 @@ def families(
     Fewer than four stay alone.
 
     Args:
-        rows: Records with name, from and to, each with what must be equal in a family.
+        rows: Records with name and perhaps from and to, each with what must be equal in a family.
 
     Example:
         >>> row = lambda i: ({"name": f"access-{i}", "from": f"s-{i}", "to": "r"}, (1e6,))
@@ -183,7 +201,7 @@ def families(
     """
     found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record, alike in rows:
-        stems = tuple(_MEMBER.sub(r"\1\3", str(record[k])) for k in ("name", "from", "to"))
+        stems = tuple(_MEMBER.sub(r"\1\3", str(record.get(k))) for k in ("name", "from", "to"))
         found.setdefault((stems, alike), []).append(record)
     out: list[tuple[list[dict[str, Any]], tuple[Any, ...]]] = []
     for (_, alike), members in found.items():

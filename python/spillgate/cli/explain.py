@@ -52,7 +52,7 @@ def _group(out: Console, group: Record, *, ways: bool) -> None:
 
 def _way(out: Console, packet: Record) -> None:
     """Times in milliseconds, hop by hop; the last line is their sum."""
-    columns = ("own", "priority", "others", "wire", "tokens", "sending", "link")
+    columns = ("node", "own", "priority", "others", "wire", "tokens", "sending", "link")
     rows = [[hop_parts(h)[c] for c in columns] for h in packet["hops"]]
     sums = [sum(column) for column in zip(*rows, strict=True)]
     shown = [i for i, total in enumerate(sums) if total or columns[i] in ("sending", "link")]

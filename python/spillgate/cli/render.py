@@ -15,6 +15,7 @@ from spillgate.cli.tables import (
     class_table,
     difference_table,
     input_table,
+    node_table,
     tcp_table,
     verdict_table,
 )
@@ -41,6 +42,7 @@ def results(
             tcp_table(out, found)
             admission_table(out, found)
             input_table(out, found)
+            node_table(out, found)
             difference_table(out, found)
     verdict_table(out, found)
     if brief:

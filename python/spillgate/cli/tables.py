@@ -11,6 +11,7 @@ from rich.text import Text
 
 from spillgate.cli.text import count, legend, show, table, width
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
+from spillgate.nodes import node_rows
 from spillgate.result import Results
 from spillgate.rows import VERDICT_MARKS, Difference, Row, Verdict, measured
 
@@ -244,6 +245,20 @@ def input_table(out: Console, found: Results) -> None:
         )
     show(out, made)
     legend(out, "policies where packets arrive, link/class; dropped: packets in a run, mean")
+
+
+def node_table(out: Console, found: Results) -> None:
+    """How busy nodes with `forwarding` were, by variant; nothing without any."""
+    nodes = node_rows(found)
+    if nodes is None:
+        return
+    made = table()
+    for heading in nodes.head:
+        made.add_column(heading, justify="left" if heading in ("variant", "node") else "right")
+    for row in nodes.rows:
+        made.add_row(*map(Text, row))
+    show(out, made)
+    legend(out, f"nodes that take time to forward; {nodes.note}")
 
 
 def _marked(values: dict[str, float]) -> str:

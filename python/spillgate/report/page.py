@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
+from spillgate.nodes import node_rows
 from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
@@ -117,6 +118,7 @@ def render(
         worst=worst_packets(worst),
         trees=shown,
         tree_count=total,
+        forwarding=node_rows(results),
         gates=arriving,
         gate_count=gate_count,
         parameters=parameters(d),

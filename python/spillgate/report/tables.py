@@ -134,6 +134,7 @@ CAUSES = {
     "drops_unroutable": "no route",
     "drops_too_big": "above the MTU",
     "drops_link_loss": "lost on the link",
+    "drops_input_queue": "input queue full",
 }
 """Causes of loss in words, in the order of the bars."""
 

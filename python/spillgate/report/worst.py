@@ -9,6 +9,7 @@ from spillgate.explain import Explanation
 from spillgate.sentences import PS_PER_S, REASONS, hop_parts, packets
 
 CAUSES = (
+    ("node", "forwarding by a node"),
     ("own", "own class"),
     ("priority", "classes with priority"),
     ("others", "other classes' turns"),

@@ -50,6 +50,10 @@ pub(super) fn lost(out: &mut String, place: &Place, dropped: &Dropped) {
             out.push_str(" on=arrival");
             cause(out, e);
         }
+        Place::Kept(_, e) => {
+            out.push_str(" on=node");
+            evidence(out, e);
+        }
         Place::Wire(_) => out.push_str(" on=wire"),
         Place::Node => {}
     }

@@ -199,7 +199,7 @@ impl<W: Write + Send + 'static> Tap for Recorder<W> {
     fn lost(&mut self, now: Time, place: Place, dropped: &Dropped, seen: Seen<'_>) {
         let (link, classified) = match place {
             Place::Port(link, _) => (link, true),
-            Place::Input(link, ..) | Place::Wire(link) => (link, false),
+            Place::Input(link, ..) | Place::Kept(link, _) | Place::Wire(link) => (link, false),
             Place::Node => return,
         };
         self.write(now, link, Point::Drops, seen, classified, |comment| {

@@ -109,6 +109,7 @@ pub(crate) fn world(
     }
     let mut world = WorldPlan {
         nodes: nodes.names,
+        forwarding: nodes.forwarding,
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))

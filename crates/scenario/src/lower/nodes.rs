@@ -2,18 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use spillgate_core::Dur;
+
 use super::check_name;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
-use crate::schema::{NodeSpec, Scenario, Topology};
+use crate::plan::ForwardingPlan;
+use crate::schema::{ForwardingSpec, NodeSpec, Scenario, Topology};
 use crate::suggest::{did_you_mean, list};
 
 /// Most nodes: their default addresses are 10.240.0.0/12.
 const MAX_NODES: u64 = 1_000_000;
 /// Most nodes of a group.
 const MAX_GROUP: u32 = 100_000;
+/// Most that a node takes for a packet.
+const MOST_TIME: Dur = Dur::from_secs(10);
+/// Most packets from a link that wait in a node.
+const MOST_WAITING: u32 = 1_000_000;
 
 /// What a name of the topology stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +55,7 @@ pub(super) struct GroupNames(BTreeMap<String, u32>);
 impl GroupNames {
     /// The groups of a topology.
     pub(super) fn new(topology: &Topology) -> Self {
-        let group = |spec: &NodeSpec| match spec {
-            NodeSpec::Group(g) => Some((g.name.clone(), g.count)),
-            NodeSpec::One(_) => None,
-        };
+        let group = |spec: &NodeSpec| Some((spec.name().to_owned(), spec.count()?));
         Self(topology.nodes.iter().filter_map(group).collect())
     }
 
@@ -73,6 +77,8 @@ impl GroupNames {
 pub(super) struct Nodes<'a> {
     /// By id.
     pub(super) names: Vec<String>,
+    /// Those that take time to pass packets on, by id.
+    pub(super) forwarding: Vec<ForwardingPlan>,
     /// What is written under `nodes`.
     written: BTreeMap<&'a str, Place>,
 }
@@ -87,7 +93,10 @@ impl<'a> Nodes<'a> {
                 .hint("list at least two, such as `nodes: [a, b]`");
             ctx.error(d, root, &steps!["topology", "nodes"]);
         }
-        let total: u64 = specs.iter().map(|s| u64::from(size(s))).sum();
+        let total: u64 = specs
+            .iter()
+            .map(|s| u64::from(s.count().unwrap_or(1)))
+            .sum();
         if total > MAX_NODES {
             let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("{total} nodes"))
                 .hint(format!("a topology has at most {MAX_NODES} nodes"));
@@ -95,21 +104,26 @@ impl<'a> Nodes<'a> {
             return all;
         }
         for (i, spec) in specs.iter().enumerate() {
-            let at = steps!["topology", "nodes", i];
-            match spec {
-                NodeSpec::One(name) => all.add(ctx, name, None, root, &at),
-                NodeSpec::Group(g) if (1..=MAX_GROUP).contains(&g.count) => {
-                    let at = steps!["topology", "nodes", i, "name"];
-                    all.add(ctx, &g.name, Some(g.count), root, &at);
-                }
-                NodeSpec::Group(g) => {
-                    let d =
-                        Diagnostic::error(codes::OUT_OF_RANGE, format!("a group of {}", g.count))
-                            .hint(format!("write a whole number from 1 to {MAX_GROUP}"));
-                    ctx.error(d, root, &steps!["topology", "nodes", i, "count"]);
-                    // What refers to it is not to blame.
-                    all.add(ctx, &g.name, Some(1), root, &at);
-                }
+            let mut count = spec.count();
+            if let Some(n) = count.filter(|n| !(1..=MAX_GROUP).contains(n)) {
+                let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("a group of {n}"))
+                    .hint(format!("write a whole number from 1 to {MAX_GROUP}"));
+                ctx.error(d, root, &steps!["topology", "nodes", i, "count"]);
+                // What refers to it is not to blame.
+                count = Some(1);
+            }
+            let first = all.names.len() as u32;
+            all.add(ctx, spec.name(), count, root, &path_of(i, spec));
+            if let Some(forwarding) = spec.forwarding() {
+                check_forwarding(ctx, forwarding, i, root);
+                let of = |node| ForwardingPlan {
+                    node,
+                    per_packet: forwarding.per_packet,
+                    delay: forwarding.delay,
+                    input_queue: forwarding.input_queue,
+                };
+                all.forwarding
+                    .extend((first..all.names.len() as u32).map(of));
             }
         }
         all.check_members(ctx, specs, root);
@@ -142,13 +156,10 @@ impl<'a> Nodes<'a> {
     /// A written name must not be that of a member, too.
     fn check_members(&self, ctx: &mut Ctx<'_>, specs: &[NodeSpec], root: &Node) {
         for (i, spec) in specs.iter().enumerate() {
-            let (name, path) = match spec {
-                NodeSpec::One(n) => (n, steps!["topology", "nodes", i].to_vec()),
-                NodeSpec::Group(g) => (&g.name, steps!["topology", "nodes", i, "name"].to_vec()),
-            };
+            let name = spec.name();
             if let Some((group, _)) = self.member(name) {
                 let of = format!(": this one, and one of the group `{group}`");
-                ctx.error(twice(name, &of), root, &path);
+                ctx.error(twice(name, &of), root, &path_of(i, spec));
             }
         }
     }
@@ -212,10 +223,30 @@ pub(super) fn numbered(name: &str) -> Option<(&str, u32)> {
     digits.parse().ok().filter(|_| plain).map(|i| (base, i))
 }
 
-fn size(spec: &NodeSpec) -> u32 {
+/// Where the name of entry `i` stands.
+fn path_of(i: usize, spec: &NodeSpec) -> Vec<Step> {
     match spec {
-        NodeSpec::One(_) => 1,
-        NodeSpec::Group(g) => g.count,
+        NodeSpec::Name(_) => steps!["topology", "nodes", i].to_vec(),
+        NodeSpec::Described(_) => steps!["topology", "nodes", i, "name"].to_vec(),
+    }
+}
+
+fn check_forwarding(ctx: &mut Ctx<'_>, spec: &ForwardingSpec, i: usize, root: &Node) {
+    let mut refuse = |key: &str, found: String, hint: String| {
+        let d = Diagnostic::error(codes::OUT_OF_RANGE, found).hint(hint);
+        let at = steps!["topology", "nodes", i, "forwarding", key];
+        ctx.error(d, root, &at);
+    };
+    for (key, time) in [("per_packet", spec.per_packet), ("delay", spec.delay)] {
+        if time > MOST_TIME {
+            let hint = format!("write at most {MOST_TIME}, such as 20 us");
+            refuse(key, format!("{time} for a packet"), hint);
+        }
+    }
+    if !(1..=MOST_WAITING).contains(&spec.input_queue) {
+        let hint = format!("write a whole number from 1 to {MOST_WAITING}");
+        let found = format!("an input queue of {} packets", spec.input_queue);
+        refuse("input_queue", found, hint);
     }
 }
 

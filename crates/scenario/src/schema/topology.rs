@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Une
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
 
+use super::forwarding::ForwardingSpec;
 use super::{LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
 
 /// Nodes and links.
@@ -31,29 +32,59 @@ pub struct Topology {
     pub mpls: Option<MplsSpec>,
 }
 
-/// A node by its name, or many alike.
+/// A node by its name, or with more about it, or many alike.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NodeSpec {
-    /// One node.
-    One(String),
-    /// A group of nodes.
-    Group(GroupSpec),
+    /// One node, which passes packets on at once.
+    Name(String),
+    /// A node, or a group of nodes.
+    Described(DescribedSpec),
 }
 
-/// Nodes `name-0`, `name-1` and so on.
+/// A node, or with `count` a group of nodes `name-0`, `name-1` and so on.
 ///
-/// A link from or to the group is one link per member, called `link-0`, `link-1` and so on; between
+/// A link from or to a group is one link per member, called `link-0`, `link-1` and so on; between
 /// two groups of the same count it joins member i to member i. The flows of an entry of the
 /// traffic that begin or end at the group are dealt to its members in turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GroupSpec {
-    /// The group's name.
+pub struct DescribedSpec {
+    /// The name of the node or of the group.
     pub name: String,
-    /// How many nodes.
+    /// How many nodes the group has. Default: one node, no group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
-    pub count: u32,
+    pub count: Option<u32>,
+    /// What it takes to pass packets on from one link to the next. Default: nothing, at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarding: Option<ForwardingSpec>,
+}
+
+impl NodeSpec {
+    /// The name as written.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) => name,
+            Self::Described(d) => &d.name,
+        }
+    }
+
+    /// How many nodes, if it is a group.
+    pub fn count(&self) -> Option<u32> {
+        match self {
+            Self::Name(_) => None,
+            Self::Described(d) => d.count,
+        }
+    }
+
+    /// What it takes to pass packets on, if it takes anything.
+    pub fn forwarding(&self) -> Option<&ForwardingSpec> {
+        match self {
+            Self::Name(_) => None,
+            Self::Described(d) => d.forwarding.as_ref(),
+        }
+    }
 }
 
 /// A link and the port that feeds it.
@@ -188,7 +219,7 @@ impl<'de> Deserialize<'de> for NodeSpec {
                 f.write_str("a text, or a group such as {name: s, count: 100}")
             }
             fn visit_str<E: Error>(self, v: &str) -> Result<NodeSpec, E> {
-                Ok(NodeSpec::One(v.to_owned()))
+                Ok(NodeSpec::Name(v.to_owned()))
             }
             // A name that looks like a number needs quotes: the message of all texts.
             fn visit_u64<E: Error>(self, v: u64) -> Result<NodeSpec, E> {
@@ -201,7 +232,7 @@ impl<'de> Deserialize<'de> for NodeSpec {
                 Err(E::invalid_type(Unexpected::Float(v), &"a text"))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NodeSpec, A::Error> {
-                GroupSpec::deserialize(MapAccessDeserializer::new(map)).map(NodeSpec::Group)
+                DescribedSpec::deserialize(MapAccessDeserializer::new(map)).map(NodeSpec::Described)
             }
         }
         d.deserialize_any(V)
@@ -214,10 +245,10 @@ impl JsonSchema for NodeSpec {
     }
 
     fn json_schema(g: &mut SchemaGenerator) -> Schema {
-        let group = g.subschema_for::<GroupSpec>();
+        let described = g.subschema_for::<DescribedSpec>();
         json_schema!({
-            "description": "A node by its name, or a group of nodes.",
-            "anyOf": [{ "description": "One node.", "type": "string" }, group]
+            "description": "A node by its name, or a node or group of nodes with more about it.",
+            "anyOf": [{ "description": "One node.", "type": "string" }, described]
         })
     }
 }

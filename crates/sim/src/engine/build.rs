@@ -19,7 +19,7 @@ use crate::express::{Known, Lane, Promises};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
 use crate::link::{Link, Service};
-use crate::node::{self, Failures, Inputs, Mpls, Routing, at_ports, failing};
+use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
 use crate::port::Port;
 use crate::tap::Tap;
@@ -102,7 +102,7 @@ impl<S: EventSet> World<S> {
             tcp: &cast.tcp,
             sessions: &cast.sessions,
             looked_at: observe || tap.is_some(),
-            inputs: inputs.is_some(),
+            met: inputs.is_some() || !plan.forwarding.is_empty(),
         };
         let lane = match engine {
             Engine::Plain => Lane::closed(&links),
@@ -115,6 +115,7 @@ impl<S: EventSet> World<S> {
         // Timers, and wires that are only for what others have no place for, wake seldom.
         let busy_from = first_wire + if fails { 0 } else { own_wires };
         let observer = names.len() as u32 - 1;
+        let failures = observer - u32::from(fails);
         names.resize(names.len() + lane.slots(), 0);
         let bits = histogram_bits(plan.flows.len());
         let mut meters = Table::with_capacity(plan.flows.len());
@@ -139,10 +140,11 @@ impl<S: EventSet> World<S> {
             lane,
             hops: paths.hops,
             step: if fails { 0 } else { 1 << 32 },
-            failures: Failures::new(plan, seed, run, observer - 1).map(Box::new),
+            failures: Failures::new(plan, seed, run, failures).map(Box::new),
             routing: Routing::new(plan).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
+            nodes: Nodes::new(plan, window).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),
@@ -159,6 +161,8 @@ impl<S: EventSet> World<S> {
             slots: Slots {
                 wires: first_wire,
                 ports,
+                nodes: failures - plan.forwarding.len() as u32,
+                failures,
                 observer,
                 confluences: observer + 1,
                 link_of_port: queued(&links).collect(),
@@ -193,7 +197,9 @@ impl<S: EventSet> World<S> {
         }
         let delay = |route: &[u32]| {
             let links = route.iter().map(|l| &plan.links[*l as usize]);
-            links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay())
+            let wires = links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay());
+            let between = route.iter().skip(1).map(|l| plan.links[*l as usize].from);
+            between.fold(wires, |sum, node| sum + plan.passing(node))
         };
         let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
         world.set_deadlines(&delays);
@@ -244,10 +250,11 @@ fn link_hash(name: &str, part: &str) -> u64 {
 
 /// The hashed name of every slot of the event set, those of the flows first.
 fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link]) -> Vec<u64> {
-    names.reserve_exact(wires as usize + queued(links).count() + 2);
+    names.reserve_exact(wires as usize + queued(links).count() + plan.forwarding.len() + 2);
     // Wires wake for the links whose packets are on them.
     names.extend((0..wires).map(|_| 0));
     names.extend(queued(links).map(|i| link_hash(&plan.links[i as usize].name, "/port")));
+    names.extend(Nodes::slots(plan));
     if !plan.failures.is_empty() {
         names.push(hash_bytes(b"failures"));
     }

@@ -7,7 +7,7 @@
 
 use spillgate_core::{Dur, Table, Time};
 use spillgate_events::EventSet;
-use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPlan};
 
 use super::World;
 use crate::flow::Origin;
@@ -63,9 +63,10 @@ impl Waiting {
 
     /// Passes the deadlines up to `at`; whether anything is still waited for.
     fn is_over(&mut self, at: Time, deadlines: &[Time]) -> bool {
-        while let Some(&meter) = self.order.get(self.next)
-            && deadlines[meter as usize] <= at
-        {
+        while let Some(&meter) = self.order.get(self.next) {
+            if deadlines[meter as usize] > at {
+                break;
+            }
             self.settle(meter, self.left[meter as usize]);
             self.next += 1;
         }
@@ -83,6 +84,12 @@ impl Parts {
         if plan.failures.is_empty() {
             for flow in &plan.flows {
                 parts.join_all(links_of(plan, flow));
+            }
+            // In a node that keeps packets those of all its links meet.
+            for kept in &plan.forwarding {
+                let of = |l: &LinkPlan| [l.from, l.to].contains(&kept.node);
+                let links = (0..).zip(&plan.links).filter(|(_, l)| of(l));
+                parts.join_all(links.map(|(number, _)| number));
             }
         } else {
             // Routes may come to lead anywhere.

@@ -38,7 +38,7 @@ use crate::express::Lane;
 use crate::flow::{Flow, OpenLoop, Origin};
 use crate::gaps::Gaps;
 use crate::link::Link;
-use crate::node::{Failures, Inputs, Mpls, Routing};
+use crate::node::{Failures, Inputs, Mpls, Nodes, Routing};
 use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
 use crate::port::Port;
@@ -107,6 +107,8 @@ pub struct World<S> {
     pub(crate) mpls: Option<Box<Mpls>>,
     /// What happens to packets where they arrive; none if nothing does.
     pub(crate) inputs: Option<Box<Inputs>>,
+    /// The nodes that keep packets; none if all pass them on at once.
+    pub(crate) nodes: Option<Box<Nodes>>,
     pub(crate) window: Window,
     pub(crate) edges: Edges,
     pub(crate) ending: Ending,
@@ -167,10 +169,13 @@ impl Counts {
 }
 
 /// Whose wake a slot of the event set is: flows come first, but for those behind the last that is
-/// ever woken, then wires, ports, failures if there are any, the observer, and confluences.
+/// ever woken, then wires, ports, nodes that keep packets, failures if there are any, the observer, and confluences.
 pub(crate) struct Slots {
     pub(crate) wires: u32,
     pub(crate) ports: u32,
+    pub(crate) nodes: u32,
+    /// Of the failures, if there are any.
+    pub(crate) failures: u32,
     pub(crate) observer: u32,
     pub(crate) confluences: u32,
     /// The link of each slot that is a port's.
@@ -210,6 +215,9 @@ impl<S: EventSet> World<S> {
                 let port = (slot - self.slots.ports) as usize;
                 match self.slots.link_of_port.get(port) {
                     Some(link) => self.serve(*link as usize),
+                    None if slot < self.slots.failures => {
+                        self.node_due((slot - self.slots.nodes) as usize);
+                    }
                     None => self.change_links(),
                 }
             }
@@ -302,6 +310,7 @@ impl<S: EventSet> World<S> {
             (&self.links, self.lane.lines()),
             self.label_meters(),
             self.input_meters(),
+            self.nodes.iter().flat_map(|n| n.meters()),
             &self.transfers,
             admissions,
             self.gaps.as_deref(),

@@ -51,13 +51,13 @@ impl<S: EventSet> World<S> {
 
     /// A packet is at a node, the far end of a link or its source: it is received there or goes on.
     #[inline]
-    fn forward_from(&mut self, link: Option<usize>, packet: &mut Packet, now: Time) {
+    fn forward_from(&mut self, from: Option<usize>, packet: &mut Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
             ARRIVED => self.receive(now, packet),
-            ROUTED => self.forward_by_routes(link, packet, now),
+            ROUTED => self.forward_by_routes(from, packet, now),
             link => {
                 packet.handle += 1 << 32;
-                self.offer(link as usize, packet, now);
+                self.pass(from, link, packet, now);
             }
         }
     }
@@ -106,7 +106,7 @@ impl<S: EventSet> World<S> {
         port.discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
         let mut idle = port.free_at <= now;
-        if idle && let Some(server) = &mut port.server {
+        if let Some(server) = port.server.as_mut().filter(|_| idle) {
             port.free_at = port.free_at.max(server.opens(now));
             idle = port.free_at <= now;
         }
@@ -169,9 +169,10 @@ impl<S: EventSet> World<S> {
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }
-        if let Port::Queued(port) = &mut self.links[link].port
-            && let Some(server) = &mut port.server
-        {
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        if let Some(server) = &mut port.server {
             port.free_at = server.free_at();
             // An opportunity may have room for more.
             if sent && port.free_at <= now && port.discipline.backlog_packets() > 0 {

@@ -30,8 +30,8 @@ pub(crate) struct Known<'a> {
     pub(crate) sessions: &'a [Session],
     /// Somebody looks at packets or queues.
     pub(crate) looked_at: bool,
-    /// Something happens to packets where they arrive.
-    pub(crate) inputs: bool,
+    /// Something happens to packets where they arrive, or they are kept there.
+    pub(crate) met: bool,
 }
 
 impl Lane {
@@ -58,7 +58,7 @@ impl Lane {
         let fails = !plan.failures.is_empty();
         // An observer wants to see the queues as they are at an instant.
         let orderly = plan.links.iter().all(|l| Promises::of(l).in_order);
-        let unseen = !known.looked_at && !known.inputs && orderly;
+        let unseen = !known.looked_at && !known.met && orderly;
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();
         let large = is_large(known.flows.len(), links.len());
@@ -77,7 +77,7 @@ impl Lane {
             links[*to as usize].onward.answers = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let wires = if fails || known.inputs || !orderly {
+        let wires = if fails || known.met || !orderly {
             own_wires
         } else {
             share_wires(links, &feeders, &nexts) as u32

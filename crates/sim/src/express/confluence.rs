@@ -180,9 +180,10 @@ fn meeting(
     }
     let mut ports: BTreeMap<u32, (Vec<u32>, Dur)> = BTreeMap::new();
     for ((wire, next), delay) in (0..).zip(next).zip(delay) {
-        if let Next::Port(port) = next
-            && !refused[port as usize]
-        {
+        let Next::Port(port) = next else {
+            continue;
+        };
+        if !refused[port as usize] {
             let (members, shortest) = ports.entry(port).or_insert((Vec::new(), Dur::MAX));
             members.push(wire);
             *shortest = delay.min(*shortest);

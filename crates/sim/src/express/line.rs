@@ -210,10 +210,10 @@ impl Aqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet) -> Verdict {
-        if waiting == 0
-            && let Some(at) = self.last.take()
-        {
-            self.automaton.idle_from(at);
+        if waiting == 0 {
+            if let Some(at) = self.last.take() {
+                self.automaton.idle_from(at);
+            }
         }
         self.automaton.arrival(now, waiting, packet, &mut self.rng)
     }

@@ -159,9 +159,11 @@ impl Link {
     /// The window has begun, if `now` lies in it or behind it.
     #[inline]
     pub(super) fn begin_counting(&mut self, now: Time, lines: &mut [Line], window: Window) {
-        if let Port::Fifo(fifo) = &self.port
-            && fifo.begins(now, window)
-        {
+        let begins = match &self.port {
+            Port::Fifo(fifo) => fifo.begins(now, window),
+            Port::Queued(_) => false,
+        };
+        if begins {
             self.count_from_now(lines, window);
         }
     }

@@ -65,6 +65,19 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         named(&|l| l.input.is_some()),
         "a policy looks at what arrives, so nothing is worked out ahead anywhere",
     );
+    let kept = plan
+        .forwarding
+        .iter()
+        .map(|f| &*plan.nodes[f.node as usize]);
+    let kept: Vec<&str> = kept.collect();
+    note(
+        match kept.len() {
+            0 => None,
+            1..=4 => Some(kept.join(", ")),
+            n => Some(format!("{} and {} more nodes", kept[..3].join(", "), n - 3)),
+        },
+        "packets are kept there, so nothing is worked out ahead anywhere",
+    );
     let served = |l: &LinkPlan| Promises::of(l).departures() && !l.discipline.decides_at_arrival();
     note(
         named(&served),

@@ -168,9 +168,10 @@ impl Before {
 
     #[inline(never)]
     fn forget_some(&mut self, now: Time) {
-        while let Some(run) = self.runs.front_mut()
-            && self.next <= now
-        {
+        while self.next <= now {
+            let Some(run) = self.runs.front_mut() else {
+                return;
+            };
             let others = run.tx * u64::from(run.packets - 1);
             let started = if self.next + others <= now {
                 run.packets

@@ -239,9 +239,8 @@ impl<S: EventSet> World<S> {
     /// A packet has reached the far end of `link`, which keeps account of its pipe if it fails.
     #[inline]
     pub(crate) fn off_the_wire(&mut self, link: usize) {
-        if let Port::Queued(port) = &mut self.links[link].port
-            && let Some(underway) = &mut port.underway
-        {
+        let port = self.links[link].port.queued_mut();
+        if let Some(underway) = port.and_then(|p| p.underway.as_mut()) {
             underway.pop();
         }
     }

@@ -87,6 +87,9 @@ impl Routing {
                 };
                 delay = delay + plan.links[link as usize].longest_delay();
                 node = self.far[link as usize];
+                if node != dest {
+                    delay = delay + plan.passing(node);
+                }
             }
             delays.push(delay);
         }
@@ -118,7 +121,7 @@ impl<S: EventSet> World<S> {
             self.off_the_wire(link);
         }
         match self.lane_way(link, packet) {
-            Way::Port(port) => return self.offer(port, packet, now),
+            Way::Port(port) => return self.pass(link, port as u32, packet, now),
             Way::End => return self.receive(now, packet),
             Way::Unknown => {}
         }
@@ -137,8 +140,8 @@ impl<S: EventSet> World<S> {
             return self.receive(now, packet);
         }
         match routing.next_hops.get(node, dest) {
-            Some(link) if !self.leaves_network(link, packet) => {
-                self.offer(link as usize, packet, now);
+            Some(next) if !self.leaves_network(next, packet) => {
+                self.pass(link, next, packet, now);
             }
             _ => self.lose_unroutable(now, node, *packet),
         }

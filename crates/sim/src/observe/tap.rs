@@ -55,6 +55,8 @@ pub enum Place {
     Port(u32, Evidence),
     /// At the receiving end of this link, by the class of this number of the policy there.
     Input(u32, u16, Evidence),
+    /// In the node at the receiving end of this link, which had no room to keep it.
+    Kept(u32, Evidence),
     /// On this link, which failed.
     Wire(u32),
     /// At a node that knows no path for it.

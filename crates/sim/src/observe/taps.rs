@@ -201,6 +201,21 @@ impl<S: EventSet> World<S> {
         tap.lost(self.now, place, lost, seen);
     }
 
+    /// A node had no room for a packet that came over `link`; to be told as above.
+    #[cold]
+    pub(crate) fn tap_kept_out(&mut self, link: u32, evidence: Evidence, lost: &Dropped) {
+        let labels = self.label_values(link as usize, &lost.packet);
+        let Some(tap) = &mut self.tap else { return };
+        let packet = &lost.packet;
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.lost(self.now, Place::Kept(link, evidence), lost, seen);
+    }
+
     #[cold]
     pub(crate) fn tap_received(&mut self, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };

@@ -293,7 +293,10 @@ impl Tap for Trails {
     fn lost(&mut self, now: Time, place: Place, dropped: &Dropped, seen: Seen<'_>) {
         let p = seen.packet;
         let link = match place {
-            Place::Port(link, _) | Place::Input(link, ..) | Place::Wire(link) => Some(link),
+            Place::Port(link, _)
+            | Place::Input(link, ..)
+            | Place::Kept(link, _)
+            | Place::Wire(link) => Some(link),
             Place::Node => None,
         };
         if let Some(all) = self.others.get(&(p.flow, p.seq)) {

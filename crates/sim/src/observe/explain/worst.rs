@@ -183,7 +183,10 @@ impl Tap for Finder {
         let p = &dropped.packet;
         let Some(group) = self.group(p) else { return };
         let link = match place {
-            Place::Port(link, _) | Place::Input(link, ..) | Place::Wire(link) => Some(link),
+            Place::Port(link, _)
+            | Place::Input(link, ..)
+            | Place::Kept(link, _)
+            | Place::Wire(link) => Some(link),
             Place::Node => None,
         };
         if self.question.at.is_some() && self.question.at != link {

@@ -1,0 +1,51 @@
+"""Nodes that take time to forward packets: how busy they were, and what waited for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spillgate.metrics import format_value
+from spillgate.result import Results
+
+NOTE = (
+    "mean over the runs; rates of IP packets; the wait is for the node's processor; dropped: "
+    "packets in a run that found an input queue full"
+)
+
+
+@dataclass(frozen=True)
+class NodeTable:
+    """Headings, one row of texts a variant and node, and what the columns mean."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = NOTE
+
+
+def node_rows(results: Results) -> NodeTable | None:
+    """One row a variant and node with `forwarding`; none if there is no such node."""
+    cells: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in results.table(scope="node"):
+        cells.setdefault((row.variant, row.name), {})[row.metric] = row.mean
+    if not cells:
+        return None
+    several = len({variant for variant, _ in cells}) > 1
+    head = ("node", "offered", "forwarded", "busy", "wait p99", "longest wait", "dropped")
+    rows = tuple(
+        (
+            *((variant,) if several else ()),
+            node,
+            _text(of["offered"], "b/s"),
+            _text(of["carried"], "b/s"),
+            _text(of["utilization"], "1"),
+            _text(of["sojourn_p99"], "s"),
+            _text(of["sojourn_max"], "s"),
+            f"{of['drops_input_queue'] or 0.0:,.6g}",
+        )
+        for (variant, node), of in cells.items()
+    )
+    return NodeTable((*(("variant",) if several else ()), *head), rows)
+
+
+def _text(value: float | None, unit: str) -> str:
+    return "–" if value is None else format_value(float(f"{value:.3g}"), unit)
