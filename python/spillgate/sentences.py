@@ -69,7 +69,7 @@ def packet_sentence(packet: Record) -> str:
     waits = [h for h in packet["hops"] if h["waited"]]
     waited = sum(h["waited"] for h in waits)
     head = f"{name} took {duration(packet['delay'])}"
-    kept = sum(h["kept"] for h in packet["hops"])
+    kept = sum(h.get("kept", 0) for h in packet["hops"])
     rest = packet["delay"] - waited - kept
     by_nodes = f"{duration(kept)} in nodes that forward; " if kept else ""
     if not waits:
@@ -93,7 +93,7 @@ def hop_parts(hop: Record) -> dict[str, int]:
         parts[of[s["relation"]]] += s["time"]
     rest = hop["residual"]["time"] if hop["residual"] else 0
     return {
-        "node": hop["kept"],
+        "node": hop.get("kept", 0),
         **parts,
         "wire": rest,
         "tokens": hop["tokens"],

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import spillgate
-from spillgate.sentences import drop_sentence, mark_words, packet_sentence, reason_words
+from spillgate.sentences import drop_sentence, hop_parts, mark_words, packet_sentence, reason_words
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -426,3 +426,17 @@ def test_acknowledgments_are_asked_about(cli, marking):
     # Calls have none.
     found = spillgate.explain(marking, flow="voice", acks=True)
     assert found.groups[0]["packets"] == []
+
+
+def test_a_node_that_forwards_has_its_share_of_the_delay(root, tmp_path):
+    results = spillgate.run(root / "corpus/forwarding.yaml", runs=1)
+    results.save(tmp_path / "run")
+    (group,) = spillgate.explain(tmp_path / "run", flow="call", worst=1, drops=1).groups
+    (packet,) = group["packets"]
+    assert "in nodes that forward" in packet["sentence"]
+    parts = [sum(hop_parts(h).values()) for h in packet["hops"]]
+    assert sum(parts) == packet["delay"]
+    assert any(h["kept"] for h in packet["hops"])
+    (drop,) = [d for d in group["drops"] if d["reason"] == "drops_input_queue"]
+    assert "at node spokes-0, which it reached over out-0" in drop["first"][0]["sentence"]
+    assert "of at most 75 packets" in drop["first"][0]["sentence"]
