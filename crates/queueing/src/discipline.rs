@@ -2,276 +2,15 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rate, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm};
+use crate::engine::{Engine, Schedule};
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
-use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
 use crate::leaf::{Leaf, Queue};
-use crate::sched::pgps::Pgps;
+use crate::recipe::{BuildError, Origin};
 use crate::stats::{Cx, LeafGauges, LeafStats, Total};
-use crate::tree::Tree;
-
-/// What every engine of a discipline can do.
-pub(crate) trait Schedule {
-    /// Queues a packet or gives it up.
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
-    /// The next packet, if one may leave now.
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
-    /// The packet of `leaf` that was dequeued last is in transmission until `end`.
-    fn transmits_until(&mut self, _leaf: u16, _end: Time) {}
-    /// Gives a packet up that is classified, but never considered.
-    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>);
-    /// Gives everything up that waits.
-    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
-    /// When a packet may leave, for engines that can hold packets back.
-    fn next_wake(&self, _now: Time) -> Option<Time> {
-        None
-    }
-    /// Tells the flows, and the lists that the world's links share.
-    fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
-    /// Tells the names of the links, by number.
-    fn attach_links(&mut self, _names: &Arc<[String]>) {}
-    /// Whether packets are classified by what is in no header.
-    fn looks_at_marks(&self) -> bool {
-        false
-    }
-    /// The leaves that are [`Leaf`]s.
-    fn leaves_mut(&mut self) -> &mut [Leaf] {
-        &mut []
-    }
-    /// Names of the leaves.
-    fn leaf_names(&self) -> Vec<String>;
-    /// State of a leaf.
-    fn gauges(&self, leaf: usize) -> LeafGauges;
-    /// Why a packet was dropped by the last call.
-    fn evidence(&self, now: Time, lost: &Dropped) -> Evidence;
-    /// How much may wait in a leaf.
-    fn limit(&self, leaf: usize) -> QueueLimit;
-    /// The leaf that a packet belongs to.
-    fn leaf_of(&mut self, _packet: &Packet) -> u16 {
-        0
-    }
-    /// Whether the packets of one leaf always go before those of another.
-    fn outranks(&self, _first: u16, _second: u16) -> bool {
-        false
-    }
-    /// Whether a leaf's next packet lacks tokens.
-    fn is_held(&self, _leaf: u16, _now: Time) -> bool {
-        false
-    }
-    /// From `now` on a flow's number belongs to another flow.
-    fn renew(&mut self, _now: Time, _flow: u32) {}
-    /// What flow admission has done to each flow.
-    fn waits(&self, _now: Time) -> Vec<Wait> {
-        Vec::new()
-    }
-    /// The state of flow admission.
-    fn admission(&self, _now: Time) -> Option<AdmissionState> {
-        None
-    }
-    /// Upper estimate of the memory of the full queues in bytes.
-    fn memory_bytes(&self, flows: usize) -> u64;
-}
-
-/// Generates the runtime enum and its dispatch.
-macro_rules! engines {
-    ($($variant:ident => $runtime:ty,)+) => {
-        /// The engines, one variant per kind of discipline.
-        #[derive(Clone, Debug)]
-        // One lives in each port, and its fields are on the packet path.
-        #[allow(clippy::large_enum_variant)]
-        pub(crate) enum Engine { $($variant($runtime),)+ }
-
-        impl Schedule for Engine {
-            #[inline]
-            fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::enqueue(e, packet, cx),)+ }
-            }
-            #[inline]
-            fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-                match self { $(Self::$variant(e) => Schedule::dequeue(e, cx),)+ }
-            }
-            #[inline]
-            fn transmits_until(&mut self, leaf: u16, end: Time) {
-                match self { $(Self::$variant(e) => Schedule::transmits_until(e, leaf, end),)+ }
-            }
-            fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::refuse(e, packet, reason, cx),)+ }
-            }
-            fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-                match self { $(Self::$variant(e) => Schedule::flush(e, reason, cx),)+ }
-            }
-            fn next_wake(&self, now: Time) -> Option<Time> {
-                match self { $(Self::$variant(e) => e.next_wake(now),)+ }
-            }
-            fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
-                match self { $(Self::$variant(e) => e.attach(flows, lists),)+ }
-            }
-            fn attach_links(&mut self, names: &Arc<[String]>) {
-                match self { $(Self::$variant(e) => e.attach_links(names),)+ }
-            }
-            fn looks_at_marks(&self) -> bool {
-                match self { $(Self::$variant(e) => e.looks_at_marks(),)+ }
-            }
-            fn leaves_mut(&mut self) -> &mut [Leaf] {
-                match self { $(Self::$variant(e) => e.leaves_mut(),)+ }
-            }
-            fn leaf_names(&self) -> Vec<String> {
-                match self { $(Self::$variant(e) => e.leaf_names(),)+ }
-            }
-            fn gauges(&self, leaf: usize) -> LeafGauges {
-                match self { $(Self::$variant(e) => Schedule::gauges(e, leaf),)+ }
-            }
-            fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
-                match self { $(Self::$variant(e) => Schedule::evidence(e, now, lost),)+ }
-            }
-            fn limit(&self, leaf: usize) -> QueueLimit {
-                match self { $(Self::$variant(e) => Schedule::limit(e, leaf),)+ }
-            }
-            fn leaf_of(&mut self, packet: &Packet) -> u16 {
-                match self { $(Self::$variant(e) => e.leaf_of(packet),)+ }
-            }
-            fn outranks(&self, first: u16, second: u16) -> bool {
-                match self { $(Self::$variant(e) => e.outranks(first, second),)+ }
-            }
-            fn is_held(&self, leaf: u16, now: Time) -> bool {
-                match self { $(Self::$variant(e) => e.is_held(leaf, now),)+ }
-            }
-            fn renew(&mut self, now: Time, flow: u32) {
-                match self { $(Self::$variant(e) => e.renew(now, flow),)+ }
-            }
-            fn waits(&self, now: Time) -> Vec<Wait> {
-                match self { $(Self::$variant(e) => e.waits(now),)+ }
-            }
-            fn admission(&self, now: Time) -> Option<AdmissionState> {
-                match self { $(Self::$variant(e) => e.admission(now),)+ }
-            }
-            fn memory_bytes(&self, flows: usize) -> u64 {
-                match self { $(Self::$variant(e) => Schedule::memory_bytes(e, flows),)+ }
-            }
-        }
-    };
-}
-
-engines! {
-    Fifo => Leaf,
-    Wfq => Pgps,
-    FlowWfq => Leaf,
-    Flows => Leaf,
-    ClassBased => Tree,
-    Fan => Fan,
-}
-
-/// Gives a packet up that belongs to `leaf`.
-pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
-    packet.leaf = leaf;
-    cx.offered(&packet);
-    cx.refused(packet, reason);
-}
-
-/// A discipline of one leaf.
-impl Schedule for Leaf {
-    #[inline]
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
-        packet.leaf = 0;
-        cx.offered(&packet);
-        self.offer(packet, cx);
-    }
-
-    #[inline]
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.pop(cx)
-    }
-
-    #[inline]
-    fn transmits_until(&mut self, _: u16, end: Time) {
-        self.transmits_until(end);
-    }
-
-    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
-        refuse_at(0, packet, reason, cx);
-    }
-
-    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        self.flush(reason, cx);
-    }
-
-    fn leaves_mut(&mut self) -> &mut [Leaf] {
-        std::slice::from_mut(self)
-    }
-
-    fn leaf_names(&self) -> Vec<String> {
-        vec![match &self.queue {
-            Queue::Ring(_) | Queue::Judged(_) => "fifo".to_owned(),
-            Queue::Fair(_) => "flow-wfq".to_owned(),
-            Queue::Flows(flows) => flows.name().to_owned(),
-        }]
-    }
-
-    fn gauges(&self, _: usize) -> LeafGauges {
-        self.gauges()
-    }
-
-    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
-        self.evidence(lost)
-    }
-
-    fn limit(&self, _: usize) -> QueueLimit {
-        self.limit()
-    }
-
-    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
-        self.expect_flows(flows.len());
-    }
-
-    fn memory_bytes(&self, flows: usize) -> u64 {
-        self.memory_bytes(flows)
-    }
-}
-
-impl Schedule for Pgps {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>) {
-        self.enqueue(packet, cx);
-    }
-
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        self.dequeue(cx)
-    }
-
-    fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
-        refuse_at(0, packet, reason, cx);
-    }
-
-    fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
-        self.flush(reason, cx);
-    }
-
-    fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
-        self.expect_flows(flows.len());
-    }
-
-    fn leaf_names(&self) -> Vec<String> {
-        vec!["wfq".to_owned()]
-    }
-
-    fn gauges(&self, _: usize) -> LeafGauges {
-        self.gauges()
-    }
-
-    fn evidence(&self, _: Time, lost: &Dropped) -> Evidence {
-        self.evidence(lost)
-    }
-
-    fn limit(&self, _: usize) -> QueueLimit {
-        self.limit()
-    }
-
-    fn memory_bytes(&self, flows: usize) -> u64 {
-        self.memory_bytes(flows)
-    }
-}
 
 /// A queue discipline: everything that waits in front of a port's server.
 ///
@@ -296,15 +35,18 @@ pub struct Discipline {
     engine: Engine,
     stats: Vec<LeafStats>,
     total: Total,
+    /// What it was built from; none for what does not depend on the rate.
+    origin: Option<Arc<Origin>>,
 }
 
 impl Discipline {
-    pub(crate) fn new(engine: Engine) -> Self {
+    pub(crate) fn new(engine: Engine, origin: Option<Arc<Origin>>) -> Self {
         let leaves = engine.leaf_names().len();
         Self {
             engine,
             stats: vec![LeafStats::default(); leaves],
             total: Total::default(),
+            origin,
         }
     }
 
@@ -321,6 +63,30 @@ impl Discipline {
     /// touched. Cost: O(n) in the flows.
     pub fn announce(&mut self, flows: &Arc<[FlowKey]>) {
         self.attach(flows, &mut SharedLists::new());
+    }
+
+    /// From `now` on the port sends at `rate`: what its policy says in percent, in time or relative to the link
+    /// is resolved anew, as [`crate::Recipe::resolve`] does it, with the same warnings.
+    ///
+    /// - What waits stays, in its order. A limit that has become smaller refuses (or a fair queue pushes out) what
+    ///   arrives until there is room.
+    /// - Shares of classes hold from the next packet on. Tokens stay, as many as the new burst holds, and a bucket
+    ///   that was full is full. A shaper whose burst has become smaller than a waiting packet sends it with a full
+    ///   bucket.
+    /// - Averages, drop probabilities, virtual times, lists of flows and counters stay. The fair rate of flow
+    ///   admission is what was measured, at most the new rate, and stays that of an idle link if it was.
+    ///
+    /// What is on the wire is the driver's: [`Discipline::transmits_until`] tells of a new end.
+    ///
+    /// # Errors
+    /// If the policy cannot be built for this rate. The discipline is as before.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<Vec<String>, BuildError> {
+        let Some(origin) = &self.origin else {
+            return Ok(Vec::new());
+        };
+        let (fresh, warnings) = origin.engine(rate)?;
+        self.engine.retune(now, fresh);
+        Ok(warnings)
     }
 
     /// Tells the names of the links, by number, to classes that ask where packets came from.

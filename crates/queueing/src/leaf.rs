@@ -147,6 +147,18 @@ impl Leaf {
         }
     }
 
+    /// Takes limits and parameters from the same leaf at another rate.
+    pub(crate) fn retune(&mut self, fresh: Self) {
+        self.bound = fresh.bound;
+        self.thresholds = fresh.thresholds;
+        if let (Some(aqm), Some(fresh)) = (&mut self.aqm, fresh.aqm) {
+            aqm.retune(fresh);
+        }
+        if let (Queue::Flows(flows), Queue::Flows(fresh)) = (&mut self.queue, &fresh.queue) {
+            flows.retune(&**fresh);
+        }
+    }
+
     /// Has a queue that is first in, first out lose packets at departure.
     pub(crate) fn lose(&mut self, lossy: Lossy) {
         if let Queue::Ring(ring) | Queue::Judged(ring) = &mut self.queue {

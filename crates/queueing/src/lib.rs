@@ -5,6 +5,7 @@ pub mod aqm;
 mod classify;
 mod condition;
 mod discipline;
+mod engine;
 mod evidence;
 mod fan;
 mod flow_numbers;

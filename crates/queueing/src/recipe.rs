@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Limit, Rate, Time};
 
-use crate::discipline::{Discipline, Engine};
+use crate::discipline::Discipline;
+use crate::engine::Engine;
 use crate::fan::SharedLists;
 use crate::leaf::{Bound, Leaf};
 use crate::outline::{Outline, outline};
@@ -162,6 +163,64 @@ pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> +
     }
 }
 
+/// A policy as written, with those that are nested in it: what another rate asks for again.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    name: String,
+    policies: BTreeMap<String, DisciplineSpec>,
+}
+
+impl Origin {
+    /// The policy `name`, which is there, with what it leads to.
+    fn of(name: &str, all: &BTreeMap<String, DisciplineSpec>) -> Self {
+        let mut policies = BTreeMap::new();
+        let mut names = vec![name];
+        while let Some(name) = names.pop() {
+            let Some((name, spec)) = all.get_key_value(name) else {
+                continue;
+            };
+            if policies.insert(name.clone(), spec.clone()).is_none() {
+                if let DisciplineSpec::ClassBased(s) = spec {
+                    names.extend(s.classes.iter().filter_map(|c| c.policy.as_deref()));
+                }
+            }
+        }
+        let name = name.to_owned();
+        Self { name, policies }
+    }
+
+    /// What runs at `rate`, and warnings.
+    pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), BuildError> {
+        resolve_policy(&self.name, &self.policies, rate)
+    }
+}
+
+/// What runs the policy `name` at `rate`, and warnings.
+fn resolve_policy(
+    name: &str,
+    policies: &BTreeMap<String, DisciplineSpec>,
+    rate: Rate,
+) -> Result<(Engine, Vec<String>), BuildError> {
+    let mut warnings = Vec::new();
+    let mut at = At::new(&mut warnings);
+    let Some(spec) = policies.get(name) else {
+        return Err(at.error(
+            "",
+            name,
+            "there is no policy of this name",
+            nearest(name, policies.keys()),
+        ));
+    };
+    let scope = Scope {
+        policies,
+        name,
+        rate,
+    };
+    Sizes::new(policies).check(name)?;
+    let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
+    Ok((engine, warnings))
+}
+
 /// A validated policy for a port of a given rate: names, rates and limits are
 /// resolved, and nothing is left that can fail.
 #[derive(Clone, Debug)]
@@ -184,25 +243,9 @@ impl Recipe {
         policies: &BTreeMap<String, DisciplineSpec>,
         rate: Rate,
     ) -> Result<(Self, Vec<String>), BuildError> {
-        let mut warnings = Vec::new();
-        let mut at = At::new(&mut warnings);
-        let Some(spec) = policies.get(name) else {
-            return Err(at.error(
-                "",
-                name,
-                "there is no policy of this name",
-                nearest(name, policies.keys()),
-            ));
-        };
-        let scope = Scope {
-            policies,
-            name,
-            rate,
-        };
-        Sizes::new(policies).check(name)?;
-        let engine = at.policy(name, |at| spec.resolve(at, &scope))?;
+        let (engine, warnings) = resolve_policy(name, policies, rate)?;
         let recipe = Self {
-            prototype: Discipline::new(engine),
+            prototype: Discipline::new(engine, Some(Arc::new(Origin::of(name, policies)))),
             outline: outline(name, policies, rate).map(Arc::new),
         };
         Ok((recipe, warnings))
@@ -225,7 +268,7 @@ impl Recipe {
             ..Bound::NONE
         };
         Self {
-            prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None))),
+            prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None)), None),
             outline: None,
         }
     }

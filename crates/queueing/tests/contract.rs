@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{BPS, Preset, build, packet, presets};
+use common::{BPS, Preset, build, flows, packet, presets, rate, resolve};
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Drops, Dur, Ecn, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
@@ -29,8 +29,8 @@ enum Op {
     },
 }
 
-fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let op = prop_oneof![
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
         16 => (0_u32..8, prop_oneof![Just(1500_u16), 40_u16..1500])
             .prop_map(|(flow, len)| Op::Arrive { flow, len }),
         12 => Just(Op::Serve),
@@ -39,8 +39,16 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         4 => (0_u64..3).prop_map(|s| Op::Pass(Dur::from_secs(s))),
         1 => Just(Op::Flush),
         1 => (0_u32..8, 40_u16..1500).prop_map(|(flow, len)| Op::Refuse { flow, len }),
-    ];
-    prop::collection::vec(op, 1..160)
+    ]
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    prop::collection::vec(op(), 1..160)
+}
+
+/// Rates around [`BPS`], some too low for what a policy promises.
+fn rates() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(BPS), BPS / 20..BPS, BPS..50 * BPS]
 }
 
 /// One line per thing that happened.
@@ -87,6 +95,11 @@ impl Driver {
         let mut d = Self::new(preset, seed);
         lose_at_departure(&mut d.discipline, 0.4);
         d
+    }
+
+    /// Whether the policy can be built for the rate.
+    fn set_rate(&mut self, bps: u64) -> bool {
+        self.discipline.set_rate(self.now, rate(bps)).is_ok()
     }
 
     fn fork(&self) -> Self {
@@ -336,6 +349,78 @@ proptest! {
         }
     }
 
+    /// The rate it has already, said again before everything that happens, changes nothing.
+    #[test]
+    fn the_same_rate_again_changes_nothing(ops in ops(), seed in 0_u64..1000) {
+        for preset in presets() {
+            let (mut told, mut plain) = (Driver::new(preset, seed), Driver::new(preset, seed));
+            for op in &ops {
+                prop_assert!(told.set_rate(BPS));
+                told.apply(*op);
+                plain.apply(*op);
+            }
+            told.drain();
+            plain.drain();
+            prop_assert_eq!(&told.ledger, &plain.ledger, "{}", preset.name);
+        }
+    }
+
+    /// At its start a discipline is told another rate: it is as one that was built for it. If there is none, it
+    /// stays what it was.
+    #[test]
+    fn a_rate_from_the_start_on_is_as_built(ops in ops(), seed in 0_u64..1000, bps in rates()) {
+        for preset in presets() {
+            let mut told = Driver::new(preset, seed);
+            let mut built = Driver::new(preset, seed);
+            match resolve(preset.json, bps) {
+                Ok((recipe, warnings)) => {
+                    built.discipline = recipe.build(&flows());
+                    let told = told.discipline.set_rate(Time::ZERO, rate(bps));
+                    prop_assert_eq!(told, Ok(warnings));
+                }
+                Err(why) => {
+                    let told = told.discipline.set_rate(Time::ZERO, rate(bps));
+                    prop_assert_eq!(told, Err(why));
+                }
+            }
+            for op in &ops {
+                told.apply(*op);
+                built.apply(*op);
+            }
+            for leaf in 0..told.discipline.leaves().len() {
+                prop_assert_eq!(told.discipline.limit(leaf), built.discipline.limit(leaf));
+            }
+            let buckets = |d: &Driver| d.discipline.buckets(d.now);
+            prop_assert_eq!(buckets(&told), buckets(&built), "{}", preset.name);
+            told.drain();
+            built.drain();
+            prop_assert_eq!(&told.ledger, &built.ledger, "{} at {}", preset.name, bps);
+        }
+    }
+
+    /// However the rate changes: no packet is lost without a word, none is stuck, none leaves twice.
+    #[test]
+    fn packets_are_conserved_while_the_rate_changes(
+        ops in prop::collection::vec((op(), prop::option::weighted(0.2, rates())), 1..160),
+        seed in 0_u64..1000,
+    ) {
+        for preset in presets() {
+            let mut d = Driver::new(preset, seed);
+            for (op, bps) in &ops {
+                let before = d.discipline.backlog_packets();
+                if let Some(bps) = bps {
+                    d.set_rate(*bps);
+                    prop_assert_eq!(d.discipline.backlog_packets(), before);
+                }
+                d.apply(*op);
+                check_wake(&d, preset);
+            }
+            d.drain();
+            check_ledger(&d, preset);
+            prop_assert_eq!(d.discipline.backlog_bytes(), 0);
+        }
+    }
+
     /// After a flush and a pause in which tokens fill up and averages decay, every preset does
     /// what a new one does: nothing is left of what was given up.
     #[test]
@@ -396,7 +481,7 @@ proptest! {
             {"name": "class-default", "shape": {"rate": "200 kb/s", "burst": "2 kB"}}]}}}"#;
         let mut bench = spillgate_queueing::testkit::Bench::new(
             build(json, 1_000_000_000_000),
-            common::rate(1_000_000_000_000),
+            rate(1_000_000_000_000),
         );
         let mut t = Time::ZERO;
         for (i, (gap, len)) in arrivals.iter().enumerate() {

@@ -65,6 +65,26 @@ impl TokenBucket {
         self.level(now) >= self.needed(len)
     }
 
+    /// The same for a shaper: a packet longer than the burst, which waited already when the burst
+    /// became smaller, asks for a full bucket.
+    #[inline]
+    pub(crate) fn lets_go(&self, now: Time, len: u32) -> bool {
+        self.level(now) >= self.needed(len).min(self.full)
+    }
+
+    /// Takes rate and burst of the same bucket at another rate; one that is full stays full.
+    pub(crate) fn retune(&mut self, now: Time, fresh: &Self) {
+        let level = self.level(now);
+        let was_full = level == self.full;
+        (self.full, self.bps) = (fresh.full, fresh.bps);
+        self.level = if was_full {
+            self.full
+        } else {
+            level.min(self.full)
+        };
+        self.at = self.at.max(now);
+    }
+
     /// Pays for `len` bytes, down to zero.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, len: u32) {
@@ -90,13 +110,9 @@ impl TokenBucket {
         ok
     }
 
-    /// The first instant from which on the tokens pay for `len` bytes; never
-    /// ([`Time::MAX`]) if the burst is smaller.
+    /// The first instant from which on a shaper lets `len` bytes go.
     pub(crate) fn ready_at(&self, len: u32) -> Time {
-        let need = self.needed(len);
-        if need > self.full {
-            return Time::MAX;
-        }
+        let need = self.needed(len).min(self.full);
         let missing = (need - self.level).max(0) as u128;
         let wait = match u64::try_from(missing) {
             Ok(m) => m.div_ceil(self.bps),
@@ -167,7 +183,9 @@ mod tests {
         let ready = b.ready_at(1);
         assert!(b.conforms(ready, 1));
         assert!(!b.conforms(Time::from_ps(ready.as_ps() - 1), 1));
-        assert_eq!(b.ready_at(11), Time::MAX);
+        // More than the burst waits for a full bucket.
+        assert_eq!(b.ready_at(11), b.ready_at(10));
+        assert!(b.lets_go(b.ready_at(11), 11) && !b.lets_go(ready, 11));
     }
 
     /// 1000 B/s, 1500 B: the second packet finds 500 B, the third has to wait until 1500 B are paid back.

@@ -48,6 +48,19 @@ impl Meter {
 }
 
 impl Meter {
+    /// Takes rates and bursts of the same meter at another rate of the port.
+    pub(crate) fn retune(&mut self, now: Time, fresh: &Self) {
+        match (self, fresh) {
+            (Self::OneBucket(b), Self::OneBucket(f)) => b.retune(now, f),
+            (Self::SingleRate(m), Self::SingleRate(f)) => m.retune(now, f),
+            (Self::TwoRate(m), Self::TwoRate(f)) => {
+                m.committed.retune(now, &f.committed);
+                m.peak.retune(now, &f.peak);
+            }
+            _ => debug_assert!(false, "a meter does not change its kind"),
+        }
+    }
+
     /// How full its buckets are at `now`: the committed one, and the excess or peak one.
     pub(crate) fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
         match self {
@@ -84,11 +97,31 @@ impl SingleRate {
         }
     }
 
-    fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
+    /// What is in both buckets at `now`.
+    fn levels(&self, now: Time) -> (u128, u128) {
         let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
         let filled = self.committed + gained;
         let committed = filled.min(self.committed_full);
         let excess = (self.excess + (filled - committed)).min(self.excess_full);
+        (committed, excess)
+    }
+
+    fn retune(&mut self, now: Time, fresh: &Self) {
+        let (committed, excess) = self.levels(now);
+        let kept = |level: u128, full: u128, most: u128| match level == full {
+            true => most,
+            false => level.min(most),
+        };
+        *self = Self {
+            committed: kept(committed, self.committed_full, fresh.committed_full),
+            excess: kept(excess, self.excess_full, fresh.excess_full),
+            at: self.at.max(now),
+            ..fresh.clone()
+        };
+    }
+
+    fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
+        let (committed, excess) = self.levels(now);
         let level = |tokens: u128, full: u128| BucketLevel {
             tokens: (tokens / UNITS) as u64,
             burst: (full / UNITS) as u64,
@@ -101,11 +134,8 @@ impl SingleRate {
     }
 
     fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
-        let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
+        (self.committed, self.excess) = self.levels(now);
         self.at = self.at.max(now);
-        let filled = self.committed + gained;
-        self.committed = filled.min(self.committed_full);
-        self.excess = (self.excess + (filled - self.committed)).min(self.excess_full);
         let need = u128::from(len) * UNITS;
         if before == Color::Conform && self.committed >= need {
             self.committed -= need;

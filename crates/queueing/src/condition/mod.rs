@@ -48,6 +48,15 @@ pub(crate) enum Step {
 }
 
 impl Step {
+    /// Takes rates and bursts of the same step at another rate of the port.
+    pub(crate) fn retune(&mut self, now: Time, fresh: &Self) {
+        match (self, fresh) {
+            (Self::Police(p), Self::Police(f)) => p.meter.retune(now, &f.meter),
+            (Self::Priority(p), Self::Priority(f)) => p.bucket.retune(now, &f.bucket),
+            _ => {}
+        }
+    }
+
     /// Tells the flows to meters that look at their addresses.
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         if let Self::Police(p) = self {

@@ -25,7 +25,7 @@ use super::mechanism::Mechanism;
 use super::scheduler::{Class, FairQueue, FairScheduler};
 use super::share::{Access, SharedLists};
 use super::waits::{AdmissionState, Wait};
-use crate::discipline::{Schedule, refuse_at};
+use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit, Refusal, Refused};
 use crate::leaf::Bound;
 use crate::stats::{Cx, LeafGauges};
@@ -318,6 +318,17 @@ impl Schedule for Fan {
             l.renew(now, flow);
         });
         self.mechanism.renew(flow);
+    }
+
+    fn retune(&mut self, now: Time, fresh: Self) {
+        // What was measured until now was measured of the old link.
+        self.catch_up(now);
+        self.queue.set_bound(fresh.bound);
+        self.bound = fresh.bound;
+        self.rate = fresh.rate;
+        self.last_tx = fresh.last_tx;
+        self.indicators.set_capacity(fresh.rate);
+        self.thresholds = fresh.thresholds;
     }
 
     fn leaf_names(&self) -> Vec<String> {

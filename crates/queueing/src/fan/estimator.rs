@@ -106,6 +106,17 @@ pub(crate) struct Measuring {
 }
 
 impl Indicators {
+    /// The link sends at `rate` from now on. The fair rate is that of an idle link still if it was, else what was
+    /// measured, at most the capacity.
+    pub(crate) fn set_capacity(&mut self, rate: Rate) {
+        let capacity = rate.bps() as f64;
+        if self.fair.value == self.capacity {
+            self.fair.value = capacity;
+        }
+        self.fair.value = self.fair.value.min(capacity);
+        self.capacity = capacity;
+    }
+
     /// Those of an idle link that has carried nothing.
     pub(crate) fn new(rate: Rate, m: Measuring) -> Self {
         let capacity = rate.bps() as f64;

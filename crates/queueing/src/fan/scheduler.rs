@@ -84,7 +84,23 @@ pub(crate) enum FairQueue {
     Pdrr(Box<Pdrr>),
 }
 
+macro_rules! each {
+    ($queue:expr, $q:ident => $do:expr) => {
+        match $queue {
+            FairQueue::Pfq($q) => $do,
+            FairQueue::PfqWide($q) => $do,
+            FairQueue::PfqHeap($q) => $do,
+            FairQueue::Pdrr($q) => $do,
+        }
+    };
+}
+
 impl FairQueue {
+    /// How much may wait from now on; what is above it leaves as packets come.
+    pub(crate) fn set_bound(&mut self, bound: Bound) {
+        each!(self, q => q.set_bound(bound));
+    }
+
     /// PFQ: in a ring if the tags of packets up to `mtu` fit, else in a heap.
     pub(crate) fn pfq(params: &FairQueueParams) -> Self {
         match span(params.mtu, params.mtu) {
@@ -125,17 +141,6 @@ impl FairQueue {
             Self::PfqHeap(_) | Self::Pdrr(_) => {}
         }
     }
-}
-
-macro_rules! each {
-    ($queue:expr, $q:ident => $do:expr) => {
-        match $queue {
-            FairQueue::Pfq($q) => $do,
-            FairQueue::PfqWide($q) => $do,
-            FairQueue::PfqHeap($q) => $do,
-            FairQueue::Pdrr($q) => $do,
-        }
-    };
 }
 
 impl FairScheduler for FairQueue {

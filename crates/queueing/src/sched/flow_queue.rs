@@ -6,6 +6,7 @@
 //! head of the queue whose turn it is; what is dropped then is not charged. A queue is remembered while
 //! its AQM remembers anything of it.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use schemars::JsonSchema;
@@ -151,8 +152,12 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn expect_flows(&mut self, n: usize);
     /// Upper estimate of its memory in bytes when it is full, for so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
+    /// Takes limits and parameters from the same queue at another rate.
+    fn retune(&mut self, fresh: &dyn FlowQueue);
     /// The same again.
     fn boxed(&self) -> Box<dyn FlowQueue>;
+    /// What it is.
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl Clone for Box<dyn FlowQueue> {
@@ -422,8 +427,19 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
         self.flows.memory_bytes(ring_packets(&self.bound), flows)
     }
 
+    fn retune(&mut self, fresh: &dyn FlowQueue) {
+        if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
+            self.aqm = fresh.aqm.clone();
+            self.bound = fresh.bound;
+        }
+    }
+
     fn boxed(&self) -> Box<dyn FlowQueue> {
         Box::new(self.clone())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

@@ -65,6 +65,10 @@ pub(crate) struct Pdrr {
 }
 
 impl Pdrr {
+    pub(crate) fn set_bound(&mut self, bound: Bound) {
+        self.bound = bound.in_4_gib();
+    }
+
     pub(crate) fn new(params: &FairQueueParams) -> Self {
         Self {
             bound: params.limit.in_4_gib(),

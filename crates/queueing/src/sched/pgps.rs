@@ -131,6 +131,14 @@ impl Pgps {
         }
     }
 
+    /// Takes rate and limits of the same queue at another rate: the fluid server is as slow or fast from `now` on.
+    pub(crate) fn retune(&mut self, now: Time, fresh: &Self) {
+        self.advance(now);
+        self.bps = fresh.bps;
+        self.flow_bound = fresh.flow_bound;
+        self.bound = fresh.bound;
+    }
+
     /// Makes room for the flows `0..n`.
     pub(crate) fn expect_flows(&mut self, n: usize) {
         if n > self.flows.len() {

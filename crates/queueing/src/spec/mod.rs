@@ -35,7 +35,7 @@ pub use crate::sched::fq_codel::FqCodelSpec;
 pub use crate::sched::pgps::{WfqSpec, WfqWeights};
 
 use crate::BuildError;
-use crate::discipline::Engine;
+use crate::engine::Engine;
 use crate::leaf::{Bound, Leaf, Queue};
 use crate::recipe::At;
 use crate::registry::Kind;

@@ -35,7 +35,7 @@ use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
-use crate::discipline::{Schedule, refuse_at};
+use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
@@ -193,7 +193,7 @@ impl Tree {
             Content::Node(node) => self.pick(node, now)?,
         };
         match class.shaper {
-            Some(s) if !self.shapers[usize::from(s)].conforms(now, pick.len) => None,
+            Some(s) if !self.shapers[usize::from(s)].lets_go(now, pick.len) => None,
             _ => Some(pick),
         }
     }
@@ -431,6 +431,22 @@ impl Schedule for Tree {
             .for_each(|l| l.expect_flows(flows.len()));
     }
 
+    fn retune(&mut self, now: Time, fresh: Self) {
+        for (class, f) in self.classes.iter_mut().zip(&fresh.classes) {
+            class.per_byte = f.per_byte;
+        }
+        for (shaper, f) in self.shapers.iter_mut().zip(&fresh.shapers) {
+            shaper.retune(now, f);
+        }
+        for (step, f) in self.steps.iter_mut().zip(&fresh.steps) {
+            step.retune(now, f);
+        }
+        for (leaf, f) in self.leaves.iter_mut().zip(fresh.leaves) {
+            leaf.retune(f);
+        }
+        self.places = fresh.places;
+    }
+
     fn attach_links(&mut self, names: &Arc<[String]>) {
         self.classifier.attach_links(names);
         self.steps.iter_mut().for_each(|s| s.attach_links(names));
@@ -498,7 +514,7 @@ impl Schedule for Tree {
         loop {
             let class = &self.classes[usize::from(c)];
             if let Some(s) = class.shaper {
-                if !self.shapers[usize::from(s)].conforms(now, len) {
+                if !self.shapers[usize::from(s)].lets_go(now, len) {
                     return true;
                 }
             }

@@ -93,6 +93,10 @@ pub(crate) struct Pfq<O> {
 }
 
 impl<O: Order> Pfq<O> {
+    pub(crate) fn set_bound(&mut self, bound: Bound) {
+        self.bound = bound.in_4_gib();
+    }
+
     pub(crate) fn new(params: &FairQueueParams) -> Self {
         let span = span(params.mtu, params.mtu);
         Self {
