@@ -23,14 +23,14 @@ pub struct Key {
 }
 
 impl Key {
-    /// The five-tuple as queue disciplines know it.
+    /// The five-tuple as a simulation knows it, whose packets are of IPv4.
     ///
     /// An IPv6 address becomes a stand-in from 240.0.0.0/4 (reserved, RFC 1112 §4) that is drawn
     /// from its bits: no prefix of an access list matches it, `any` does, and flows stay apart.
     pub fn flow_key(&self) -> FlowKey {
         FlowKey {
-            src: stand_in(self.src),
-            dst: stand_in(self.dst),
+            src: stand_in(self.src).into(),
+            dst: stand_in(self.dst).into(),
             protocol: self.protocol,
             sport: self.sport,
             dport: self.dport,

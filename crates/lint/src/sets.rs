@@ -246,6 +246,7 @@ impl Packets {
 
     /// Packets of a flow without labels.
     pub(crate) fn of_flow(key: &FlowKey, dscps: u64) -> Self {
+        let [src, dst] = key.ipv4().expect("flows of a scenario are of IPv4");
         let mut protocol = [0_u128; 2];
         protocol[usize::from(key.protocol >> 7)] = 1 << (key.protocol & 127);
         Self(vec![Cell {
@@ -253,8 +254,8 @@ impl Packets {
             protocol,
             sport: vec![(key.sport, key.sport)],
             dport: vec![(key.dport, key.dport)],
-            src: Ipv4Net::new(key.src, u32::MAX),
-            dst: Ipv4Net::new(key.dst, u32::MAX),
+            src: Ipv4Net::new(src, u32::MAX),
+            dst: Ipv4Net::new(dst, u32::MAX),
             ..Cell::plain()
         }])
     }
@@ -488,8 +489,8 @@ mod tests {
                 (0..6_u16).flat_map(move |dport| {
                     [6_u8, 17].map(|protocol| {
                         let key = FlowKey {
-                            src: Ipv4Addr::from(src),
-                            dst: Ipv4Addr::UNSPECIFIED,
+                            src: Ipv4Addr::from(src).into(),
+                            dst: Ipv4Addr::UNSPECIFIED.into(),
                             protocol,
                             sport: 0,
                             dport,

@@ -34,8 +34,8 @@ impl Router {
         let (recipe, _) = Recipe::resolve("fan", &policies, rate).unwrap();
         // Only their number matters.
         let key = FlowKey {
-            src: Ipv4Addr::LOCALHOST,
-            dst: Ipv4Addr::LOCALHOST,
+            src: Ipv4Addr::LOCALHOST.into(),
+            dst: Ipv4Addr::LOCALHOST.into(),
             protocol: 17,
             sport: 1,
             dport: 2,

@@ -54,8 +54,8 @@ impl Rules {
 }
 
 const NONE: FlowKey = FlowKey {
-    src: std::net::Ipv4Addr::UNSPECIFIED,
-    dst: std::net::Ipv4Addr::UNSPECIFIED,
+    src: std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
+    dst: std::net::IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED),
     protocol: 0,
     sport: 0,
     dport: 0,

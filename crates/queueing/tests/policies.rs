@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{BPS, build, flows, packet, policies, rate, resolve};
-use spillgate_core::{Drops, Dscp, Limit, Packet, Rng, Time};
+use spillgate_core::{Drops, Dscp, FlowKey, Limit, Packet, Rng, Time};
 use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
 use spillgate_queueing::{Discipline, InputRecipe, Recipe};
 
@@ -87,6 +87,47 @@ fn conditions_catch_what_they_say() {
     for (condition, expected) in table {
         assert_eq!(caught(condition), expected, "{condition}");
     }
+}
+
+/// A packet of IPv6 is matched by all but addresses; of those only `any` holds.
+#[test]
+fn prefixes_are_of_ipv4() {
+    let key = FlowKey {
+        src: "::ffff:10.0.0.1".parse().unwrap(),
+        dst: "fe80::1".parse().unwrap(),
+        protocol: 17,
+        sport: 4000,
+        dport: 53,
+    };
+    let table = [
+        (r#"{"src": "10.0.0.0/8"}"#, false),
+        (r#"{"dst": ["0.0.0.0/1", "128.0.0.0/1"]}"#, false),
+        (r#"{"not": {"src": "10.0.0.0/8"}}"#, true),
+        (r#"{"src": "any", "dport": 53}"#, true),
+        (r#"{"protocol": "udp", "sport": 4000}"#, true),
+        (
+            r#"{"acl": [{"permit": true, "match": {"protocol": "udp", "dst": "10.0.0.0/8"}}]}"#,
+            false,
+        ),
+        (
+            r#"{"acl": [{"permit": true, "match": {"protocol": "udp"}}]}"#,
+            true,
+        ),
+    ];
+    for (condition, expected) in table {
+        let mut d = classifier(&[condition]);
+        d.announce(&Arc::from([key]));
+        let found = outcome(&mut d, packet(0, 0, 100));
+        assert_eq!(found.starts_with("c0"), expected, "{condition}: {found}");
+    }
+    let json =
+        r#"{"class-based": {"classes": [{"name": "a", "match": {"src": "2001:db8::/32"}}]}}"#;
+    let why = serde_json::from_str::<DisciplineSpec>(json).unwrap_err();
+    let why = why.to_string();
+    assert!(
+        why.contains("is of IPv6, and addresses can be matched of IPv4 only"),
+        "{why}"
+    );
 }
 
 #[test]

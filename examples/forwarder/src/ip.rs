@@ -1,11 +1,12 @@
 //! From the bytes of an IP packet to what a queue needs to know, and the mark of congestion back into them.
 
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 
 use spillgate_capture::{Decoded, LinkType, Record, decode};
 use spillgate_core::{Dscp, Ecn, FlowKey};
 
-/// What a datagram takes beside its payload, in bytes: the headers of UDP and IPv4.
+/// What a datagram takes beside its payload, in bytes: the headers of UDP and IPv4. Those of IPv6 take
+/// 20 more.
 pub const UDP_HEADERS: usize = 28;
 
 /// What a queue needs to know of a packet.
@@ -22,12 +23,9 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of an IPv4 packet; none if it is something else. Fragments behind the first have no
+    /// Reads the header of an IP packet; none if it is something else. Fragments behind the first have no
     /// ports.
     pub fn read(packet: &[u8]) -> Option<Self> {
-        if packet.first()? >> 4 != 4 {
-            return None;
-        }
         let record = Record {
             time: None,
             interface: 0,
@@ -40,7 +38,13 @@ impl Header {
             return None;
         };
         Some(Self {
-            key: ip.key.flow_key(),
+            key: FlowKey {
+                src: ip.key.src,
+                dst: ip.key.dst,
+                protocol: ip.key.protocol,
+                sport: ip.key.sport,
+                dport: ip.key.dport,
+            },
             dscp: ip.dscp,
             ecn: ip.ecn,
             len: ip.len,
@@ -48,25 +52,30 @@ impl Header {
     }
 
     /// The header of a UDP datagram that a socket has received: it tells neither DSCP nor ECN.
-    pub fn of_datagram(from: SocketAddrV4, to: SocketAddrV4, payload: usize) -> Self {
+    pub fn of_datagram(from: SocketAddr, to: SocketAddr, payload: usize) -> Self {
+        let headers = UDP_HEADERS + if from.is_ipv6() { 20 } else { 0 };
         Self {
             key: FlowKey {
-                src: *from.ip(),
-                dst: *to.ip(),
+                src: from.ip(),
+                dst: to.ip(),
                 protocol: 17,
                 sport: from.port(),
                 dport: to.port(),
             },
             dscp: Dscp::DEFAULT,
             ecn: Ecn::NotEct,
-            len: u16::try_from(payload + UDP_HEADERS).unwrap_or(u16::MAX),
+            len: u16::try_from(payload + headers).unwrap_or(u16::MAX),
         }
     }
 }
 
-/// Writes "congestion experienced" into the header of an IPv4 packet and brings its checksum up to date
-/// (RFC 1624, equation 3).
+/// Writes "congestion experienced" into the header of an IP packet. IPv4 has a checksum, which is brought up to date
+/// (RFC 1624, equation 3); IPv6 has none, and the field in the upper half of the second byte (RFC 8200 §3).
 pub fn mark(packet: &mut [u8]) {
+    if packet[0] >> 4 == 6 {
+        packet[1] |= (Ecn::Ce as u8) << 4;
+        return;
+    }
     let word = |p: &[u8], at: usize| u16::from_be_bytes([p[at], p[at + 1]]);
     let old = word(packet, 0);
     packet[1] |= Ecn::Ce as u8;
@@ -93,9 +102,33 @@ mod tests {
         };
         assert_eq!(header, expected);
         assert_eq!(header.len, 128);
-        for other in [vec![], vec![0x45; 10], udp6("[::1]:1", "[::1]:2", 0, 9)] {
+        let header = Header::read(&udp6("[fe80::1]:4000", "[::2]:53", 46, 100)).unwrap();
+        let from = "[fe80::1]:4000".parse().unwrap();
+        let expected = Header {
+            dscp: Dscp::EF,
+            ..Header::of_datagram(from, "[::2]:53".parse().unwrap(), 100)
+        };
+        assert_eq!(header, expected);
+        assert_eq!(header.len, 148);
+        for other in [vec![], vec![0x45; 10], vec![0x60; 20], vec![0; 60]] {
             assert_eq!(Header::read(&other), None);
         }
+    }
+
+    #[test]
+    fn a_mark_of_ipv6_is_read_back() {
+        let plain = udp6("[fe80::1]:4000", "[::2]:53", 46, 100);
+        let header = Header::read(&plain).unwrap();
+        let mut packet = plain.clone();
+        // ECT(0).
+        packet[1] |= 0x20;
+        assert_eq!(Header::read(&packet).unwrap().ecn, Ecn::Ect0);
+        mark(&mut packet);
+        let marked = Header::read(&packet).unwrap();
+        let ecn = Ecn::Ce;
+        assert_eq!(marked, Header { ecn, ..header });
+        packet[1] &= !0x30;
+        assert_eq!(packet, plain);
     }
 
     /// RFC 1071 says what the checksum of the whole header is to be.

@@ -1,7 +1,7 @@
 //! Forwards real packets through a bottleneck of a given rate: UDP datagrams, or what comes to a TUN device.
 
 use std::io;
-use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -34,14 +34,8 @@ type Arrival = io::Result<(Header, Vec<u8>)>;
 
 /// Between which ends to forward.
 enum Ends {
-    Udp {
-        listen: SocketAddrV4,
-        to: SocketAddrV4,
-    },
-    Tun {
-        from: String,
-        out: String,
-    },
+    Udp { listen: SocketAddr, to: SocketAddr },
+    Tun { from: String, out: String },
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<(Ends, Bottleneck), String> {
@@ -64,18 +58,21 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<(Ends, Bottlen
     }
     let address = |key: &str, text: String| {
         let wrong =
-            |_| format!("{key}: `{text}` is no IPv4 address with a port, such as 127.0.0.1:9000");
-        text.parse::<SocketAddrV4>().map_err(wrong)
+            |_| format!("{key}: `{text}` is no address with a port, such as 127.0.0.1:9000");
+        text.parse::<SocketAddr>().map_err(wrong)
     };
     let ends = match (tun, out, to, listen) {
         (Some(from), Some(out), None, None) => Ends::Tun { from, out },
-        (None, None, Some(to), listen) => Ends::Udp {
-            listen: address(
-                "--listen",
-                listen.unwrap_or_else(|| "127.0.0.1:9000".to_owned()),
-            )?,
-            to: address("--to", to)?,
-        },
+        (None, None, Some(to), listen) => {
+            let listen = listen.unwrap_or_else(|| "127.0.0.1:9000".to_owned());
+            let (listen, to) = (address("--listen", listen)?, address("--to", to)?);
+            if listen.is_ipv4() != to.is_ipv4() {
+                return Err(format!(
+                    "--listen {listen} and --to {to} are of two IP versions"
+                ));
+            }
+            Ends::Udp { listen, to }
+        }
         (Some(_), None, None, None) => return Err("--out is missing".to_owned()),
         (None, Some(_), None, None) => return Err("--tun is missing".to_owned()),
         (None, None, None, _) => return Err("--to, or --tun and --out, is missing".to_owned()),
@@ -137,7 +134,7 @@ fn read_ahead(
     arrivals
 }
 
-fn forward_datagrams(listen: SocketAddrV4, to: SocketAddrV4, b: Bottleneck) -> io::Result<()> {
+fn forward_datagrams(listen: SocketAddr, to: SocketAddr, b: Bottleneck) -> io::Result<()> {
     let socket = Arc::new(UdpSocket::bind(listen)?);
     eprintln!("forwarding {} to {to}", socket.local_addr()?);
     // Nobody listens over there: perhaps not yet.
@@ -145,11 +142,10 @@ fn forward_datagrams(listen: SocketAddrV4, to: SocketAddrV4, b: Bottleneck) -> i
     let from = Arc::clone(&socket);
     let mut buffer = vec![0; 65_536];
     let arrivals = read_ahead(move || match from.recv_from(&mut buffer) {
-        Ok((n, SocketAddr::V4(from))) => {
+        Ok((n, from)) => {
             let header = Header::of_datagram(from, to, n);
             Ok(Some((header, buffer[..n].to_vec())))
         }
-        Ok(_) => Ok(None),
         Err(e) if nobody(&e) => Ok(None),
         Err(e) => Err(e),
     });

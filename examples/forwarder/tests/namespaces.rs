@@ -7,11 +7,12 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::net::UdpSocket;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_spillgate-forwarder");
@@ -22,8 +23,15 @@ const BPS: f64 = 4e6;
 const BULK: usize = 1000;
 /// IP packets of the flow beside it: one in 10 ms.
 const SPARSE: usize = 100;
-/// Headers of IPv4 and UDP.
-const HEADERS: usize = 28;
+/// Addresses of the two ends.
+const V4: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(10, 9, 0, 1)),
+    IpAddr::V4(Ipv4Addr::new(10, 9, 0, 2)),
+];
+const V6: [IpAddr; 2] = [
+    IpAddr::V6(Ipv6Addr::new(0xfd09, 0, 0, 0, 0, 0, 0, 1)),
+    IpAddr::V6(Ipv6Addr::new(0xfd09, 0, 0, 0, 0, 0, 0, 2)),
+];
 const RUN: Duration = Duration::from_secs(2);
 
 fn ip(arguments: &str) -> bool {
@@ -86,10 +94,11 @@ impl Net {
         // Its reports go on somewhere.
         std::thread::spawn(move || said.lines().for_each(drop));
         // Each device in the namespace of its own name.
-        for (name, address) in net.names.iter().zip(["10.9.0.1", "10.9.0.2"]) {
+        for (name, host) in net.names.iter().zip([1, 2]) {
             for wanted in [
                 format!("link set {name} netns {name}"),
-                format!("-n {name} addr add {address}/30 dev {name}"),
+                format!("-n {name} addr add 10.9.0.{host}/30 dev {name}"),
+                format!("-n {name} addr add fd09::{host}/64 dev {name} nodad"),
                 format!("-n {name} link set {name} up"),
             ] {
                 assert!(ip(&wanted), "ip {wanted}");
@@ -111,12 +120,22 @@ impl Net {
         })
     }
 
-    fn socket(&self, end: usize, address: &str) -> UdpSocket {
+    fn socket(&self, end: usize, address: IpAddr, port: u16) -> UdpSocket {
+        let address = SocketAddr::new(address, port);
         self.inside(end, || UdpSocket::bind(address).unwrap())
     }
 
     /// What the kernel of the receiving end counts about IP, by name: `InCEPkts`, `InHdrErrors`.
-    fn kernel_counts(&self, name: &str) -> u64 {
+    fn kernel_counts(&self, version6: bool, name: &str) -> u64 {
+        if version6 {
+            let read = || std::fs::read_to_string("/proc/thread-self/net/snmp6").unwrap();
+            let text = self.inside(1, read);
+            let mut lines = text.lines().map(str::split_whitespace);
+            let found = lines.find_map(|mut words| {
+                (words.next()? == format!("Ip6{name}")).then(|| words.next())?
+            });
+            return found.unwrap().parse().unwrap();
+        }
         let read = || {
             ["snmp", "netstat"]
                 .map(|f| std::fs::read_to_string(format!("/proc/thread-self/net/{f}")).unwrap())
@@ -144,20 +163,24 @@ struct Outcome {
 }
 
 /// Sends both flows for [`RUN`] from one namespace to the other.
-fn through(net: &Net, ecn_capable: bool) -> Outcome {
-    let to = "10.9.0.2:9001";
-    let receiver = net.socket(1, to);
+fn through(net: &Net, [from, to]: [IpAddr; 2], ecn_capable: bool) -> Outcome {
+    let headers = if to.is_ipv6() { 48 } else { 28 };
+    let receiver = net.socket(1, to, 9001);
+    let to = SocketAddr::new(to, 9001);
     let patience = Some(Duration::from_millis(500));
     receiver.set_read_timeout(patience).unwrap();
-    let [bulk, sparse] = [1, 2].map(|port| net.socket(0, &format!("10.9.0.1:{port}")));
+    let [bulk, sparse] = [1, 2].map(|port| net.socket(0, from, port));
     if ecn_capable {
         // ECT(0).
-        rustix::net::sockopt::set_ip_tos(&bulk, 2).unwrap();
+        match to.is_ipv6() {
+            true => sockopt::set_ipv6_tclass(&bulk, 2).unwrap(),
+            false => sockopt::set_ip_tos(&bulk, 2).unwrap(),
+        }
     }
     let begun = Instant::now();
     let sender = std::thread::spawn(move || {
         let stamped = |kind: u8, len: usize| {
-            let mut payload = vec![kind; len - HEADERS];
+            let mut payload = vec![kind; len - headers];
             payload[1..9].copy_from_slice(&(begun.elapsed().as_nanos() as u64).to_le_bytes());
             payload
         };
@@ -181,7 +204,7 @@ fn through(net: &Net, ecn_capable: bool) -> Outcome {
     while let Ok((n, from)) = receiver.recv_from(&mut buffer) {
         let now = begun.elapsed();
         if now < RUN {
-            out.bytes += n + HEADERS;
+            out.bytes += n + headers;
         }
         let sent = u64::from_le_bytes(buffer[1..9].try_into().unwrap());
         let sent = Duration::from_nanos(sent);
@@ -194,11 +217,11 @@ fn through(net: &Net, ecn_capable: bool) -> Outcome {
     }
     sender.join().unwrap();
     // Addresses and ports are those of the sender: packets go through as they are.
-    assert!(last_from.unwrap().to_string().starts_with("10.9.0.1:"));
+    assert_eq!(last_from.unwrap().ip(), from);
     out.sparse.sort();
-    out.marked = net.kernel_counts("InCEPkts");
+    out.marked = net.kernel_counts(to.is_ipv6(), "InCEPkts");
     // A checksum that is wrong would be one.
-    assert_eq!(net.kernel_counts("InHdrErrors"), 0);
+    assert_eq!(net.kernel_counts(to.is_ipv6(), "InHdrErrors"), 0);
     out
 }
 
@@ -221,26 +244,28 @@ fn assert_rate(bytes: usize) {
 
 #[test]
 fn fair_queueing_keeps_a_sparse_flow_fast_and_marks() {
-    let Some(net) = Net::new("q", "fq-codel") else {
-        return;
-    };
-    let out = through(&net, true);
-    assert_rate(out.bytes);
-    // It waits for the packet on the wire, and one more if it came while that was chosen; the median, since a busy machine
-    // wakes late.
-    let bound = 2 * on_the_wire(BULK) + on_the_wire(SPARSE);
-    assert!(median(&out.sparse) <= bound, "{:?}", median(&out.sparse));
-    // The bulk flow says that it understands marks, so CoDel drops none of it.
-    assert!(out.marked > 0);
-    // Twice the rate has filled no queue of 10,240 packets: nothing else is lost.
-    assert_eq!(out.bulk_received, RUN.as_millis() as usize);
-    // The other way there is no bottleneck.
-    let [answer, heard] = [net.socket(1, "10.9.0.2:7"), net.socket(0, "10.9.0.1:7")];
-    heard
-        .set_read_timeout(Some(Duration::from_secs(2)))
-        .unwrap();
-    answer.send_to(b"back", "10.9.0.1:7").unwrap();
-    assert_eq!(heard.recv(&mut [0; 9]).unwrap(), 4);
+    for (tag, ends) in [("q", V4), ("s", V6)] {
+        let Some(net) = Net::new(tag, "fq-codel") else {
+            return;
+        };
+        let out = through(&net, ends, true);
+        assert_rate(out.bytes);
+        // It waits for the packet on the wire, and one more if it came while that was chosen; the median, since a
+        // busy machine wakes late.
+        let bound = 2 * on_the_wire(BULK) + on_the_wire(SPARSE);
+        let waited = median(&out.sparse);
+        assert!(waited <= bound, "{waited:?} {ends:?}");
+        // The bulk flow says that it understands marks, so CoDel drops none of it.
+        assert!(out.marked > 0, "{ends:?}");
+        // Twice the rate has filled no queue of 10,240 packets: nothing else is lost.
+        assert_eq!(out.bulk_received, RUN.as_millis() as usize);
+        // The other way there is no bottleneck.
+        let [heard, answer] = [0, 1].map(|end| net.socket(end, ends[end], 7));
+        let patience = Some(Duration::from_secs(2));
+        heard.set_read_timeout(patience).unwrap();
+        answer.send_to(b"back", (ends[0], 7)).unwrap();
+        assert_eq!(heard.recv(&mut [0; 9]).unwrap(), 4);
+    }
 }
 
 #[test]
@@ -249,7 +274,7 @@ fn a_fifo_makes_a_sparse_flow_wait_behind_the_bulk_flow() {
     let Some(net) = Net::new("f", r#"{"fifo": {"limit": "100 kB"}}"#) else {
         return;
     };
-    let out = through(&net, false);
+    let out = through(&net, V4, false);
     assert_rate(out.bytes);
     assert_eq!(out.marked, 0);
     let full = on_the_wire(100_000);

@@ -132,7 +132,7 @@ fn mistakes_are_explained() {
         (vec!["--to", "127.0.0.1:9"], "--rate is missing"),
         (
             vec!["--to", "here", "--rate", "8Mb/s"],
-            "`here` is no IPv4 address",
+            "`here` is no address with a port",
         ),
         (
             vec!["--to", "127.0.0.1:9", "--rate", "8"],
@@ -141,6 +141,10 @@ fn mistakes_are_explained() {
         (
             vec!["--to", "127.0.0.1:9", "--rate", "8Mb/s", "--policy", "red"],
             "unknown variant `red`",
+        ),
+        (
+            vec!["--to", "[::1]:9", "--rate", "8Mb/s"],
+            "--listen 127.0.0.1:9000 and --to [::1]:9 are of two IP versions",
         ),
         (vec!["--speed", "1"], "`--speed` is no option"),
         (vec!["--to"], "--to needs a value"),

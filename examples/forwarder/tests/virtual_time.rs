@@ -1,16 +1,17 @@
 //! The bottleneck on a clock of the test.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use spillgate_core::{Dur, Ecn, Rate, Time};
 use spillgate_forwarder::ip::UDP_HEADERS;
 use spillgate_forwarder::{Bottleneck, Header};
 
-const TO: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9001);
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const TO: SocketAddr = SocketAddr::new(HOST, 9001);
 
 /// A datagram from a port of this machine comes.
 fn put(b: &mut Bottleneck, now: Time, port: u16, payload: Vec<u8>) {
-    let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+    let from = SocketAddr::new(HOST, port);
     b.put(now, &Header::of_datagram(from, TO, payload.len()), payload);
 }
 
@@ -157,7 +158,7 @@ fn marks_come_out() {
     let mut marked = 0;
     for ms in 0..1000 {
         for port in [1, 1] {
-            let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+            let from = SocketAddr::new(HOST, port);
             let header = Header {
                 ecn: Ecn::Ect0,
                 ..Header::of_datagram(from, TO, 1000 - UDP_HEADERS)

@@ -376,8 +376,8 @@ pub(crate) fn packets() -> impl Strategy<Value = Vec<(FlowKey, Dscp)>> {
     let packet = packet.prop_map(|(src, dst, protocol, sport, dport, dscp)| {
         (
             FlowKey {
-                src,
-                dst,
+                src: src.into(),
+                dst: dst.into(),
                 protocol,
                 sport,
                 dport,

@@ -39,10 +39,11 @@ impl Filter {
         let net = |n: Option<(u32, u32)>, a: std::net::Ipv4Addr| {
             n.is_none_or(|(addr, mask)| u32::from(a) & mask == addr)
         };
+        let [src, dst] = key.ipv4().unwrap();
         self.words_take(key, dscp)
             && self.protocol.is_none_or(|p| p == key.protocol)
-            && net(self.src, key.src)
-            && net(self.dst, key.dst)
+            && net(self.src, src)
+            && net(self.dst, dst)
             && within(self.sport, key.sport)
             && within(self.dport, key.dport)
             && self.tos.is_none_or(|(v, m)| (dscp.value() << 2) & m == v)
@@ -52,12 +53,13 @@ impl Filter {
 impl Filter {
     /// Compares the words of a header of 20 B as the kernel does.
     fn words_take(&self, key: &FlowKey, dscp: Dscp) -> bool {
+        let [src, dst] = key.ipv4().unwrap();
         let mut header = [0_u8; 24];
         header[0] = 0x45;
         header[1] = dscp.value() << 2;
         header[9] = key.protocol;
-        header[12..16].copy_from_slice(&key.src.octets());
-        header[16..20].copy_from_slice(&key.dst.octets());
+        header[12..16].copy_from_slice(&src.octets());
+        header[16..20].copy_from_slice(&dst.octets());
         header[20..22].copy_from_slice(&key.sport.to_be_bytes());
         header[22..24].copy_from_slice(&key.dport.to_be_bytes());
         self.words.iter().all(|&(value, mask, at, width)| {

@@ -6,6 +6,8 @@
 //! Made up, as nothing in a run depends on them: MAC addresses, TTL, TCP's window and urgent pointer.
 //! Label values are one for each way and each VPN (`MplsPlan::label_values`).
 
+use std::net::Ipv4Addr;
+
 use spillgate_core::{FlowKey, Packet, Time};
 use spillgate_endpoints::tcp::{Flags, Segment};
 
@@ -94,10 +96,15 @@ fn ipv4(out: &mut Vec<u8>, packet: &Packet, key: &FlowKey) {
     out.extend((packet.seq as u16).to_be_bytes());
     // Do not fragment.
     out.extend([0x40, 0, 64, key.protocol, 0, 0]);
-    out.extend(key.src.octets());
-    out.extend(key.dst.octets());
+    for address in addresses(key) {
+        out.extend(address.octets());
+    }
     let sum = checksum(&out[begin..], 0);
     out[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
+}
+
+fn addresses(key: &FlowKey) -> [Ipv4Addr; 2] {
+    key.ipv4().expect("flows of a simulation are of IPv4")
 }
 
 fn ecn_bits(packet: &Packet) -> u8 {
@@ -196,7 +203,7 @@ fn checksum(bytes: &[u8], before: u32) -> u16 {
 
 /// The checksum over pseudo-header, header and a payload of zeros.
 fn transport_checksum(key: &FlowKey, len: usize, header: &[u8]) -> u16 {
-    let [a, b] = [key.src, key.dst].map(|ip| {
+    let [a, b] = addresses(key).map(|ip| {
         let ip = u32::from(ip);
         (ip >> 16) + (ip & 0xffff)
     });

@@ -21,8 +21,8 @@ pub(crate) fn rate(bps: u64) -> Rate {
 pub(crate) fn flows() -> Arc<[FlowKey]> {
     (0..8)
         .map(|i: u16| FlowKey {
-            src: Ipv4Addr::new(10, 0, 0, i as u8),
-            dst: Ipv4Addr::new(10, 1, 0, 1),
+            src: Ipv4Addr::new(10, 0, 0, i as u8).into(),
+            dst: Ipv4Addr::new(10, 1, 0, 1).into(),
             protocol: if i % 2 == 0 { 17 } else { 6 },
             sport: 40_000 + i,
             dport: 5_000 + i,

@@ -182,8 +182,8 @@ fn expand(
                 false => None,
             },
             key: FlowKey {
-                src: Ipv4Addr::from(src),
-                dst: t.dst.unwrap_or_else(|| address(to)),
+                src: Ipv4Addr::from(src).into(),
+                dst: t.dst.unwrap_or_else(|| address(to)).into(),
                 protocol: t.protocol,
                 sport: port(spec.sport, (EPHEMERAL.0 + number % EPHEMERAL.1) as u16),
                 dport: port(spec.dport, DPORT),
