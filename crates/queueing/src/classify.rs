@@ -132,13 +132,30 @@ fn column(packet: &Packet) -> usize {
     }
 }
 
+/// The flows that are known, by number: those that were told together, then those that came later.
+#[derive(Clone, Debug, Default)]
+struct Keys {
+    told: Arc<[FlowKey]>,
+    later: Vec<FlowKey>,
+}
+
+impl Keys {
+    fn get(&self, flow: u32) -> Option<&FlowKey> {
+        let flow = flow as usize;
+        match flow.checked_sub(self.told.len()) {
+            None => self.told.get(flow),
+            Some(later) => self.later.get(later),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Cache {
     /// The DSCP alone decides.
     ByDscp(Box<Row>),
     /// Rows by flow, made when its first packet comes.
     ByFlow {
-        flows: Arc<[FlowKey]>,
+        keys: Keys,
         row_of: Vec<u32>,
         rows: Vec<Row>,
     },
@@ -149,7 +166,7 @@ enum Cache {
 /// A cache for conditions on what is in no header.
 #[derive(Clone, Debug, Default)]
 struct ByMarks {
-    flows: Arc<[FlowKey]>,
+    keys: Keys,
     /// Names of links by number.
     links: Arc<[String]>,
     /// Whether conditions look at addresses.
@@ -159,12 +176,20 @@ struct ByMarks {
 
 impl ByMarks {
     fn route(&mut self, rules: &Rules, packet: &Packet) -> u16 {
-        let flow = if self.by_flow { packet.flow } else { 0 };
         let (cos, marks) = (packet.cos, packet.marks());
+        let flow = match self.by_flow {
+            true if self.keys.get(packet.flow).is_none() => {
+                // It may become known.
+                let seen = Seen::of(cos, marks, &self.links);
+                return rules.route(View::of(column(packet), &NONE), &seen);
+            }
+            true => packet.flow,
+            false => 0,
+        };
         let row = self.rows.entry((flow, cos, marks));
         let cell = &mut row.or_insert_with(|| Box::new([UNKNOWN; COLUMNS]))[column(packet)];
         if *cell == UNKNOWN {
-            let key = self.flows.get(packet.flow as usize).unwrap_or(&NONE);
+            let key = self.keys.get(packet.flow).unwrap_or(&NONE);
             let seen = Seen::of(cos, marks, &self.links);
             *cell = rules.route(View::of(column(packet), key), &seen);
         }
@@ -198,7 +223,7 @@ impl Classifier {
             }))
         } else if by_flow {
             Cache::ByFlow {
-                flows: Arc::from([]),
+                keys: Keys::default(),
                 row_of: Vec::new(),
                 rows: Vec::new(),
             }
@@ -214,22 +239,43 @@ impl Classifier {
     }
 
     /// Tells the flows' addresses.
-    pub(crate) fn attach(&mut self, keys: &Arc<[FlowKey]>) {
+    pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
+        let told = Keys {
+            told: Arc::clone(flows),
+            later: Vec::new(),
+        };
         match &mut self.cache {
             Cache::ByDscp(_) => {}
-            Cache::ByFlow {
-                flows,
-                row_of,
-                rows,
-            } => {
-                *flows = Arc::clone(keys);
-                *row_of = vec![NO_ROW; keys.len()];
+            Cache::ByFlow { keys, row_of, rows } => {
+                *keys = told;
+                *row_of = vec![NO_ROW; flows.len()];
                 rows.clear();
             }
             Cache::Marked(by) => {
-                by.flows = Arc::clone(keys);
+                by.keys = told;
                 by.rows.clear();
             }
+        }
+    }
+
+    /// One flow more, of the next number.
+    pub(crate) fn add_flow(&mut self, key: FlowKey) {
+        match &mut self.cache {
+            Cache::ByDscp(_) => {}
+            Cache::ByFlow { keys, row_of, .. } => {
+                keys.later.push(key);
+                row_of.push(NO_ROW);
+            }
+            Cache::Marked(by) => by.keys.later.push(key),
+        }
+    }
+
+    /// Whether a condition asks for addresses, protocol or ports.
+    pub(crate) fn looks_at_flow(&self) -> bool {
+        match &self.cache {
+            Cache::ByDscp(_) => false,
+            Cache::ByFlow { .. } => true,
+            Cache::Marked(by) => by.by_flow,
         }
     }
 
@@ -251,11 +297,7 @@ impl Classifier {
         let column = column(packet);
         match &mut self.cache {
             Cache::ByDscp(row) => row[column],
-            Cache::ByFlow {
-                flows,
-                row_of,
-                rows,
-            } => {
+            Cache::ByFlow { keys, row_of, rows } => {
                 let Some(row) = row_of.get_mut(packet.flow as usize) else {
                     // Not one of the flows that were announced.
                     return self.rules.route(View::of(column, &NONE), &Seen::default());
@@ -266,7 +308,7 @@ impl Classifier {
                 }
                 let cell = &mut rows[*row as usize][column];
                 if *cell == UNKNOWN {
-                    let view = View::of(column, &flows[packet.flow as usize]);
+                    let view = View::of(column, keys.get(packet.flow).unwrap_or(&NONE));
                     *cell = self.rules.route(view, &Seen::default());
                 }
                 *cell

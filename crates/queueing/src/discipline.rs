@@ -37,6 +37,8 @@ pub struct Discipline {
     total: Total,
     /// What it was built from; none for what does not depend on the rate.
     origin: Option<Arc<Origin>>,
+    /// How many flows it knows.
+    flows: usize,
 }
 
 impl Discipline {
@@ -47,6 +49,7 @@ impl Discipline {
             stats: vec![LeafStats::default(); leaves],
             total: Total::default(),
             origin,
+            flows: 0,
         }
     }
 
@@ -55,12 +58,35 @@ impl Discipline {
     }
 
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
+        self.flows = flows.len();
         self.engine.attach(flows, lists);
     }
 
-    /// The flows are these from now on, by [`Packet::flow`]: for a driver that meets them as their packets
-    /// come. Those that were known keep their places, new ones follow behind them; what waits is not
-    /// touched. Cost: O(n) in the flows.
+    /// One flow more, for a driver that meets flows as their packets come: the number that its packets are to
+    /// carry ([`Packet::flow`]). What waits is not touched. Cost: O(1), amortized.
+    ///
+    /// [`crate::FlowNumbers`] does this for each flow that is new.
+    pub fn add_flow(&mut self, key: FlowKey) -> u32 {
+        let flow = self.flows as u32;
+        self.flows += 1;
+        self.engine.add_flow(key, self.flows);
+        flow
+    }
+
+    /// How many flows it knows: those it was built with, and those announced since.
+    pub fn flows(&self) -> usize {
+        self.flows
+    }
+
+    /// Packets that came of flows which the discipline does not know, though its classes or policers ask for
+    /// addresses, protocol or ports. These are classified as if of protocol 0 between two addresses 0.0.0.0: by
+    /// DSCP, and else into `class-default`. A driver that forgets no flow counts none.
+    pub fn unknown(&self) -> u64 {
+        self.engine.unknown()
+    }
+
+    /// The flows are these from now on, by [`Packet::flow`], all at once. Those that were known keep their places,
+    /// new ones follow behind them; what waits is not touched. Cost: O(n) in the flows.
     pub fn announce(&mut self, flows: &Arc<[FlowKey]>) {
         self.attach(flows, &mut SharedLists::new());
     }

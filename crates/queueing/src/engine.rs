@@ -30,6 +30,12 @@ pub(crate) trait Schedule {
     }
     /// Tells the flows, and the lists that the world's links share.
     fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
+    /// Tells one flow more, which makes `n`.
+    fn add_flow(&mut self, key: FlowKey, n: usize);
+    /// Packets that came of flows that are not known, though conditions ask for addresses or ports.
+    fn unknown(&self) -> u64 {
+        0
+    }
     /// Tells the names of the links, by number.
     fn attach_links(&mut self, _names: &Arc<[String]>) {}
     /// Whether packets are classified by what is in no header.
@@ -112,6 +118,12 @@ macro_rules! engines {
             }
             fn attach(&mut self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) {
                 match self { $(Self::$variant(e) => e.attach(flows, lists),)+ }
+            }
+            fn add_flow(&mut self, key: FlowKey, n: usize) {
+                match self { $(Self::$variant(e) => Schedule::add_flow(e, key, n),)+ }
+            }
+            fn unknown(&self) -> u64 {
+                match self { $(Self::$variant(e) => Schedule::unknown(e),)+ }
             }
             fn attach_links(&mut self, names: &Arc<[String]>) {
                 match self { $(Self::$variant(e) => e.attach_links(names),)+ }
@@ -236,6 +248,10 @@ impl Schedule for Leaf {
         self.expect_flows(flows.len());
     }
 
+    fn add_flow(&mut self, _: FlowKey, n: usize) {
+        self.expect_flows(n);
+    }
+
     fn retune(&mut self, _: Time, fresh: Self) {
         self.retune(fresh);
     }
@@ -264,6 +280,10 @@ impl Schedule for Pgps {
 
     fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut SharedLists) {
         self.expect_flows(flows.len());
+    }
+
+    fn add_flow(&mut self, _: FlowKey, n: usize) {
+        self.expect_flows(n);
     }
 
     fn retune(&mut self, now: Time, fresh: Self) {

@@ -7,8 +7,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{BPS, Preset, flows, packet, policies, presets, rate, resolve};
-use spillgate_core::{Drops, Rng, Time};
-use spillgate_queueing::{FlowNumbers, Recipe};
+use spillgate_core::{Cos, Drops, FlowKey, Packet, Rng, Time};
+use spillgate_queueing::{Discipline, FlowNumbers, Recipe};
 
 /// What leaves and what is lost, in order, when the flows are told first or one by one.
 fn run(preset: &Preset, later: bool) -> Vec<(u64, bool)> {
@@ -76,6 +76,78 @@ fn a_shared_list_learns_of_flows_that_come_later() {
         };
         assert_eq!(run(&preset, false), run(&preset, true), "{mechanism}");
     }
+}
+
+/// Packets of flows that a driver forgot to announce are counted where a class or a policer asks for addresses or
+/// ports, and nowhere else. Once announced, the flow is classified by what it is.
+#[test]
+fn forgotten_flows_are_counted() {
+    let classes = |first: &str| {
+        format!(r#"{{"main": {{"class-based": {{"classes": [{{"name": "a", {first}}}]}}}}}}"#)
+    };
+    let police =
+        r#""police": {"rate": "1 Mb/s", "conform_color": {"dport": 5000}, "exceed": "transmit"}"#;
+    for (json, counts) in [
+        (classes(r#""match": {"sport": 40000}"#), true),
+        (classes(r#""match": {"not": {"dport": 1}}"#), true),
+        (
+            classes(r#""match": {"all": [{"cos": 0}, {"sport": 40000}]}"#),
+            true,
+        ),
+        (
+            classes(&format!(r#""match": {{"dscp": "ef"}}, {police}"#)),
+            true,
+        ),
+        (classes(r#""match": {"dscp": "ef"}"#), false),
+        (classes(r#""match": {"cos": 0}"#), false),
+        (r#"{"main": {"drr": {}}}"#.to_owned(), false),
+        (r#"{"main": {"wfq": {}}}"#.to_owned(), false),
+        (r#"{"main": {"fifo": {}}}"#.to_owned(), false),
+    ] {
+        let (recipe, _) = resolve(&json, BPS).unwrap();
+        let mut port = recipe.build(&Arc::from([]));
+        let (mut rng, mut drops) = (Rng::from_key(3), Drops::new());
+        let mut offer = |port: &mut Discipline, mut p: Packet| {
+            p.cos = Cos::of(0);
+            port.enqueue(Time::ZERO, p, &mut rng, &mut drops);
+            assert!(drops.as_slice().is_empty(), "{json}");
+            let found = port.dequeue(Time::ZERO, &mut rng, &mut drops).unwrap();
+            (found.leaf, port.unknown())
+        };
+        assert_eq!(port.unknown(), 0);
+        let (_, unknown) = offer(&mut port, packet(0, 0, 100));
+        assert_eq!(unknown, u64::from(counts), "{json}");
+        // Of a labelled packet nobody sees the addresses.
+        let mut labelled = packet(0, 1, 100);
+        labelled.labels.push(3);
+        assert_eq!(offer(&mut port, labelled).1, unknown, "{json}");
+        assert_eq!(port.add_flow(flows()[0]), 0);
+        let (found, after) = offer(&mut port, packet(0, 2, 100));
+        assert_eq!((found, after), (0, unknown), "{json}");
+    }
+}
+
+/// Sixteen times the flows take about sixteen times the time.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it is about time")]
+fn announcing_takes_no_longer_with_many_flows() {
+    let json = r#"{"main": {"class-based": {"classes": [{"name": "a", "match": {"sport": 1}, "drr": {}}]}}}"#;
+    let (recipe, _) = resolve(json, BPS).unwrap();
+    let took = |n: u32| {
+        let begun = std::time::Instant::now();
+        let mut port = recipe.build(&Arc::from([]));
+        let mut numbers = FlowNumbers::new();
+        for i in 0..n {
+            let src = std::net::Ipv4Addr::from(i).into();
+            numbers.announce(FlowKey { src, ..flows()[0] }, &mut port);
+        }
+        assert_eq!(port.flows(), n as usize);
+        begun.elapsed()
+    };
+    let least = |n| (0..3).map(|_| took(n)).min().unwrap();
+    let (few, many) = (least(2_000), least(32_000));
+    // 16 times, and the logarithm; 256 times if they were copied.
+    assert!(many < few * 64, "{few:?} {many:?}");
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn the_first_class_that_matches_wins() {
     assert_eq!(leaves, ["c0", "c2", "c1", "c2", "c1", "c2", "c1", "c2"]);
 }
 
-/// The cache is by flow and DSCP: a flow that changes its DSCP changes its class,
-/// and a flow that nobody announced is matched by DSCP alone.
+/// The cache is by flow and DSCP: a flow that changes its DSCP changes its class. A flow that nobody announced
+/// is matched by DSCP alone, and counted.
 #[test]
 fn classification_follows_the_packet_not_the_flow() {
     let mut d = classifier(&[r#"{"dscp": "ef", "sport": 40000}"#, r#"{"dscp": "cs1"}"#]);
@@ -146,12 +146,14 @@ fn classification_follows_the_packet_not_the_flow() {
         dscp: dscp.parse::<Dscp>().unwrap(),
         ..packet(flow, 0, 100)
     };
-    for _ in 0..2 {
+    for round in 0..2 {
         assert_eq!(outcome(&mut d, with(0, "ef")), "c0 ef");
         assert_eq!(outcome(&mut d, with(0, "cs1")), "c1 cs1");
         assert_eq!(outcome(&mut d, with(1, "ef")), "class-default ef");
+        assert_eq!(d.unknown(), 2 * round);
         assert_eq!(outcome(&mut d, with(1_000_000, "cs1")), "c1 cs1");
         assert_eq!(outcome(&mut d, with(1_000_000, "ef")), "class-default ef");
+        assert_eq!(d.unknown(), 2 * round + 2);
     }
 }
 

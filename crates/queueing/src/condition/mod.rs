@@ -71,6 +71,18 @@ impl Step {
         }
     }
 
+    /// One flow more, of the next number.
+    pub(crate) fn add_flow(&mut self, key: FlowKey) {
+        if let Self::Police(p) = self {
+            p.add_flow(key);
+        }
+    }
+
+    /// Whether it asks for addresses, protocol or ports.
+    pub(crate) fn looks_at_flow(&self) -> bool {
+        matches!(self, Self::Police(p) if p.looks_at_flow())
+    }
+
     /// Whether it asks for what is in no header.
     pub(crate) fn looks_at_marks(&self) -> bool {
         matches!(self, Self::Police(p) if p.looks_at_marks())

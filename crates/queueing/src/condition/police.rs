@@ -234,6 +234,16 @@ impl Policer {
         }
     }
 
+    pub(crate) fn add_flow(&mut self, key: FlowKey) {
+        if let Some(c) = &mut self.colors {
+            c.0.add_flow(key);
+        }
+    }
+
+    pub(crate) fn looks_at_flow(&self) -> bool {
+        self.colors.as_ref().is_some_and(|c| c.0.looks_at_flow())
+    }
+
     pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
         if let Some(c) = &mut self.colors {
             c.0.attach_links(names);

@@ -221,6 +221,12 @@ impl Fan {
         Some((list, mechanism))
     }
 
+    fn expect_flows(&mut self, n: usize) {
+        self.queue.expect_flows(n);
+        self.mechanism.expect_flows(n);
+        self.list.with(|l| l.expect_flows(n));
+    }
+
     #[inline]
     fn tx_time(&mut self, len: u32) -> Dur {
         if len != self.last_tx.0 {
@@ -305,10 +311,11 @@ impl Schedule for Fan {
             let aged = self.mechanism.asks_age();
             self.member = self.list.with(|l| l.join(aged));
         }
-        let n = flows.len();
-        self.queue.expect_flows(n);
-        self.mechanism.expect_flows(n);
-        self.list.with(|l| l.expect_flows(n));
+        self.expect_flows(flows.len());
+    }
+
+    fn add_flow(&mut self, _: FlowKey, n: usize) {
+        self.expect_flows(n);
     }
 
     fn renew(&mut self, now: Time, flow: u32) {

@@ -28,6 +28,7 @@ mod divide;
 pub(crate) mod parts;
 mod resolve;
 mod shares;
+mod told;
 
 use std::sync::Arc;
 
@@ -126,6 +127,10 @@ pub(crate) struct Tree {
     names: Arc<[String]>,
     /// The step that refused a packet last; none if a shaper's burst did.
     refused_by: Option<u16>,
+    /// How many flows are known where conditions ask for them; [`u32::MAX`] where none does.
+    known: u32,
+    /// Packets that came of others.
+    unknown: u64,
 }
 
 /// A packet that may leave: its leaf and its length.
@@ -343,6 +348,9 @@ impl Class {
 impl Schedule for Tree {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {
+        if packet.flow >= self.known {
+            self.note_unknown(&packet);
+        }
         let route = self.routes[usize::from(self.classifier.route(&packet))];
         packet.leaf = route.leaf;
         cx.offered(&packet);
@@ -424,32 +432,23 @@ impl Schedule for Tree {
     }
 
     fn attach(&mut self, flows: &Arc<[FlowKey]>, _: &mut crate::fan::SharedLists) {
-        self.classifier.attach(flows);
-        self.steps.iter_mut().for_each(|s| s.attach(flows));
-        self.leaves
-            .iter_mut()
-            .for_each(|l| l.expect_flows(flows.len()));
+        self.attach(flows);
+    }
+
+    fn add_flow(&mut self, key: FlowKey, n: usize) {
+        self.add_flow(key, n);
+    }
+
+    fn unknown(&self) -> u64 {
+        self.unknown
     }
 
     fn retune(&mut self, now: Time, fresh: Self) {
-        for (class, f) in self.classes.iter_mut().zip(&fresh.classes) {
-            class.per_byte = f.per_byte;
-        }
-        for (shaper, f) in self.shapers.iter_mut().zip(&fresh.shapers) {
-            shaper.retune(now, f);
-        }
-        for (step, f) in self.steps.iter_mut().zip(&fresh.steps) {
-            step.retune(now, f);
-        }
-        for (leaf, f) in self.leaves.iter_mut().zip(fresh.leaves) {
-            leaf.retune(f);
-        }
-        self.places = fresh.places;
+        self.retune(now, fresh);
     }
 
     fn attach_links(&mut self, names: &Arc<[String]>) {
-        self.classifier.attach_links(names);
-        self.steps.iter_mut().for_each(|s| s.attach_links(names));
+        self.attach_links(names);
     }
 
     fn looks_at_marks(&self) -> bool {

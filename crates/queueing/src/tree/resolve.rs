@@ -50,7 +50,7 @@ pub(crate) fn resolve(
     };
     b.policy(spec, at, scope.rate.into(), around)?;
     b.classification(0, &[], at)?;
-    Ok(Tree {
+    let mut tree = Tree {
         classifier: Classifier::new(b.rules),
         routes: b.routes,
         route_steps: b.route_steps,
@@ -63,7 +63,13 @@ pub(crate) fn resolve(
         arrivals: 0,
         names: b.names.into(),
         refused_by: None,
-    })
+        known: u32::MAX,
+        unknown: 0,
+    };
+    if tree.looks_at_flow() {
+        tree.known = 0;
+    }
+    Ok(tree)
 }
 
 /// What surrounds a policy.
