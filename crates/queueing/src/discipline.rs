@@ -5,6 +5,7 @@ use std::sync::Arc;
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rate, Rng, Time};
 
 use crate::aqm::{Aqm, ArrivalAqm};
+use crate::custom::{Custom, CustomDiscipline};
 use crate::engine::{Engine, Schedule};
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -51,6 +52,11 @@ impl Discipline {
             origin,
             flows: 0,
         }
+    }
+
+    /// A discipline of your own, without flows.
+    pub fn custom(discipline: Box<dyn CustomDiscipline>) -> Self {
+        Self::new(Engine::Custom(Custom::new(discipline)), None)
     }
 
     pub(crate) fn leaves_mut(&mut self) -> &mut [Leaf] {
@@ -102,11 +108,16 @@ impl Discipline {
     /// - Averages, drop probabilities, virtual times, lists of flows and counters stay. The fair rate of flow
     ///   admission is what was measured, at most the new rate, and stays that of an idle link if it was.
     ///
+    /// AQMs of your own stay as they are; a discipline of your own is told.
+    ///
     /// What is on the wire is the driver's: [`Discipline::transmits_until`] tells of a new end.
     ///
     /// # Errors
     /// If the policy cannot be built for this rate. The discipline is as before.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Result<Vec<String>, BuildError> {
+        if let Engine::Custom(custom) = &mut self.engine {
+            custom.set_rate(now, rate);
+        }
         let Some(origin) = &self.origin else {
             return Ok(Vec::new());
         };

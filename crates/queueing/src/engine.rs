@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Time};
 
+use crate::custom::Custom;
 use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::admission::Fan;
 use crate::fan::{AdmissionState, SharedLists, Wait};
@@ -184,6 +185,7 @@ engines! {
     Flows => Leaf,
     ClassBased => Tree,
     Fan => Fan,
+    Custom => Custom,
 }
 
 /// Gives a packet up that belongs to `leaf`.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Lossy, Managed, Turn};
+use crate::aqm::{Aqm, Backlog, Custom, Managed, Turn};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::{FlowQueue, Offered};
 use crate::sched::flow_wfq::{Admission, Conversations};
@@ -159,12 +159,20 @@ impl Leaf {
         }
     }
 
-    /// Has a queue that is first in, first out lose packets at departure.
-    pub(crate) fn lose(&mut self, lossy: Lossy) {
-        if let Queue::Ring(ring) | Queue::Judged(ring) = &mut self.queue {
-            self.queue = Queue::Judged(std::mem::take(ring));
-            self.aqm = Some(Aqm::Lossy(Managed::new(lossy)));
+    /// Puts its queue, in which nothing waits, under this AQM and no other; whether it takes one.
+    pub(crate) fn manage(&mut self, aqm: Custom) -> bool {
+        match &mut self.queue {
+            Queue::Ring(ring) | Queue::Judged(ring) => {
+                self.queue = Queue::Judged(std::mem::take(ring));
+                self.aqm = Some(Aqm::Custom(Managed::new(aqm)));
+            }
+            Queue::Flows(flows) => {
+                *flows = flows.under(aqm);
+                self.aqm = None;
+            }
+            Queue::Fair(_) => return false,
         }
+        true
     }
 
     pub(crate) fn fifo(bound: Bound, aqm: Option<Aqm>) -> Self {

@@ -4,6 +4,7 @@
 pub mod aqm;
 mod classify;
 mod condition;
+mod custom;
 mod discipline;
 mod engine;
 mod evidence;
@@ -20,9 +21,10 @@ mod stats;
 pub mod testkit;
 mod tree;
 
-pub use aqm::ArrivalAqm;
+pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw};
 pub use classify::{Seen, View};
 pub use condition::{Conditioner, InputRecipe};
+pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused, Waited};
 pub use fan::{AdmissionState, SharedLists, Wait};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Limit, Rate, Time};
 
+use crate::aqm::{Custom, CustomAqm};
 use crate::discipline::Discipline;
 use crate::engine::Engine;
 use crate::fan::SharedLists;
@@ -259,6 +260,35 @@ impl Recipe {
     pub fn of(spec: DisciplineSpec, rate: Rate) -> Result<(Self, Vec<String>), BuildError> {
         let policies = BTreeMap::from([("policy".to_owned(), spec)]);
         Self::resolve("policy", &policies, rate)
+    }
+
+    /// Puts the queue of a leaf, by its name ([`Recipe::leaf_names`]), under an AQM of your own: a FIFO, a class that
+    /// is one, or each queue of a fair queue (`drr`, `fq`, `fq-codel`). It takes the place of the one that the policy
+    /// names.
+    ///
+    /// # Errors
+    /// If there is no such leaf, or it is of a kind that takes no AQM.
+    pub fn manage(&mut self, leaf: &str, aqm: Box<dyn CustomAqm>) -> Result<(), BuildError> {
+        let error = |message: &str, hint| BuildError {
+            path: "leaves".to_owned(),
+            found: leaf.to_owned(),
+            message: message.to_owned(),
+            hint,
+        };
+        let names = self.leaf_names();
+        let Some(found) = names.iter().position(|n| n == leaf) else {
+            let hint = nearest(leaf, names.iter());
+            return Err(error("there is no leaf of this name", hint));
+        };
+        let leaves = self.prototype.leaves_mut();
+        match leaves.get_mut(found).map(|l| l.manage(Custom(aqm))) {
+            Some(true) => Ok(()),
+            _ => {
+                let hint =
+                    "an AQM can be put into fifo, drr, fq, fq-codel and classes with one of these";
+                Err(error("its queue takes no AQM", hint.to_owned()))
+            }
+        }
     }
 
     /// A FIFO that never overflows in practice: 1 GB.

@@ -3,31 +3,13 @@
 
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use common::{BPS, Preset, build, flows, packet, presets, rate, resolve};
 use proptest::prelude::*;
-use spillgate_core::{DropReason, Drops, Dur, Ecn, Packet, Rng, Time};
+use spillgate_core::{Dur, Ecn, Packet, Rng, Time};
 use spillgate_queueing::Discipline;
-use spillgate_queueing::testkit::lose_at_departure;
-
-/// What a driver may do.
-#[derive(Clone, Copy, Debug)]
-enum Op {
-    Arrive {
-        flow: u32,
-        len: u16,
-    },
-    Serve,
-    Pass(Dur),
-    /// The link fails: everything is given up.
-    Flush,
-    /// An arrival while the link is down.
-    Refuse {
-        flow: u32,
-        len: u16,
-    },
-}
+use spillgate_queueing::testkit::{Contract, Driver, Entry, Op, lose_at_departure};
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
@@ -51,248 +33,45 @@ fn rates() -> impl Strategy<Value = u64> {
     prop_oneof![Just(BPS), BPS / 20..BPS, BPS..50 * BPS]
 }
 
-/// One line per thing that happened.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Entry {
-    Sent(Time, Packet),
-    Dropped(Time, Packet, &'static str),
-}
-
-/// Whether it has queues that are first in, first out.
-fn has_fifos(preset: &Preset) -> bool {
-    ["\"fifo\"", "\"class-based\""]
+/// Whether it has queues that take an AQM.
+fn takes_aqm(preset: &Preset) -> bool {
+    ["fifo", "class-based", "drr", "fq", "fq-codel"]
         .iter()
-        .any(|kind| preset.json.contains(kind))
+        .any(|kind| preset.json.contains(&format!("\"{kind}\"")))
 }
 
-/// A discipline under test with all that a driver holds.
-struct Driver {
-    discipline: Discipline,
-    rng: Rng,
-    now: Time,
-    seq: [u32; 8],
-    ledger: Vec<Entry>,
-    drops: Drops,
-    /// Whether to poll far more than needed.
-    nosy: bool,
-}
+/// Says of which preset a panic is.
+struct Named(&'static str);
 
-impl Driver {
-    fn new(preset: &Preset, seed: u64) -> Self {
-        Self {
-            discipline: build(preset.json, BPS),
-            rng: Rng::from_key(seed),
-            now: Time::ZERO,
-            seq: [0; 8],
-            ledger: Vec::new(),
-            drops: Drops::new(),
-            nosy: false,
-        }
-    }
-
-    /// The same whose queues lose packets at departure, the last ones as well.
-    fn losing(preset: &Preset, seed: u64) -> Self {
-        let mut d = Self::new(preset, seed);
-        lose_at_departure(&mut d.discipline, 0.4);
-        d
-    }
-
-    /// Whether the policy can be built for the rate.
-    fn set_rate(&mut self, bps: u64) -> bool {
-        self.discipline.set_rate(self.now, rate(bps)).is_ok()
-    }
-
-    fn fork(&self) -> Self {
-        Self {
-            discipline: self.discipline.clone(),
-            rng: self.rng.clone(),
-            now: self.now,
-            seq: self.seq,
-            ledger: self.ledger.clone(),
-            drops: Drops::new(),
-            nosy: self.nosy,
-        }
-    }
-
-    fn collect_drops(&mut self) {
-        for d in self.drops.as_slice() {
-            let reason = d.reason.metric();
-            self.ledger.push(Entry::Dropped(self.now, d.packet, reason));
-        }
-        self.drops.clear();
-    }
-
-    fn serve(&mut self) -> Option<Packet> {
-        let p = self
-            .discipline
-            .dequeue(self.now, &mut self.rng, &mut self.drops);
-        self.collect_drops();
-        if let Some(p) = p {
-            self.ledger.push(Entry::Sent(self.now, p));
-        } else if self.discipline.backlog_packets() > 0 {
-            // Or nobody would ask again.
-            let wake = self.discipline.next_wake(self.now);
-            assert!(wake > Some(self.now), "what waits is stuck");
-        }
-        p
-    }
-
-    /// Whether a packet leaves, or is dropped that might have.
-    fn does_something(&mut self) -> bool {
-        let before = self.ledger.len();
-        self.serve();
-        self.ledger.len() > before
-    }
-
-    /// What must change nothing: gauges, and dequeues that give nothing.
-    fn poll(&mut self) {
-        if !self.nosy {
-            return;
-        }
-        for leaf in 0..=self.discipline.leaves().len() {
-            self.discipline.gauges(leaf);
-        }
-        let ready = self.fork().does_something();
-        self.discipline.next_wake(self.now);
-        if !ready {
-            assert_eq!(self.serve(), None);
-        }
-    }
-
-    fn next_packet(&mut self, flow: u32, len: u16) -> Packet {
-        let seq = &mut self.seq[flow as usize];
-        *seq += 1;
-        let mut p = packet(flow, *seq - 1, len);
-        p.arrived = self.now;
-        // Two of the flows come with one and two labels.
-        for exp in [3, 5].iter().take((flow as usize).saturating_sub(5)) {
-            p.labels.push(*exp);
-        }
-        p
-    }
-
-    /// Every packet that waits is dropped, each once, and nothing is left.
-    fn flush(&mut self) {
-        let waiting = self.discipline.backlog_packets() as usize;
-        let before = self.ledger.len();
-        self.discipline
-            .flush(self.now, DropReason::LinkDown, &mut self.drops);
-        self.collect_drops();
-        let flushed = &self.ledger[before..];
-        assert_eq!(flushed.len(), waiting);
-        let mut last = BTreeMap::new();
-        for entry in flushed {
-            let Entry::Dropped(_, p, "drops_link_down") = entry else {
-                panic!("{entry:?}");
-            };
-            assert!(last.insert(p.flow, p.seq) < Some(p.seq), "{p:?} overtakes");
-        }
-        assert_eq!(self.discipline.backlog_packets(), 0);
-        assert_eq!(self.discipline.backlog_bytes(), 0);
-        assert_eq!(self.discipline.next_wake(self.now), None);
-        assert_eq!(self.serve(), None);
-    }
-
-    fn apply(&mut self, op: Op) {
-        self.poll();
-        match op {
-            Op::Arrive { flow, len } => {
-                let p = self.next_packet(flow, len);
-                self.discipline
-                    .enqueue(self.now, p, &mut self.rng, &mut self.drops);
-                self.collect_drops();
-            }
-            Op::Flush => self.flush(),
-            Op::Refuse { flow, len } => {
-                let p = self.next_packet(flow, len);
-                let before = self.discipline.backlog_packets();
-                self.discipline
-                    .refuse(self.now, p, DropReason::LinkDown, &mut self.drops);
-                assert_eq!(self.drops.as_slice().len(), 1);
-                assert_eq!(self.discipline.backlog_packets(), before);
-                self.collect_drops();
-            }
-            Op::Serve => {
-                self.serve();
-            }
-            Op::Pass(d) => self.now += d,
-        }
-        self.poll();
-    }
-
-    fn drain(&mut self) {
-        while self.discipline.backlog_packets() > 0 {
-            if !self.does_something() {
-                self.now = self.discipline.next_wake(self.now).unwrap();
-            }
+impl Drop for Named {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("preset: {}", self.0);
         }
     }
 }
 
-/// If nothing may leave now, nothing leaves before the wake-up and something at it.
-fn check_wake(d: &Driver, preset: &Preset) {
-    let mut now = d.fork();
-    if now.does_something() {
-        return;
-    }
-    let wake = d.discipline.next_wake(d.now);
-    if d.discipline.backlog_packets() == 0 {
-        assert_eq!(wake, None, "{}", preset.name);
-        return;
-    }
-    assert!(!preset.work_conserving, "{} holds back", preset.name);
-    let wake = wake.unwrap_or_else(|| panic!("{} would never send", preset.name));
-    assert!(wake > d.now, "{}", preset.name);
-    let gap = wake.since(d.now).as_ps();
-    for early in [gap - 1, gap / 2, gap / 3, 1.min(gap - 1)] {
-        let mut before = d.fork();
-        before.now += Dur::from_ps(early);
-        assert!(
-            !before.does_something(),
-            "{}: too early by {}",
-            preset.name,
-            gap - early
-        );
-        assert_eq!(before.discipline.next_wake(before.now), Some(wake));
-    }
-    let mut at = d.fork();
-    at.now = wake;
-    assert!(
-        at.does_something(),
-        "{}: nothing at the wake-up",
-        preset.name
-    );
+fn driver(preset: &Preset, seed: u64) -> Driver {
+    Driver::new(build(preset.json, BPS), seed)
 }
 
-/// Every packet left or was dropped, once, and in order within its flow.
-fn check_ledger(d: &Driver, preset: &Preset) {
-    let mut seen = BTreeSet::new();
-    let mut last = BTreeMap::new();
-    for entry in &d.ledger {
-        let (Entry::Sent(_, p) | Entry::Dropped(_, p, _)) = entry;
-        assert!(seen.insert((p.flow, p.seq)), "{}: {p:?} twice", preset.name);
-        assert!(usize::from(p.leaf) < d.discipline.leaves().len());
-        if let Entry::Sent(..) = entry {
-            let before = last.insert(p.flow, p.seq);
-            assert!(before < Some(p.seq), "{}: {p:?} overtakes", preset.name);
-        }
+/// The same whose queues lose packets at departure, the last ones as well.
+fn losing(preset: &Preset) -> Discipline {
+    let mut d = build(preset.json, BPS);
+    lose_at_departure(&mut d, 0.4);
+    d
+}
+
+/// Whether the policy can be built for the rate.
+fn set_rate(d: &mut Driver, bps: u64) -> bool {
+    d.discipline.set_rate(d.now, rate(bps)).is_ok()
+}
+
+fn contract(preset: &Preset) -> Contract {
+    Contract {
+        in_order: true,
+        work_conserving: preset.work_conserving,
     }
-    let offered: u32 = d.seq.iter().sum();
-    assert_eq!(seen.len(), offered as usize, "{}", preset.name);
-    let count = |f: fn(&spillgate_queueing::LeafStats) -> u64| -> u64 {
-        d.discipline.leaves().iter().map(f).sum()
-    };
-    assert_eq!(count(|s| s.offered_packets), u64::from(offered));
-    let sent = d
-        .ledger
-        .iter()
-        .filter(|e| matches!(e, Entry::Sent(..)))
-        .count();
-    assert_eq!(count(|s| s.dequeued_packets), sent as u64);
-    assert_eq!(
-        count(|s| s.dropped_packets()),
-        (d.ledger.len() - sent) as u64
-    );
 }
 
 /// What happened since `begin`, packets counted from `seq`, without the scratch of schedulers.
@@ -315,37 +94,14 @@ proptest! {
 
     #[test]
     fn every_preset_keeps_the_contract(ops in ops(), seed in 0_u64..1000, at in 0_usize..160) {
-        let lossy = presets().iter().filter(|p| has_fifos(p)).map(|p| (p, true));
-        for (preset, lossy) in presets().iter().map(|p| (p, false)).chain(lossy) {
-            let new = if lossy { Driver::losing } else { Driver::new };
-            let (mut d, mut nosy) = (new(preset, seed), new(preset, seed));
-            nosy.nosy = true;
-            let mut forked = None;
-            for (i, op) in ops.iter().enumerate() {
-                if i == at {
-                    forked = Some(d.fork());
-                }
-                d.apply(*op);
-                nosy.apply(*op);
-                if let Some(f) = &mut forked {
-                    f.apply(*op);
-                }
-                check_wake(&d, preset);
-                // The backlog is what came minus what went.
-                prop_assert_eq!(
-                    d.seq.iter().sum::<u32>(),
-                    d.ledger.len() as u32 + d.discipline.backlog_packets()
-                );
-            }
-            d.drain();
-            nosy.drain();
-            prop_assert_eq!(&d.ledger, &nosy.ledger, "{}: polling matters", preset.name);
-            if let Some(mut f) = forked {
-                f.drain();
-                prop_assert_eq!(&d.ledger, &f.ledger, "{}: a clone differs", preset.name);
-            }
-            check_ledger(&d, preset);
-            prop_assert_eq!(d.discipline.backlog_bytes(), 0);
+        let lossy = presets().iter().filter(|p| takes_aqm(p));
+        for preset in presets() {
+            let _named = Named(preset.name);
+            contract(preset).check_ops(|| build(preset.json, BPS), seed, &ops, at);
+        }
+        for preset in lossy {
+            let _named = Named(preset.name);
+            contract(preset).check_ops(|| losing(preset), seed, &ops, at);
         }
     }
 
@@ -353,9 +109,9 @@ proptest! {
     #[test]
     fn the_same_rate_again_changes_nothing(ops in ops(), seed in 0_u64..1000) {
         for preset in presets() {
-            let (mut told, mut plain) = (Driver::new(preset, seed), Driver::new(preset, seed));
+            let (mut told, mut plain) = (driver(preset, seed), driver(preset, seed));
             for op in &ops {
-                prop_assert!(told.set_rate(BPS));
+                prop_assert!(set_rate(&mut told, BPS));
                 told.apply(*op);
                 plain.apply(*op);
             }
@@ -370,8 +126,8 @@ proptest! {
     #[test]
     fn a_rate_from_the_start_on_is_as_built(ops in ops(), seed in 0_u64..1000, bps in rates()) {
         for preset in presets() {
-            let mut told = Driver::new(preset, seed);
-            let mut built = Driver::new(preset, seed);
+            let mut told = driver(preset, seed);
+            let mut built = driver(preset, seed);
             match resolve(preset.json, bps) {
                 Ok((recipe, warnings)) => {
                     built.discipline = recipe.build(&flows());
@@ -405,18 +161,19 @@ proptest! {
         seed in 0_u64..1000,
     ) {
         for preset in presets() {
-            let mut d = Driver::new(preset, seed);
+            let _named = Named(preset.name);
+            let mut d = driver(preset, seed);
             for (op, bps) in &ops {
                 let before = d.discipline.backlog_packets();
                 if let Some(bps) = bps {
-                    d.set_rate(*bps);
+                    set_rate(&mut d, *bps);
                     prop_assert_eq!(d.discipline.backlog_packets(), before);
                 }
                 d.apply(*op);
-                check_wake(&d, preset);
+                contract(preset).check_wake(&d);
             }
             d.drain();
-            check_ledger(&d, preset);
+            contract(preset).check_ledger(&d);
             prop_assert_eq!(d.discipline.backlog_bytes(), 0);
         }
     }
@@ -429,7 +186,7 @@ proptest! {
     ) {
         // Of ticks out of phase with the start, the first only begins an interval: once.
         for preset in presets().iter().filter(|p| !p.json.contains("tick_phase")) {
-            let mut used = Driver::new(preset, seed);
+            let mut used = driver(preset, seed);
             before.iter().for_each(|op| used.apply(*op));
             used.flush();
             // No average of some packets survives 10 000 time constants in binary64.
@@ -439,7 +196,7 @@ proptest! {
             used.now += Dur::from_secs(1) - Dur::from_ps(past);
             used.rng = Rng::from_key(seed);
             let begin = (used.now, used.seq, used.ledger.len());
-            let mut new = Driver::new(preset, seed);
+            let mut new = driver(preset, seed);
             after.iter().for_each(|op| { used.apply(*op); new.apply(*op); });
             used.drain();
             new.drain();
@@ -455,11 +212,11 @@ proptest! {
     #[test]
     fn a_flushed_fluid_server_has_nothing_left(before in ops(), after in ops()) {
         for preset in presets().iter().filter(|p| p.json.contains("\"wfq\"")) {
-            let mut used = Driver::new(preset, 0);
+            let mut used = driver(preset, 0);
             before.iter().for_each(|op| used.apply(*op));
             used.flush();
             let begin = (used.now, used.seq, used.ledger.len());
-            let mut new = Driver::new(preset, 0);
+            let mut new = driver(preset, 0);
             after.iter().for_each(|op| { used.apply(*op); new.apply(*op); });
             used.drain();
             new.drain();
@@ -520,7 +277,7 @@ fn presets_reach_every_outcome() {
     let mut seen = BTreeSet::new();
     let mut marks = 0;
     for preset in presets() {
-        let mut d = Driver::new(preset, 1);
+        let mut d = driver(preset, 1);
         let mut rng = Rng::from_key(7);
         for _ in 0..4000 {
             let flow = rng.below(8);

@@ -1,11 +1,11 @@
 //! What an algorithm of active queue management is to its queue.
 
-use spillgate_core::{DropReason, Packet, Rng, Time, Verdict};
+use spillgate_core::{Packet, Rng, Time, Verdict};
 
 use crate::evidence::{Cause, Odds};
 
 /// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
-pub(crate) trait Draw {
+pub trait Draw {
     /// The next number.
     fn draw(&mut self) -> f64;
 }
@@ -17,17 +17,16 @@ impl Draw for Rng {
     }
 }
 
-/// What an automaton may know of its queue: what waits, without the packet that arrives or leaves
+/// What an AQM may know of its queue: what waits, without the packet that arrives or leaves
 /// and without the one on the wire.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Backlog {
+pub struct Backlog {
     /// Waiting packets.
-    pub(crate) packets: u32,
+    pub packets: u32,
     /// Their bytes.
-    pub(crate) bytes: u64,
-    /// When the first of them arrived; none if none waits, and where
-    /// [`Automaton::ASKS_HEAD`] is false.
-    pub(crate) head: Option<Time>,
+    pub bytes: u64,
+    /// When the first of them arrived; none if none waits, and where the AQM does not ask for it.
+    pub head: Option<Time>,
 }
 
 impl Backlog {
@@ -204,48 +203,5 @@ impl Automaton for Unmanaged {
 
     fn is_new(&self, (): &()) -> bool {
         true
-    }
-}
-
-/// Random loss at departure, for tests: an AQM may drop whatever it is asked for, several in a row
-/// and the last one as well.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lossy {
-    /// With which each packet is dropped.
-    pub(crate) chance: f64,
-}
-
-impl Automaton for Lossy {
-    type Vars = ();
-
-    const JUDGES_DEPARTURES: bool = true;
-
-    fn vars(&self) {}
-
-    fn arrival<D: Draw>(
-        &mut self,
-        (): &mut (),
-        _: Time,
-        _: &Backlog,
-        _: &Packet,
-        _: &mut D,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-
-    fn departure<D: Draw>(
-        &mut self,
-        (): &mut (),
-        _: &mut Turn,
-        _: Time,
-        _: &Backlog,
-        _: &Packet,
-        draw: &mut D,
-    ) -> Verdict {
-        if draw.draw() < self.chance {
-            Verdict::Drop(DropReason::Early)
-        } else {
-            Verdict::Pass
-        }
     }
 }

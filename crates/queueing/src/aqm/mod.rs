@@ -10,6 +10,7 @@
 mod arrival;
 mod automaton;
 mod codel;
+mod custom;
 mod pie;
 mod red;
 mod red_spec;
@@ -20,8 +21,11 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 
 pub use arrival::ArrivalAqm;
-pub(crate) use automaton::{Automaton, Backlog, Draw, Lossy, Managed, Turn, Unmanaged};
+pub(crate) use automaton::{Automaton, Managed, Turn, Unmanaged};
+pub use automaton::{Backlog, Draw};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
+pub(crate) use custom::Custom;
+pub use custom::CustomAqm;
 pub use pie::PieSpec;
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
@@ -48,7 +52,7 @@ pub(crate) struct LeafFacts {
 macro_rules! registry {
     (
         $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+
-        beside $hidden:ident => $of_tests:ty;
+        beside $hidden:ident => $unnamed:ty;
     ) => {
         /// Active queue management of a queue. More algorithms come: what asks for one of them has to
         /// have an answer for the others.
@@ -96,14 +100,14 @@ macro_rules! registry {
 
         /// A running AQM of one queue.
         #[derive(Clone, Debug)]
-        pub(crate) enum Aqm { $($variant(Managed<$runtime>),)+ $hidden(Managed<$of_tests>), }
+        pub(crate) enum Aqm { $($variant(Managed<$runtime>),)+ $hidden(Managed<$unnamed>), }
 
         impl Aqm {
             /// Takes its parameters from the same one at another rate.
             pub(crate) fn retune(&mut self, fresh: Self) {
                 match (self, fresh) {
                     $((Self::$variant(a), Self::$variant(f)) => a.automaton = f.automaton,)+
-                    // Tests put another in its place.
+                    // One of somebody's own has no specification, and stays.
                     _ => {}
                 }
             }
@@ -126,7 +130,7 @@ registry! {
     Codel = "codel", CodelSpec => codel::Codel;
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait (RFC 8033).
     Pie = "pie", PieSpec => pie::Pie;
-    beside Lossy => Lossy;
+    beside Custom => Custom;
 }
 
 impl Aqm {

@@ -15,7 +15,7 @@ use spillgate_core::{DropReason, Dropped, Ecn, Packet, Rate, Rng, Time, Verdict}
 
 use super::flows::{Flows, Sorting};
 use crate::BuildError;
-use crate::aqm::{AqmSpec, Automaton, Backlog, LeafFacts, Turn, Unmanaged};
+use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, LeafFacts, Turn, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::recipe::At;
@@ -154,6 +154,8 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Takes limits and parameters from the same queue at another rate.
     fn retune(&mut self, fresh: &dyn FlowQueue);
+    /// The same queue, in which nothing waits, each of its queues under this AQM.
+    fn under(&self, aqm: Custom) -> Box<dyn FlowQueue>;
     /// The same again.
     fn boxed(&self) -> Box<dyn FlowQueue>;
     /// What it is.
@@ -428,10 +430,23 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
     }
 
     fn retune(&mut self, fresh: &dyn FlowQueue) {
+        self.bound = *fresh.bound();
+        // An AQM of somebody's own has no specification, and stays.
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             self.aqm = fresh.aqm.clone();
-            self.bound = fresh.bound;
         }
+    }
+
+    fn under(&self, aqm: Custom) -> Box<dyn FlowQueue> {
+        let frame = Frame {
+            name: self.name,
+            order: self.order.clone(),
+            sorting: self.flows.sorting(),
+            bound: self.bound,
+            batch: self.batch,
+            guard: self.guard,
+        };
+        frame.under(aqm)
     }
 
     fn boxed(&self) -> Box<dyn FlowQueue> {

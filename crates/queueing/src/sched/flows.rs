@@ -64,6 +64,10 @@ impl<S, V> Flows<S, V> {
         }
     }
 
+    pub(super) fn sorting(&self) -> Sorting {
+        self.sorting.clone()
+    }
+
     /// Draws the number that changes the hash, if that is still to be done.
     #[inline]
     pub(super) fn prepare(&mut self, rng: &mut Rng) {

@@ -2,48 +2,16 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use spillgate_core::{Dscp, Ecn, FlowKey, Packet, Rate};
+use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
+#[allow(unused_imports)]
+pub(crate) use spillgate_queueing::testkit::{flows, packet};
 use spillgate_queueing::{BuildError, Discipline, Kind, Recipe};
-
-/// DSCP of the flows, by flow.
-pub(crate) const DSCPS: [&str; 8] = [
-    "ef", "af41", "af31", "af33", "af21", "af23", "af11", "default",
-];
 
 pub(crate) fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).unwrap()
-}
-
-pub(crate) fn flows() -> Arc<[FlowKey]> {
-    (0..8)
-        .map(|i: u16| FlowKey {
-            src: Ipv4Addr::new(10, 0, 0, i as u8).into(),
-            dst: Ipv4Addr::new(10, 1, 0, 1).into(),
-            protocol: if i % 2 == 0 { 17 } else { 6 },
-            sport: 40_000 + i,
-            dport: 5_000 + i,
-        })
-        .collect()
-}
-
-/// Packet `seq` of one of [`flows`], `len` bytes long.
-pub(crate) fn packet(flow: u32, seq: u32, len: u16) -> Packet {
-    let name = DSCPS[flow as usize % DSCPS.len()];
-    Packet {
-        handle: u64::from(flow) << 32 | u64::from(seq),
-        dscp: name.parse::<Dscp>().unwrap(),
-        ecn: if flow % 3 == 0 {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
-        },
-        hash: flows().get(flow as usize).map_or(flow, FlowKey::hash),
-        ..Packet::new(flow, seq, len)
-    }
 }
 
 pub(crate) fn policies(json: &str) -> BTreeMap<String, DisciplineSpec> {

@@ -1,5 +1,5 @@
-//! A server in front of a discipline, for tests and experiments: a list of
-//! arrivals in, departures and drops out.
+//! For tests and experiments: [`Contract`], what drivers rely on, checked; and [`Bench`], a server in front of a
+//! discipline: a list of arrivals in, departures and drops out.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -15,18 +15,41 @@
 //! assert_eq!(outcome.departures[1].finish, Time::from_secs_f64(150.0));
 //! ```
 
-use spillgate_core::{Dropped, Drops, Packet, Rate, Rng, Time};
+mod contract;
+
+use spillgate_core::{DropReason, Dropped, Drops, Packet, Rate, Rng, Time, Verdict};
 
 use crate::Discipline;
-use crate::aqm::Lossy;
+use crate::aqm::{Backlog, Custom, CustomAqm, Draw};
 pub use crate::fan::BareFairQueue;
+pub use contract::{Contract, Driver, Entry, Op, flows, packet, random_ops};
 
-/// From now on every queue of a discipline that is first in, first out loses packets that are to leave,
-/// each with this probability, and keeps no other queue management: the contract allows an AQM to drop
+/// Random loss at departure.
+#[derive(Clone, Debug)]
+struct Lossy {
+    /// With which each packet is dropped.
+    chance: f64,
+}
+
+impl CustomAqm for Lossy {
+    fn departure(&mut self, _: Time, _: &Backlog, _: &Packet, draw: &mut dyn Draw) -> Verdict {
+        match draw.draw() < self.chance {
+            true => Verdict::Drop(DropReason::Early),
+            false => Verdict::Pass,
+        }
+    }
+
+    fn boxed(&self) -> Box<dyn CustomAqm> {
+        Box::new(self.clone())
+    }
+}
+
+/// Every queue of a discipline, in which nothing waits yet, that takes an AQM loses packets that are to leave, each with
+/// this probability, and keeps no other queue management: the contract allows an AQM to drop
 /// several in a row, and the last.
 pub fn lose_at_departure(discipline: &mut Discipline, chance: f64) {
     for leaf in discipline.leaves_mut() {
-        leaf.lose(Lossy { chance });
+        leaf.manage(Custom(Box::new(Lossy { chance })));
     }
 }
 

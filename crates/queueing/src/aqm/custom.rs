@@ -1,0 +1,159 @@
+//! An AQM that somebody who embeds the crate writes.
+
+use std::fmt::Debug;
+
+use spillgate_core::{DropReason, Packet, Time, Verdict};
+
+use super::automaton::{Automaton, Backlog, Draw, Turn};
+
+/// An AQM of your own with what it remembers of one queue: see [`crate::Recipe::manage`].
+///
+/// It is asked when a packet arrives and again when one is to leave; the queue that asks does the deed. A packet
+/// that is to be marked, but is not ECN-capable, is dropped.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use spillgate_core::{DropReason, Drops, Packet, Rate, Rng, Time, Verdict};
+/// use spillgate_queueing::{Backlog, CustomAqm, Draw, Recipe};
+///
+/// /// Drops every tenth packet that arrives.
+/// #[derive(Clone, Debug, Default)]
+/// struct EveryTenth(u32);
+///
+/// impl CustomAqm for EveryTenth {
+///     fn arrival(&mut self, _: Time, _: &Backlog, _: &Packet, _: &mut dyn Draw) -> Verdict {
+///         self.0 += 1;
+///         if self.0 % 10 == 0 { Verdict::Drop(DropReason::Early) } else { Verdict::Pass }
+///     }
+///     fn boxed(&self) -> Box<dyn CustomAqm> {
+///         Box::new(self.clone())
+///     }
+/// }
+///
+/// // In a FIFO, and in each queue of a fair queue.
+/// for (kind, lost) in [("fifo", 4), ("drr", 2 + 1)] {
+///     let spec = serde_json::from_str(&format!(r#"{{"{kind}": {{"limit": "100 packets"}}}}"#))?;
+///     let (mut recipe, _) = Recipe::of(spec, Rate::from_bps(10_000_000).unwrap())?;
+///     recipe.manage(kind, Box::new(EveryTenth::default()))?;
+///     let mut port = recipe.build(&Arc::from([]));
+///     let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+///     for seq in 0..40 {
+///         // Two flows, of 25 and 15 packets.
+///         let packet = Packet::new(u32::from(seq < 15), seq, 1000);
+///         port.enqueue(Time::ZERO, packet, &mut rng, &mut drops);
+///     }
+///     assert_eq!(drops.as_slice().len(), lost);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait CustomAqm: Debug + Send + Sync {
+    /// The verdict on an arriving packet, with what waits before it. The hard limit of the queue comes after it.
+    fn arrival(
+        &mut self,
+        _now: Time,
+        _backlog: &Backlog,
+        _packet: &Packet,
+        _draw: &mut dyn Draw,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+    /// The verdict on a packet that is about to leave, with what waits behind it. After a drop it is asked for
+    /// the next one; it may drop all there are.
+    fn departure(
+        &mut self,
+        _now: Time,
+        _backlog: &Backlog,
+        _packet: &Packet,
+        _draw: &mut dyn Draw,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+    /// The hard limit refused the packet that was just passed.
+    fn overflowed(&mut self) {}
+    /// So many packets were dropped from the head of the queue, one of a fair queue, as there was no room.
+    fn pushed_out(&mut self, _packets: u32) {}
+    /// The last packet of the queue left; told again, if it goes onto a wire, with when that falls idle.
+    fn emptied(&mut self, _at: Time) {}
+    /// A departure found no packet to let go, as all were dropped.
+    fn exhausted(&mut self, _now: Time) {}
+    /// Whether it would do the same had it never seen the queue, which is empty. A fair queue forgets such
+    /// queues, and remembers all others.
+    fn is_new(&self) -> bool {
+        false
+    }
+    /// The same again: for a clone of the discipline, and as it was at first for each queue of a fair queue.
+    fn boxed(&self) -> Box<dyn CustomAqm>;
+}
+
+impl Clone for Box<dyn CustomAqm> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+/// A custom AQM as queues know one: as it is at first.
+#[derive(Clone, Debug)]
+pub(crate) struct Custom(pub(crate) Box<dyn CustomAqm>);
+
+/// A mark is for packets that understand it.
+fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
+    match verdict {
+        Verdict::Mark if !packet.ecn.is_capable() => Verdict::Drop(DropReason::Early),
+        verdict => verdict,
+    }
+}
+
+impl Automaton for Custom {
+    type Vars = Box<dyn CustomAqm>;
+
+    const JUDGES_DEPARTURES: bool = true;
+    const ASKS_HEAD: bool = true;
+
+    fn vars(&self) -> Self::Vars {
+        self.0.boxed()
+    }
+
+    fn arrival<D: Draw>(
+        &mut self,
+        vars: &mut Self::Vars,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        for_packet(vars.arrival(now, backlog, packet, draw), packet)
+    }
+
+    fn departure<D: Draw>(
+        &mut self,
+        vars: &mut Self::Vars,
+        _: &mut Turn,
+        now: Time,
+        backlog: &Backlog,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        for_packet(vars.departure(now, backlog, packet, draw), packet)
+    }
+
+    fn overflowed(&self, vars: &mut Self::Vars) {
+        vars.overflowed();
+    }
+
+    fn pushed_out(&self, vars: &mut Self::Vars, packets: u32) {
+        vars.pushed_out(packets);
+    }
+
+    fn emptied(&self, vars: &mut Self::Vars, at: Time) {
+        vars.emptied(at);
+    }
+
+    fn exhausted(&self, vars: &mut Self::Vars, now: Time, _: Turn) {
+        vars.exhausted(now);
+    }
+
+    fn is_new(&self, vars: &Self::Vars) -> bool {
+        vars.is_new()
+    }
+}
