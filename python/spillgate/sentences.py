@@ -265,6 +265,13 @@ def reason_words(lost: Record) -> str:
             # Its color, before or now, is one that this policer drops.
             words = words.replace("not for", "more than")
         return words
+    if kind == "marker":
+        chosen = f" and {cause['draw']:.4f} was drawn" if cause["draw"] is not None else ""
+        peak = f", peak {_rate(cause['peak_rate'])}" if cause["peak_rate"] is not None else ""
+        return (
+            f"{said}: the average rate of its class was {_rate(cause['average'])} (committed "
+            f"{_rate(cause['rate'])}{peak}){chosen}"
+        )
     if kind == "threshold":
         return (
             f"the queue had no room for its DSCP: packets of {cause['dscp']} are queued up to "

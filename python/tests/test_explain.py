@@ -270,6 +270,11 @@ def test_sentences_about_drops():
         "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
         "(rate 1 Mb/s, burst 20,000 B)"
     )
+    marker = {"kind": "marker", "average": 2e6, "rate": 1_000_000, "peak_rate": None, "draw": 0.25}
+    assert reason_words(lost(marker, "drops_policer")) == (
+        "the policer: the average rate of its class was 2 Mb/s (committed 1 Mb/s) "
+        "and 0.2500 was drawn"
+    )
     threshold = {"kind": "threshold", "dscp": "af33", "limit": {"packets": 20, "bytes": None}}
     assert reason_words(lost(threshold, "drops_tail")) == (
         "the queue had no room for its DSCP: packets of af33 are queued up to 20 packets; "

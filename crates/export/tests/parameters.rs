@@ -375,6 +375,7 @@ fn of_police() -> Vec<Row> {
             ("rate", json!(["11 Mb/s", "12 %"])),
             ("burst", json!(["30 kB", "30 ms"])),
             ("peak_rate", json!(["20 Mb/s"])),
+            ("window", json!(["1 s"])),
             ("conform", marks.clone()),
             ("exceed", json!(["transmit", {"set-dscp": "cs1"}])),
             ("violate", json!([{"set-dscp": "cs1"}])),

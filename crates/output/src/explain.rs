@@ -80,6 +80,10 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             said["excess"] = excess.map(|b| bucket("excess", b)).into();
             said
         }
+        Cause::Marker(m) => json!({
+            "kind": "marker", "average": m.average, "rate": m.committed, "peak_rate": m.peak,
+            "draw": m.draw,
+        }),
         Cause::PriorityPolicer(b) => bucket("priority-policer", b),
         Cause::LongerThanBurst(burst) => json!({"kind": "longer-than-burst", "burst": burst}),
         Cause::Threshold { dscp, limit: l } => {

@@ -131,6 +131,12 @@ impl Discipline {
         self.engine.attach_links(names);
     }
 
+    /// Gives markers of classes that draw random numbers (`police` with a `window`) a stream each, by the name of
+    /// its class (`parent/class` for nested ones): they draw from no other. Without a call each has a fixed one.
+    pub fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+        self.engine.seed(stream);
+    }
+
     /// Whether packets are classified by CoS, QoS group or the link of arrival, which the driver
     /// then has to note ([`Packet::set_marks`]).
     pub fn looks_at_marks(&self) -> bool {

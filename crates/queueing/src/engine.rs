@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Time};
+use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
 
 use crate::custom::Custom;
 use crate::evidence::{Evidence, QueueLimit};
@@ -39,6 +39,8 @@ pub(crate) trait Schedule {
     }
     /// Tells the names of the links, by number.
     fn attach_links(&mut self, _names: &Arc<[String]>) {}
+    /// Gives markers that draw a stream each, by the name of their class.
+    fn seed(&mut self, _stream: &dyn Fn(&str) -> Rng) {}
     /// Whether packets are classified by what is in no header.
     fn looks_at_marks(&self) -> bool {
         false
@@ -128,6 +130,9 @@ macro_rules! engines {
             }
             fn attach_links(&mut self, names: &Arc<[String]>) {
                 match self { $(Self::$variant(e) => e.attach_links(names),)+ }
+            }
+            fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+                match self { $(Self::$variant(e) => e.seed(stream),)+ }
             }
             fn looks_at_marks(&self) -> bool {
                 match self { $(Self::$variant(e) => e.looks_at_marks(),)+ }

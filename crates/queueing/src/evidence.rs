@@ -6,6 +6,8 @@
 
 use spillgate_core::{Dscp, Dur, Time};
 
+use crate::condition::AverageRate;
+
 /// The odds by which RED or WRED dropped or marked a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Odds {
@@ -134,6 +136,8 @@ pub enum Cause {
         /// The excess bucket (RFC 2697) or the peak bucket (RFC 2698), where it has two.
         excess: Option<BucketLevel>,
     },
+    /// A marker that measures the average rate (RFC 2859): it chose a color that is dropped.
+    Marker(AverageRate),
     /// The policer of a priority class.
     PriorityPolicer(BucketLevel),
     /// It is longer than a shaper's burst in bytes: the tokens would never suffice.

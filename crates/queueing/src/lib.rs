@@ -23,7 +23,7 @@ mod tree;
 
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw};
 pub use classify::{Seen, View};
-pub use condition::{Conditioner, InputRecipe};
+pub use condition::{AverageRate, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused, Waited};

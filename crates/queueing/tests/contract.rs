@@ -184,8 +184,10 @@ proptest! {
     fn a_flushed_discipline_works_on_as_a_new_one(
         before in ops(), after in ops(), seed in 0_u64..1000,
     ) {
-        // Of ticks out of phase with the start, the first only begins an interval: once.
-        for preset in presets().iter().filter(|p| !p.json.contains("tick_phase")) {
+        // Of ticks out of phase with the start, the first only begins an interval: once. The average of a
+        // marker starts at its committed rate, and a pause takes it to 0.
+        let restarts = |p: &&Preset| !["tick_phase", "window"].iter().any(|key| p.json.contains(key));
+        for preset in presets().iter().filter(restarts) {
             let mut used = driver(preset, seed);
             before.iter().for_each(|op| used.apply(*op));
             used.flush();

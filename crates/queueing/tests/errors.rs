@@ -513,6 +513,48 @@ fn policers() {
             "every packet would violate",
         ),
         (
+            r#"{"rate": "0 %", "window": "1 s"}"#,
+            "rate",
+            "0 %",
+            "above 0",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "window": "0 s"}"#,
+            "window",
+            "0 s",
+            "an average needs time",
+        ),
+        (
+            r#"{"rate": "2 kb/s", "peak_rate": "1 kb/s", "window": "1 s"}"#,
+            "peak_rate",
+            "1 kb/s",
+            "below the committed rate of 2 kb/s",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "burst": "9 kB", "window": "1 s"}"#,
+            "burst",
+            "burst",
+            "has no burst",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "peak_rate": "2 kb/s", "excess_burst": "9 kB", "window": "1 s"}"#,
+            "excess_burst",
+            "excess_burst",
+            "has no burst",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "conform_color": {}, "window": "1 s"}"#,
+            "conform_color",
+            "conform_color",
+            "color-blind",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "violate": "drop", "window": "1 s"}"#,
+            "violate",
+            "violate",
+            "without a peak rate",
+        ),
+        (
             r#"{"rate": "1 kb/s", "exceed": []}"#,
             "exceed",
             "[]",

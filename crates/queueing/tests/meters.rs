@@ -1,4 +1,5 @@
-//! Policers of three colors: against an independent model, and what holds for every sequence.
+//! Policers of three colors: against an independent model, and what holds for every sequence. Markers by the average
+//! rate: whose random numbers they draw.
 
 mod common;
 
@@ -151,4 +152,51 @@ fn a_class_that_drops_lets_nothing_through() {
     }
     let dropped = d.leaves()[0].drops_packets[DropReason::Policer.index()];
     assert_eq!(dropped, 100);
+}
+
+/// A marker draws from its own stream: RED behind it drops the same packets as without it, and another stream of
+/// the port changes no mark.
+#[test]
+fn a_marker_moves_nobody_s_random_numbers() {
+    let red = |police: &str| {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [{{"name": "all", "match": {{}}, {police}
+                "queue_limit": "1000 packets", "aqm": {{"red": {{"min_th": 2, "max_th": 1000, "weight": 1}}}}}}]}}}}}}"#
+        );
+        build(&json, 1_000_000_000)
+    };
+    let marks = |mut d: Discipline, key: u64, seed: u64| {
+        d.seed(&|name| Rng::named(seed, 0, "links/l", name));
+        let (mut rng, mut drops) = (Rng::from_key(key), Drops::new());
+        for n in 0..600_u32 {
+            let at = Time::from_ps(u64::from(n) * 1_000_000_000);
+            d.enqueue(at, Packet::new(0, n, 500), &mut rng, &mut drops);
+        }
+        let dropped: Vec<u32> = drops.as_slice().iter().map(|d| d.packet.seq).collect();
+        let sent = std::iter::from_fn(|| d.dequeue(Time::MAX, &mut rng, &mut Drops::new()));
+        let sent: Vec<_> = sent.map(|p| (p.seq, p.dscp)).collect();
+        (dropped, sent)
+    };
+    let plain = r#""bandwidth": "50 %","#;
+    let silent = r#""police": {"rate": "1 Mb/s", "window": "50 ms", "exceed": "transmit"},"#;
+    let marking =
+        r#""police": {"rate": "1 Mb/s", "window": "50 ms", "exceed": {"set-dscp": "cs1"}},"#;
+    let without = marks(red(plain), 3, 3);
+    assert!(without.0.len() > 20, "{}", without.0.len());
+    assert_eq!(marks(red(silent), 3, 3), without);
+    let marked = |key, seed| {
+        let (dropped, sent) = marks(red(marking), key, seed);
+        let marked = sent.iter().filter(|(_, d)| *d == dscp("cs1"));
+        (dropped, marked.map(|(seq, _)| *seq).collect::<Vec<_>>())
+    };
+    let (dropped, first) = marked(3, 3);
+    assert_eq!(dropped, without.0);
+    assert!(first.len() > 100, "{}", first.len());
+    // Another stream of the marker: other marks. Another of the port: other drops, and of the packets
+    // that both queue the same are marked.
+    assert_ne!(marked(3, 4).1, first);
+    let (other, second) = marked(4, 3);
+    assert_ne!(other, dropped);
+    let both = |seq: &&u32| !other.contains(seq) && !dropped.contains(seq);
+    assert!(first.iter().filter(both).eq(second.iter().filter(both)));
 }

@@ -131,8 +131,9 @@ impl Link {
         bits: u8,
         lines: &mut Table<Line>,
     ) -> Self {
-        let discipline = plan.discipline.build_sharing(flows, lists);
+        let mut discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
+        discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
         let meter = QueueMeter::new(bits);
         let fails = matches!(service, Service::Failing | Service::FailingOneByOne);
         let rng = || Rng::named(seed, run, &path, "queue");

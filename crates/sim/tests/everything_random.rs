@@ -16,7 +16,7 @@ use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 10] = [
+const OUT: [&str; 11] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -27,13 +27,16 @@ const OUT: [&str; 10] = [
     "{fq: {limit: 50 packets, aqm: {red: {}}}}",
     "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}, set_dscp: af41}, {name: q, match: {exp: 5}, bandwidth: 20 %, police: {rate: 10 %, exceed: {set-exp: 0}}}, {name: class-default, fair_queue: {}}]}}",
     "{class-based: {classes: [{name: x, match: {input: a0}, bandwidth: 30 %, aqm: {wred: {}}}, {name: class-default, shape: {rate: 70 %}, queue_limit: 20 packets}]}}",
+    "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, police: {rate: 5 %, window: 50 ms, exceed: {set-dscp: af12}}}, {name: class-default, police: {rate: 20 %, peak_rate: 50 %, window: 20 ms, violate: drop}, aqm: {wred: {}}}]}}",
 ];
 
 /// Policies where packets arrive.
-const IN: [&str; 3] = [
+const IN: [&str; 5] = [
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 900 kb/s, burst: 3 kB}}, {name: class-default, police: {rate: 1500 kb/s}}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 700 kb/s, burst: 4 kB, exceed: {set-dscp: af11}}}, {name: class-default, set_dscp: cs1}]}}",
     "{class-based: {classes: [{name: class-default, police: {rate: 2 Mb/s, burst: 9 kB}}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 300 kb/s, window: 100 ms, exceed: {set-dscp: af11}}}, {name: class-default, police: {rate: 1 Mb/s, window: 20 ms}}]}}",
+    "{class-based: {classes: [{name: class-default, police: {rate: 400 kb/s, peak_rate: 1 Mb/s, window: 50 ms, exceed: {set-dscp: cs1}, violate: drop}}]}}",
 ];
 
 /// What is not as usual on links.

@@ -281,6 +281,39 @@ runs: {count: 1, seed: 5}
     assert_eq!((committed.tokens, committed.burst), (150, 1500));
 }
 
+/// A marker whose average rate is far above its committed rate says which, and what it drew.
+#[test]
+fn a_marker_that_drops_says_the_average_rate() {
+    let plan = common::plan(
+        "
+schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {wan: {from: a, to: b, rate: 12 Mb/s, delay: 0 s, policy: Q}}
+policies:
+  Q: {class-based: {classes: [{name: c, match: {dscp: af11}, police: {rate: 1 b/s, window: 100 ms}}]}}
+traffic:
+  - flow: {name: f, dscp: af11, from: a, to: b, stop: 50 ms, source: {cbr: {rate: 120 kb/s, packet: 1500 B, phase: 0 s}}}
+measurement: {warmup: 0 s, duration: 1 s}
+runs: {count: 1, seed: 5}
+",
+    );
+    let answer = ask(&plan, "f", |_| {});
+    let [group] = &answer.drops[0][..] else {
+        panic!("{answer:?}")
+    };
+    let Place::Port(0, evidence) = group.first[0].lost.place else {
+        panic!()
+    };
+    let Cause::Marker(marker) = evidence.cause else {
+        panic!("{evidence:?}")
+    };
+    // One packet of 1500 B in 100 ms, above 1 b/s.
+    assert!((marker.average - 120_001.0).abs() < 1e-6);
+    assert_eq!((marker.committed, marker.peak), (1, None));
+    assert!(marker.draw.is_some_and(|u| u < 120_000.0 / 120_001.0));
+}
+
 #[test]
 fn a_full_queue_says_how_full() {
     let plan =

@@ -262,6 +262,10 @@ impl Writer<'_> {
             self.line("drop");
             return;
         }
+        if p.window.is_some() {
+            self.note("IOS meters by token buckets, not by the average rate in a window (`window`): the policer is left out");
+            return;
+        }
         let rate = self.absolute(p.rate);
         let mut line = format!("police cir {}", self.meter_rate(rate));
         if let Some(b) = p.burst {

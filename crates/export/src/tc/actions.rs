@@ -121,6 +121,13 @@ impl Actions {
         place: &str,
         notes: &mut Notes,
     ) {
+        if p.window.is_some() {
+            notes.add(
+                place,
+                "police of tc meters by a token bucket, not by the average rate in a window (`window`): the policer is left out",
+            );
+            return;
+        }
         if p.conform_color.is_some() {
             let and = if p.exceed_color.is_some() {
                 " and `exceed_color`"

@@ -1,5 +1,7 @@
 //! Shapers and policers.
 
+use spillgate_queueing::spec::ClassSpec;
+
 use crate::registry::{ABOVE_LINK, BURST_PACKET, BURST_RTT, INTERVAL, OUTLASTS};
 use crate::view::{FULL, View, rate, seconds, time};
 
@@ -19,8 +21,7 @@ fn tokens(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let Some(warmup) = v.warmup else { return };
     let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
-    let all = c.spec.police.as_ref().is_some_and(|p| p.drops_all());
-    let policed = c.division.police.filter(|_| !all);
+    let policed = c.division.police.filter(|_| has_bucket(c.spec));
     let buckets = [
         ("policer", "police", policed),
         ("priority policer", "priority.rate", c.division.priority),
@@ -75,12 +76,18 @@ fn shaper(v: &mut View<'_>, i: usize) {
     }
 }
 
+/// Whether its policer has a bucket that decides: not one that drops everything, nor one that measures the average rate.
+fn has_bucket(c: &ClassSpec) -> bool {
+    let police = c.police.as_ref();
+    police.is_some_and(|p| !p.drops_all() && p.window.is_none())
+}
+
 fn policer(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let Some((rate, burst)) = c.division.police else {
         return;
     };
-    let Some(spec) = c.spec.police.as_ref().filter(|p| !p.drops_all()) else {
+    let Some(spec) = c.spec.police.as_ref().filter(|_| has_bucket(c.spec)) else {
         return;
     };
     let absolute = matches!(spec.rate, spillgate_core::RateOrPercent::Rate(_));

@@ -108,6 +108,19 @@ fn cause(out: &mut String, e: &Evidence) {
                 bucket(out, "excess_", b);
             }
         }
+        Cause::Marker(m) => {
+            let _ = write!(
+                out,
+                " policer=window average={:.6} rate={}",
+                m.average, m.committed
+            );
+            if let Some(peak) = m.peak {
+                let _ = write!(out, " peak_rate={peak}");
+            }
+            if let Some(draw) = m.draw {
+                let _ = write!(out, " draw={draw:.6}");
+            }
+        }
         Cause::PriorityPolicer(b) => {
             out.push_str(" policer=priority");
             bucket(out, "", b);

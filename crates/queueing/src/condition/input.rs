@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spillgate_core::{FlowKey, Packet, Rate, Time};
+use spillgate_core::{FlowKey, Packet, Rate, Rng, Time};
 
 use super::Step;
 use crate::BuildError;
@@ -118,6 +118,12 @@ impl Conditioner {
             }
         }
         (class, true)
+    }
+
+    /// Gives markers that draw random numbers a stream each, by the name of its class
+    /// (`parent/class` for nested ones).
+    pub fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+        self.steps.iter_mut().for_each(|s| s.seed(stream));
     }
 
     /// The buckets of the policers at `now`, always in the same order, each with the first class that it is there for.
@@ -265,7 +271,9 @@ impl Builder<'_> {
             ..class.clone()
         };
         let first = self.steps.len();
-        self.steps.extend(steps(&conditioning, most.into(), at)?);
+        let name = format!("{prefix}{}", class.name);
+        self.steps
+            .extend(steps(&conditioning, &name, most.into(), at)?);
         let own = (first..self.steps.len()).map(|i| i as u16);
         let steps: Vec<u16> = own.chain(outer.iter().copied()).collect();
         if let Some(inner) = &class.policy {

@@ -1,15 +1,16 @@
-//! Meters: which color a packet has.
+//! Meters: which color a packet has. Those of this file have token buckets, that of `window` an average rate.
 //!
 //! Sources: RFC 2697 section 3 (a single rate, three colors), RFC 2698
 //! section 3 (two rates, three colors), both in their color-blind and
 //! color-aware modes. Tokens are exact for every rate and interval; a refill is
 //! computed when a packet comes.
 
-use spillgate_core::{Rate, Time};
+use spillgate_core::{Rate, Rng, Time};
 
 use super::TokenBucket;
 use super::bucket::UNITS;
-use crate::evidence::BucketLevel;
+use super::window::SlidingWindow;
+use crate::evidence::{BucketLevel, Cause};
 
 /// What a meter finds; green, yellow and red of the RFCs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,8 @@ pub(crate) enum Meter {
     OneBucket(TokenBucket),
     SingleRate(SingleRate),
     TwoRate(TwoRate),
+    /// An average rate, and colors at random (RFC 2859).
+    Window(SlidingWindow),
 }
 
 impl Meter {
@@ -43,6 +46,7 @@ impl Meter {
             }
             Self::SingleRate(m) => m.color(now, len, before),
             Self::TwoRate(m) => m.color(now, len, before),
+            Self::Window(m) => m.color(now, len),
         }
     }
 }
@@ -57,16 +61,35 @@ impl Meter {
                 m.committed.retune(now, &f.committed);
                 m.peak.retune(now, &f.peak);
             }
+            (Self::Window(m), Self::Window(f)) => m.retune(f),
             _ => debug_assert!(false, "a meter does not change its kind"),
         }
     }
 
-    /// How full its buckets are at `now`: the committed one, and the excess or peak one.
-    pub(crate) fn describe(&self, now: Time) -> (BucketLevel, Option<BucketLevel>) {
-        match self {
+    /// How full its committed bucket is at `now`, if it has buckets.
+    pub(crate) fn bucket(&self, now: Time) -> Option<BucketLevel> {
+        match self.evidence(now) {
+            Cause::Policer { committed, .. } => Some(committed),
+            _ => None,
+        }
+    }
+
+    /// What it knows at `now`, right after a packet came: the committed bucket, and the excess or peak one; or
+    /// the average rate.
+    pub(crate) fn evidence(&self, now: Time) -> Cause {
+        let (committed, excess) = match self {
             Self::OneBucket(b) => (b.describe(now), None),
             Self::SingleRate(m) => m.describe(now),
             Self::TwoRate(m) => (m.committed.describe(now), Some(m.peak.describe(now))),
+            Self::Window(m) => return Cause::Marker(m.describe()),
+        };
+        Cause::Policer { committed, excess }
+    }
+
+    /// Draws from streams named by classes, if it draws.
+    pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+        if let Self::Window(m) = self {
+            m.seed(stream);
         }
     }
 }

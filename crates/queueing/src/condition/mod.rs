@@ -8,16 +8,19 @@ mod bucket;
 mod input;
 mod meter;
 mod police;
+mod window;
 
 pub(crate) use bucket::TokenBucket;
 pub use input::{Conditioner, InputRecipe};
 pub(crate) use meter::{Meter, SingleRate, TwoRate};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
 pub use police::{PoliceAction, PoliceActions, PoliceSpec};
+pub use window::AverageRate;
+pub(crate) use window::SlidingWindow;
 
 use std::sync::Arc;
 
-use spillgate_core::{Cos, Dscp, FlowKey, Packet, Time};
+use spillgate_core::{Cos, Dscp, FlowKey, Packet, Rng, Time};
 
 use crate::evidence::{BucketLevel, Cause};
 
@@ -83,6 +86,13 @@ impl Step {
         matches!(self, Self::Police(p) if p.looks_at_flow())
     }
 
+    /// Gives meters that draw a stream named by their class.
+    pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+        if let Self::Police(p) = self {
+            p.meter.seed(stream);
+        }
+    }
+
     /// Whether it asks for what is in no header.
     pub(crate) fn looks_at_marks(&self) -> bool {
         matches!(self, Self::Police(p) if p.looks_at_marks())
@@ -121,7 +131,7 @@ impl Step {
     /// The committed bucket of a meter at `now`.
     pub(crate) fn bucket(&self, now: Time) -> Option<BucketLevel> {
         match self {
-            Self::Police(p) => Some(p.meter.describe(now).0),
+            Self::Police(p) => p.meter.bucket(now),
             Self::Priority(p) => Some(p.bucket.describe(now)),
             _ => None,
         }
@@ -135,10 +145,7 @@ impl Step {
             | Self::SetImposition(_)
             | Self::SetCos(_)
             | Self::SetQosGroup(_) => Cause::Plain,
-            Self::Police(p) => {
-                let (committed, excess) = p.meter.describe(now);
-                Cause::Policer { committed, excess }
-            }
+            Self::Police(p) => p.meter.evidence(now),
             Self::Priority(p) => Cause::PriorityPolicer(p.bucket.describe(now)),
         }
     }

@@ -1,7 +1,7 @@
 //! Policers: what a class does with packets by their color, and the policer of
 //! a priority class (LLQ).
 //!
-//! Sources: RFC 2697 and RFC 2698 for the meters of three colors, a token
+//! Sources: RFC 2697, RFC 2698 and RFC 2859 for the meters of three colors, a token
 //! bucket as in RFC 2697 without its excess bucket for that of two; Cisco IOS
 //! `police` and `priority` commands for defaults. "Under congestion" is not
 //! defined by Cisco: here it means that something waits in the discipline.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Burst, Cos, Dscp, FlowKey, Packet, Percent, RateOrPercent, Time};
+use spillgate_core::{Burst, Cos, Dscp, Dur, FlowKey, Packet, Percent, RateOrPercent, Time};
 
 use super::TokenBucket;
 use super::meter::{Color, Meter};
@@ -18,11 +18,11 @@ use super::put_into;
 use crate::classify::Classifier;
 use crate::spec::{MatchSpec, OneOrMany};
 
-/// A token-bucket policer.
+/// A policer or marker.
 ///
 /// Without `peak_rate` and `violate` it has one bucket and two colors. With `violate` it is the
 /// single-rate three-color marker of RFC 2697, with `peak_rate` the two-rate three-color marker of
-/// RFC 2698.
+/// RFC 2698. With `window` it has no buckets: it measures the average rate, and chooses colors at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoliceSpec {
@@ -41,6 +41,12 @@ pub struct PoliceSpec {
     /// the excess burst, which `rate` fills once the first bucket is full, default the committed burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Burst>,
+    /// Meters by the average rate in a time sliding window of this length (RFC 2859), instead of by buckets. Above
+    /// `rate` packets exceed at random, with probability (average − `rate`) / average. With `peak_rate`, packets
+    /// above it violate with probability (average − `peak_rate`) / average, and exceed with (`peak_rate` − `rate`) /
+    /// average. Such a meter is color-blind and has no bursts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Dur>,
     /// What happens to a packet within the contract; one action or several. Default `transmit`.
     #[serde(default)]
     pub conform: PoliceActions,
@@ -66,6 +72,7 @@ impl PoliceSpec {
             burst: None,
             peak_rate: None,
             excess_burst: None,
+            window: None,
             conform: PoliceActions::default(),
             exceed: PoliceActions::dropping(),
             violate: None,

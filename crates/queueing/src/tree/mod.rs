@@ -32,7 +32,7 @@ mod told;
 
 use std::sync::Arc;
 
-use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Time};
+use spillgate_core::{DropReason, Dropped, FlowKey, Packet, Rng, Time};
 
 use crate::classify::Classifier;
 use crate::condition::{Step, TokenBucket};
@@ -447,6 +447,10 @@ impl Schedule for Tree {
         self.retune(now, fresh);
     }
 
+    fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
+        self.steps.iter_mut().for_each(|s| s.seed(stream));
+    }
+
     fn attach_links(&mut self, names: &Arc<[String]>) {
         self.attach_links(names);
     }
@@ -542,10 +546,9 @@ mod tests {
     use crate::recipe::test_at;
     use crate::spec::{DisciplineSpec, Scope};
     use crate::stats::{LeafStats, Total};
-    use spillgate_core::{Drops, Rate, Rng};
+    use spillgate_core::{Drops, Rate};
 
-    /// Order after moving the origin of virtual time is the order without, with
-    /// backlogged, idle and shaped classes and a nested policy.
+    /// Moving the origin of virtual time changes no order: classes backlogged, idle and shaped, and a nested policy.
     #[test]
     fn the_origin_of_virtual_time_does_not_matter() {
         let json = r#"{"main": {"class-based": {"classes": [
@@ -566,8 +569,7 @@ mod tests {
             let mut tree = test_at(|at| resolve(spec, at, &scope)).unwrap();
             let (mut rng, mut drops) = (Rng::from_key(3), Drops::new());
             let (mut stats, mut total) = ([LeafStats::default(); 5], Total::default());
-            let mut script = Rng::from_key(4);
-            let mut order = Vec::new();
+            let (mut script, mut order) = (Rng::from_key(4), Vec::new());
             for i in 0..3000_u32 {
                 let mut cx = Cx {
                     now: Time::from_secs_f64(f64::from(i) * 0.003),
@@ -576,8 +578,7 @@ mod tests {
                     stats: &mut stats,
                     total: &mut total,
                 };
-                // Now and then a class falls idle.
-                let class = script.below(5).min(i / 300 % 5) as u8;
+                let class = script.below(5).min(i / 300 % 5) as u8; // Now and then one falls idle.
                 let mut packet = Packet::new(0, i, 100 + script.below(1400) as u16);
                 packet.dscp = spillgate_core::Dscp::new(8 * class).unwrap();
                 tree.enqueue(packet, &mut cx);

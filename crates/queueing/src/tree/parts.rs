@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use spillgate_core::marks::MAX_QOS_GROUP;
-use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent};
+use spillgate_core::{Burst, Dscp, Dur, Limit, Rate, RateOrPercent};
 
 use super::check::check_match;
 use super::divide::Enclosing;
@@ -13,7 +13,7 @@ use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Then};
 use crate::condition::{
     Colors, Meter, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate,
-    Step, TokenBucket, TwoRate,
+    SlidingWindow, Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
@@ -120,8 +120,11 @@ pub(crate) fn depth(burst: Option<Burst>, rate: Rate, default: fn(Rate) -> u64) 
     burst.map_or_else(|| default(rate), |b| b.bytes(rate))
 }
 
-/// Rate and depth of the second bucket of a policer of three colors.
+/// Rate and depth of the second bucket of a policer of three colors that has buckets.
 pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
+    if p.window.is_some() {
+        return None;
+    }
     let cir = p.rate.of(rate);
     match p.peak_rate {
         Some(peak) => {
@@ -138,39 +141,20 @@ pub(crate) fn second_bucket(p: &PoliceSpec, rate: Rate) -> Option<(Rate, u64)> {
 }
 
 /// The policer of a class.
-fn policer(p: &PoliceSpec, rate: Rate, at: &mut At<'_>) -> Result<Policer, BuildError> {
+fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Policer, BuildError> {
     let cir = positive(p.rate, rate, "rate", at)?;
-    let burst = depth(p.burst, cir, default_burst::police);
-    at.check(
-        burst > 0,
-        "burst",
-        "0 B",
-        "no packet would ever conform",
-        "leave it out for 250 ms at the rate",
-    )?;
-    let meter = match second_bucket(p, rate) {
-        None => Meter::OneBucket(TokenBucket::new(cir, burst)),
-        Some((peak, depth)) if p.peak_rate.is_some() => {
-            at.check(
-                peak >= cir,
-                "peak_rate",
-                peak,
-                &format!("the peak rate is below the committed rate of {cir}"),
-                "RFC 2698: the peak rate is at least the committed rate",
-            )?;
-            at.check(
-                depth > 0,
-                "excess_burst",
-                "0 B",
-                "every packet would violate",
-                "leave it out for 250 ms at the peak rate",
-            )?;
-            Meter::TwoRate(TwoRate {
-                committed: TokenBucket::new(cir, burst),
-                peak: TokenBucket::new(peak, depth),
-            })
-        }
-        Some((_, excess)) => Meter::SingleRate(SingleRate::new(cir, burst, excess)),
+    if let Some(peak) = p.peak_rate.map(|r| r.of(rate)) {
+        at.check(
+            peak >= cir,
+            "peak_rate",
+            peak,
+            &format!("the peak rate is below the committed rate of {cir}"),
+            "RFC 2698 and RFC 2859: the peak rate is at least the committed rate",
+        )?;
+    }
+    let meter = match p.window {
+        Some(window) => sliding_window(p, window, name, rate, at)?,
+        None => buckets(p, rate, at)?,
     };
     if p.excess_burst.is_some() && !p.three_colors() {
         at.warn("the excess burst has no effect without `violate`");
@@ -188,6 +172,84 @@ fn policer(p: &PoliceSpec, rate: Rate, at: &mut At<'_>) -> Result<Policer, Build
         treatments: [&p.conform, &p.exceed, violate].map(PoliceActions::treatment),
         colors: colors(p, at)?,
     })
+}
+
+/// The meter of a policer without a window.
+fn buckets(p: &PoliceSpec, rate: Rate, at: &At<'_>) -> Result<Meter, BuildError> {
+    let cir = p.rate.of(rate);
+    let burst = depth(p.burst, cir, default_burst::police);
+    at.check(
+        burst > 0,
+        "burst",
+        "0 B",
+        "no packet would ever conform",
+        "leave it out for 250 ms at the rate",
+    )?;
+    Ok(match second_bucket(p, rate) {
+        None => Meter::OneBucket(TokenBucket::new(cir, burst)),
+        Some((peak, depth)) if p.peak_rate.is_some() => {
+            at.check(
+                depth > 0,
+                "excess_burst",
+                "0 B",
+                "every packet would violate",
+                "leave it out for 250 ms at the peak rate",
+            )?;
+            Meter::TwoRate(TwoRate {
+                committed: TokenBucket::new(cir, burst),
+                peak: TokenBucket::new(peak, depth),
+            })
+        }
+        Some((_, excess)) => Meter::SingleRate(SingleRate::new(cir, burst, excess)),
+    })
+}
+
+/// The meter of a policer with a window (RFC 2859).
+fn sliding_window(
+    p: &PoliceSpec,
+    window: Dur,
+    name: &str,
+    rate: Rate,
+    at: &At<'_>,
+) -> Result<Meter, BuildError> {
+    at.check(
+        window > Dur::ZERO,
+        "window",
+        window,
+        "an average needs time",
+        "write a window such as 1 s",
+    )?;
+    let without = "leave it out, or `window` for token buckets";
+    for (key, set, message) in [
+        ("burst", p.burst.is_some(), "an average rate has no burst"),
+        (
+            "excess_burst",
+            p.excess_burst.is_some(),
+            "an average rate has no burst",
+        ),
+        (
+            "conform_color",
+            p.conform_color.is_some(),
+            "the markers of RFC 2859 are color-blind",
+        ),
+        (
+            "exceed_color",
+            p.exceed_color.is_some(),
+            "the markers of RFC 2859 are color-blind",
+        ),
+    ] {
+        at.check(!set, key, key, message, without)?;
+    }
+    at.check(
+        p.violate.is_none() || p.peak_rate.is_some(),
+        "violate",
+        "violate",
+        "without a peak rate no packet violates",
+        "write a `peak_rate` (RFC 2859), or leave `violate` out",
+    )?;
+    let peak = p.peak_rate.map(|r| r.of(rate));
+    let cir = p.rate.of(rate);
+    Ok(Meter::Window(SlidingWindow::new(cir, peak, window, name)))
 }
 
 fn check_actions(key: &str, actions: &PoliceActions, at: &At<'_>) -> Result<(), BuildError> {
@@ -351,9 +413,10 @@ pub(crate) fn thresholds(
     Ok(Some(Thresholds::new(of)))
 }
 
-/// The conditioning of a class, in the order in which it acts.
+/// The conditioning of the class `name` (with those around it), in the order in which it acts.
 pub(crate) fn steps(
     class: &ClassSpec,
+    name: &str,
     around: Enclosing,
     at: &mut At<'_>,
 ) -> Result<Vec<Step>, BuildError> {
@@ -390,7 +453,7 @@ pub(crate) fn steps(
     }
     if let Some(p) = &class.police {
         steps.push(Step::Police(
-            at.key("police", |at| policer(p, around.most, at))?,
+            at.key("police", |at| policer(p, name, around.most, at))?,
         ));
     }
     if let Some((p, policed)) = class.priority.as_ref().and_then(|p| Some((p, p.rate?))) {

@@ -173,7 +173,10 @@ impl Builder<'_> {
         }
         let mut next = first;
         for (i, class) in classes.iter().enumerate() {
-            let steps = at.index("classes", i, |at| steps(class, inside, at))?;
+            let steps = {
+                let name = format!("{}{}", around.prefix, class.name);
+                at.index("classes", i, |at| steps(class, &name, inside, at))?
+            };
             let first_step = self.steps.len();
             self.steps.extend(steps);
             let steps = (first_step..self.steps.len()).map(|i| i as u16).collect();

@@ -309,6 +309,16 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "markers by the average rate",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "two", "match": {"dscp": ["ef", "af41"]}, "bandwidth": "30 %",
+             "police": {"rate": "100 kb/s", "window": "100 ms", "exceed": {"set-dscp": "af12"}}},
+            {"name": "three", "match": {"dscp": ["af31", "af33", "af21"]}, "bandwidth": "30 %",
+             "police": {"rate": "5 %", "peak_rate": "10 %", "window": "10 ms",
+                        "exceed": {"set-dscp": "af32"}, "violate": "drop"}}]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "labels",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "top", "match": {"exp": 5}, "bandwidth": "20 %", "set_exp": 1},

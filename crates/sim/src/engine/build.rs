@@ -85,7 +85,7 @@ impl<S: EventSet> World<S> {
             link.onward.special |= labels;
         }
         let own_wires = links.len() as u32;
-        let inputs = Inputs::new(plan, &keys);
+        let inputs = Inputs::new(plan, &keys, seed, run);
         if inputs.is_some() {
             let names = node::names(plan);
             for link in &mut links {

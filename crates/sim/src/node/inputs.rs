@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Time};
+use spillgate_core::{Cos, DropReason, Dropped, Dscp, FlowKey, Labels, Marks, Packet, Rng, Time};
 use spillgate_events::EventSet;
 use spillgate_measure::Volume;
 use spillgate_queueing::{Conditioner, Evidence};
@@ -79,17 +79,25 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// None if nothing looks at how packets arrive.
-    pub(crate) fn new(plan: &WorldPlan, flows: &Arc<[FlowKey]>) -> Option<Self> {
+    pub(crate) fn new(
+        plan: &WorldPlan,
+        flows: &Arc<[FlowKey]>,
+        seed: u64,
+        run: u32,
+    ) -> Option<Self> {
         if !plan.has_inputs() {
             return None;
         }
         let names = names(plan);
         let gates = plan.links.iter().map(|l| {
             let recipe = &l.input.as_ref()?.recipe;
+            let path = format!("links/{}/input", l.name);
+            let mut conditioner = recipe.build(flows, &names);
+            conditioner.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
             Some(Box::new(Gate {
-                conditioner: recipe.build(flows, &names),
+                conditioner,
                 meters: vec![InputMeter::default(); recipe.class_names().count()],
-                place: hash_bytes(format!("links/{}/input", l.name).as_bytes()),
+                place: hash_bytes(path.as_bytes()),
             }))
         });
         Some(Self {
