@@ -24,6 +24,8 @@ pub(crate) struct SlidingRate {
     /// Length of the window in seconds.
     window: f64,
     at: Time,
+    /// Whether a packet has come.
+    begun: bool,
 }
 
 impl SlidingRate {
@@ -33,6 +35,7 @@ impl SlidingRate {
             average: start.bps() as f64 / 8.0,
             window: window.as_secs_f64(),
             at: Time::ZERO,
+            begun: false,
         }
     }
 
@@ -42,6 +45,7 @@ impl SlidingRate {
         let gone = now.since(self.at).as_secs_f64();
         self.average = (self.average * self.window + f64::from(len)) / (gone + self.window);
         self.at = self.at.max(now);
+        self.begun = true;
         self.average
     }
 }
@@ -91,8 +95,11 @@ impl SlidingWindow {
         self.rng = stream(&self.name);
     }
 
-    /// Takes the rates of the same marker at another rate of the port; the average stays.
+    /// Takes the rates of the same marker at another rate of the port; the average stays, once a packet has come.
     pub(crate) fn retune(&mut self, fresh: &Self) {
+        if !self.rate.begun {
+            self.rate = fresh.rate.clone();
+        }
         self.committed = fresh.committed;
         self.peak = fresh.peak;
     }
