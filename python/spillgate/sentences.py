@@ -194,6 +194,8 @@ def mark_words(evidence: Record) -> str:
     cause, waiting = evidence["cause"], _waiting(evidence)
     if cause is not None and cause["kind"] == "waited":
         return f"{_waited(cause)}; {waiting}"
+    if cause is not None and cause["kind"] == "delay":
+        return f"{_delay(cause)}; {waiting}"
     if cause is None or cause["kind"] != "aqm":
         return waiting
     return f"{_odds(cause)}; {waiting}"
@@ -209,6 +211,18 @@ def _waited(cause: Record) -> str:
         f"it had waited {waited}, and for {duration(cause['interval'])} packets had waited at "
         f"least the target of {target} ({nth}, due {cause['due'] / PS_PER_S:.6f} s into the run)"
     )
+
+
+def _delay(cause: Record) -> str:
+    """The delay that PIE knew, and by which chance the packet was chosen."""
+    sums = "" if cause["sum"] is None else f" and {cause['sum']:.2f} in all since the last drop"
+    known = (
+        f"the queue's delay was {duration(cause['delay'])} at the last update (target "
+        f"{duration(cause['target'])}), the probability {cause['probability']:.4f}{sums}"
+    )
+    if cause["draw"] is None:
+        return f"{known}, so that no number was drawn"
+    return f"{known}, and {cause['draw']:.4f} was drawn"
 
 
 def _waiting(evidence: Record) -> str:
@@ -250,6 +264,9 @@ def reason_words(lost: Record) -> str:
     kind = cause["kind"]
     if kind == "waited":
         return f"{_waited(cause)}; {waiting}"
+    if kind == "delay":
+        chosen = "" if cause["draw"] is None else f"random {said}: "
+        return f"{chosen}{_delay(cause)}; {waiting}"
     if kind == "aqm":
         chosen = "" if cause["draw"] is None else f"random {said}: "
         return f"{chosen}{_odds(cause)}; {waiting}"

@@ -270,6 +270,20 @@ def test_sentences_about_drops():
         "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
         "(rate 1 Mb/s, burst 20,000 B)"
     )
+    pie = {
+        "kind": "delay",
+        "delay": 21_000_000_000,
+        "target": 15_000_000_000,
+        "probability": 0.0123,
+        "sum": 0.9,
+        "draw": 0.0045,
+    }
+    known = (
+        "the queue's delay was 21 ms at the last update (target 15 ms), the probability 0.0123 "
+        "and 0.90 in all since the last drop, and 0.0045 was drawn; "
+    )
+    assert reason_words(lost(pie, "drops_early")).startswith(f"random early drop: {known}")
+    assert mark_words(lost(pie)["evidence"]).startswith(known)
     marker = {"kind": "marker", "average": 2e6, "rate": 1_000_000, "peak_rate": None, "draw": 0.25}
     assert reason_words(lost(marker, "drops_policer")) == (
         "the policer: the average rate of its class was 2 Mb/s (committed 1 Mb/s) "

@@ -71,6 +71,10 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             "unit": if o.in_bytes { "B" } else { "packets" },
             "probability": o.probability, "count": o.count, "draw": o.draw,
         }),
+        Cause::Delay(o) => json!({
+            "kind": "delay", "delay": ps(o.delay), "target": ps(o.target),
+            "probability": o.probability, "sum": o.sum, "draw": o.draw,
+        }),
         Cause::Waited(w) => json!({
             "kind": "waited", "waited": ps(w.waited), "target": ps(w.target),
             "interval": ps(w.interval), "count": w.count, "due": w.due.and_then(at),

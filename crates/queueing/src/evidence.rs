@@ -60,6 +60,21 @@ pub struct Waited {
     pub due: Option<Time>,
 }
 
+/// The delay and the probability by which PIE dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayOdds {
+    /// The delay at the last update of the probability.
+    pub delay: Dur,
+    /// What a packet should wait.
+    pub target: Dur,
+    /// Probability with which the packet was to be dropped or marked, 0 to 1.
+    pub probability: f64,
+    /// Sum of the probabilities since the last drop, this one counted; none if drops are not kept apart.
+    pub sum: Option<f64>,
+    /// The uniform number on [0, 1) that fell below the probability; none where the sum decided.
+    pub draw: Option<f64>,
+}
+
 /// A token bucket at the instant at which a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketLevel {
@@ -127,6 +142,8 @@ pub enum Cause {
     Plain,
     /// Active queue management.
     Aqm(Odds),
+    /// PIE: the delay of the queue.
+    Delay(DelayOdds),
     /// CoDel: it waited too long.
     Waited(Waited),
     /// The policer of a class, its buckets as after the decision.

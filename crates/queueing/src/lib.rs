@@ -26,7 +26,9 @@ pub use classify::{Seen, View};
 pub use condition::{AverageRate, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
-pub use evidence::{BucketLevel, Cause, Evidence, Odds, QueueLimit, Refusal, Refused, Waited};
+pub use evidence::{
+    BucketLevel, Cause, DelayOdds, Evidence, Odds, QueueLimit, Refusal, Refused, Waited,
+};
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
 pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};

@@ -215,3 +215,28 @@ fn codel_says_how_long_a_packet_had_waited() {
         assert_eq!(early > 0, !marks, "{json}: {early}");
     }
 }
+
+/// PIE says the delay, the probability and the draw; at a sum of 8.5 none is drawn.
+#[test]
+fn pie_says_the_delay_and_its_probability() {
+    for pie in [
+        r#"{"pie": {"target": "1 ms", "update": "1 ms", "max_burst": "0 s"}}"#,
+        r#"{"pie": {"target": "1 ms", "update": "1 ms", "max_burst": "0 s", "derandomize": false}}"#,
+    ] {
+        let all = drops(&fifo(pie), Dur::from_us(100), 4000);
+        let early: Vec<_> = all.iter().filter(|d| d.0 == DropReason::Early).collect();
+        assert!(early.len() > 100, "{pie}: {}", early.len());
+        for (_, evidence, next) in early {
+            let Cause::Delay(odds) = evidence.cause else {
+                panic!("{evidence:?}")
+            };
+            assert_eq!(odds.target, Dur::from_ms(1));
+            assert!(odds.delay >= Dur::from_us(500) || odds.probability >= 0.2);
+            assert_eq!(odds.sum.is_none(), pie.contains("derandomize"));
+            match odds.draw {
+                Some(u) => assert!(u.to_bits() == next.to_bits() && u < odds.probability),
+                None => assert!(odds.sum >= Some(8.5)),
+            }
+        }
+    }
+}

@@ -87,6 +87,21 @@ fn cause(out: &mut String, e: &Evidence) {
                 let _ = write!(out, " draw={draw:.6}");
             }
         }
+        Cause::Delay(o) => {
+            let _ = write!(
+                out,
+                " delay={:.12} target={:.12} probability={:.6}",
+                o.delay.as_secs_f64(),
+                o.target.as_secs_f64(),
+                o.probability
+            );
+            if let Some(sum) = o.sum {
+                let _ = write!(out, " sum={sum:.6}");
+            }
+            if let Some(draw) = o.draw {
+                let _ = write!(out, " draw={draw:.6}");
+            }
+        }
         Cause::Waited(w) => {
             let _ = write!(
                 out,

@@ -23,6 +23,7 @@ use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::{Automaton, Backlog, Draw, LeafFacts, Turn};
 use crate::BuildError;
+use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
 
 /// Parameters of PIE.
@@ -110,7 +111,10 @@ impl PieSpec {
             "a packet has at least 1 byte",
             "the usual value is 1514 B",
         )?;
-        Ok(Pie { spec: self.clone() })
+        Ok(Pie {
+            spec: self.clone(),
+            odds: None,
+        })
     }
 }
 
@@ -118,6 +122,8 @@ impl PieSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Pie {
     spec: PieSpec,
+    /// Of the last drop or mark.
+    odds: Option<DelayOdds>,
 }
 
 /// The state of one queue under PIE.
@@ -250,9 +256,17 @@ impl Automaton for Pie {
             }
         }
         let due = p.derandomize && v.sum >= 8.5;
-        if !due && draw.draw() >= v.probability {
+        let drawn = (!due).then(|| draw.draw());
+        if drawn.is_some_and(|u| u >= v.probability) {
             return Verdict::Pass;
         }
+        self.odds = Some(DelayOdds {
+            delay: v.delay,
+            target: p.target,
+            probability: v.probability,
+            sum: p.derandomize.then_some(v.sum),
+            draw: drawn,
+        });
         v.sum = 0.0;
         if p.ecn && v.probability <= p.ecn_threshold && packet.ecn.is_capable() {
             Verdict::Mark
@@ -278,6 +292,10 @@ impl Automaton for Pie {
 
     fn is_new(&self, v: &PieVars) -> bool {
         *v == self.vars()
+    }
+
+    fn cause(&self, _: &Packet) -> Option<Cause> {
+        self.odds.map(Cause::Delay)
     }
 }
 
