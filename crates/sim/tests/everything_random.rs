@@ -21,7 +21,7 @@ const OUT: [&str; 13] = [
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
     "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, ecn: true}}}}",
-    "{fq: {limit: 80 packets, aqm: {pie: {target: 2 ms, update: 3 ms, max_burst: 0 s, derandomize: false}}}}",
+    "{fq: {limit: 80 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 0 s, derandomize: false}}}}",
     "{wfq: {}}",
     "{flow-wfq: {}}",
     "{drr: {}}",

@@ -1,4 +1,4 @@
-//! What the recorded kernel had at its bottleneck and Spillgate has not: PIE. Only so much of it as the recordings need.
+//! PIE with the rules of the recorded kernel, written apart from Spillgate's to compare with. Only so much of it as the recordings need.
 
 use std::collections::VecDeque;
 
@@ -53,9 +53,10 @@ impl Early {
 
     pub(crate) fn dequeue(&mut self, now: Time) -> Option<Packet> {
         let p = self.waiting.pop_front()?;
-        self.bytes -= f64::from(p.len);
         let pie = &mut self.pie;
+        // Updates up to now found the packet waiting.
         pie.catch_up(now, self.bytes);
+        self.bytes -= f64::from(p.len);
         pie.delay = now.since(p.arrived).as_secs_f64();
         if self.bytes == 0.0 {
             pie.delay = 0.0;

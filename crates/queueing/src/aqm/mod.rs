@@ -26,7 +26,7 @@ pub use automaton::{Backlog, Draw};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
-pub use pie::PieSpec;
+pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 #[cfg(test)]

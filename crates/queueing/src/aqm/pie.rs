@@ -15,6 +15,10 @@
 //! prefers timestamps to the estimate of a rate; Linux takes that of the last packet that left). Updates are worked
 //! out when the next packet comes or goes. They begin anew with the first packet after the probability is
 //! 0 and the queue empty. It is always active, as in Linux.
+//! `as: linux` has the rules of Linux 6.1 (net/sched/sch_pie.c, without the estimate of the departure rate): the delay is
+//! that of the packet that left last, 0 if nothing is left; a burst is spared for so much time as passes between
+//! departures; updates are on the grid of `update`; the probability of an empty queue falls by 1/64; a delay above
+//! 250 ms adds 0.02.
 //! Cost: O(1) per packet and update, one draw per packet at most.
 
 use schemars::JsonSchema;
@@ -26,10 +30,22 @@ use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
 
+/// Whose rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PieVariant {
+    /// Linux 6.1: the delay is that of the packet that left last. Its clock makes ticks of `update`: 20 ms
+    /// of 15 ms at 100 Hz, 16 ms at 250 Hz.
+    Linux,
+}
+
 /// Parameters of PIE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PieSpec {
+    /// Whose PIE it is. Default: that of RFC 8033.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub variant: Option<PieVariant>,
     /// What a packet should wait. Default 15 ms (RFC 8033 §4.2).
     pub target: Dur,
     /// Time between updates of the probability, 1 ms to 10 s. Default 15 ms (RFC 8033 §4.2).
@@ -54,6 +70,7 @@ pub struct PieSpec {
 impl Default for PieSpec {
     fn default() -> Self {
         Self {
+            variant: None,
             target: Dur::from_ms(15),
             update: Dur::from_ms(15),
             alpha: 0.125,
@@ -132,15 +149,19 @@ pub(crate) struct PieVars {
     probability: f64,
     /// Sum of the probabilities since the last drop.
     sum: f64,
-    /// The delay at the last update.
+    /// The delay at the last update; in Linux that of the packet that left last.
     delay: Dur,
+    /// Linux: the delay at the last update.
+    former: Dur,
+    /// Linux: when the last packet left; [`Time::MAX`] if none did since a burst is spared anew.
+    left: Time,
     /// For how long a burst is still spared.
     burst: Dur,
     /// The next update; never while there is nothing to change.
     next: Time,
 }
 
-const _: () = assert!(std::mem::size_of::<PieVars>() <= 40);
+const _: () = assert!(std::mem::size_of::<PieVars>() <= 56);
 
 /// `time` less `by`, 0 at least.
 fn less(time: Dur, by: Dur) -> Dur {
@@ -154,10 +175,14 @@ impl Pie {
         delay.as_ps() < self.spec.target.as_ps() / 2
     }
 
-    /// RFC 8033 §4.2: one update, `delay` being the delay now.
-    fn update(&self, v: &mut PieVars, delay: Dur) {
+    fn is_linux(&self) -> bool {
+        self.spec.variant == Some(PieVariant::Linux)
+    }
+
+    /// RFC 8033 §4.2: by how much the probability moves as the delay moves from `old` to `delay`.
+    fn step(&self, v: &PieVars, delay: Dur, old: Dur) -> f64 {
         let p = &self.spec;
-        let (d, old) = (delay.as_secs_f64(), v.delay.as_secs_f64());
+        let (d, old) = (delay.as_secs_f64(), old.as_secs_f64());
         let mut step = p.alpha * (d - p.target.as_secs_f64()) + p.beta * (d - old);
         step /= match v.probability {
             x if x < 1e-6 => 2048.0,
@@ -171,7 +196,13 @@ impl Pie {
         if v.probability >= 0.1 {
             step = step.min(0.02);
         }
-        v.probability += step;
+        step
+    }
+
+    /// RFC 8033 §4.2: one update, `delay` being the delay now.
+    fn update(&self, v: &mut PieVars, delay: Dur) {
+        let p = &self.spec;
+        v.probability += self.step(v, delay, v.delay);
         if delay.is_zero() && v.delay.is_zero() {
             v.probability *= 0.98;
         }
@@ -186,10 +217,60 @@ impl Pie {
         v.delay = delay;
     }
 
+    /// One update of Linux. The probability falls of itself if the queue is empty, not if its first packet
+    /// has only just come.
+    fn update_linux(&self, v: &mut PieVars, is_empty: bool) {
+        let mut step = self.step(v, v.delay, v.former);
+        if v.delay > Dur::from_ms(250) {
+            step += 0.02;
+        }
+        v.probability = (v.probability + step).clamp(0.0, 1.0);
+        if v.delay.is_zero() && v.former.is_zero() && is_empty {
+            v.probability -= v.probability / 64.0;
+        }
+        if v.probability == 0.0 && self.is_short(v.delay) && self.is_short(v.former) {
+            (v.burst, v.sum, v.left) = (self.spec.max_burst, 0.0, Time::MAX);
+        }
+        v.former = v.delay;
+    }
+
+    /// The updates of Linux up to `now`, since the last of which nothing came or went.
+    fn advance_linux(&self, v: &mut PieVars, now: Time, is_empty: bool) {
+        while v.next <= now {
+            let before = *v;
+            self.update_linux(v, is_empty);
+            if *v == before {
+                // Every update to come does the same.
+                let steps = now.since(v.next).as_ps() / self.spec.update.as_ps();
+                v.next += Dur::from_ps(steps * self.spec.update.as_ps());
+            }
+            v.next += self.spec.update;
+        }
+        let idle = PieVars {
+            next: v.next,
+            ..self.vars()
+        };
+        if is_empty && *v == idle {
+            v.next = Time::MAX;
+        }
+    }
+
+    /// The first update after `now`.
+    fn first_update(&self, now: Time) -> Time {
+        let update = self.spec.update.as_ps();
+        match self.spec.variant {
+            None => now + self.spec.update,
+            Some(PieVariant::Linux) => Time::from_ps((now.as_ps() / update + 1) * update),
+        }
+    }
+
     /// The updates up to `now`, since the last of which nothing came or went, `head` being when the
     /// first packet arrived.
     #[inline]
     fn advance(&self, v: &mut PieVars, now: Time, head: Option<Time>) {
+        if self.is_linux() {
+            return self.advance_linux(v, now, head.is_none());
+        }
         while v.next <= now {
             let delay = head.map_or(Dur::ZERO, |arrived| v.next.since(arrived));
             self.update(v, delay);
@@ -224,6 +305,8 @@ impl Automaton for Pie {
             probability: 0.0,
             sum: 0.0,
             delay: Dur::ZERO,
+            former: Dur::ZERO,
+            left: Time::MAX,
             burst: self.spec.max_burst,
             next: Time::MAX,
         }
@@ -238,19 +321,27 @@ impl Automaton for Pie {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
+        if self.is_linux() && backlog.head.is_none() {
+            // It is 0 already, unless what waited was given up.
+            v.delay = Dur::ZERO;
+        }
         self.advance(v, now, backlog.head);
         let p = &self.spec;
         if v.next == Time::MAX {
-            v.next = now + p.update;
+            v.next = self.first_update(now);
         }
+        let least = 2 * p.mean_packet.0 + u64::from(!self.is_linux());
         let spared = !v.burst.is_zero()
             || (self.is_short(v.delay) && v.probability < 0.2)
-            || backlog.bytes <= 2 * p.mean_packet.0;
+            || backlog.bytes < least;
         if spared {
             return Verdict::Pass;
         }
         if p.derandomize {
             v.sum += v.probability;
+            if v.probability == 0.0 && self.is_linux() {
+                v.sum = 0.0;
+            }
             if v.sum < 0.85 {
                 return Verdict::Pass;
             }
@@ -267,8 +358,12 @@ impl Automaton for Pie {
             sum: p.derandomize.then_some(v.sum),
             draw: drawn,
         });
-        v.sum = 0.0;
+        let sum = std::mem::take(&mut v.sum);
         if p.ecn && v.probability <= p.ecn_threshold && packet.ecn.is_capable() {
+            if due && self.is_linux() {
+                // Only a drop, or a number that is drawn, begins the sum anew.
+                v.sum = sum;
+            }
             Verdict::Mark
         } else {
             Verdict::Drop(DropReason::Early)
@@ -282,12 +377,28 @@ impl Automaton for Pie {
         v: &mut PieVars,
         _: &mut Turn,
         now: Time,
-        _: &Backlog,
+        backlog: &Backlog,
         packet: &Packet,
         _: &mut D,
     ) -> Verdict {
         self.advance(v, now, Some(packet.arrived));
+        if self.is_linux() {
+            v.delay = match backlog.bytes {
+                0 => Dur::ZERO,
+                _ => now.since(packet.arrived),
+            };
+            if v.left < Time::MAX {
+                v.burst = less(v.burst, now.since(v.left));
+            }
+            v.left = now;
+        }
         Verdict::Pass
+    }
+
+    fn overflowed(&self, v: &mut PieVars) {
+        if self.is_linux() {
+            v.sum = 0.0;
+        }
     }
 
     fn is_new(&self, v: &PieVars) -> bool {

@@ -177,3 +177,35 @@ fn drops_keep_apart() {
     let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
     assert!((mean - 59.0).abs() < 3.1, "{mean}");
 }
+
+/// Linux: an update on the grid of 20 ms takes the delay of the packet that left last; that of a queue left
+/// empty is 0.
+#[test]
+fn linux_takes_the_delay_of_the_packet_that_left() {
+    let spec = PieSpec {
+        variant: Some(PieVariant::Linux),
+        update: ms(20.0),
+        ..PieSpec::default()
+    };
+    let mut p = pie(&spec);
+    let (mut rng, at) = (Rng::from_key(1), |t: f64| Time::ZERO + ms(t));
+    let mut packet = Packet::new(0, 0, 1500);
+    packet.arrived = at(5.0);
+    p.arrival(at(5.0), &Backlog::of(0, 0), &packet, &mut rng);
+    assert_eq!(p.vars.next, at(20.0));
+    let mut turn = Turn::default();
+    p.departure(
+        &mut turn,
+        at(35.0),
+        &Backlog::of(1, 1500),
+        &packet,
+        &mut rng,
+    );
+    assert_eq!((p.vars.delay, p.vars.former), (ms(30.0), Dur::ZERO));
+    p.departure(&mut turn, at(45.0), &Backlog::of(0, 0), &packet, &mut rng);
+    // At 40 ms: (0.125 (0.030 - 0.015) + 1.25 * 0.030) / 2048.
+    assert!((p.vars.probability - 0.039_375 / 2048.0).abs() < 1e-12);
+    assert_eq!((p.vars.delay, p.vars.former), (Dur::ZERO, ms(30.0)));
+    // Between the departures 10 ms passed.
+    assert_eq!(p.vars.burst, ms(140.0));
+}

@@ -142,6 +142,12 @@ pub(crate) const PRESETS: &[Preset] = &[
         work_conserving: true,
     },
     Preset {
+        name: "pie of Linux",
+        json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"pie": {"as": "linux", "target": "4 ms", "update": "4 ms",
+            "alpha": 50, "beta": 100, "max_burst": "20 ms", "ecn": true}}}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "pie",
         json: r#"{"main": {"fifo": {"limit": "30 packets", "aqm": {"pie": {"target": "4 ms", "update": "3 ms", "alpha": 50,
             "beta": 100, "max_burst": "20 ms", "ecn": true, "mean_packet": "200 B"}}}}}"#,
