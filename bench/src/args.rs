@@ -13,6 +13,7 @@ usage: spillgate-bench SCENARIO [options]
   --value SCOPE/NAME/METRIC  print this metric too, such as total/all/jain; may be repeated
   --heap4                    use the 4-ary heap instead of the winner tree
   --plain                    take no short ways
+  --series                   sample time series too, as `spillgate run` does
   --runs N                   runs of a campaign; with --threads
   --threads N                run the whole campaign on N threads instead of one run on one
   --help                     print this";
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     pub(crate) heap4: bool,
     /// Without short ways.
     pub(crate) plain: bool,
+    /// With time series.
+    pub(crate) series: bool,
     /// Threads of a campaign; none: one run.
     pub(crate) threads: Option<usize>,
 }
@@ -70,7 +73,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             Some((option, value)) if option.starts_with("--") => (option, Some(value.to_owned())),
             _ => (arg.as_str(), None),
         };
-        if attached.is_some() && matches!(option, "--heap4" | "--plain" | "--help") {
+        if attached.is_some() && matches!(option, "--heap4" | "--plain" | "--series" | "--help") {
             return Err(format!("{option} takes no value"));
         }
         let mut value = || {
@@ -83,6 +86,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Command, S
             "--help" | "-h" => return Ok(Command::Help),
             "--heap4" => parsed.heap4 = true,
             "--plain" => parsed.plain = true,
+            "--series" => parsed.series = true,
             "--set" => parsed.options.overrides.push(value()?),
             "--value" => parsed.values.push(wanted(&value()?)?),
             "--runs" => parsed.options.runs = Some(positive(option, &value()?)?),

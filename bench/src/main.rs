@@ -69,15 +69,15 @@ fn report(args: &Args) -> Result<Value, String> {
     };
     match args.threads {
         Some(threads) => campaign(loaded.plan, engine, threads),
-        None if args.heap4 => single::<Heap4>(&loaded.plan, engine, &args.values),
-        None => single::<WinnerTree>(&loaded.plan, engine, &args.values),
+        None if args.heap4 => single::<Heap4>(&loaded.plan, engine, args),
+        None => single::<WinnerTree>(&loaded.plan, engine, args),
     }
 }
 
 /// The first run of the first variant.
-fn single<S: EventSet>(plan: &Plan, engine: Engine, wanted: &[Wanted]) -> Result<Value, String> {
+fn single<S: EventSet>(plan: &Plan, engine: Engine, args: &Args) -> Result<Value, String> {
     let world_plan = &plan.variants[0].world;
-    let mut world = World::<S>::on(engine, world_plan, plan.seed, 0, false);
+    let mut world = World::<S>::on(engine, world_plan, plan.seed, 0, args.series);
     let begin = usage::cpu_s();
     while world.run(u64::MAX) != Stop::Done {}
     let run_s = usage::cpu_s().zip(begin).map(|(end, begin)| end - begin);
@@ -93,11 +93,11 @@ fn single<S: EventSet>(plan: &Plan, engine: Engine, wanted: &[Wanted]) -> Result
         "digest": outcome.digest,
         "run_s": run_s,
         "peak_kb": peak_kb,
-        "values": values(&layout, &outcome, wanted)?,
+        "values": values(&layout, &outcome, &args.values)?,
     }))
 }
 
-/// Every run of every variant, none of them sampled: that takes twice as long, and runs are to be alike.
+/// Every run of every variant, none of them sampled: that takes longer, and runs are to be alike.
 /// The digests are in the order of runs.
 fn campaign(plan: Plan, engine: Engine, threads: usize) -> Result<Value, String> {
     let campaign = Campaign::on(engine, Arc::new(plan));

@@ -87,8 +87,6 @@ pub(crate) enum Fails {
 pub(crate) enum Service {
     /// Where the discipline allows it, departures are computed at arrival.
     Computed,
-    /// The same, but somebody wants to see the averages that an AQM keeps.
-    Sampled,
     /// One by one: somebody wants to see them.
     OneByOne,
     /// As it is where failures are to happen within the window: computed if there is no AQM.
@@ -99,13 +97,12 @@ pub(crate) enum Service {
 
 impl Service {
     /// `served`: each packet by itself, since somebody looks or the link promises nothing.
-    pub(crate) fn of(fails: Fails, served: bool, sampled: bool) -> Self {
-        match (fails, served, sampled) {
-            (Fails::Never, false, false) => Self::Computed,
-            (Fails::Never, false, true) => Self::Sampled,
-            (Fails::Never, true, _) => Self::OneByOne,
-            (Fails::InTime, false, false) => Self::Failing,
-            (Fails::InTime | Fails::Late, _, _) => Self::FailingOneByOne,
+    pub(crate) fn of(fails: Fails, served: bool) -> Self {
+        match (fails, served) {
+            (Fails::Never, false) => Self::Computed,
+            (Fails::Never, true) => Self::OneByOne,
+            (Fails::InTime, false) => Self::Failing,
+            (Fails::InTime | Fails::Late, _) => Self::FailingOneByOne,
         }
     }
 
@@ -114,7 +111,7 @@ impl Service {
         let fifo = discipline.decided_at_arrival()?;
         match self {
             Self::Computed => Some(fifo),
-            Self::Sampled | Self::Failing => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
+            Self::Failing => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
             Self::OneByOne | Self::FailingOneByOne => None,
         }
     }

@@ -217,15 +217,15 @@ impl Net {
         }
         write!(
             out,
-            "measurement: {{{measurement}, interval: 50 ms}}\nruns: {{count: 1, seed: 3}}\n"
+            "measurement: {{{measurement}}}\nruns: {{count: 1, seed: 3}}\n"
         )
         .unwrap();
         common::plan_with(&out, [("m.trace", TRACE.to_vec())])
     }
 }
 
-fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
-    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
+fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
     while world.run(budget) != Stop::Done {}
     assert_eq!(world.fault(), None);
     world.outcome()
@@ -291,13 +291,16 @@ proptest! {
         net in net(TRAFFIC.len()),
         warmup in 0_u32..900,
         duration in 200_u32..1500,
+        // A packet of 1500 B takes 12 ms at 1 Mb/s.
+        interval in prop_oneof![Just(50_u32), Just(12), Just(4), 3_u32..100],
     ) {
-        let plan = net.plan("", &format!("warmup: {warmup} ms, duration: {duration} ms"));
-        let reference = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let times = format!("warmup: {warmup} ms, duration: {duration} ms, interval: {interval} ms");
+        let plan = net.plan("", &times);
+        let reference = outcome::<WinnerTree>(&plan, u64::MAX);
         for (other, what) in [
-            (outcome::<Heap4>(&plan, false, u64::MAX), "event set"),
-            (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
-            (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
+            (outcome::<Heap4>(&plan, u64::MAX), "event set"),
+            (outcome::<WinnerTree>(&plan, 77), "pauses"),
+            (common::same_series(&plan, 3), "observer"),
             (tapped(&plan), "tap"),
             (plain(&plan), "plain engine"),
         ] {
@@ -312,8 +315,8 @@ proptest! {
     /// Nothing is sent or fails near the end of the period, so every table sees the same losses.
     #[test]
     fn losses_by_place_are_those_by_flow(net in net(SOURCES)) {
-        let plan = net.plan("stop: 2 s, ", "warmup: 0 s, duration: 90 s");
-        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let plan = net.plan("stop: 2 s, ", "warmup: 0 s, duration: 90 s, interval: 50 ms");
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
         let total = |metric| sum(&plan, &of, Scope::Flow, metric);
         let mut lost = 0.0;
@@ -431,7 +434,7 @@ traffic:
 {traffic}measurement: {{warmup: {warmup} us, duration: {duration} us, interval: 10 ms}}
 runs: {{count: 1, seed: 3}}
 "));
-        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
         let layout = layout(&plan.variants[0].world);
         // At each edge parts of six flows' packets at most, some of which lie behind each other.
         let rounding = 8.0 * 12.0 * Volume::ROUNDING / (f64::from(duration) / 1e6);
@@ -464,7 +467,7 @@ traffic:
 measurement: {{warmup: {warmup}, duration: {duration}, interval: 50 ms}}
 runs: {{count: 1, seed: 1}}
 "));
-        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
         let layout = layout(&plan.variants[0].world);
         let value = |scope, name, metric| of.values[layout.position(scope, name, metric).unwrap()];
         // Two packets are cut by the edges.

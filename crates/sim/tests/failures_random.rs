@@ -215,8 +215,8 @@ impl Net {
     }
 }
 
-fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> Outcome {
-    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
+fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
     while world.run(budget) != Stop::Done {}
     assert_eq!(world.fault(), None);
     world.outcome()
@@ -254,7 +254,7 @@ proptest! {
     #[test]
     fn every_packet_is_accounted_for(net in net(3, POLICIES.len())) {
         let plan = net.plan();
-        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
         let layout = layout(&plan.variants[0].world);
         for f in &plan.variants[0].world.flows {
             let value = |metric| {
@@ -309,15 +309,15 @@ proptest! {
     }
 }
 
-/// Fingerprint and values of a run are the same with other event sets, with pauses, and with those
-/// who look, for whom nothing is worked out ahead.
+/// Fingerprint and values of a run are the same with other event sets, with pauses, between the samples of an observer,
+/// and with a tap, for which nothing is worked out ahead.
 fn same_however_driven(plan: &Plan) -> Result<Outcome, TestCaseError> {
-    let reference = outcome::<WinnerTree>(plan, false, u64::MAX);
+    let reference = outcome::<WinnerTree>(plan, u64::MAX);
     let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     for (other, what) in [
-        (outcome::<Heap4>(plan, false, u64::MAX), "event set"),
-        (outcome::<WinnerTree>(plan, false, 77), "pauses"),
-        (outcome::<WinnerTree>(plan, true, u64::MAX), "observer"),
+        (outcome::<Heap4>(plan, u64::MAX), "event set"),
+        (outcome::<WinnerTree>(plan, 77), "pauses"),
+        (common::same_series(plan, 3), "observer"),
         (tapped(plan), "tap"),
         (plain(plan), "plain engine"),
     ] {
@@ -474,7 +474,7 @@ fn a_world_that_could_fail_runs_like_one_that_cannot() {
             l.down_up = vec![1000, 1001];
         });
         let later = net.plan();
-        let [never, later] = [&never, &later].map(|p| outcome::<WinnerTree>(p, false, u64::MAX));
+        let [never, later] = [&never, &later].map(|p| outcome::<WinnerTree>(p, u64::MAX));
         assert_eq!(never.digest, later.digest, "{net:?}");
         let bits = |o: &Outcome| o.values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&never), bits(&later), "{net:?}");
@@ -490,7 +490,7 @@ fn random_networks_reach_every_fate() {
     for _ in 0..40 {
         let tree = net(3, POLICIES.len()).new_tree(&mut runner).expect("a net");
         let plan = proptest::strategy::ValueTree::current(&tree).plan();
-        let of = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let of = outcome::<WinnerTree>(&plan, u64::MAX);
         let metrics = [
             Metric::PacketsReceived,
             Metric::DropsLinkDown,

@@ -172,8 +172,8 @@ impl Net {
     }
 }
 
-fn outcome<S: EventSet>(plan: &Plan, look: bool, budget: u64) -> (Outcome, LabelCounts) {
-    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, look);
+fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> (Outcome, LabelCounts) {
+    let mut world = World::<S>::new(&plan.variants[0].world, 3, 0, false);
     while world.run(budget) != Stop::Done {}
     (world.outcome(), world.labels())
 }
@@ -198,7 +198,7 @@ proptest! {
     #[test]
     fn labels_are_conserved(net in net(3)) {
         let plan = net.plan();
-        let (of, labels) = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let (of, labels) = outcome::<WinnerTree>(&plan, u64::MAX);
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
         prop_assert_eq!(labels.pushed, labels.popped + labels.lost);
         // Customers are at different edges: whatever arrives has had a label.
@@ -213,16 +213,18 @@ proptest! {
     #[test]
     fn event_sets_pauses_and_observers_change_nothing(net in net(TRAFFIC.len())) {
         let plan = net.plan();
-        let (reference, labels) = outcome::<WinnerTree>(&plan, false, u64::MAX);
+        let (reference, labels) = outcome::<WinnerTree>(&plan, u64::MAX);
         for ((other, counts), what) in [
-            (outcome::<Heap4>(&plan, false, u64::MAX), "event set"),
-            (outcome::<WinnerTree>(&plan, false, 77), "pauses"),
-            (outcome::<WinnerTree>(&plan, true, u64::MAX), "observer"),
+            (outcome::<Heap4>(&plan, u64::MAX), "event set"),
+            (outcome::<WinnerTree>(&plan, 77), "pauses"),
         ] {
             prop_assert_eq!(&other.digest, &reference.digest, "{}", what);
             prop_assert_eq!(bits(&other), bits(&reference), "{}", what);
-            prop_assert!(what == "observer" || counts == labels, "{}", what);
+            prop_assert_eq!(counts, labels, "{}", what);
         }
+        let observed = common::same_series(&plan, 3);
+        prop_assert_eq!(&observed.digest, &reference.digest);
+        prop_assert_eq!(bits(&observed), bits(&reference));
     }
 
     /// Compiled paths and tunnels put on the same labels.
@@ -230,8 +232,8 @@ proptest! {
     fn a_failure_after_the_end_changes_nothing(mut net in net(TRAFFIC.len())) {
         net.failures.clear();
         let (plan, late) = (net.plan(), common::plan(&net.yaml(true)));
-        let (compiled, _) = outcome::<WinnerTree>(&plan, false, u64::MAX);
-        let (routed, _) = outcome::<WinnerTree>(&late, false, u64::MAX);
+        let (compiled, _) = outcome::<WinnerTree>(&plan, u64::MAX);
+        let (routed, _) = outcome::<WinnerTree>(&late, u64::MAX);
         prop_assert_eq!(&compiled.digest, &routed.digest);
         prop_assert_eq!(bits(&compiled), bits(&routed));
     }

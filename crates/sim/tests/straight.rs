@@ -35,7 +35,7 @@ fn run(yaml: &str) -> impl Fn(Metric) -> f64 + use<> {
     let computed = ended(World::new(world, 5, 0, false));
     let tap = Box::new(common::Blind);
     let others = [
-        ended(World::new(world, 5, 0, true)),
+        common::same_series(&plan, 5),
         ended(World::tapped(world, 5, 0, false, tap)),
     ];
     let layout = layout(world);

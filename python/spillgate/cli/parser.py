@@ -76,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         type=_runs,
         metavar="K,...|all",
         help="runs, from 0, whose time series are kept and drawn; default the first; a run takes "
-        "up to three times as long with them, or longer with a short interval",
+        "up to half as long again with them, or longer with a short interval",
     )
     sampled.add_argument(
         "--no-series",

@@ -30,6 +30,11 @@ impl ArrivalAqm {
         self.0.overflowed();
     }
 
+    /// The average queue in packets, if it keeps one.
+    pub fn average(&self) -> Option<f64> {
+        self.0.average()
+    }
+
     /// What was taken last is sent until `at`, and nothing waits behind it: the queue is idle from
     /// then on.
     #[inline]

@@ -18,7 +18,7 @@ use crate::arrivals::Arrivals;
 use crate::express::{Known, Lane, Promises};
 use crate::flow::Origin;
 use crate::gaps::Gaps;
-use crate::link::{Link, Service};
+use crate::link::{Fails, Link, Service};
 use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
 use crate::port::Port;
@@ -74,8 +74,10 @@ impl<S: EventSet> World<S> {
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
             let promised = engine == Engine::Express && Promises::of(l).departures();
-            let served = tap.is_some() || !promised;
-            let service = Service::of(*fails, served, observe);
+            // A computed port that fails counts what it will lose as lost from the start, which a sample would show.
+            let seen = tap.is_some() || observe && *fails != Fails::Never;
+            let served = seen || !promised;
+            let service = Service::of(*fails, served);
             let build = (&keys, &mut lists);
             Link::new(l, service, build, seed, run, queue_bits, &mut lines)
         }));
@@ -101,7 +103,8 @@ impl<S: EventSet> World<S> {
             flows: &cast.flows,
             tcp: &cast.tcp,
             sessions: &cast.sessions,
-            looked_at: observe || tap.is_some(),
+            tapped: tap.is_some(),
+            sampled: observe,
             met: inputs.is_some() || !plan.forwarding.is_empty(),
         };
         let lane = match engine {
@@ -209,6 +212,7 @@ impl<S: EventSet> World<S> {
         if world.series.is_some() {
             let first = Time::ZERO + plan.interval;
             world.events.schedule(observer, first, Rank::Observer);
+            world.lane_samples(first);
         }
         world
     }

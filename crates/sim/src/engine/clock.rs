@@ -125,9 +125,13 @@ impl<S: EventSet> World<S> {
                 &self.tcp,
                 &self.workloads,
             );
-            if now + interval <= self.window.end() {
+            let next = now + interval;
+            if next <= self.window.end() {
                 self.events
-                    .schedule(self.slots.observer, now + interval, Rank::Observer);
+                    .schedule(self.slots.observer, next, Rank::Observer);
+                self.lane_samples(next);
+            } else {
+                self.lane_samples(Time::MAX);
             }
         }
     }

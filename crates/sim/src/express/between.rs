@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use spillgate_core::{Packet, Time};
+use spillgate_core::Packet;
 use spillgate_events::EventSet;
 
 use super::Way;
@@ -204,14 +204,17 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Nothing changes before `until`: what can be worked out ahead now is.
-    pub(super) fn look_until(&mut self, until: Time) {
+    /// The next change or sample is another one: what can be worked out ahead now is.
+    pub(super) fn look_on(&mut self) {
+        if self.lane.between.is_none() && self.lane.stalls.is_none() {
+            return;
+        }
+        self.lane.horizon = self.lane.changes.min(self.lane.samples);
+        self.find_answer_until();
         let Some(between) = &mut self.lane.between else {
             return;
         };
         let feeders = std::mem::take(&mut between.only_feeders);
-        self.lane.horizon = until;
-        self.find_answer_until();
         for &link in &feeders {
             self.send_on(link as usize);
         }

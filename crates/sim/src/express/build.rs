@@ -12,6 +12,7 @@ use super::hosts::{self, Host};
 use super::line::Line;
 use super::promises::Promises;
 use super::reach::Reach;
+use super::stalls::Stalls;
 use super::ways::{Feeder, share_wires};
 use crate::engine::Paths;
 use crate::flow::Flow;
@@ -28,8 +29,10 @@ pub(crate) struct Known<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) tcp: &'a [Connection],
     pub(crate) sessions: &'a [Session],
-    /// Somebody looks at packets or queues.
-    pub(crate) looked_at: bool,
+    /// Somebody looks at every packet.
+    pub(crate) tapped: bool,
+    /// Somebody looks at queues at some times.
+    pub(crate) sampled: bool,
     /// Something happens to packets where they arrive, or they are kept there.
     pub(crate) met: bool,
 }
@@ -53,12 +56,14 @@ impl Lane {
         } = *known;
         let own_wires = links.len() as u32;
         let feeders = paths.feeders(links);
-        let nexts = paths.nexts(&feeders, links);
+        let mut nexts = paths.nexts(&feeders, links);
+        if known.sampled {
+            paths.keep_apart(&feeders, &mut nexts);
+        }
         // What is lost on a link must be on its own wire, and must not have got further.
         let fails = !plan.failures.is_empty();
-        // An observer wants to see the queues as they are at an instant.
         let orderly = plan.links.iter().all(|l| Promises::of(l).in_order);
-        let unseen = !known.looked_at && !known.met && orderly;
+        let unseen = !known.tapped && !known.met && orderly;
         let ahead = unseen && !fails;
         let between = unseen && fails && plan.mpls.is_none();
         let large = is_large(known.flows.len(), links.len());
@@ -82,7 +87,7 @@ impl Lane {
         } else {
             share_wires(links, &feeders, &nexts) as u32
         };
-        for (link, feeder) in links.iter_mut().zip(feeders) {
+        for (link, feeder) in links.iter_mut().zip(&feeders) {
             link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
         }
         for (link, then) in paths.aheads(links).into_iter().enumerate() {
@@ -115,6 +120,9 @@ impl Lane {
             reach,
             to_hosts,
             between: between.then(|| Box::new(Between::new(rows))),
+            stalls: (ahead && known.sampled).then(|| Stalls::new(links, &feeders, wires as usize)),
+            changes: if fails { Time::ZERO } else { Time::MAX },
+            samples: Time::MAX,
             horizon: if fails { Time::ZERO } else { Time::MAX },
             large,
             wires: wires as usize,

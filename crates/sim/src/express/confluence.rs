@@ -200,9 +200,15 @@ impl<S: EventSet> World<S> {
             Some(c) => self.wire_alone_due(c, wire),
             None if self.lane.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
             None => {
+                if self.lane.stalls.is_some() {
+                    self.stall_ends(wire);
+                }
                 self.bring(wire);
                 self.stray_left(wire);
                 self.receive_rest(wire);
+                if self.lane.stalls.is_some() {
+                    self.go_on(wire);
+                }
             }
         }
     }

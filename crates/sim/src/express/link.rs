@@ -219,6 +219,14 @@ impl Link {
         }
     }
 
+    /// The average queue in packets that the AQM of a computed port keeps, if it has one.
+    pub(crate) fn average(&self, lines: &mut [Line]) -> Option<f64> {
+        match &self.port {
+            Port::Fifo(fifo) => fifo.line(lines).aqm()?.automaton.average(),
+            Port::Queued(_) => None,
+        }
+    }
+
     /// Bytes whose transmission has begun by `now`, since the start of the run.
     pub(crate) fn begun_bytes(&self, lines: &mut [Line], now: Time) -> u64 {
         let planned = self.backlog(lines, now).1;

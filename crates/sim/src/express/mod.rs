@@ -5,7 +5,8 @@
 //! is promised, and nothing is promised by default: a FIFO that decides at arrival promises that departures are known then (served ports
 //! take the way of the engine), a link without loss and reordering that all arrives in order after its delay, a network in which nobody looks and no
 //! policy waits at arrival that nodes pass packets at once, a host whose only link brings nothing for others that it acts at these
-//! times and at those of its timers. Where anybody looks (a tap, series) fewer ways are open, and the results are the same.
+//! times and at those of its timers. Where a tap looks at every
+//! packet fewer ways are open; between the samples of series all are. The results are the same.
 //!
 //! What each way brings is in `docs/adr/0025-two-engines.md`.
 
@@ -23,6 +24,7 @@ mod net;
 mod promises;
 mod race;
 mod reach;
+mod stalls;
 mod straight;
 mod waiting;
 mod ways;
@@ -36,6 +38,7 @@ use answers::SynTimers;
 use between::Between;
 use confluence::Confluences;
 use reach::Reach;
+use stalls::Stalls;
 
 pub(crate) use build::Known;
 pub(crate) use fifo::FifoPort;
@@ -57,7 +60,13 @@ pub(crate) struct Lane {
     to_hosts: Vec<bool>,
     /// None where links do not fail, and if somebody looks.
     between: Option<Box<Between>>,
-    /// What takes place from then on may depend on a change of links or routes that is still to come.
+    /// Packets that wait on their wires for a sample to be taken; none if nobody takes any, and where links fail.
+    stalls: Option<Stalls>,
+    /// When links or routes change next.
+    changes: Time,
+    /// When a sample is taken next.
+    samples: Time,
+    /// The sooner of these: what takes place from then on is not worked out yet.
     horizon: Time,
     /// What arrives before that at hosts that answer at once can be received ahead.
     answer_until: Time,
@@ -197,7 +206,14 @@ impl<S: EventSet> World<S> {
 
     /// No link and no route changes before `until`.
     pub(crate) fn lane_sees_until(&mut self, until: Time) {
-        self.look_until(until);
+        self.lane.changes = until;
+        self.look_on();
+    }
+
+    /// The next sample is taken at `at`, with all that takes place at that instant; [`Time::MAX`] for none.
+    pub(crate) fn lane_samples(&mut self, at: Time) {
+        self.lane.samples = at;
+        self.look_on();
     }
 
     /// `link` has failed: whether it has a computed port, of which nothing more is to be said.

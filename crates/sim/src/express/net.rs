@@ -136,12 +136,14 @@ impl<S: EventSet> World<S> {
         if onward.special {
             due = self.look_closer(link, packet, start, end, due)?;
         }
-        if due < self.lane.horizon {
+        if due < self.lane.horizon && !self.is_stalled(link) {
             if let Some(next) = self.next_ahead(link, onward.then, packet) {
                 self.count_ahead(due, onward.tie, packet);
                 packet.handle += self.step;
                 return Some((next, due));
             }
+        } else if self.lane.stalls.is_some() {
+            self.stall(link, onward, packet);
         }
         if onward.then == Then::Receive && self.receive_ahead(link, onward.tie, packet, due) {
             return None;

@@ -25,6 +25,20 @@ impl Paths {
         nexts
     }
 
+    /// Packets for a solo port, which may be held up on the link before it, keep apart from those that a wire brings to
+    /// one other port in batches.
+    pub(super) fn keep_apart(&self, feeders: &[Feeder], nexts: &mut [Next]) {
+        for (link, to) in self.steps() {
+            let (Some(link), Some(to)) = (link, to) else {
+                continue;
+            };
+            let next = &mut nexts[link as usize];
+            if matches!(feeders[to as usize], Feeder::Link(_)) && *next != Next::None {
+                *next = Next::Elsewhere;
+            }
+        }
+    }
+
     /// What can be done with the packets on each link before they are at its far end, where links do
     /// not fail.
     pub(super) fn aheads(&self, links: &[Link]) -> Vec<Then> {

@@ -116,6 +116,7 @@ impl SeriesRecorder {
                 Port::Fifo(_) => {
                     let (packets, bytes) = link.backlog(lines, now);
                     self.row.extend([f64::from(packets), bytes as f64]);
+                    self.row.extend(link.average(lines));
                 }
                 Port::Queued(port) => {
                     for leaf in 0..port.discipline.leaves().len() {

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::ProptestConfig;
+use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::tap::Tap;
-use spillgate_sim::{Campaign, Finished, layout};
+use spillgate_sim::{Campaign, Engine, Finished, Outcome, Stop, World, layout};
 
 /// A tap that ignores everything.
 pub(crate) struct Blind;
@@ -20,6 +21,30 @@ impl Tap for Blind {
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
+}
+
+/// Both engines show the same at every sample, also where there is nothing to show; what the express engine gives is
+/// returned.
+#[track_caller]
+pub(crate) fn same_series(plan: &Plan, seed: u64) -> Outcome {
+    let [plain, express] = [Engine::Plain, Engine::Express].map(|engine| {
+        let world = &plan.variants[0].world;
+        let mut world = World::<WinnerTree>::on(engine, world, seed, 0, true);
+        while world.run(u64::MAX) != Stop::Done {}
+        assert_eq!(world.fault(), None);
+        world.outcome()
+    });
+    assert_eq!(plain.digest, express.digest);
+    assert_eq!(plain.series.len(), express.series.len());
+    for (a, b) in plain.series.iter().zip(&express.series) {
+        assert_eq!((&a.place, a.metric), (&b.place, b.metric));
+        assert_eq!(a.v.len(), b.v.len());
+        for ((at, x), y) in a.times().zip(&a.v).zip(&b.v) {
+            let what = (&a.place, a.metric, at);
+            assert_eq!(x.to_bits(), y.to_bits(), "{what:?}: {x} {y}");
+        }
+    }
+    express
 }
 
 /// As many random cases as are usual, or as `SPILLGATE_CASES` says.
