@@ -5,7 +5,7 @@ mod common;
 
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
-use spillgate_sim::{Finished, Stop, World, layout};
+use spillgate_sim::{Engine, Finished, Stop, World, layout};
 
 /// Two hops, so that the arrivals of the second come from a port too, and CBR
 /// flows of one period, so that arrivals coincide with each other and with departures.
@@ -76,8 +76,8 @@ fn a_computed_fifo_and_a_queued_fifo_are_the_same() {
     }
 }
 
-/// Where averages are sampled, an AQM sits in a queue; elsewhere the port asks it on arrival and
-/// computes departures. Marks, drops of each kind, waits and peaks are the same.
+/// In the plain engine an AQM sits in a queue; in the express engine the port asks it on arrival and computes
+/// departures. Marks, drops of each kind, waits and peaks are the same.
 #[test]
 fn an_aqm_of_a_computed_fifo_does_what_it_does_in_a_queue() {
     for (aqm, drops) in [
@@ -94,12 +94,12 @@ fn an_aqm_of_a_computed_fifo_does_what_it_does_in_a_queue() {
             .replace("name: random,", "name: random, ecn: ect1, dscp: af21,");
         let plan = common::plan(&yaml);
         let world = &plan.variants[0].world;
-        let outcome = |sampled| {
-            let mut world = World::<WinnerTree>::new(world, 11, 0, sampled);
+        let outcome = |engine| {
+            let mut world = World::<WinnerTree>::on(engine, world, 11, 0, false);
             while world.run(1000) != Stop::Done {}
             world.outcome()
         };
-        let (computed, queued) = (outcome(false), outcome(true));
+        let (computed, queued) = (outcome(Engine::Express), outcome(Engine::Plain));
         assert_eq!(computed.digest, queued.digest, "{aqm}");
         assert!(computed.events < queued.events, "{aqm}: nothing computed");
         let layout = layout(world);
