@@ -1,5 +1,6 @@
 //! The world at time 0.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
@@ -157,6 +158,7 @@ impl<S: EventSet> World<S> {
             longest: 0,
             stragglers: Time::MAX,
             inner: window.from(longest_arrival(plan)),
+            late: BTreeMap::new(),
             settled: Time::ZERO,
             drops: Drops::new(),
             facts: Facts::default(),

@@ -137,10 +137,14 @@ impl<S: EventSet> World<S> {
 
     /// From when to when a packet arrives that is there at `now`, if some of that may lie within the window: it
     /// takes as long as on the slowest link of its path, as if the links behind that passed on each bit at once. So
-    /// packets that come from there one after the other never make more than its rate. None of it counts if it was
-    /// sent before the window and arrives after.
+    /// packets that come from there one after the other never make more than its rate; nor do those that a later
+    /// queue has brought closer together, since after the window a packet begins to arrive when the one before it on
+    /// the last link is there. None of it counts if it was sent before the window and arrives after.
     #[cold]
-    fn arriving(&self, now: Time, packet: &Packet) -> Option<(Time, Time)> {
+    fn arriving(&mut self, now: Time, packet: &Packet) -> Option<(Time, Time)> {
+        if now < self.window.start() {
+            return None;
+        }
         let begin = self.flows[packet.flow as usize].begin as usize;
         let path = match self.failures {
             Some(_) => &self.plan.routes[begin],
@@ -161,10 +165,16 @@ impl<S: EventSet> World<S> {
         }
         let before = |at: Time, by| Time::ZERO + at.since(Time::ZERO + by);
         let to = before(now, behind);
-        let from = before(to, slowest);
-        let begun = from < self.window.end()
-            && (now < self.window.end() || self.window.contains(packet.sent));
-        (now >= self.window.start() && begun).then_some((from, to))
+        let mut from = before(to, slowest);
+        if let Some(last) = path.last().filter(|_| now >= self.window.end()) {
+            let there = self.late.entry(*last).or_insert(Time::ZERO);
+            from = from.max(*there).min(to);
+            *there = to.max(*there);
+            if from == to && !slowest.is_zero() || !self.window.contains(packet.sent) {
+                return None;
+            }
+        }
+        (from < self.window.end()).then_some((from, to))
     }
 
     /// A packet is received that has been arriving for a time, part of which may lie outside the window.

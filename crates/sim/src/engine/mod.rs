@@ -24,6 +24,7 @@ mod net;
 mod paths;
 mod sessions;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_core::{Drops, Facts, Table, Time};
@@ -118,6 +119,8 @@ pub struct World<S> {
     pub(crate) stragglers: Time,
     /// Packets that arrive then have arrived within the window from the first bit to the last.
     pub(crate) inner: Window,
+    /// Until when packets have arrived over each last link since the window ended.
+    pub(crate) late: BTreeMap<u32, Time>,
     /// When the last loss that was worked out ahead takes place.
     pub(crate) settled: Time,
     pub(crate) drops: Drops,
