@@ -21,8 +21,11 @@ def write_all(where):
         if family not in ("metrics", "codes"):
             parts[f"list-{family}"] = listing(entries)
     for name, node in spillgate.schema().get("$defs", {}).items():
+        page = "../reference/scenario.md"
         if "properties" in node:
-            parts[f"type-{name}"] = _keys(node, "../reference/scenario.md")
+            parts[f"type-{name}"] = _keys(node, page)
+        elif "oneOf" in node:
+            parts[f"type-{name}"] = _choices(node["oneOf"], page)
     for name, text in parts.items():
         (where / f"{name}.md").write_text(text, encoding="utf-8")
 
@@ -177,12 +180,12 @@ def _keys(node, page=""):
     return table(("key", "value", "meaning"), rows)
 
 
-def _choices(nodes):
+def _choices(nodes, page=""):
     rows = []
     for node in nodes:
         if node.get("type") == "object" and len(node.get("properties", {})) == 1:
             ((key, value),) = node["properties"].items()
-            rows.append((f"`{key}:`", _shape(value), cell(node.get("description"))))
+            rows.append((f"`{key}:`", _shape(value, page), cell(node.get("description"))))
         else:
-            rows.append((_shape(node), "", cell(node.get("description"))))
+            rows.append((_shape(node, page), "", cell(node.get("description"))))
     return table(("one of", "value", "meaning"), rows)
