@@ -37,9 +37,19 @@ fn start(to: SocketAddr, policy: &str) -> (Running, SocketAddr) {
     (Running(child), address)
 }
 
-/// Sends 1,000 B packets at 16 Mb/s and one of 100 B every 10 ms from another port, for a second: bytes that came within
-/// it, and the median delays of both: some packets are late on a busy machine.
-fn through(policy: &str) -> (usize, Duration, Duration) {
+/// What came through in a second.
+struct Through {
+    /// Bytes of the first second, headers included.
+    bytes: usize,
+    /// How much of what was sent was sent in time: on a busy machine the sender itself is late.
+    in_time: f64,
+    /// Median delays of the bulk and of the sparse flow: some packets are late on a busy machine.
+    bulk: Duration,
+    sparse: Duration,
+}
+
+/// Sends 1,000 B packets at 16 Mb/s and one of 100 B every 10 ms from another port, for a second.
+fn through(policy: &str) -> Through {
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
     receiver
         .set_read_timeout(Some(Duration::from_millis(200)))
@@ -54,9 +64,11 @@ fn through(policy: &str) -> (usize, Duration, Duration) {
             payload[1..9].copy_from_slice(&(begun.elapsed().as_nanos() as u64).to_le_bytes());
             payload
         };
+        let mut in_time = 0;
         for tick in 0_u32..1000 {
             let due = Duration::from_millis(u64::from(tick));
             std::thread::sleep(due.saturating_sub(begun.elapsed()));
+            in_time += u32::from(begun.elapsed() < due + Duration::from_millis(20));
             for _ in 0..2 {
                 bulk.send_to(&stamp(0, 972), address).unwrap();
             }
@@ -64,37 +76,65 @@ fn through(policy: &str) -> (usize, Duration, Duration) {
                 sparse.send_to(&stamp(1, 72), address).unwrap();
             }
         }
+        f64::from(in_time) / 1000.0
     });
     let (mut bytes, mut delays) = (0, [Vec::new(), Vec::new()]);
     let mut buffer = [0; 2000];
-    while let Ok(n) = receiver.recv(&mut buffer) {
-        let now = begun.elapsed();
-        if now < Duration::from_secs(1) {
-            bytes += n + 28;
+    loop {
+        match receiver.recv(&mut buffer) {
+            Ok(n) => {
+                let now = begun.elapsed();
+                if now < Duration::from_secs(1) {
+                    bytes += n + 28;
+                }
+                let sent = u64::from_le_bytes(buffer[1..9].try_into().unwrap());
+                let delay = now.saturating_sub(Duration::from_nanos(sent));
+                delays[usize::from(buffer[0])].push(delay);
+            }
+            // Silence is the end only when nothing more is sent.
+            Err(_) if sender.is_finished() => break,
+            Err(_) => {}
         }
-        let sent = u64::from_le_bytes(buffer[1..9].try_into().unwrap());
-        let delay = now.saturating_sub(Duration::from_nanos(sent));
-        delays[usize::from(buffer[0])].push(delay);
     }
-    sender.join().unwrap();
+    let in_time = sender.join().unwrap();
     let [bulk, sparse] = delays.map(|mut all| {
         all.sort();
-        all[all.len() / 2]
+        let median = all.get(all.len() / 2);
+        *median.expect("something of each flow comes through")
     });
-    (bytes, bulk, sparse)
+    Through {
+        bytes,
+        in_time,
+        bulk,
+        sparse,
+    }
+}
+
+/// The first of some tries in which the machine had time for the sender: nothing can be said of the others.
+fn undisturbed(policy: &str) -> Option<Through> {
+    (0..5).map(|_| through(policy)).find(|t| t.in_time > 0.95)
 }
 
 #[test]
 fn real_traffic_gets_its_rate_and_fair_queueing_keeps_a_sparse_flow_fast() {
+    let (Some(fair), Some(fifo)) = (undisturbed("fq-codel"), undisturbed("fifo")) else {
+        println!("SKIPPED: the machine is too busy to send in time");
+        return;
+    };
     // A megabyte in a second, and never more than a packet beyond: what is late on a busy machine can only be less. Half of
     // it would be lost to more than bad luck.
-    let (bytes, bulk, sparse) = through("fq-codel");
+    let bytes = fair.bytes;
     assert!(bytes <= 1_002_000, "{bytes} B in a second of 8 Mb/s");
     assert!(bytes >= 500_000, "{bytes} B in a second of 8 Mb/s");
     // Twice the rate for a second fills the queue for longer than the sparse flow ever waits.
-    assert!(sparse < bulk, "{sparse:?} {bulk:?}");
-    let (_, _, fifo) = through("fifo");
-    assert!(sparse < fifo, "{sparse:?} {fifo:?}");
+    assert!(fair.sparse < fair.bulk, "{:?} {:?}", fair.sparse, fair.bulk);
+    // Behind one queue both wait alike.
+    assert!(
+        fair.sparse < fifo.sparse,
+        "{:?} {:?}",
+        fair.sparse,
+        fifo.sparse
+    );
 }
 
 #[test]
