@@ -169,8 +169,8 @@ ROOMS = {
 
 # What others may name of the lane: its state and what ports and links keep for it.
 OF_THE_LANE = {
-    *("Lane", "Known", "Promises", "Way"),
-    *("Line", "FifoPort", "Straight", "taken_plainly"),
+    *("Lane", "Known", "Promises", "NextHop"),
+    *("FifoQueue", "FifoPort", "Uncontended", "taken_plainly"),
 }
 
 

@@ -118,7 +118,7 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<Group<'_>> {
 }
 
 /// The values of the groups, each in the order of [`ADMISSION`]: of flows whose first packet came
-/// within the window.
+/// within the measured period.
 pub(crate) fn values(out: &mut Values, plan: &WorldPlan, found: &[Admission], window: Window) {
     for group in groups(plan) {
         let members: Vec<&Admission> = found
@@ -152,8 +152,8 @@ fn of(members: &[&Admission]) -> [f64; ADMISSION.len()] {
     ]
 }
 
-/// The most that those values could have become that count flows which wait still, with what they have waited
-/// so far.
+/// The most that those values could have become that count flows which wait still, with what they
+/// have waited so far.
 fn most(members: &[&Admission]) -> [Option<f64>; ADMISSION.len()] {
     let waiting = members.iter().any(|a| a.admitted.is_none());
     if !waiting {
@@ -210,7 +210,8 @@ mod tests {
         assert_eq!((n, waiting, removed), (0.0, 0.0, 0.0));
         assert!(mean.is_nan() && p95.is_nan() && max.is_nan());
         assert_eq!(of(&[&all[0]])[4], 0.01);
-        // The one that waits is the longest: the 38th of 40 is known, of the last two the second is not.
+        // The one that waits is the longest: the 38th of 40 is known, of the last two the second is
+        // not.
         let most_of = |all: &[Admission]| most(&all.iter().collect::<Vec<_>>());
         assert_eq!(most_of(&all)[4..], [Some(0.38), Some(f64::INFINITY)]);
         assert_eq!(most_of(&all[38..])[4], Some(f64::INFINITY));

@@ -119,8 +119,8 @@ mod tests {
         };
         let loss = Loss::GilbertElliott { model, bad: false };
         let (lost, bursts) = lose(loss, 1_000_000);
-        // A share of 1/26 in bursts of 4. There are 9,600 bursts, and a burst has a standard deviation
-        // of sqrt(0.75) / 0.25 = 3.5: four standard errors of both means are below 6 %.
+        // A share of 1/26 in bursts of 4. There are 9,600 bursts, and a burst has a standard
+        // deviation of sqrt(0.75) / 0.25 = 3.5: four standard errors of both means are below 6 %.
         assert!((f64::from(lost) / 1e6 * 26.0 - 1.0).abs() < 0.06, "{lost}");
         let mean = f64::from(lost) / f64::from(bursts);
         assert!((mean / 4.0 - 1.0).abs() < 0.06, "{mean}");

@@ -1,4 +1,4 @@
-//! What is measured at a queue and at a link, within the window.
+//! What is measured at a queue and at a link, within the measured period.
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_measure::{Histogram, Losses, Volume};
@@ -14,7 +14,8 @@ pub(crate) struct QueueMeter {
     pub(crate) sojourn: Histogram,
     pub(crate) offered_bytes: u64,
     pub(crate) carried: Volume,
-    /// Integral of the backlog over the window, in packet-picoseconds and byte-picoseconds.
+    /// Integral of the backlog over the measured period, in packet-picoseconds and
+    /// byte-picoseconds.
     waited_packets: Integral,
     waited_bytes: Integral,
     pub(crate) max_packets: u64,
@@ -30,7 +31,7 @@ const _: () = assert!(size_of::<QueueMeter>() <= 152);
 #[repr(C, packed(8))]
 struct Integral(u128);
 
-/// Packets that arrived at an empty queue and a free server in the window.
+/// Packets that arrived at an empty queue and a free server in the measured period.
 ///
 /// Packed so that it leaves room for the rest of a port.
 #[derive(Clone, Copy, Default)]
@@ -57,7 +58,7 @@ impl Through {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waits {
     pub(crate) packets: u64,
-    /// How long they waited, within the window.
+    /// How long they waited, within the measured period.
     pub(crate) sum: Dur,
     pub(crate) longest: Dur,
 }
@@ -101,8 +102,8 @@ impl QueueMeter {
         all
     }
 
-    /// Counts packets of `len` bytes, each sent in `tx`, that came and left in the window; the
-    /// histogram has them in its buckets.
+    /// Counts packets of `len` bytes, each sent in `tx`, that came and left in the measured period;
+    /// the histogram has them in its buckets.
     pub(crate) fn count_waits(&mut self, waits: Waits, tx: Dur, len: u32) {
         if waits.packets == 0 {
             return;
@@ -128,8 +129,8 @@ impl QueueMeter {
         self.carried += window.part(packet.len, now, end);
     }
 
-    /// A packet of `len` bytes needed not wait at `now`, and was to be sent until `end`; the transmission is
-    /// over at `cut`.
+    /// A packet of `len` bytes needed not wait at `now`, and was to be sent until `end`; the
+    /// transmission is over at `cut`.
     pub(crate) fn on_through(
         &mut self,
         window: Window,
@@ -170,7 +171,7 @@ impl QueueMeter {
     }
 
     /// A packet was lost at `now` after it had left the queue.
-    pub(crate) fn on_lost_on_the_wire(&mut self, window: Window, now: Time, why: DropReason) {
+    pub(crate) fn on_lost_in_flight(&mut self, window: Window, now: Time, why: DropReason) {
         if window.contains(now) {
             self.lost.count(why);
         }
@@ -194,7 +195,7 @@ impl QueueMeter {
         self.max_bytes = self.max_bytes.max(bytes);
     }
 
-    /// Time averages of the backlog in packets and bytes over the window.
+    /// Time averages of the backlog in packets and bytes over the measured period.
     pub(crate) fn backlog_means(&self, window: Window) -> (f64, f64) {
         let t = window.len().as_ps() as f64;
         let (packets, bytes) = (self.waited_packets.0, self.waited_bytes.0);
@@ -206,7 +207,7 @@ impl QueueMeter {
 pub(crate) struct NodeMeter {
     /// What waits for its processor, in bytes of IP packets and labels.
     pub(crate) queue: QueueMeter,
-    /// Time in the window during which it forwarded.
+    /// Time in the measured period during which it forwarded.
     pub(crate) busy: Dur,
 }
 
@@ -222,7 +223,7 @@ impl Default for NodeMeter {
 /// One link.
 #[derive(Default)]
 pub(crate) struct LinkMeter {
-    /// Time in the window during which the link transmitted.
+    /// Time in the measured period during which the link transmitted.
     pub(crate) busy: Dur,
     /// Bytes whose transmission began or has been planned, since the start of the run.
     pub(crate) total_bytes: u64,

@@ -20,6 +20,7 @@ mod link;
 mod node;
 mod observe;
 mod outcome;
+mod pipes;
 mod port;
 mod rate;
 mod replay;
@@ -30,7 +31,6 @@ mod transfers;
 mod values;
 mod voice;
 mod window;
-mod wires;
 
 pub use admission::Admission;
 pub use arrivals::Unsettled;

@@ -10,8 +10,8 @@ use spillgate_queueing::{ArrivalAqm, Discipline, SharedLists};
 use spillgate_scenario::plan::LinkPlan;
 
 use crate::channel::Channel;
-use crate::express::Straight;
-use crate::express::{FifoPort, Line};
+use crate::express::Uncontended;
+use crate::express::{FifoPort, FifoQueue};
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{Port, QueuedPort};
 use crate::rate::Server;
@@ -21,7 +21,7 @@ use crate::window::Window;
 #[repr(C, align(64))]
 pub(crate) struct Link {
     // What goes straight through touches no more than this cache line.
-    pub(crate) straight: Straight,
+    pub(crate) uncontended: Uncontended,
     pub(crate) onward: Onward,
     // The rest has a second one.
     pub(crate) port: Port,
@@ -41,44 +41,44 @@ pub(crate) struct Onward {
     /// Hash that places the link's deliveries among those of the same instant.
     pub(crate) tie: u64,
     /// What can be done with a packet before it is at the far end.
-    pub(crate) then: Then,
+    pub(crate) ahead: Ahead,
     /// Where its packets are while they are on the wire.
-    pub(crate) wire: u32,
+    pub(crate) pipe: u32,
     /// What it sends is looked at once more: labels may change, or it fails.
     pub(crate) special: bool,
     /// Labels may change at its port.
     pub(crate) labels: bool,
     /// All packets come over one other link, and departures are computed.
-    pub(crate) solo: bool,
+    pub(crate) single_feeder: bool,
     /// What is at its far end answers at once, and nothing else gets there.
-    pub(crate) answers: bool,
+    pub(crate) acks_at_once: bool,
 }
 
 /// What can be done with a packet on a link before it is at the far end, as long as the routes are
 /// these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum Ahead {
     /// Nothing.
-    Wait,
-    /// It can be offered to this port, as all that are on the link.
-    Port(u32),
-    /// Nothing; all go on to this port.
-    WaitFor(u32),
-    /// Nothing; the way of all ends there.
-    End,
-    /// It can be received: the way of all ends there, at a host that answers at once.
+    Nothing,
+    /// Offer it to this port: every packet on the link goes there.
+    Offer(u32),
+    /// Nothing, but the next port of every packet on the link is this one.
+    NextIs(u32),
+    /// Nothing, but the path of every packet on the link ends at its far end.
+    EndsHere,
+    /// Receive it: its path ends there, at a host that acknowledges at once.
     Receive,
-    /// That depends on where it goes.
-    Look,
+    /// It depends on the packet's next hop.
+    PerPacket,
 }
 
 /// Whether a link fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fails {
     Never,
-    /// Before the window ends.
+    /// Before the measured period ends.
     InTime,
-    /// When the window has ended or later, perhaps before that, too.
+    /// When the measured period has ended or later, perhaps before that, too.
     Late,
 }
 
@@ -86,33 +86,34 @@ pub(crate) enum Fails {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// Where the discipline allows it, departures are computed at arrival.
-    Computed,
+    KnownDepartures,
     /// One by one: somebody wants to see them.
-    OneByOne,
-    /// As it is where failures are to happen within the window: computed if there is no AQM.
+    PerPacket,
+    /// As it is where failures are to happen within the measured period: computed if there is no
+    /// AQM.
     Failing,
     /// One by one, and the link fails.
-    FailingOneByOne,
+    FailingPerPacket,
 }
 
 impl Service {
     /// `served`: each packet by itself, since somebody looks or the link promises nothing.
     pub(crate) fn of(fails: Fails, served: bool) -> Self {
         match (fails, served) {
-            (Fails::Never, false) => Self::Computed,
-            (Fails::Never, true) => Self::OneByOne,
+            (Fails::Never, false) => Self::KnownDepartures,
+            (Fails::Never, true) => Self::PerPacket,
             (Fails::InTime, false) => Self::Failing,
-            (Fails::InTime | Fails::Late, _) => Self::FailingOneByOne,
+            (Fails::InTime | Fails::Late, _) => Self::FailingPerPacket,
         }
     }
 
     /// The FIFO whose departures are computed, if there is one.
-    fn computed(self, discipline: &Discipline) -> Option<(Limit, Option<ArrivalAqm>)> {
+    fn fifo(self, discipline: &Discipline) -> Option<(Limit, Option<ArrivalAqm>)> {
         let fifo = discipline.decided_at_arrival()?;
         match self {
-            Self::Computed => Some(fifo),
+            Self::KnownDepartures => Some(fifo),
             Self::Failing => Some(fifo).filter(|(_, aqm)| aqm.is_none()),
-            Self::OneByOne | Self::FailingOneByOne => None,
+            Self::PerPacket | Self::FailingPerPacket => None,
         }
     }
 }
@@ -126,20 +127,20 @@ impl Link {
         seed: u64,
         run: u32,
         bits: u8,
-        lines: &mut Table<Line>,
+        fifos: &mut Table<FifoQueue>,
     ) -> Self {
         let mut discipline = plan.discipline.build_sharing(flows, lists);
         let path = format!("links/{}", plan.name);
         discipline.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
         let meter = QueueMeter::new(bits);
-        let fails = matches!(service, Service::Failing | Service::FailingOneByOne);
+        let fails = matches!(service, Service::Failing | Service::FailingPerPacket);
         let rng = || Rng::named(seed, run, &path, "queue");
         let mut managed = false;
-        let port = match service.computed(&discipline) {
+        let port = match service.fifo(&discipline) {
             Some((limit, aqm)) => {
                 managed = aqm.is_some();
                 let aqm = aqm.map(|aqm| (aqm, rng()));
-                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, lines))
+                Port::Fifo(FifoPort::new(limit, aqm, plan, fails, meter, fifos))
             }
             None => {
                 let mut port = QueuedPort::new(discipline, plan.mtu, rng(), fails, meter);
@@ -151,19 +152,19 @@ impl Link {
         };
         let special = fails || plan.loss.is_some() || plan.reorder.is_some();
         Self {
-            straight: Straight::closed(plan.rate.tx_time(plan.overhead.wire_len(0)), managed),
+            uncontended: Uncontended::closed(plan.rate.tx_time(plan.overhead.wire_len(0)), managed),
             rate: plan.rate,
             overhead: plan.overhead,
             port,
             onward: Onward {
                 delay: plan.delay,
                 tie: spillgate_core::rng::hash_bytes(format!("{path}/pipe").as_bytes()),
-                then: Then::Wait,
-                wire: 0,
+                ahead: Ahead::Nothing,
+                pipe: 0,
                 special,
                 labels: false,
-                solo: false,
-                answers: false,
+                single_feeder: false,
+                acks_at_once: false,
             },
             meter: LinkMeter::default(),
             seen: 0,
@@ -171,7 +172,7 @@ impl Link {
     }
 
     /// Whether its port computes departures.
-    pub(crate) fn is_computed(&self) -> bool {
+    pub(crate) fn knows_departures(&self) -> bool {
         matches!(self.port, Port::Fifo(_))
     }
 
@@ -193,19 +194,19 @@ impl Link {
         if self.onward.labels {
             return self.rate.tx_time(packet.len);
         }
-        match self.straight.tx_time(packet.l3_len) {
+        match self.uncontended.tx_time(packet.l3_len) {
             Some(tx) => tx,
             None => {
                 let tx = self.rate.tx_time(packet.len);
-                self.straight.tune(packet.l3_len, tx);
+                self.uncontended.tune(packet.l3_len, tx);
                 tx
             }
         }
     }
 
-    /// The share of the window in which it transmitted; where its rate varies, of what it could have
-    /// sent in the window the share that it has `carried`.
-    pub(crate) fn utilization(&self, lines: &[Line], window: Window, carried: Volume) -> f64 {
+    /// The share of the measured period in which it transmitted; where its rate varies, of what it
+    /// could have sent in the measured period the share that it has `carried`.
+    pub(crate) fn utilization(&self, fifos: &[FifoQueue], window: Window, carried: Volume) -> f64 {
         if let Some(server) = self.port.queued().and_then(|p| p.server.as_ref()) {
             let bits = carried.rate(window.len()) * window.len().as_secs_f64();
             let most = server.capacity(window.start(), window.end());
@@ -216,7 +217,7 @@ impl Link {
                 f64::NAN
             };
         }
-        self.busy(lines).as_secs_f64() / window.len().as_secs_f64()
+        self.busy(fifos).as_secs_f64() / window.len().as_secs_f64()
     }
 
     /// The meters of the queues at the end of the run, what still waits included.
@@ -224,7 +225,7 @@ impl Link {
     /// A computed port has counted its packets on arrival.
     pub(crate) fn queues_at(
         &self,
-        lines: &[Line],
+        fifos: &[FifoQueue],
         window: Window,
         now: Time,
     ) -> Cow<'_, [QueueMeter]> {
@@ -237,7 +238,7 @@ impl Link {
                 queues.into()
             }
             Port::Queued(port) => Cow::Borrowed(&port.queues),
-            Port::Fifo(_) => self.computed_queue(lines).into(),
+            Port::Fifo(_) => self.known_departures_queue(fifos).into(),
         }
     }
 }

@@ -8,7 +8,7 @@ use spillgate_scenario::plan::{FlowPlan, InputPlan, LinkPlan, WorldPlan};
 
 use crate::admission::{self, ADMISSION, Admission};
 use crate::arrivals::Unsettled;
-use crate::express::Line;
+use crate::express::FifoQueue;
 use crate::gaps::{self, Gaps};
 use crate::gauge::{NodeMeter, QueueMeter};
 use crate::link::Link;
@@ -99,8 +99,8 @@ impl Curve {
 pub struct Outcome {
     /// One value for every key of [`layout`]; NaN where undefined.
     pub values: Vec<f64>,
-    /// How far those of them could have gone that depend on what was still on its way when the run ended,
-    /// ascending by index.
+    /// How far those of them could have gone that depend on what was still on its way when the run
+    /// ended, ascending by index.
     pub bounds: Vec<Bounds>,
     /// One-way delays of each class of service.
     pub class_delays: Vec<Histogram>,
@@ -165,7 +165,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
     for (scope, name, _) in tcp_groups(plan) {
         out.push(scope, name, TCP);
     }
-    for flow in answered(plan) {
+    for flow in closed_loops(plan) {
         out.push(Scope::Flow, &*flow.name, TCP);
     }
     for (scope, name, _) in voice::groups(plan) {
@@ -186,8 +186,8 @@ fn inputs(plan: &WorldPlan) -> impl Iterator<Item = (&LinkPlan, &InputPlan)> {
     links.filter_map(|l| Some((l, l.input.as_deref()?)))
 }
 
-/// The flows whose packets are answered, in the order of their [`Transfers`].
-fn answered(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
+/// The flows whose packets are closed_loops, in the order of their [`Transfers`].
+fn closed_loops(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
     plan.flows.iter().filter(|f| f.traffic.is_closed_loop())
 }
 
@@ -195,7 +195,7 @@ fn answered(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
 /// The last are the indexes of the connections.
 fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     let members = |wanted: &dyn Fn(&FlowPlan) -> bool| {
-        let connections = answered(plan).enumerate();
+        let connections = closed_loops(plan).enumerate();
         connections
             .filter(|(_, f)| wanted(f))
             .map(|(c, _)| c)
@@ -232,7 +232,7 @@ impl Outcome {
         window: Window,
         now: Time,
         meters: &[FlowMeter],
-        (links, lines): (&[Link], &[Line]),
+        (links, fifos): (&[Link], &[FifoQueue]),
         labels: impl Iterator<Item = &'a LabelMeter>,
         mut inputs: impl Iterator<Item = &'a InputMeter>,
         nodes: impl Iterator<Item = &'a NodeMeter>,
@@ -276,14 +276,14 @@ impl Outcome {
             group(&of(&|f| f.dscp == dscp), false);
         }
         for (link, link_plan) in links.iter().zip(&plan.links) {
-            let queues = link.queues_at(lines, window, now);
+            let queues = link.queues_at(fifos, window, now);
             for queue in queues.iter() {
                 queue_values(&mut values, queue, window);
             }
             let mut carried = Volume::default();
             queues.iter().for_each(|q| carried += q.carried);
             values.push(carried.rate(period));
-            values.push(link.utilization(lines, window, carried));
+            values.push(link.utilization(fifos, window, carried));
             if plan.carries_labels(link_plan) {
                 if let Some(meter) = labels.next() {
                     let volumes = std::iter::once(meter.labels).chain(meter.carried);

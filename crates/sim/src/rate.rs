@@ -47,7 +47,8 @@ impl Server {
         }
     }
 
-    /// When it can begin with a packet that comes at `now` while the server is free and nothing waits.
+    /// When it can begin with a packet that comes at `now` while the server is free and nothing
+    /// waits.
     pub(crate) fn opens(&mut self, now: Time) -> Time {
         match &mut self.process {
             Process::Opportunities(o) => o.after(now),
@@ -168,8 +169,8 @@ fn step(process: &RateProcess, t: Time) -> Segment {
     (rate, end)
 }
 
-/// Delivery opportunities, as Mahimahi's `mm-link` uses them: what one leaves over goes to the packets
-/// that wait behind, and is lost when none does.
+/// Delivery opportunities, as Mahimahi's `mm-link` uses them: what one leaves over goes to the
+/// packets that wait behind, and is lost when none does.
 #[derive(Clone)]
 struct Opportunities {
     process: Arc<RateProcess>,
@@ -238,7 +239,8 @@ impl Opportunities {
         self.time(self.next).max(now)
     }
 
-    /// Sends `bytes` from `start` on, at which there is an opportunity: when the last of them leaves.
+    /// Sends `bytes` from `start` on, at which there is an opportunity: when the last of them
+    /// leaves.
     fn send(&mut self, start: Time, mut bytes: u32) -> Time {
         loop {
             let used = bytes.min(self.left);
@@ -368,7 +370,8 @@ mod tests {
 
     #[test]
     fn a_packet_feels_each_change_of_rate() {
-        // 1,000 bits at 1 Mb/s, 0 and 0.5 Mb/s by turns of 1 ms: 500 of them before the first change.
+        // 1,000 bits at 1 Mb/s, 0 and 0.5 Mb/s by turns of 1 ms: 500 of them before the first
+        // change.
         let mut s = steps(&[(0, 1_000_000), (1, 0), (2, 500_000)], Some(3));
         let half = at(0) + Dur::from_us(500);
         assert_eq!(s.send(half, 125), at(3));
@@ -435,8 +438,8 @@ mod tests {
             on: Dur::from_ms(30),
             off: Dur::from_ms(10),
         });
-        // 75 % of 8 Mb/s. A cycle of 40 ms has a standard deviation of at most 32 ms in its on time,
-        // and 4 standard errors of the mean of 25,000 cycles are 1.1 %.
+        // 75 % of 8 Mb/s. A cycle of 40 ms has a standard deviation of at most 32 ms in its on
+        // time, and 4 standard errors of the mean of 25,000 cycles are 1.1 %.
         let end = at(1_000_000);
         let mean = s.capacity(Time::ZERO, end) / 1000.0;
         assert!((mean / 6e6 - 1.0).abs() < 0.011, "{mean}");

@@ -134,7 +134,7 @@ pub(crate) enum Stage {
     /// The place is free.
     Vacant,
     /// Segments matter.
-    Talking,
+    Active,
     /// It has ended: the place is free once no segment is on the way.
     Over,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Connection {
     pub(crate) session: u32,
     /// Its segments that are on the way. A place is not taken anew while some are: they would
     /// reach the next session (RFC 9293 §3.4.1 keeps TIME-WAIT for that).
-    pub(crate) on_the_way: u32,
+    pub(crate) in_flight: u32,
     /// Segments are heard and timers matter.
     pub(crate) alive: bool,
     pub(crate) receiver: Receiver,
@@ -65,7 +65,7 @@ impl Connection {
             acknowledgments: 0,
             transfers: 0,
             session: NO_SESSION,
-            on_the_way: 0,
+            in_flight: 0,
             alive: true,
             act_at: start,
             awaited: u64::MAX,
@@ -207,7 +207,7 @@ impl Connection {
 
     /// The flow that answers what reaches the receiver, `data`, or the sender.
     #[inline]
-    pub(crate) fn answer(&self, data: bool) -> u32 {
+    pub(crate) fn reverse_flow(&self, data: bool) -> u32 {
         if data {
             self.acknowledgments
         } else {
@@ -243,12 +243,12 @@ impl Connection {
 /// A segment in a cache line of its own: it is read once, long after it was written.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Kept(Segment);
+struct SegmentSlot(Segment);
 
 /// The segments that are on the way, by number.
 #[derive(Default)]
 pub(crate) struct Segments {
-    all: Table<Kept>,
+    all: Table<SegmentSlot>,
     /// The last to become free is the next to be taken: it is still in the cache.
     free: Vec<u32>,
 }
@@ -269,7 +269,7 @@ impl Segments {
     fn grow(&mut self) -> u32 {
         let number = self.all.len() as u32;
         self.all
-            .push(Kept(Segment::bare(0, Flags::NONE, Time::ZERO)));
+            .push(SegmentSlot(Segment::bare(0, Flags::NONE, Time::ZERO)));
         number
     }
 

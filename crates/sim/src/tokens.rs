@@ -1,5 +1,5 @@
-//! Token buckets that are full when a run begins and drain so slowly that they are not empty when measuring
-//! begins: until then their policers drop nothing, and their shapers hold nothing back.
+//! Token buckets that are full when a run begins and drain so slowly that they are not empty when
+//! measuring begins: until then their policers drop nothing, and their shapers hold nothing back.
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Conditioner};
@@ -85,8 +85,9 @@ impl Tokens {
 
 /// How long a bucket that was full at the begin of the run lasts, if it drains evenly.
 ///
-/// Evenly: each quarter of the time until it is empty, or the run ends, takes at least half of what it would if all
-/// took the same, and all together a fifth of what the bucket holds. Tokens that come and go do not do that.
+/// Evenly: each quarter of the time until it is empty, or the run ends, takes at least half of what
+/// it would if all took the same, and all together a fifth of what the bucket holds. Tokens that
+/// come and go do not do that.
 fn lasts(burst: u64, levels: &[(Time, u64)]) -> Option<Dur> {
     let empty = levels.iter().position(|(_, tokens)| *tokens < burst / 20);
     let levels = &levels[..empty.map_or(levels.len(), |i| i + 1)];

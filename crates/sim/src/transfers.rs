@@ -23,19 +23,20 @@ impl Counts {
 /// The transfers of one flow of the plan: those of its one connection, or of a workload's sessions.
 #[derive(Clone)]
 pub(crate) struct Transfers {
-    /// What had been done when the window began; once it has ended, what was done within.
+    /// What had been done when the measured period began; once it has ended, what was done within.
     within: Counts,
     tally: Tally,
     /// Resolution of the times.
     bits: u8,
-    /// The window has ended.
+    /// The measured period has ended.
     ended: bool,
 }
 
 // Ten thousand connections count.
 const _: () = assert!(size_of::<Transfers>() <= 48);
 
-/// Of the transfers that began in the window: how many, how they ended, and how long they took.
+/// Of the transfers that began in the measured period: how many, how they ended, and how long they
+/// took.
 #[derive(Clone)]
 enum Tally {
     /// A lone connection is one transfer.
@@ -51,17 +52,17 @@ enum Tally {
 /// What the sessions of a workload have done.
 #[derive(Clone)]
 struct Many {
-    /// What connections that are closed did, within the window or not.
+    /// What connections that are closed did, within the measured period or not.
     closed: Counts,
     begun: u64,
     failed: u64,
-    /// Sessions that could not begin in the window because too many were open.
+    /// Sessions that could not begin in the measured period because too many were open.
     refused: u64,
     times: Histogram,
 }
 
 impl Transfers {
-    /// Of a lone connection; if it `counts`, it opens in the window.
+    /// Of a lone connection; if it `counts`, it opens in the measured period.
     pub(crate) fn lone(bits: u8, counts: bool) -> Self {
         Self::with(
             bits,
@@ -134,8 +135,8 @@ impl Transfers {
         }
     }
 
-    /// Of the transfers that began in the window: how many, and how many were done, given up, and
-    /// refused.
+    /// Of the transfers that began in the measured period: how many, and how many were done, given
+    /// up, and refused.
     pub(crate) fn totals(&self) -> [u64; 4] {
         match &self.tally {
             Tally::Lone {
@@ -174,7 +175,7 @@ impl Transfers {
         }
     }
 
-    /// The window begins or ends; what the open connections have done follows.
+    /// The measured period begins or ends; what the open connections have done follows.
     pub(crate) fn on_edge(&mut self, begins: bool) {
         self.ended = !begins;
         // The end brings more than there was at the begin: what is short of it here, open
@@ -203,7 +204,7 @@ impl Transfers {
         all.timeouts = all.timeouts.wrapping_add(counts.timeouts);
     }
 
-    /// New payload, `all` of it, arrived after an edge, `part` of it within the window.
+    /// New payload, `all` of it, arrived after an edge, `part` of it within the measured period.
     pub(crate) fn on_edge_crossed(&mut self, all: Volume, part: Volume) {
         let within = &mut self.within.arrived;
         *within = match self.ended {
@@ -214,7 +215,7 @@ impl Transfers {
         };
     }
 
-    /// What happened within the window; nothing is known before it has ended.
+    /// What happened within the measured period; nothing is known before it has ended.
     pub(crate) fn within(&self) -> Counts {
         if self.ended {
             self.within

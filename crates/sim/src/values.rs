@@ -1,7 +1,7 @@
 //! The values of a run, one after the other, and how far those may be off that are not known.
 
-/// How far a value could have gone, had the packets or transfers that were still on their way when the run
-/// ended met another fate: all lost, all arrived at once, or arbitrarily late.
+/// How far a value could have gone, had the packets or transfers that were still on their way when
+/// the run ended met another fate: all lost, all arrived at once, or arbitrarily late.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// Which value: an index into those of the run.

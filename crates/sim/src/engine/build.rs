@@ -11,9 +11,9 @@ use spillgate_queueing::SharedLists;
 use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 
 use super::Paths;
-use super::cast::Cast;
 use super::choice::Engine;
-use super::ending::Ending;
+use super::flows::FlowsBuilder;
+use super::outstanding::Outstanding;
 use super::{Counts, Edges, Slots, World, histogram_bits};
 use crate::arrivals::Arrivals;
 use crate::express::{Known, Lane, Promises};
@@ -22,25 +22,27 @@ use crate::gaps::Gaps;
 use crate::link::{Fails, Link, Service};
 use crate::node::{self, Failures, Inputs, Mpls, Nodes, Routing, at_ports, failing};
 use crate::observe::SeriesRecorder;
+use crate::pipes::Pipes;
 use crate::port::Port;
 use crate::tap::Tap;
 use crate::tcp::Segments;
 use crate::tokens::Tokens;
 use crate::window::Window;
-use crate::wires::Wires;
 
 impl<S: EventSet> World<S> {
-    /// The world of `plan` at time 0. With `observe` it also keeps time series.
+    /// The world of `plan` at time 0, on the express engine. With `observe` it also keeps time
+    /// series.
     pub fn new(plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
         Self::build(plan, seed, run, observe, None, Engine::Express)
     }
 
-    /// The same on the engine of choice.
+    /// The world of `plan` at time 0, on this engine.
     pub fn on(engine: Engine, plan: &Arc<WorldPlan>, seed: u64, run: u32, observe: bool) -> Self {
         Self::build(plan, seed, run, observe, None, engine)
     }
 
-    /// The same with a tap: slower, of the same results and fingerprint.
+    /// The world of `plan` at time 0, on the express engine, with a tap. Results and fingerprint
+    /// are the same, but the run takes longer.
     pub fn tapped(
         plan: &Arc<WorldPlan>,
         seed: u64,
@@ -61,33 +63,34 @@ impl<S: EventSet> World<S> {
     ) -> Self {
         let window = Window::new(plan.warmup, plan.duration);
         let paths = Paths::new(plan);
-        let mut cast = Cast::new(plan, seed, run, window);
-        cast.fill(&paths);
-        let keys: Arc<[FlowKey]> = cast.keys.into();
+        let mut flows = FlowsBuilder::new(plan, seed, run, window);
+        flows.fill(&paths);
+        let keys: Arc<[FlowKey]> = flows.keys.into();
         if let Some(tap) = &mut tap {
-            tap.begin(&crate::observe::cast(&cast.flows, &keys, &cast.tcp));
+            tap.begin(&crate::observe::cast(&flows.flows, &keys, &flows.tcp));
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());
         let mut lists = SharedLists::new();
         let mut links = Table::with_capacity(plan.links.len());
-        let mut lines = Table::with_capacity(plan.links.len());
+        let mut fifos = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
         links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
             let promised = engine == Engine::Express && Promises::of(l).departures();
-            // A computed port that fails counts what it will lose as lost from the start, which a sample would show.
-            let seen = tap.is_some() || observe && *fails != Fails::Never;
-            let served = seen || !promised;
+            // A FIFO with known departures counts the packets that its failing link will lose as
+            // soon as they arrive; a sample would show that.
+            let watched = tap.is_some() || observe && *fails != Fails::Never;
+            let served = watched || !promised;
             let service = Service::of(*fails, served);
             let build = (&keys, &mut lists);
-            Link::new(l, service, build, seed, run, queue_bits, &mut lines)
+            Link::new(l, service, build, seed, run, queue_bits, &mut fifos)
         }));
         for ((link, own), labels) in links.iter_mut().zip(0..).zip(at_ports(plan)) {
-            link.onward.wire = own;
+            link.onward.pipe = own;
             link.onward.labels = labels;
             link.onward.special |= labels;
         }
-        let own_wires = links.len() as u32;
+        let own_pipes = links.len() as u32;
         let inputs = Inputs::new(plan, &keys, seed, run);
         if inputs.is_some() {
             let names = node::names(plan);
@@ -101,23 +104,24 @@ impl<S: EventSet> World<S> {
             plan,
             paths: &paths,
             failing: &failing,
-            flows: &cast.flows,
-            tcp: &cast.tcp,
-            sessions: &cast.sessions,
+            flows: &flows.flows,
+            tcp: &flows.tcp,
+            sessions: &flows.sessions,
             tapped: tap.is_some(),
             sampled: observe,
             met: inputs.is_some() || !plan.forwarding.is_empty(),
         };
         let lane = match engine {
             Engine::Plain => Lane::closed(&links),
-            Engine::Express => Lane::new(&known, &mut links, lines),
+            Engine::Express => Lane::new(&known, &mut links, fifos),
         };
-        let (fails, wires) = (!plan.failures.is_empty(), lane.wires() as u32);
-        let first_wire = cast.names.len() as u32;
-        let ports = first_wire + wires;
-        let mut names = slot_names(plan, cast.names, wires, &links);
-        // Timers, and wires that are only for what others have no place for, wake seldom.
-        let busy_from = first_wire + if fails { 0 } else { own_wires };
+        let (fails, pipes) = (!plan.failures.is_empty(), lane.pipes() as u32);
+        let first_pipe = flows.names.len() as u32;
+        let ports = first_pipe + pipes;
+        let mut names = slot_names(plan, flows.names, pipes, &links);
+        // Timers seldom wake, and so do own pipes of links that share another pipe and use theirs
+        // for overflow.
+        let busy_from = first_pipe + if fails { 0 } else { own_pipes };
         let observer = names.len() as u32 - 1;
         let failures = observer - u32::from(fails);
         names.resize(names.len() + lane.slots(), 0);
@@ -131,16 +135,16 @@ impl<S: EventSet> World<S> {
             arrivals: observe.then(|| Box::new(Arrivals::new(plan, window))),
             tokens: observe.then(|| Box::new(Tokens::new(plan))),
             gaps: Gaps::new(plan),
-            tcp: cast.tcp,
-            workloads: cast.workloads,
-            sessions: cast.sessions,
-            transfers: cast.transfers,
-            sources: cast.sources,
-            replays: cast.replays,
+            tcp: flows.tcp,
+            workloads: flows.workloads,
+            sessions: flows.sessions,
+            transfers: flows.transfers,
+            sources: flows.sources,
+            replays: flows.replays,
             fault: None,
             segments: Segments::default(),
-            flows: cast.flows,
-            wires: Wires::new(wires as usize),
+            flows: flows.flows,
+            pipes: Pipes::new(pipes as usize),
             lane,
             hops: paths.hops,
             step: if fails { 0 } else { 1 << 32 },
@@ -154,22 +158,22 @@ impl<S: EventSet> World<S> {
                 next: window.start(),
                 passed: 0,
             },
-            ending: Ending::new(plan.flows.len()),
+            outstanding: Outstanding::new(plan.flows.len()),
             longest: 0,
-            stragglers: Time::MAX,
+            transmissions_end: Time::MAX,
             inner: window.from(longest_arrival(plan)),
-            late: BTreeMap::new(),
-            settled: Time::ZERO,
+            arrived_until: BTreeMap::new(),
+            last_known_loss: Time::ZERO,
             drops: Drops::new(),
             facts: Facts::default(),
             counts: Counts::default(),
             slots: Slots {
-                wires: first_wire,
+                pipes: first_pipe,
                 ports,
                 nodes: failures - plan.forwarding.len() as u32,
                 failures,
                 observer,
-                confluences: observer + 1,
+                merge_points: observer + 1,
                 link_of_port: queued(&links).collect(),
             },
             admitting: (0..)
@@ -178,7 +182,7 @@ impl<S: EventSet> World<S> {
                 .map(|(i, _)| i)
                 .collect(),
             series: observe.then(|| SeriesRecorder::new(plan)),
-            places: plan.links.iter().map(|l| link_hash(&l.name, "")).collect(),
+            link_hashes: plan.links.iter().map(|l| link_hash(&l.name, "")).collect(),
             links,
             tap,
             plan: Arc::clone(plan),
@@ -202,9 +206,9 @@ impl<S: EventSet> World<S> {
         }
         let delay = |route: &[u32]| {
             let links = route.iter().map(|l| &plan.links[*l as usize]);
-            let wires = links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay());
+            let delays = links.fold(Dur::ZERO, |sum, l| sum + l.longest_delay());
             let between = route.iter().skip(1).map(|l| plan.links[*l as usize].from);
-            between.fold(wires, |sum, node| sum + plan.passing(node))
+            between.fold(delays, |sum, node| sum + plan.passing(node))
         };
         let delays: Vec<Dur> = plan.routes.iter().map(|r| delay(r)).collect();
         world.set_deadlines(&delays);
@@ -220,7 +224,7 @@ impl<S: EventSet> World<S> {
     }
 }
 
-/// How long the links of a path take at most to send a packet.
+/// The longest sum, over all paths, of the transmission times of a packet on each link.
 fn longest_arrival(plan: &WorldPlan) -> Dur {
     let tx = |l: &u32| {
         let link = &plan.links[*l as usize];
@@ -243,7 +247,7 @@ fn meter(flow: &FlowPlan, bits: u8) -> FlowMeter {
     }
 }
 
-/// The links whose ports have wakes.
+/// The links whose ports serve packets one by one, and so have a slot.
 fn queued(links: &[Link]) -> impl Iterator<Item = u32> {
     let is_queued = |(_, l): &(u32, &Link)| matches!(l.port, Port::Queued(_));
     (0..).zip(links).filter(is_queued).map(|(i, _)| i)
@@ -255,10 +259,10 @@ fn link_hash(name: &str, part: &str) -> u64 {
 }
 
 /// The hashed name of every slot of the event set, those of the flows first.
-fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, wires: u32, links: &[Link]) -> Vec<u64> {
-    names.reserve_exact(wires as usize + queued(links).count() + plan.forwarding.len() + 2);
-    // Wires wake for the links whose packets are on them.
-    names.extend((0..wires).map(|_| 0));
+fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, pipes: u32, links: &[Link]) -> Vec<u64> {
+    names.reserve_exact(pipes as usize + queued(links).count() + plan.forwarding.len() + 2);
+    // A pipe wakes with the hash of the link of its first packet.
+    names.extend((0..pipes).map(|_| 0));
     names.extend(queued(links).map(|i| link_hash(&plan.links[i as usize].name, "/port")));
     names.extend(Nodes::slots(plan));
     if !plan.failures.is_empty() {

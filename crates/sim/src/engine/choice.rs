@@ -1,21 +1,22 @@
-//! Which of the two engines drives a world.
+//! Which of the two engines runs a world.
 
-/// How a world gets through its events. The results and the fingerprint are the same.
+/// How a world handles its events. Both engines give the same results and the same fingerprint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// The definition: one event for each thing that happens, every packet through the discipline of every port,
-    /// every segment through the whole of TCP, nothing worked out ahead of the clock.
+    /// The definition: one event for each thing that happens. Every packet passes the discipline of
+    /// every port, every segment all of TCP, and nothing is computed ahead of the clock.
     Plain,
-    /// Takes the short ways that the scenario allows.
+    /// Computes departures, deliveries and acknowledgments ahead of the clock where the scenario
+    /// allows it.
     #[default]
     Express,
 }
 
 impl Engine {
-    /// All of them, with the names that users write.
+    /// Both, with the names that users write.
     pub const ALL: [(&'static str, Self); 2] = [("plain", Self::Plain), ("express", Self::Express)];
 
-    /// That of a name.
+    /// The engine with this name.
     pub fn named(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);
         found.map(|(_, engine)| *engine)

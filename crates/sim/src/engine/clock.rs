@@ -1,4 +1,4 @@
-//! The edges of the measured period, the observer, and the end.
+//! The edges of the measured period, samples, and the end of a run.
 
 use spillgate_core::{Dur, Labels, Time};
 use spillgate_events::{EventSet, Rank};
@@ -8,17 +8,17 @@ use crate::link::Link;
 use crate::port::Port;
 
 impl<S: EventSet> World<S> {
-    /// Whether the window is past and nothing that comes at `at` is of interest.
+    /// Whether the run is over at `at`: the measured period has ended and nothing is outstanding.
     #[cold]
     pub(crate) fn is_over(&mut self, at: Time) -> bool {
         if at < self.window.end() {
             return false;
         }
         self.pass_edges(at);
-        at >= self.stragglers.max(self.settled) && self.nobody_waits(at)
+        at >= self.transmissions_end.max(self.last_known_loss) && self.nothing_outstanding(at)
     }
 
-    /// Passes the edges of the window up to `at`.
+    /// Passes the edges of the measured period up to `at`.
     #[cold]
     pub(crate) fn pass_edges(&mut self, at: Time) {
         while at >= self.edges.next && self.edges.passed < 2 {
@@ -26,8 +26,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The run is over: the edges of the window that no event came after are passed now, and
-    /// the last sample is taken if an event of the same instant came before it.
+    /// Ends the run: passes the edges after which no event came, and takes the last sample if the
+    /// event that ended the run preceded it at the same instant.
     #[cold]
     pub(crate) fn close(&mut self) {
         self.pass_edges(Time::MAX);
@@ -39,13 +39,13 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// An edge of the window: the queues' own counters are read from here to there.
+    /// Passes an edge of the measured period. The queues' own counters are read at both edges.
     fn pass_edge(&mut self) {
         let begins = self.edges.passed == 0;
         self.edges.passed += 1;
         self.edges.next = self.window.end();
         self.lane_edge_passed();
-        // In place: of many flows, an array of counts would be the largest that a run takes.
+        // In place: an array of counts would be the largest allocation of a run with many flows.
         for transfers in &mut self.transfers {
             transfers.on_edge(begins);
         }
@@ -53,9 +53,9 @@ impl<S: EventSet> World<S> {
             self.transfers[connection.transfers as usize].on_open(connection.counts());
         }
         if !begins {
-            self.begin_waiting();
+            self.count_outstanding();
             self.counts.wakes_in_time = Some(self.counts.wakes);
-            self.stragglers = self.window.end() + self.longest_transmission();
+            self.transmissions_end = self.window.end() + self.longest_transmission();
         }
         if begins {
             // The flows of the plan come first, each with its meter.
@@ -67,7 +67,7 @@ impl<S: EventSet> World<S> {
         }
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
-                continue; // it sees to the edge itself
+                continue; // the lane handles this edge
             };
             if begins {
                 port.discipline.reset_peaks();
@@ -83,8 +83,9 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// How long a link takes at most to send a packet. Where packets are looked at on arrival, one that a link has
-    /// begun to send within the window counts in part, whether anybody waits for it or not.
+    /// The longest transmission time of a packet on any link; zero without policies at ingress.
+    /// Those count the part of a packet that arrives within the measured period, also of one that
+    /// is not outstanding.
     fn longest_transmission(&self) -> Dur {
         if self.inputs.is_none() {
             return Dur::ZERO;
@@ -101,7 +102,8 @@ impl<S: EventSet> World<S> {
         self.links.iter().map(tx).max().unwrap_or(Dur::ZERO)
     }
 
-    /// The window has begun: also at ports to which nothing has come since.
+    /// Tells the lane that the measured period has begun, also for ports at which no packet has
+    /// arrived since.
     fn begin_counting(&mut self) {
         self.lane_begins(Time::MAX);
     }
@@ -109,7 +111,8 @@ impl<S: EventSet> World<S> {
     pub(crate) fn observe(&mut self) {
         let (now, interval) = (self.now, self.plan.interval);
         if now >= self.window.start() {
-            // To look forgets what has left since.
+            // Reading a backlog discards the packets that have left, so the peak at the start is
+            // counted before.
             self.begin_counting();
         }
         if let Some(mut tokens) = self.tokens.take() {
@@ -120,7 +123,7 @@ impl<S: EventSet> World<S> {
             series.sample(
                 now,
                 &self.links,
-                self.lane.lines_mut(),
+                self.lane.fifos_mut(),
                 arrivals,
                 &self.tcp,
                 &self.workloads,

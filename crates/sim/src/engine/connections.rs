@@ -1,4 +1,4 @@
-//! What connections do when a segment arrives or a timer is due.
+//! TCP connections: a segment arrives, or a timer is due.
 
 use spillgate_core::{Packet, Time};
 use spillgate_endpoints::tcp::Segment;
@@ -8,7 +8,7 @@ use super::World;
 use crate::tcp::NO_SESSION;
 
 impl<S: EventSet> World<S> {
-    /// The sender of connection `c` has a timer, or its application acts.
+    /// A timer of the sender of connection `c` is due, or its application acts.
     pub(crate) fn sender_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.data as usize].wake = Time::MAX;
@@ -18,54 +18,55 @@ impl<S: EventSet> World<S> {
             return;
         }
         if connection.sleeps_past(now) {
-            // Its timers have moved on, perhaps by acknowledgments that arrive later.
+            // The timer has moved since; ACKs that arrive later may already have been processed
+            // ahead of the clock.
             self.counts.wakes -= 1;
             return self.wake_sender(c);
         }
         if connection.on_sender_wake(now) {
             self.session_due(c);
         }
-        self.pump_data(c);
-        self.if_over(c);
+        self.send_data(c);
+        self.end_if_done(c);
     }
 
-    /// The receiver of connection `c` has a timer.
+    /// A timer of the receiver of connection `c` is due.
     pub(crate) fn receiver_due(&mut self, c: usize) {
         let connection = &mut self.tcp[c];
         self.flows[connection.acknowledgments as usize].wake = Time::MAX;
         let timer = connection.receiver.poll_timeout();
         if timer.is_none_or(|at| at > self.now) {
-            // It has moved on, or what it was for has been done.
+            // The timer has moved, or is no longer needed.
             self.counts.wakes -= 1;
         }
         let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_timeout(self.now);
-        self.pump_acknowledgments(self.now, c, syn_at);
-        self.if_left(self.now, c);
+        self.send_acknowledgments(self.now, c, syn_at);
+        self.segment_left(self.now, c);
     }
 
     /// A segment reaches the receiver of connection `c` at `now`.
     #[inline]
     pub(crate) fn data_arrived(&mut self, now: Time, c: usize, packet: &Packet) {
-        if !self.lane_answered(now, c, packet) {
-            self.take_segment(now, c, packet);
+        if !self.lane_acked(now, c, packet) {
+            self.receive_segment(now, c, packet);
         }
     }
 
-    /// The receiver of connection `c` takes a segment.
+    /// The receiver of connection `c` processes a segment.
     #[inline(never)]
-    fn take_segment(&mut self, now: Time, c: usize, packet: &Packet) {
+    fn receive_segment(&mut self, now: Time, c: usize, packet: &Packet) {
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
-        connection.on_the_way -= 1;
+        connection.in_flight -= 1;
         let syn_at = connection.receiver.syn_timeout();
         connection.receiver.handle_segment(now, segment, packet.ecn);
         let complete = connection.receiver.delivered_bytes() >= connection.awaited;
-        self.pump_acknowledgments(now, c, syn_at);
+        self.send_acknowledgments(now, c, syn_at);
         if complete {
-            self.awaited_arrived(c);
+            self.awaited_bytes_arrived(c);
         }
-        self.if_left(now, c);
+        self.segment_left(now, c);
     }
 
     /// A segment reaches the sender of connection `c` at `now`.
@@ -74,36 +75,37 @@ impl<S: EventSet> World<S> {
         if !self.tcp[c].alive {
             return self.segment_lost(now, c, packet);
         }
-        if self.lane_heeded(now, c, packet) {
+        if self.lane_ack_processed(now, c, packet) {
             return;
         }
         let segment = self.segments.take(packet.handle as u32);
         let connection = &mut self.tcp[c];
-        connection.on_the_way -= 1;
+        connection.in_flight -= 1;
         connection.sender.handle_segment(now, segment, packet.ecn);
-        self.pump_data(c);
-        self.if_over(c);
-        self.if_left(now, c);
+        self.send_data(c);
+        self.end_if_done(c);
+        self.segment_left(now, c);
     }
 
-    /// A segment of connection `c` is lost at `at`, which may lie ahead.
+    /// A segment of connection `c` is lost at `at`, which may lie ahead of the clock.
     pub(crate) fn segment_lost(&mut self, at: Time, c: usize, packet: &Packet) {
         self.segments.take(packet.handle as u32);
-        self.tcp[c].on_the_way -= 1;
-        self.if_left(at, c);
+        self.tcp[c].in_flight -= 1;
+        self.segment_left(at, c);
     }
 
-    /// Ends a connection whose sender has nothing more to do.
+    /// Ends a connection whose sender is done or has given up.
     #[inline]
-    pub(crate) fn if_over(&mut self, c: usize) {
+    pub(crate) fn end_if_done(&mut self, c: usize) {
         if self.tcp[c].is_over() && self.tcp[c].alive {
-            self.connection_over(c);
+            self.connection_ended(c);
         }
     }
 
-    /// Frees the place of a session whose last segment leaves the network at `at`, from then on.
+    /// A segment of connection `c` leaves the network at `at`: frees the place of its session, from
+    /// then on, if that is over and this was its last segment.
     #[inline]
-    pub(crate) fn if_left(&mut self, at: Time, c: usize) {
+    pub(crate) fn segment_left(&mut self, at: Time, c: usize) {
         let connection = &self.tcp[c];
         let session = connection.session as usize;
         if at > self.now {
@@ -111,27 +113,28 @@ impl<S: EventSet> World<S> {
                 s.quiet_from = s.quiet_from.max(at);
             }
         }
-        if connection.on_the_way == 0 && connection.session != NO_SESSION && !connection.alive {
-            self.if_vacant(session);
+        if connection.in_flight == 0 && connection.session != NO_SESSION && !connection.alive {
+            self.free_if_drained(session);
         }
     }
 
-    /// Sends what the sender of connection `c` may send now, and sets its wake.
+    /// Sends the segments that the sender of connection `c` may send now, and sets its wake.
     #[inline(never)]
-    pub(crate) fn pump_data(&mut self, c: usize) {
-        let others = self.lane_pumps(true);
+    pub(crate) fn send_data(&mut self, c: usize) {
+        let before = self.lane_sending(true);
         while let Some(segment) = self.tcp[c].sender.poll_transmit(self.now) {
             self.put_segment(self.now, self.tcp[c].data, c, segment);
         }
-        self.lane_pumps(others);
+        self.lane_sending(before);
         self.wake_sender(c);
     }
 
     /// Sends the acknowledgments of connection `c` that are due at `now`, and sets its receiver's
-    /// wake; its timer of SYN-ACK was to be at `syn_at`.
-    fn pump_acknowledgments(&mut self, now: Time, c: usize, mut syn_at: Time) {
+    /// wake. Its SYN-ACK timer was set to `syn_at` before.
+    fn send_acknowledgments(&mut self, now: Time, c: usize, mut syn_at: Time) {
         while let Some(segment) = self.tcp[c].receiver.poll_transmit(now) {
-            // What is sent may be answered, and the answer get here, before the next line.
+            // The lane may deliver this segment, and the segment that it triggers, before this call
+            // returns.
             self.lane_timer_moved(c, syn_at);
             self.put_segment(now, self.tcp[c].acknowledgments, c, segment);
             syn_at = self.tcp[c].receiver.syn_timeout();
@@ -148,25 +151,26 @@ impl<S: EventSet> World<S> {
         self.wake_by(connection.data, connection.sender_wake());
     }
 
-    /// Has an end of a connection woken at `at` or before; [`Time::MAX`] is never.
+    /// Sets the wake of one end of a connection to `at`, unless it wakes sooner; [`Time::MAX`]
+    /// means never.
     ///
-    /// Timers move on with every segment. A wake that comes too early costs one call that does
-    /// nothing; to move it each time would cost a walk through the event set.
+    /// Timers move with every segment. A wake that comes too early costs one call without effect;
+    /// moving the wake each time would cost an update of the event set.
     #[inline]
     pub(crate) fn wake_by(&mut self, flow: u32, at: Time) {
         let f = &mut self.flows[flow as usize];
         if at < f.wake {
-            debug_assert!(flow < self.slots.wires, "a flow without a wake");
+            debug_assert!(flow < self.slots.pipes, "a flow without a wake");
             f.wake = at.max(self.now);
             self.events.schedule(flow, f.wake, Rank::Timer);
         }
     }
 
-    /// Puts a segment of connection `c` on its way.
+    /// Sends a segment of connection `c`.
     #[inline(always)]
     fn put_segment(&mut self, now: Time, flow: u32, c: usize, segment: Segment) {
         let connection = &mut self.tcp[c];
-        connection.on_the_way += 1;
+        connection.in_flight += 1;
         let len = segment.wire_len(connection.sender.config());
         let ecn = segment.ect;
         let number = self.segments.put(segment);

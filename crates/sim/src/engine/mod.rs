@@ -1,26 +1,38 @@
-//! One run: the state of everything, and what happens at each wake. This is the definition of what Spillgate computes.
+//! One run of a simulation: its state, and what each event does. This engine defines the results of
+//! Spillgate.
 //!
-//! To read it: [`World::run`] takes the next wake and hands it to whom it belongs. `net` is the way of a packet from the far
-//! end of a link to the next port, its queue and its server, and onto the wire; `ends` where packets come into being, arrive and are lost;
-//! `connections` and `sessions` what TCP does at both ends; `clock` the edges of the measured period; `ending` when a run is over. `cast`
-//! and `build` make the world at time 0. What a node does beyond passing packets on is in [`node`](crate::node), who looks at a run in
-//! [`observe`](crate::observe).
+//! Where to read what:
 //!
-//! Disciplines, sources and TCP are state machines that are told the time: what the engine does with a discipline is `enqueue` when a
-//! packet comes, `dequeue` when the server is free, and to ask `next_wake` when nothing may leave yet. One event happens at a time, in the
-//! order of time, rank (service, delivery, control, timer, observer) and the hash of a name.
+//! - [`World::run`] takes the next wake from the event set and calls the component that it belongs
+//!   to.
+//! - `net`: a packet at the far end of a link, at the next port, in its queue, at the server, on
+//!   the link.
+//! - `endpoints`: packets are emitted, received and lost.
+//! - `connections` and `sessions`: both ends of TCP, and the applications that use it.
+//! - `clock`: the start and the end of the measured period, and samples. `outstanding`: when a run
+//!   is over.
+//! - `build` and `flows`: the world at time 0.
+//! - [`node`](crate::node): nodes that do more than pass packets on. [`observe`](crate::observe):
+//!   taps, time series, explanations.
 //!
-//! Calls that begin with `lane_` tell the [express lane](crate::express), which may take the matter over. In the plain engine it
-//! is closed and they do nothing: read on behind them.
+//! Disciplines, sources and TCP are state machines without a clock; every call tells them the time.
+//! The engine calls `enqueue` when a packet arrives at a port, `dequeue` when the server is free,
+//! and `next_wake` when the discipline holds packets but may not send yet. Events are handled one
+//! at a time, ordered by time, then by rank (service, delivery, control, timer, observer), then by
+//! a hash of the component's name.
+//!
+//! Methods that begin with `lane_` offer an event to the [express lane](crate::express), and return
+//! whether the lane has handled it. In the plain engine they return `false` and do nothing, so a
+//! reader may skip them.
 
 mod build;
-mod cast;
 mod choice;
 mod clock;
 mod connections;
-mod ending;
-mod ends;
+mod endpoints;
+mod flows;
 mod net;
+mod outstanding;
 mod paths;
 mod sessions;
 
@@ -42,6 +54,7 @@ use crate::link::Link;
 use crate::node::{Failures, Inputs, Mpls, Nodes, Routing};
 use crate::observe::SeriesRecorder;
 use crate::outcome::Outcome;
+use crate::pipes::Pipes;
 use crate::port::Port;
 use crate::replay::Capture;
 use crate::session::{Session, Workload};
@@ -50,8 +63,7 @@ use crate::tcp::{Connection, Segments};
 use crate::tokens::Tokens;
 use crate::transfers::Transfers;
 use crate::window::Window;
-use crate::wires::Wires;
-use ending::Ending;
+use outstanding::Outstanding;
 
 pub(crate) use paths::Paths;
 
@@ -72,57 +84,60 @@ pub enum Stop {
 /// one thread and owns everything it needs.
 pub struct World<S> {
     pub(crate) events: S,
-    /// That of the wake that is handled, or of one of the packets that it takes along.
+    /// The time of the wake that is handled. The express lane moves it ahead while it handles a
+    /// later event.
     pub(crate) now: Time,
     pub(crate) flows: Table<Flow>,
     pub(crate) sources: Vec<OpenLoop>,
     pub(crate) replays: Vec<Capture>,
-    /// What makes the outcome worth nothing.
+    /// The first fault of the run; the outcome is invalid if there is one.
     pub(crate) fault: Option<Failure>,
     pub(crate) tcp: Table<Connection>,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) sessions: Vec<Session>,
-    /// One for each flow of the plan that is answered, in their order.
+    /// One for each closed-loop flow of the plan (TCP, sessions), in the order of the plan.
     pub(crate) transfers: Table<Transfers>,
     pub(crate) segments: Segments,
     pub(crate) meters: Table<FlowMeter>,
-    /// What arrives in each class of service; only kept with series.
+    /// Arrivals by class of service; only with time series.
     pub(crate) arrivals: Option<Box<Arrivals>>,
-    /// Token buckets; only kept with series.
+    /// Levels of token buckets; only with time series.
     pub(crate) tokens: Option<Box<Tokens>>,
     pub(crate) gaps: Option<Box<Gaps>>,
     pub(crate) links: Table<Link>,
     /// Hashes of the links' names, for the digest.
-    pub(crate) places: Vec<u64>,
+    pub(crate) link_hashes: Vec<u64>,
     /// The links with flow admission.
     pub(crate) admitting: Vec<u32>,
-    pub(crate) wires: Wires,
+    pub(crate) pipes: Pipes,
     pub(crate) lane: Lane,
-    /// Paths of links, each ended by [`ARRIVED`]; flows hold where theirs begins. Where links fail:
-    /// for each path of the plan, [`ROUTED`].
+    /// The paths of the plan, one after another: numbers of links, then [`ARRIVED`]. A flow holds
+    /// the index at which its path begins. Where links fail, a path is the one word [`ROUTED`].
     pub(crate) hops: Vec<u32>,
-    /// What a packet's handle grows by with each hop: one place in its path, none where links fail.
+    /// Added to a packet's handle at each hop: one place in its path; zero where links fail.
     pub(crate) step: u64,
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
     pub(crate) mpls: Option<Box<Mpls>>,
-    /// What happens to packets where they arrive; none if nothing does.
+    /// Policies at ingress; none if no link has one.
     pub(crate) inputs: Option<Box<Inputs>>,
-    /// The nodes that keep packets; none if all pass them on at once.
+    /// Nodes that delay packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,
     pub(crate) window: Window,
     pub(crate) edges: Edges,
-    pub(crate) ending: Ending,
-    /// The longest IP packet that any source has sent, in bytes.
+    pub(crate) outstanding: Outstanding,
+    /// Length of the longest IP packet sent so far, in bytes.
     pub(crate) longest: u16,
-    /// The end of the window and of whatever a link can have begun to send before it.
-    pub(crate) stragglers: Time,
-    /// Packets that arrive then have arrived within the window from the first bit to the last.
+    /// When the last transmission that began within the measured period has ended.
+    pub(crate) transmissions_end: Time,
+    /// A packet whose last bit arrives in this interval has arrived within the measured period from
+    /// its first bit to its last.
     pub(crate) inner: Window,
-    /// Until when packets have arrived over each last link since the window ended.
-    pub(crate) late: BTreeMap<u32, Time>,
-    /// When the last loss that was worked out ahead takes place.
-    pub(crate) settled: Time,
+    /// By last link of a path: when its latest packet since the end of the measured period had
+    /// arrived.
+    pub(crate) arrived_until: BTreeMap<u32, Time>,
+    /// The time of the latest loss that the express lane has counted ahead of the clock.
+    pub(crate) last_known_loss: Time,
     pub(crate) drops: Drops,
     pub(crate) facts: Facts,
     pub(crate) counts: Counts,
@@ -132,56 +147,57 @@ pub struct World<S> {
     pub(crate) plan: Arc<WorldPlan>,
 }
 
-/// The end of a path.
+/// Marks the end of a path in [`World::hops`].
 pub(crate) const ARRIVED: u32 = u32::MAX;
-/// The routes of the moment say where to go.
+/// In place of a path: the next hop is looked up in the current routes.
 pub(crate) const ROUTED: u32 = u32::MAX - 1;
 
-/// Where a run is between the edges of its window.
+/// The edges of the measured period, its start and its end.
 pub(crate) struct Edges {
-    /// The next edge; the last one when both are past.
+    /// The next edge; the end once both are past.
     pub(crate) next: Time,
     pub(crate) passed: u8,
 }
 
-/// What a run has done so far.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Wakes but for deliveries, those of the observer and of ends of connections that have nothing to do.
+    /// Wakes, not counting deliveries, samples, and timers of TCP that turned out to have moved.
     pub(crate) wakes: u64,
-    /// Those within the measured period and before, once it has ended.
+    /// `wakes` at the end of the measured period, once it has ended.
     pub(crate) wakes_in_time: Option<u64>,
-    /// Packets that were sent.
+    /// Packets sent.
     pub(crate) emitted: u64,
-    /// Deliveries at the far end of a link before the end of the window.
+    /// Deliveries at the far end of a link before the end of the measured period.
     pub(crate) hops: u64,
-    /// Losses before the end of the window.
+    /// Losses before the end of the measured period.
     pub(crate) losses: u64,
 }
 
 impl Counts {
-    /// What has happened.
+    /// Events up to the end of the measured period.
     fn events(&self) -> u64 {
         self.wakes_in_time.unwrap_or(self.wakes) + self.hops
     }
 
-    /// The facts that the fingerprint is of.
+    /// The number of facts in the fingerprint.
     fn facts(&self) -> u64 {
         self.hops + self.losses
     }
 }
 
-/// Whose wake a slot of the event set is: flows come first, but for those behind the last that is
-/// ever woken, then wires, ports, nodes that keep packets, failures if there are any, the observer, and confluences.
+/// Which component each slot of the event set wakes. The ranges follow one another: flows (without
+/// those behind the last one that is ever woken), pipes, ports, nodes that delay packets, failures,
+/// the observer, merge points. Each field is the first slot of its range.
 pub(crate) struct Slots {
-    pub(crate) wires: u32,
+    pub(crate) pipes: u32,
     pub(crate) ports: u32,
     pub(crate) nodes: u32,
-    /// Of the failures, if there are any.
+    /// One slot, if any link fails.
     pub(crate) failures: u32,
     pub(crate) observer: u32,
-    pub(crate) confluences: u32,
-    /// The link of each slot that is a port's.
+    pub(crate) merge_points: u32,
+    /// The link of each port that has a slot.
     pub(crate) link_of_port: Vec<u32>,
 }
 
@@ -206,13 +222,13 @@ impl<S: EventSet> World<S> {
                 self.pass_edges(at);
             }
             self.now = at;
-            if slot < self.slots.wires {
+            if slot < self.slots.pipes {
                 self.counts.wakes += 1;
                 self.wake_flow(slot as usize);
             } else if slot < self.slots.ports {
-                self.wire_due((slot - self.slots.wires) as usize);
-            } else if slot >= self.slots.confluences {
-                self.lane_woken((slot - self.slots.confluences) as usize);
+                self.pipe_due((slot - self.slots.pipes) as usize);
+            } else if slot >= self.slots.merge_points {
+                self.lane_woken((slot - self.slots.merge_points) as usize);
             } else {
                 self.counts.wakes += 1;
                 let port = (slot - self.slots.ports) as usize;
@@ -228,13 +244,13 @@ impl<S: EventSet> World<S> {
         Stop::Paused
     }
 
-    /// How much of the simulated time has passed, 0 to 1.
+    /// The simulated time that has passed, as a fraction from 0 to 1.
     pub fn fraction(&self) -> f64 {
         (self.now.as_ps() as f64 / self.window.end().as_ps() as f64).min(1.0)
     }
 
-    /// Events so far, up to the end of the measured period: deliveries at the far end of a link, and
-    /// wakes of sources, senders, receivers and ports that have something to do.
+    /// Events so far, up to the end of the measured period: deliveries at the far end of a link,
+    /// and wakes of sources, senders, receivers and ports that have something to do.
     pub fn events(&self) -> u64 {
         self.counts.events()
     }
@@ -244,7 +260,7 @@ impl<S: EventSet> World<S> {
         self.counts.emitted
     }
 
-    /// Packet-hops so far: packets that have reached the far end of a link.
+    /// Packet-hops so far: one for each packet that has reached the far end of a link.
     pub fn hops(&self) -> u64 {
         self.counts.hops
     }
@@ -254,32 +270,31 @@ impl<S: EventSet> World<S> {
         self.facts.hex(self.counts.facts())
     }
 
-    /// What kept the run from being right, if anything did: the outcome is worth nothing then.
+    /// The first fault of the run. The outcome is invalid if there is one.
     pub fn fault(&self) -> Option<&Failure> {
         self.fault.as_ref()
     }
 
-    /// What has been measured in a run that has ended. What has sent and carried packets makes
-    /// room first: of many flows the results are large too.
+    /// The measurements of a run that has ended. Frees the state of flows and links first, since
+    /// the results of many flows are large too.
     pub fn into_outcome(mut self) -> Outcome {
         let admissions = self.admissions();
         let series = self.series.take();
         self.tcp = Table::default();
         self.flows = Table::default();
         self.segments = Segments::default();
-        self.wires = Wires::new(0);
+        self.pipes = Pipes::new(0);
         self.events = S::new(Vec::new(), 0..0);
         self.collect(admissions, series)
     }
 
-    /// What has been measured; of a run that has not ended, what there is so far, without the
-    /// marks and peaks of queued ports, which are read at its end.
+    /// The measurements so far. Before the end of the run they lack the marks and the peaks of
+    /// queues that are served packet by packet.
     pub fn outcome(&self) -> Outcome {
         self.collect(self.admissions(), self.series.clone())
     }
 
-    /// What the links with flow admission have done to the flows of the plan and to their
-    /// acknowledgments.
+    /// What flow admission did to each flow of the plan and to its acknowledgments.
     fn admissions(&self) -> Vec<Admission> {
         let end = self.now.min(self.window.end());
         let mut found = Vec::new();
@@ -288,16 +303,17 @@ impl<S: EventSet> World<S> {
                 continue;
             };
             let waits = port.discipline.waits(end);
-            // Sources go on until the last packets of the window have arrived.
+            // Sources send on after the end until the last packets of the measured period have
+            // arrived.
             for wait in waits.into_iter().filter(|w| w.offered < end) {
                 let flow = &self.flows[wait.flow as usize];
-                let (of, answers) = match flow.origin {
+                let (of, is_acks) = match flow.origin {
                     Origin::Acknowledgments(c) => {
                         (&self.flows[self.tcp[c as usize].data as usize], true)
                     }
                     _ => (flow, false),
                 };
-                found.push(Admission::new(number, of.meter, answers, &wait, end));
+                found.push(Admission::new(number, of.meter, is_acks, &wait, end));
             }
         }
         found
@@ -310,7 +326,7 @@ impl<S: EventSet> World<S> {
             window,
             self.now,
             &self.meters,
-            (&self.links, self.lane.lines()),
+            (&self.links, self.lane.fifos()),
             self.label_meters(),
             self.input_meters(),
             self.nodes.iter().flat_map(|n| n.meters()),
@@ -336,8 +352,9 @@ impl<S: EventSet> World<S> {
     }
 }
 
-/// Resolution of the histograms of so many flows or queues: 2⁸ buckets an octave are 0.2 % wide
-/// at most from the middle; with 2⁵, 10,000 flows stay within tens of megabytes.
+/// Resolution of the histograms of that many flows or queues, as the exponent of the number of
+/// buckets in an octave. With 2⁸ the largest error is 0.2 %; with 2⁵ the histograms of 10,000 flows
+/// take tens of megabytes.
 pub(crate) fn histogram_bits(members: usize) -> u8 {
     match members {
         0..=256 => 8,
@@ -346,7 +363,7 @@ pub(crate) fn histogram_bits(members: usize) -> u8 {
     }
 }
 
-/// The largest relative error of a reported quantile in a world of this many flows.
+/// The largest relative error of a reported quantile, for a world with this many flows.
 pub fn quantile_error(flows: usize) -> f64 {
     Histogram::new(histogram_bits(flows)).relative_error()
 }

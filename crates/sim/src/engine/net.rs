@@ -1,30 +1,31 @@
-//! Packets on their way: ports, links, and the way from one to the next.
+//! Packets in the network: from a node to a port, through its queue and server, over the link to
+//! the next node.
 
 use spillgate_core::{DropReason, Dropped, Packet, Time};
 use spillgate_events::{EventSet, Rank};
 
 use super::{ARRIVED, ROUTED, World};
 use crate::channel::Carried;
+use crate::pipes::{InFlight, Placed};
 use crate::port::{Port, size};
-use crate::wires::{InFlight, Placed};
 
 impl<S: EventSet> World<S> {
-    /// The wake of a wire: its first packet reaches the far end of its link.
+    /// The wake of a pipe: its first packet reaches the far end of its link.
     #[inline]
-    pub(crate) fn wire_due(&mut self, wire: usize) {
-        if self.lane_due(wire) {
+    pub(crate) fn pipe_due(&mut self, pipe: usize) {
+        if self.lane_due(pipe) {
             return;
         }
-        let Some(first) = self.wires.pop(wire) else {
+        let Some(first) = self.pipes.pop(pipe) else {
             return;
         };
-        self.wake_wire(wire);
-        self.arrive(wire, first);
+        self.wake_pipe(pipe);
+        self.arrive(pipe, first);
     }
 
-    /// What was the first packet on a wire is at the far end of its link.
+    /// The packet taken from the head of `pipe` is at the far end of its link.
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, wire: usize, first: InFlight) {
+    pub(crate) fn arrive(&mut self, pipe: usize, first: InFlight) {
         let mut packet = first.packet();
         if self.now < self.window.end() {
             self.counts.hops += 1;
@@ -33,14 +34,14 @@ impl<S: EventSet> World<S> {
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
             );
         }
-        // Where it matters which link it was, wires are not shared.
-        if self.inputs.is_some() && !self.enter(wire, &mut packet) {
+        // Links do not share pipes where links have policies at ingress, so `pipe` is the link.
+        if self.inputs.is_some() && !self.enter(pipe, &mut packet) {
             return;
         }
-        self.forward_from(Some(wire), &mut packet, self.now);
+        self.forward_from(Some(pipe), &mut packet, self.now);
     }
 
-    /// A packet sets out from its source at `now`.
+    /// A source sends a packet at `now`.
     #[inline]
     pub(crate) fn forward(&mut self, packet: &mut Packet, now: Time) {
         if self.tap.is_some() {
@@ -49,7 +50,8 @@ impl<S: EventSet> World<S> {
         self.forward_from(None, packet, now);
     }
 
-    /// A packet is at a node, the far end of a link or its source: it is received there or goes on.
+    /// A packet is at a node, its source or the far end of link `from`: receives it or passes it
+    /// on.
     #[inline]
     fn forward_from(&mut self, from: Option<usize>, packet: &mut Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
@@ -70,7 +72,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The same at a port that serves its packets one by one.
+    /// A packet arrives at the port of `link`, which serves its packets one by one.
     pub(crate) fn enter_port(&mut self, link: usize, packet: &mut Packet, now: Time) {
         if self.links[link].onward.labels {
             self.relabel(link, packet);
@@ -79,9 +81,9 @@ impl<S: EventSet> World<S> {
         self.enqueue(link, *packet);
     }
 
-    /// A packet arrives at a port with a discipline.
+    /// Offers a packet to a port's discipline, and serves the next one if the server is idle.
     fn enqueue(&mut self, link: usize, mut packet: Packet) {
-        // On the wire it would only be carried along.
+        // Set here, so that packets in pipes need no room for it.
         packet.hash = self.flows[packet.flow as usize].hash;
         let tapped = self.tap.is_some();
         let mut marks = 0;
@@ -123,7 +125,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The server of `link` takes the next packet, if it may.
+    /// Lets the server of `link` take the next packet, if it is free and the discipline gives one.
     pub(crate) fn serve(&mut self, link: usize) {
         let mut marks = 0;
         if self.tap.is_some() {
@@ -174,7 +176,7 @@ impl<S: EventSet> World<S> {
         };
         if let Some(server) = &mut port.server {
             port.free_at = server.free_at();
-            // An opportunity may have room for more.
+            // One transmission opportunity of a trace may carry several packets.
             if sent && port.free_at <= now && port.discipline.backlog_packets() > 0 {
                 port.wake = now;
                 return self.events.schedule(port.slot, now, Rank::Service);
@@ -183,8 +185,8 @@ impl<S: EventSet> World<S> {
         self.wake_port_when_free(link);
     }
 
-    /// Sets the port's wake: when the server is free and something waits, or
-    /// when a shaper lets the next packet go.
+    /// Sets the wake of a port that holds packets: when its server is free, or when a shaper
+    /// releases the next packet.
     #[inline]
     fn wake_port_when_free(&mut self, link: usize) {
         let l = &mut self.links[link];
@@ -207,7 +209,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet occupies the link from `start` to `end`, and is on its way from then on.
+    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link.
     fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
         if self.lane_sent(link, packet, start, end) {
             return;
@@ -215,33 +217,33 @@ impl<S: EventSet> World<S> {
         let onward = self.links[link].onward;
         let mut due = end + onward.delay;
         if onward.special {
-            match self.look_closer(link, packet, start, end, due) {
+            match self.cross_special_link(link, packet, start, end, due) {
                 Some(at) => due = at,
                 None => return,
             }
         }
-        if self.wires.push(link, link, due, onward.tie, packet) == Placed::First {
-            self.wake_wire(link);
+        if self.pipes.push(link, link, due, onward.tie, packet) == Placed::First {
+            self.wake_pipe(link);
         }
     }
 
-    /// Sets the wake of a wire to its first packet.
+    /// Sets the wake of a pipe to the arrival of its first packet.
     #[inline]
-    pub(crate) fn wake_wire(&mut self, wire: usize) {
-        let Some(first) = self.wires.first(wire) else {
+    pub(crate) fn wake_pipe(&mut self, pipe: usize) {
+        let Some(first) = self.pipes.first(pipe) else {
             return;
         };
         let (due, tie) = (first.due, first.tie);
-        if !self.lane_wakes(wire, due, tie) {
-            let slot = self.slots.wires + wire as u32;
+        if !self.lane_wakes(pipe, due, tie) {
+            let slot = self.slots.pipes + pipe as u32;
             self.events.schedule_for(slot, due, Rank::Delivery, tie);
         }
     }
 
-    /// Looks once more at what is sent on a link on which labels may change, which fails, or on which
-    /// packets are lost or late: when it arrives, unless it is lost on the way.
+    /// Handles a packet sent on a link that carries labels, fails, or loses and delays packets at
+    /// random: when it reaches the far end, none if it is lost on the link.
     #[inline(never)]
-    pub(crate) fn look_closer(
+    pub(crate) fn cross_special_link(
         &mut self,
         link: usize,
         packet: &Packet,
@@ -273,8 +275,8 @@ impl<S: EventSet> World<S> {
         }
         let reason = DropReason::LinkLoss;
         let queue = &mut port.queues[usize::from(packet.leaf)];
-        queue.on_lost_on_the_wire(self.window, due, reason);
-        let (place, packet) = (self.places[link], *packet);
+        queue.on_lost_in_flight(self.window, due, reason);
+        let (place, packet) = (self.link_hashes[link], *packet);
         let lost = Dropped { packet, reason };
         if self.tap.is_some() {
             self.tap_lost(Some(link), false, &lost);
@@ -296,7 +298,7 @@ impl<S: EventSet> World<S> {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];
                 queue.on_lost(self.window, &lost.packet, now, lost.reason);
             }
-            let place = self.places[link];
+            let place = self.link_hashes[link];
             self.lose(now, place, lost);
         }
         self.drops = drops;

@@ -1,13 +1,13 @@
-//! The ways that packets take.
+//! The paths of packets.
 
 use spillgate_scenario::plan::WorldPlan;
 
 use super::{ARRIVED, ROUTED};
 
-/// The paths of the plan, one after the other; where links fail, one word for each.
+/// The paths of the plan, one after another; where links fail, one word for each.
 pub(crate) struct Paths {
     pub(crate) hops: Vec<u32>,
-    /// Where each path begins.
+    /// The index at which each path begins.
     pub(crate) begins: Vec<u32>,
 }
 
@@ -26,12 +26,13 @@ impl Paths {
         Self { hops, begins }
     }
 
-    /// Where path `route` begins.
+    /// The index at which path `route` begins.
     pub(crate) fn begin(&self, route: u32) -> u32 {
         self.begins[route as usize]
     }
 
-    /// Every step of every path: the link before, none at its source, and the next, none at its end.
+    /// Every step of every path, as the link before it (none at the source) and the link after it
+    /// (none at the end).
     pub(crate) fn steps(&self) -> impl Iterator<Item = (Option<u32>, Option<u32>)> {
         self.hops.iter().scan(None, |before, &hop| {
             let to = (hop != ARRIVED && hop != ROUTED).then_some(hop);

@@ -1,4 +1,4 @@
-//! Sessions begin, talk and end.
+//! Sessions begin, exchange requests and responses, and end.
 
 use spillgate_core::rng::mix;
 use spillgate_core::{Rng, Time};
@@ -10,7 +10,7 @@ use crate::session::Stage;
 use crate::tcp::NO_SESSION;
 
 impl<S: EventSet> World<S> {
-    /// Sets the wake of a workload's flow to its next arrival.
+    /// Sets the wake of a workload's flow to the arrival of its next session.
     pub(crate) fn plan_arrival(&mut self, w: usize) {
         let workload = &mut self.workloads[w];
         if let Some(at) = workload.arrivals.next_start(&mut workload.rng) {
@@ -20,7 +20,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A session of workload `w` begins, or is refused.
+    /// A session of workload `w` begins, or is refused because all its places are taken.
     pub(crate) fn session_begins(&mut self, w: usize) {
         let now = self.now;
         let workload = &mut self.workloads[w];
@@ -45,14 +45,14 @@ impl<S: EventSet> World<S> {
         s.exchange = exchange;
         s.since = now;
         s.ends = lifetime.map_or(Time::MAX, |d| now + d);
-        s.stage = Stage::Talking;
+        s.stage = Stage::Active;
         s.quiet_from = Time::ZERO;
         let (forward, back) = (s.forward, s.back);
         for (connection, hash) in [(Some(forward), hash), (back, hash.rotate_left(32))] {
             let Some(c) = connection else { continue };
             let c = &mut self.tcp[c as usize];
             c.reopen(now);
-            // A connection of its own: other ports, another hash.
+            // Each session has connections of its own, with other port numbers and so other hashes.
             self.flows[c.data as usize].hash = (hash >> 32) as u32;
             self.flows[c.acknowledgments as usize].hash = hash as u32;
             let flows = [c.data, c.acknowledgments];
@@ -64,11 +64,12 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
-        self.session_writes(place as usize);
+        self.write_request(place as usize);
     }
 
-    /// The session at `place` writes its next request, or all it has.
-    fn session_writes(&mut self, place: usize) {
+    /// The session at `place` writes its next request, or all of its data if there are no
+    /// responses.
+    fn write_request(&mut self, place: usize) {
         let now = self.now;
         let s = &mut self.sessions[place];
         s.since = now;
@@ -89,14 +90,14 @@ impl<S: EventSet> World<S> {
         if self.window.contains(now) {
             self.transfers[t].on_begun();
         }
-        self.pump_data(c);
+        self.send_data(c);
     }
 
-    /// The time of the session of connection `c` has come: to write again, or to end.
+    /// The session of connection `c` is due: it writes its next request, or its lifetime is over.
     pub(crate) fn session_due(&mut self, c: usize) {
         let place = self.tcp[c].session as usize;
         let s = &mut self.sessions[place];
-        if s.stage != Stage::Talking {
+        if s.stage != Stage::Active {
             return;
         }
         if self.now >= s.ends {
@@ -105,13 +106,13 @@ impl<S: EventSet> World<S> {
         }
         let w = s.workload as usize;
         s.exchange = self.workloads[w].plan.session.exchange(&mut s.rng);
-        self.session_writes(place);
+        self.write_request(place);
     }
 
-    /// The receiver of connection `c` has what it waited for: a request is answered, or an
-    /// exchange is over.
+    /// The receiver of connection `c` has the bytes that its application waits for: a complete
+    /// request, to which it responds, or the response that ends the exchange.
     #[cold]
-    pub(crate) fn awaited_arrived(&mut self, c: usize) {
+    pub(crate) fn awaited_bytes_arrived(&mut self, c: usize) {
         let now = self.now;
         self.tcp[c].awaited = u64::MAX;
         let place = self.tcp[c].session as usize;
@@ -119,10 +120,10 @@ impl<S: EventSet> World<S> {
         let Some(back) = s.back else { return };
         let response = s.exchange.response;
         if c == s.forward as usize && response > 0 {
-            let answer = &mut self.tcp[back as usize];
-            answer.awaited = answer.receiver.delivered_bytes().saturating_add(response);
-            answer.sender.write(now, response);
-            self.pump_data(back as usize);
+            let server = &mut self.tcp[back as usize];
+            server.awaited = server.receiver.delivered_bytes().saturating_add(response);
+            server.sender.write(now, response);
+            self.send_data(back as usize);
             return;
         }
         s.left -= 1;
@@ -139,18 +140,18 @@ impl<S: EventSet> World<S> {
         }
         for c in [forward, back as usize] {
             self.tcp[c].sender.close(now);
-            // What never spoke has nothing to close.
+            // A connection that never sent has nothing to close.
             if self.tcp[c].sender.acked_bytes() + self.tcp[c].sender.unacked_bytes() == 0 {
                 self.tcp[c].sender.finish(now);
             }
-            self.pump_data(c);
-            self.if_over(c);
+            self.send_data(c);
+            self.end_if_done(c);
         }
     }
 
     /// The sender of connection `c` is done or has given up.
     #[cold]
-    pub(crate) fn connection_over(&mut self, c: usize) {
+    pub(crate) fn connection_ended(&mut self, c: usize) {
         let now = self.now;
         let connection = &mut self.tcp[c];
         let failed = connection.has_failed();
@@ -170,47 +171,48 @@ impl<S: EventSet> World<S> {
         connection.alive = false;
         let place = connection.session as usize;
         let s = &mut self.sessions[place];
-        if s.stage != Stage::Talking {
+        if s.stage != Stage::Active {
             return;
         }
-        let halves = [Some(s.forward), s.back];
+        let connections = [Some(s.forward), s.back];
         let open = |c: u32| self.tcp[c as usize].alive;
-        if !failed && halves.into_iter().flatten().any(open) {
+        if !failed && connections.into_iter().flatten().any(open) {
             return;
         }
         s.stage = Stage::Over;
-        for c in halves.into_iter().flatten() {
-            self.tcp[c as usize].alive = false; // of no use without the other
+        for c in connections.into_iter().flatten() {
+            self.tcp[c as usize].alive = false; // of no use without the other connection
         }
-        let (since, alone) = (s.since, s.back.is_none());
-        // The exchanges of others end one by one.
-        if (failed || alone) && self.transfer_ends(c, since) {
+        let (since, one_way) = (s.since, s.back.is_none());
+        // The exchanges of other sessions end one by one.
+        if (failed || one_way) && self.transfer_ends(c, since) {
             match failed {
                 true => self.transfers[t].on_failed(),
                 false => self.transfers[t].on_done(now.since(since)),
             }
         }
-        self.if_vacant(place);
+        self.free_if_drained(place);
     }
 
-    /// Frees the place of a session that is over once nothing of it is on the way, nor will be.
+    /// Frees the place of a session that is over, once none of its segments is in flight and no
+    /// timer of its receivers is due before the last of them has left the network.
     #[cold]
-    pub(crate) fn if_vacant(&mut self, place: usize) {
+    pub(crate) fn free_if_drained(&mut self, place: usize) {
         let s = &mut self.sessions[place];
-        let halves = [Some(s.forward), s.back];
+        let connections = [Some(s.forward), s.back];
         let (workload, quiet_from) = (s.workload as usize, s.quiet_from);
         let tcp = &self.tcp;
-        let talks = |c: u32| {
+        let in_use = |c: u32| {
             let connection = &tcp[c as usize];
-            // Its last segment may be lost ahead of the clock.
+            // The lane may have counted the loss of its last segment ahead of the clock.
             let timer = connection.receiver.poll_timeout();
-            connection.on_the_way > 0 || timer.is_some_and(|at| at < quiet_from)
+            connection.in_flight > 0 || timer.is_some_and(|at| at < quiet_from)
         };
-        if s.stage != Stage::Over || halves.into_iter().flatten().any(talks) {
+        if s.stage != Stage::Over || connections.into_iter().flatten().any(in_use) {
             return;
         }
         s.stage = Stage::Vacant;
-        for c in halves.into_iter().flatten() {
+        for c in connections.into_iter().flatten() {
             let connection = &mut self.tcp[c as usize];
             self.transfers[connection.transfers as usize].on_closed(connection.counts());
             let syn_at = connection.receiver.syn_timeout();

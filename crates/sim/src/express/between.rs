@@ -10,18 +10,18 @@ use std::collections::{BTreeSet, VecDeque};
 use spillgate_core::Packet;
 use spillgate_events::EventSet;
 
-use super::Way;
-use super::confluence::Confluences;
-use super::ways::Next;
+use super::NextHop;
+use super::feeders::Next;
+use super::merge::MergePoints;
 use crate::engine::World;
-use crate::link::{Link, Then};
+use crate::link::{Ahead, Link};
 use crate::node::Routing;
 use crate::port::Port;
 
 /// What is known of the time up to the next change.
 pub(super) struct Between {
     /// The links to and from each host that answers at once.
-    answering: Vec<(u32, Option<u32>)>,
+    ack_hosts: Vec<(u32, Option<u32>)>,
     /// Links, with the destinations of packets that are on them or may yet come.
     flights: BTreeSet<(u32, u32)>,
     /// The links that alone feed a port, behind those that are fed over them.
@@ -46,11 +46,11 @@ impl Feeding {
     /// The links that feed each port which computes departures and which no host feeds; none for
     /// others, and if one of the links keeps account of what is in its pipe, since it fails and is
     /// not computed.
-    fn computed(&self, links: &[Link]) -> Vec<&[u32]> {
+    fn fed_by_links(&self, links: &[Link]) -> Vec<&[u32]> {
         let accounts =
             |l: &u32| matches!(&links[*l as usize].port, Port::Queued(p) if p.underway.is_some());
         let fed = |(to, from): (usize, &'_ Vec<u32>)| {
-            links[to].is_computed() && !self.hosts[to] && !from.iter().any(accounts)
+            links[to].knows_departures() && !self.hosts[to] && !from.iter().any(accounts)
         };
         let ports = self.links.iter().enumerate();
         ports
@@ -61,9 +61,9 @@ impl Feeding {
 
 impl Between {
     /// With the links to and from each host that answers at once.
-    pub(super) fn new(answering: Vec<(u32, Option<u32>)>) -> Self {
+    pub(super) fn new(ack_hosts: Vec<(u32, Option<u32>)>) -> Self {
         Self {
-            answering,
+            ack_hosts,
             flights: BTreeSet::new(),
             only_feeders: Vec::new(),
             firsts: Vec::new(),
@@ -150,7 +150,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         let feeding = between.feeding(routing, &self.links);
-        let fed = feeding.computed(&self.links);
+        let fed = feeding.fed_by_links(&self.links);
         let only = |from: &&[u32]| match from {
             [from] => Some(*from),
             _ => None,
@@ -160,21 +160,21 @@ impl<S: EventSet> World<S> {
         let meet = (0..)
             .zip(fed)
             .filter(|(to, from)| from.len() > 1 && from.iter().all(|l| leads(l, *to)));
-        let confluences = Confluences::of_own_wires(meet, &self.links);
+        let merge_points = MergePoints::of_own_pipes(meet, &self.links);
         let mut found = Vec::new();
         for (link, next) in feeding.nexts.iter().enumerate() {
-            self.links[link].onward.then = match next {
-                Next::Port(to) => Then::WaitFor(*to),
-                _ if self.links[link].onward.answers => Then::Receive,
-                Next::Elsewhere if !feeding.leads_on[link] => Then::End,
-                _ => Then::Wait,
+            self.links[link].onward.ahead = match next {
+                Next::Port(to) => Ahead::NextIs(*to),
+                _ if self.links[link].onward.acks_at_once => Ahead::Receive,
+                Next::Elsewhere if !feeding.leads_on[link] => Ahead::EndsHere,
+                _ => Ahead::Nothing,
             };
         }
         let first = |(node, dest): &(u32, u32)| routing.next_hops.get(*node, *dest);
         between.firsts = routing.ends.iter().map(first).collect();
         // What is sent on to a host goes on from there.
         let mut rows = feeders.clone();
-        for &(to, from) in &between.answering {
+        for &(to, from) in &between.ack_hosts {
             if let Some(from) = from {
                 rows[from as usize] = Some(to);
             }
@@ -182,35 +182,35 @@ impl<S: EventSet> World<S> {
         let depths = depths(&rows);
         for ((to, feeder), depth) in (0..).zip(feeders).zip(depths) {
             let from = feeder.zip(depth);
-            self.links[to as usize].onward.solo = from.is_some();
+            self.links[to as usize].onward.single_feeder = from.is_some();
             if let Some((from, depth)) = from {
                 found.push((depth, from));
-                self.links[from as usize].onward.then = match leads(&from, to) {
-                    true => Then::Port(to),
-                    false => Then::Look,
+                self.links[from as usize].onward.ahead = match leads(&from, to) {
+                    true => Ahead::Offer(to),
+                    false => Ahead::PerPacket,
                 };
             }
         }
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup();
         between.only_feeders = found.into_iter().map(|(_, from)| from).collect();
-        for c in 0..self.lane.confluences.number() {
-            self.events.cancel(self.slots.confluences + c as u32);
+        for c in 0..self.lane.merge_points.number() {
+            self.events.cancel(self.slots.merge_points + c as u32);
         }
-        self.lane.confluences = confluences;
-        for wire in 0..self.links.len() {
-            self.events.cancel(self.slots.wires + wire as u32);
-            self.wake_wire(wire);
+        self.lane.merge_points = merge_points;
+        for pipe in 0..self.links.len() {
+            self.events.cancel(self.slots.pipes + pipe as u32);
+            self.wake_pipe(pipe);
         }
     }
 
     /// The next change or sample is another one: what can be worked out ahead now is.
-    pub(super) fn look_on(&mut self) {
+    pub(super) fn extend_lookahead(&mut self) {
         if self.lane.between.is_none() && self.lane.stalls.is_none() {
             return;
         }
-        self.lane.horizon = self.lane.changes.min(self.lane.samples);
-        self.find_answer_until();
+        self.lane.lookahead_end = self.lane.changes.min(self.lane.samples);
+        self.find_receive_until();
         let Some(between) = &mut self.lane.between else {
             return;
         };
@@ -225,15 +225,16 @@ impl<S: EventSet> World<S> {
 
     /// The packets on the wire of `link` that need not wait for their wake go on.
     fn send_on(&mut self, link: usize) {
-        if self.wires.first(link).is_none() {
+        if self.pipes.first(link).is_none() {
             return;
         }
-        self.events.cancel(self.slots.wires + link as u32);
+        self.events.cancel(self.slots.pipes + link as u32);
         let mut stay = VecDeque::new();
-        for head in self.wires.take(link) {
+        for head in self.pipes.take(link) {
             let mut packet = head.packet();
-            let then = self.links[link].onward.then;
-            let next = (head.due < self.lane.horizon).then(|| self.next_ahead(link, then, &packet));
+            let ahead = self.links[link].onward.ahead;
+            let next =
+                (head.due < self.lane.lookahead_end).then(|| self.next_ahead(link, ahead, &packet));
             match next.flatten() {
                 Some(next) => {
                     self.count_ahead(head.due, head.tie, &packet);
@@ -242,17 +243,17 @@ impl<S: EventSet> World<S> {
                 None => stay.push_back(head),
             }
         }
-        self.wires.put(link, stay);
-        self.wake_wire(link);
+        self.pipes.put(link, stay);
+        self.wake_pipe(link);
     }
 
     /// Where all packets at the far end of `link` go.
     #[inline]
-    pub(super) fn way_from(&self, link: usize) -> Way {
-        match self.links[link].onward.then {
-            Then::Port(port) | Then::WaitFor(port) => Way::Port(port as usize),
-            Then::End | Then::Receive => Way::End,
-            Then::Wait | Then::Look => Way::Unknown,
+    pub(super) fn next_hop_from(&self, link: usize) -> NextHop {
+        match self.links[link].onward.ahead {
+            Ahead::Offer(port) | Ahead::NextIs(port) => NextHop::Port(port as usize),
+            Ahead::EndsHere | Ahead::Receive => NextHop::End,
+            Ahead::Nothing | Ahead::PerPacket => NextHop::Unknown,
         }
     }
 

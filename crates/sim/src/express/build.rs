@@ -4,16 +4,16 @@ use spillgate_core::{Table, Time};
 use spillgate_scenario::plan::WorldPlan;
 
 use super::Lane;
-use super::ahead::is_large;
-use super::answers::answering;
+use super::acks::acking_nodes;
 use super::between::Between;
-use super::confluence::Confluences;
+use super::feeders::{Feeder, share_pipes};
+use super::fifo_queue::FifoQueue;
 use super::hosts::{self, Host};
-use super::line::Line;
+use super::lookahead::Lookahead;
+use super::merge::MergePoints;
+use super::prefetch::is_large;
 use super::promises::Promises;
-use super::reach::Reach;
 use super::stalls::Stalls;
-use super::ways::{Feeder, share_wires};
 use crate::engine::Paths;
 use crate::flow::Flow;
 use crate::link::{Fails, Link};
@@ -41,20 +41,21 @@ impl Lane {
     /// One that nothing takes.
     pub(crate) fn closed(links: &[Link]) -> Self {
         Self {
-            wires: links.len(),
+            pipes: links.len(),
             ..Self::default()
         }
     }
 
-    /// The lane of a world of these links, each with its own wire, and the lines of its computed ports.
-    pub(crate) fn new(known: &Known<'_>, links: &mut Table<Link>, lines: Table<Line>) -> Self {
+    /// The lane of a world of these links, each with its own wire, and the lines of its computed
+    /// ports.
+    pub(crate) fn new(known: &Known<'_>, links: &mut Table<Link>, fifos: Table<FifoQueue>) -> Self {
         let Known {
             plan,
             paths,
             failing,
             ..
         } = *known;
-        let own_wires = links.len() as u32;
+        let own_pipes = links.len() as u32;
         let feeders = paths.feeders(links);
         let mut nexts = paths.nexts(&feeders, links);
         if known.sampled {
@@ -73,59 +74,59 @@ impl Lane {
             _ => Vec::new(),
         };
         let from = hosts::origins(plan, known.flows, paths);
-        let at_once = answering(plan.nodes.len(), known.flows, known.tcp, &from, fails);
+        let at_once = acking_nodes(plan.nodes.len(), known.flows, known.tcp, &from, fails);
         // A large world loads what receivers need before packets arrive.
-        let answers = |h: &&Host| !large && at_once[h.node as usize];
-        let rows = hosts.iter().filter(answers).map(|h| (h.to, h.from));
+        let acks_at_once = |h: &&Host| !large && at_once[h.node as usize];
+        let rows = hosts.iter().filter(acks_at_once).map(|h| (h.to, h.from));
         let rows: Vec<_> = rows.collect();
         for (to, _) in &rows {
-            links[*to as usize].onward.answers = true;
+            links[*to as usize].onward.acks_at_once = true;
         }
         let carries: Vec<_> = feeders.iter().map(|f| *f != Feeder::None).collect();
-        let wires = if fails || known.met || !orderly {
-            own_wires
+        let pipes = if fails || known.met || !orderly {
+            own_pipes
         } else {
-            share_wires(links, &feeders, &nexts) as u32
+            share_pipes(links, &feeders, &nexts) as u32
         };
         for (link, feeder) in links.iter_mut().zip(&feeders) {
-            link.onward.solo = ahead && matches!(feeder, Feeder::Link(_));
+            link.onward.single_feeder = ahead && matches!(feeder, Feeder::Link(_));
         }
-        for (link, then) in paths.aheads(links).into_iter().enumerate() {
-            links[link].onward.then = then;
+        for (link, ahead) in paths.aheads(links).into_iter().enumerate() {
+            links[link].onward.ahead = ahead;
         }
-        let confluences = match ahead {
-            true => Confluences::new(paths, links, &nexts, wires as usize),
-            false => Confluences::default(),
+        let merge_points = match ahead {
+            true => MergePoints::new(paths, links, &nexts, pipes as usize),
+            false => MergePoints::default(),
         };
         let to_hosts = match unseen {
             true => {
                 let sent = (known.flows, &from[..]);
                 let ends = (known.tcp, known.sessions);
-                let carries = |l: usize| !links[l].onward.answers && (fails || carries[l]);
+                let carries = |l: usize| !links[l].onward.acks_at_once && (fails || carries[l]);
                 let found = (&hosts[..], &*links);
-                hosts::batches(plan, found, sent, ends, carries, wires as usize)
+                hosts::batches(plan, found, sent, ends, carries, pipes as usize)
             }
             false => Vec::new(),
         };
-        let reach = Reach::new(plan, links, known.sessions, &confluences);
+        let lookahead = Lookahead::new(plan, links, known.sessions, &merge_points);
         Self {
             open: true,
             slots: if between {
                 links.len()
             } else {
-                confluences.number()
+                merge_points.number()
             },
-            lines,
-            confluences,
-            reach,
+            fifos,
+            merge_points,
+            lookahead,
             to_hosts,
             between: between.then(|| Box::new(Between::new(rows))),
-            stalls: (ahead && known.sampled).then(|| Stalls::new(links, &feeders, wires as usize)),
+            stalls: (ahead && known.sampled).then(|| Stalls::new(links, &feeders, pipes as usize)),
             changes: if fails { Time::ZERO } else { Time::MAX },
             samples: Time::MAX,
-            horizon: if fails { Time::ZERO } else { Time::MAX },
+            lookahead_end: if fails { Time::ZERO } else { Time::MAX },
             large,
-            wires: wires as usize,
+            pipes: pipes as usize,
             ..Self::default()
         }
     }

@@ -4,7 +4,7 @@ use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time, Verdict};
 use spillgate_queueing::ArrivalAqm;
 use spillgate_scenario::plan::LinkPlan;
 
-use super::line::{Aqm, Beyond, Line, Outage, sort_in};
+use super::fifo_queue::{Aqm, Beyond, FifoQueue, Outage, sort_in};
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Through, Waits};
 use crate::port::size;
@@ -16,17 +16,18 @@ use crate::window::Window;
 /// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
 ///
-/// What goes straight through touches nothing here ([`Straight`](crate::straight::Straight)), what
-/// waits lies elsewhere: in a large network none of that is in the cache.
+/// What goes straight through touches nothing here
+/// ([`Uncontended`](crate::uncontended::Uncontended)), what waits lies elsewhere: in a large
+/// network none of that is in the cache.
 pub(crate) struct FifoPort {
-    /// Packets that needed not wait, within the window.
+    /// Packets that needed not wait, within the measured period.
     through: Through,
     /// What is no longer than this, in bytes on the wire, certainly gets through an empty queue,
     /// and nobody wants to know.
     longest: u32,
     /// Number of its line.
-    line: u32,
-    /// The window has begun.
+    queue: u32,
+    /// The measured period has begun.
     counting: bool,
 }
 
@@ -40,14 +41,15 @@ pub(super) struct Loss {
 
 impl FifoPort {
     /// The FIFO of a link with a limit, a time being the bytes that the link sends in it, and
-    /// perhaps an AQM with its random numbers or a link that fails; its line is the last of `lines`.
+    /// perhaps an AQM with its random numbers or a link that fails; its line is the last of
+    /// `lines`.
     pub(crate) fn new(
         limit: Limit,
         aqm: Option<(ArrivalAqm, Rng)>,
         plan: &LinkPlan,
         fails: bool,
         meter: QueueMeter,
-        lines: &mut Table<Line>,
+        fifos: &mut Table<FifoQueue>,
     ) -> Self {
         let (rate, mtu) = (plan.rate, plan.mtu);
         let (max_packets, max_bytes) = match limit {
@@ -77,7 +79,7 @@ impl FifoPort {
             })
         });
         let len = plan.overhead.wire_len(0);
-        lines.push(Line {
+        fifos.push(FifoQueue {
             room: Dur::ZERO,
             wait: Dur::ZERO,
             waits: Waits::default(),
@@ -92,107 +94,115 @@ impl FifoPort {
             through: Through::default(),
             longest,
             counting: false,
-            line: lines.len() as u32 - 1,
+            queue: fifos.len() as u32 - 1,
         }
     }
 
-    pub(super) fn line<'a>(&self, lines: &'a mut [Line]) -> &'a mut Line {
-        &mut lines[self.line as usize]
+    pub(super) fn queue<'a>(&self, fifos: &'a mut [FifoQueue]) -> &'a mut FifoQueue {
+        &mut fifos[self.queue as usize]
     }
 
-    /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue: an
-    /// edge of the window, the next failure, or no time at all.
-    pub(super) fn open_until(&self, lines: &mut [Line], len: u32, window: Window) -> Time {
+    /// Until when packets of `len` bytes on the wire have nothing to do with more than the queue:
+    /// an edge of the measured period, the next failure, or no time at all.
+    pub(super) fn open_until(&self, fifos: &mut [FifoQueue], len: u32, window: Window) -> Time {
         let edge = match self.counting {
             false => window.start(),
             true => window.end(),
         };
-        let line = self.line(lines);
-        if let Some(aqm) = line.aqm() {
+        let queue = self.queue(fifos);
+        if let Some(aqm) = queue.aqm() {
             aqm.until = if len <= aqm.longest { edge } else { Time::ZERO };
         }
-        match line.outage() {
+        match queue.outage() {
             _ if len > self.longest => Time::ZERO,
             None => edge,
             Some(outage) => edge.min(outage.next),
         }
     }
 
-    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
-    /// nobody has to be asked.
+    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
+    /// and nobody has to be asked.
     #[inline(always)]
-    pub(super) fn wait(&self, lines: &mut [Line], now: Time, start: Time) -> Option<()> {
-        self.line(lines).wait(now, start, self.counting)
+    pub(super) fn wait(&self, fifos: &mut [FifoQueue], now: Time, start: Time) -> Option<()> {
+        self.queue(fifos).wait(now, start, self.counting)
     }
 
-    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent until
-    /// `end`, if it is as long as all that wait and nobody else has to be asked.
+    /// Asks queue management about a packet that has to wait from `now` until `start` and is sent
+    /// until `end`, if it is as long as all that wait and nobody else has to be asked.
     #[inline]
     pub(super) fn ask(
         &self,
-        lines: &mut [Line],
+        fifos: &mut [FifoQueue],
         now: Time,
         (start, end): (Time, Time),
         packet: &mut Packet,
         window: Window,
     ) -> Option<Result<(), Loss>> {
-        let line = self.line(lines);
-        let Some(Beyond::Aqm(aqm)) = line.beyond.as_deref_mut() else {
+        let queue = self.queue(fifos);
+        let Some(Beyond::Aqm(aqm)) = queue.beyond.as_deref_mut() else {
             return None;
         };
         let wait = start.since(now);
-        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= line.room.as_ps() {
+        if end >= aqm.until || wait.as_ps().wrapping_sub(1) >= queue.room.as_ps() {
             return None;
         }
-        let sum = line.waits.sum_with(wait)?;
-        (packet.len, packet.arrived) = (line.waiting.len(), now);
-        let verdict = aqm.arrival(now, line.waiting.met(wait), packet);
+        let sum = queue.waits.sum_with(wait)?;
+        (packet.len, packet.arrived) = (queue.waiting.len(), now);
+        let verdict = aqm.arrival(now, queue.waiting.met(wait), packet);
         if !matches!(verdict, Verdict::Drop(_)) {
             aqm.last = Some(end);
         }
-        if let Err(reason) = line.execute(verdict, now, packet, window) {
-            line.meter.on_lost(window, packet, now, reason);
+        if let Err(reason) = queue.execute(verdict, now, packet, window) {
+            queue.meter.on_lost(window, packet, now, reason);
             return Some(Err(Loss { at: now, reason }));
         }
-        line.take(wait, sum, self.counting);
+        queue.take(wait, sum, self.counting);
         Some(Ok(()))
     }
 
     /// Whether what has waited behind others as long should be counted before more does.
-    pub(super) fn has_many(&self, lines: &mut [Line]) -> bool {
-        self.line(lines).waits.sum >= Waits::MANY
+    pub(super) fn has_many(&self, fifos: &mut [FifoQueue]) -> bool {
+        self.queue(fifos).waits.sum >= Waits::MANY
     }
 
-    /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is busy
-    /// until `free_at`; what came before has been counted.
-    pub(super) fn turn(&self, lines: &mut [Line], now: Time, free_at: Time, len: u32, tx: Dur) {
-        self.line(lines).turn(now, free_at, len, tx);
+    /// What comes from `now` on is `len` bytes long and takes `tx` to send, while the server is
+    /// busy until `free_at`; what came before has been counted.
+    pub(super) fn turn(
+        &self,
+        fifos: &mut [FifoQueue],
+        now: Time,
+        free_at: Time,
+        len: u32,
+        tx: Dur,
+    ) {
+        self.queue(fifos).turn(now, free_at, len, tx);
     }
 
-    /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting, and
-    /// those that waited behind others as long, of which it says how many; and whether the window has begun.
+    /// Counts packets of `len` bytes, each sent in `tx`: so many that went through without waiting,
+    /// and those that waited behind others as long, of which it says how many; and whether the
+    /// measured period has begun.
     pub(super) fn count(
         &mut self,
-        lines: &mut [Line],
+        fifos: &mut [FifoQueue],
         through: u32,
         len: u32,
         tx: Dur,
     ) -> (u64, bool) {
-        let line = self.line(lines);
-        let waits = std::mem::take(&mut line.waits);
+        let queue = self.queue(fifos);
+        let waits = std::mem::take(&mut queue.waits);
         if self.counting {
-            line.meter.count_waits(waits, tx, len);
+            queue.meter.count_waits(waits, tx, len);
             self.through.count(through, len);
         }
         (waits.packets, self.counting)
     }
 
-    /// Whether the window has begun.
+    /// Whether the measured period has begun.
     pub(super) fn is_counting(&self) -> bool {
         self.counting
     }
 
-    /// Whether the window has begun for what comes at `now`, and nobody has said so.
+    /// Whether the measured period has begun for what comes at `now`, and nobody has said so.
     #[inline]
     pub(super) fn begins(&self, now: Time, window: Window) -> bool {
         !self.counting && now >= window.start()
@@ -207,78 +217,79 @@ impl FifoPort {
     pub(super) fn offer(
         &mut self,
         free_at: &mut Time,
-        lines: &mut [Line],
+        fifos: &mut [FifoQueue],
         now: Time,
         packet: &mut Packet,
         tx: Dur,
         window: Window,
     ) -> Result<Time, Loss> {
-        let line = self.line(lines);
-        let backlog = line.waiting.backlog(now, *free_at);
-        let verdict = if line.outage().is_some_and(|o| o.down) {
+        let queue = self.queue(fifos);
+        let backlog = queue.waiting.backlog(now, *free_at);
+        let verdict = if queue.outage().is_some_and(|o| o.down) {
             Err(DropReason::LinkDown)
-        } else if size(packet) > line.mtu {
+        } else if size(packet) > queue.mtu {
             Err(DropReason::TooBig)
         } else {
-            line.verdict(now, backlog, packet, window)
+            queue.verdict(now, backlog, packet, window)
         };
         if let Err(reason) = verdict {
-            line.meter.on_lost(window, packet, now, reason);
+            queue.meter.on_lost(window, packet, now, reason);
             return Err(Loss { at: now, reason });
         }
         if *free_at <= now {
-            // An edge of the window is near or all are past, or it has an AQM, or it is as long as some
-            // that are too big would be: cells are filled up.
+            // An edge of the measured period is near or all are past, or it has an AQM, or it is as
+            // long as some that are too big would be: cells are filled up.
             let end = now + tx;
             *free_at = end;
-            if let Some(aqm) = line.aqm() {
+            if let Some(aqm) = queue.aqm() {
                 aqm.automaton.idle_from(end);
             }
-            let cut = line.fails();
+            let cut = queue.fails();
             if window.encloses(now, end) && cut >= end {
                 self.through.count(1, packet.len);
             } else {
-                line.meter.on_through(window, packet.len, (now, end, cut));
+                queue.meter.on_through(window, packet.len, (now, end, cut));
             }
             return Ok(now);
         }
         let start = *free_at;
         *free_at = start + tx;
-        line.waiting.push(start);
-        if let Some(aqm) = line.aqm() {
+        queue.waiting.push(start);
+        if let Some(aqm) = queue.aqm() {
             aqm.last = Some(*free_at);
         }
-        if line.waiting.is_one_run(now) {
-            line.room = line.waiting.room();
+        if queue.waiting.is_one_run(now) {
+            queue.room = queue.waiting.room();
         }
         if window.contains(now) {
             let (packets, bytes) = backlog;
-            line.meter
+            queue
+                .meter
                 .on_backlog(u64::from(packets) + 1, bytes + u64::from(packet.len));
         }
-        if let Some(at) = line.lost_waiting(start) {
+        if let Some(at) = queue.lost_waiting(start) {
             let reason = DropReason::LinkDown;
-            line.meter.on_lost(window, packet, at, reason);
+            queue.meter.on_lost(window, packet, at, reason);
             return Err(Loss { at, reason });
         }
-        line.served(window, packet, start, *free_at);
+        queue.served(window, packet, start, *free_at);
         Ok(start)
     }
 
     /// The link has failed; what that does to packets has been counted before.
-    pub(super) fn fail(&mut self, lines: &mut [Line]) {
-        let line = self.line(lines);
-        line.waiting.clear();
-        line.room = Dur::ZERO;
-        if let Some(outage) = line.outage_mut() {
+    pub(super) fn fail(&mut self, fifos: &mut [FifoQueue]) {
+        let queue = self.queue(fifos);
+        queue.waiting.clear();
+        queue.room = Dur::ZERO;
+        if let Some(outage) = queue.outage_mut() {
             outage.down = true;
         }
         self.longest = 0;
     }
 
     /// The link is up until `next`.
-    pub(super) fn repair(&mut self, lines: &mut [Line], next: Time) {
-        if let Some(outage) = self.line(lines).outage_mut() {
+    pub(super) fn repair(&mut self, fifos: &mut [FifoQueue], next: Time) {
+        if let Some(outage) = self.queue(fifos).outage_mut() {
             outage.down = false;
             outage.next = next;
             self.longest = outage.longest;
@@ -286,58 +297,63 @@ impl FifoPort {
     }
 
     /// When the link fails next; [`Time::MAX`] for never.
-    pub(super) fn fails(&self, lines: &mut [Line]) -> Time {
-        self.line(lines).fails()
+    pub(super) fn fails(&self, fifos: &mut [FifoQueue]) -> Time {
+        self.queue(fifos).fails()
     }
 
     /// Whether what is to get to the end of the link at `due` is lost on the way: when. Counts it.
-    pub(super) fn lose_on_the_wire(
+    pub(super) fn lose_in_flight(
         &self,
-        lines: &mut [Line],
+        fifos: &mut [FifoQueue],
         due: Time,
         window: Window,
     ) -> Option<Loss> {
-        let line = self.line(lines);
-        let at = line.outage()?.next;
+        let queue = self.queue(fifos);
+        let at = queue.outage()?.next;
         let reason = DropReason::LinkDown;
         (at < due).then(|| {
-            line.meter.on_lost_on_the_wire(window, at, reason);
+            queue.meter.on_lost_in_flight(window, at, reason);
             Loss { at, reason }
         })
     }
 
-    /// The window has begun: what waited until then counts as a peak, also what leaves at that
-    /// instant.
-    pub(super) fn begin_counting(&mut self, lines: &mut [Line], free_at: Time, window: Window) {
+    /// The measured period has begun: what waited until then counts as a peak, also what leaves at
+    /// that instant.
+    pub(super) fn begin_counting(
+        &mut self,
+        fifos: &mut [FifoQueue],
+        free_at: Time,
+        window: Window,
+    ) {
         self.counting = true;
         let before = Time::from_ps(window.start().as_ps().saturating_sub(1));
-        let line = self.line(lines);
-        let (packets, bytes) = line.waiting.backlog(before, free_at);
-        line.meter.on_backlog(packets.into(), bytes);
+        let queue = self.queue(fifos);
+        let (packets, bytes) = queue.waiting.backlog(before, free_at);
+        queue.meter.on_backlog(packets.into(), bytes);
     }
 
     /// Packets and bytes that wait at `now`, while the server is busy until `free_at`.
-    pub(super) fn backlog(&self, lines: &mut [Line], now: Time, free_at: Time) -> (u32, u64) {
-        self.line(lines).waiting.backlog(now, free_at)
+    pub(super) fn backlog(&self, fifos: &mut [FifoQueue], now: Time, free_at: Time) -> (u32, u64) {
+        self.queue(fifos).waiting.backlog(now, free_at)
     }
 
     /// Packets that waited behind others as long and are not counted yet.
-    pub(super) fn waited(&self, lines: &[Line]) -> u64 {
-        lines[self.line as usize].waits.packets
+    pub(super) fn waited(&self, fifos: &[FifoQueue]) -> u64 {
+        fifos[self.queue as usize].waits.packets
     }
 
-    /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`, of
-    /// which so many went straight through.
-    pub(super) fn meter(&self, lines: &[Line], through: u32, len: u32, tx: Dur) -> QueueMeter {
-        let line = &lines[self.line as usize];
+    /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`,
+    /// of which so many went straight through.
+    pub(super) fn meter(&self, fifos: &[FifoQueue], through: u32, len: u32, tx: Dur) -> QueueMeter {
+        let queue = &fifos[self.queue as usize];
         let (mut all, mut waits) = (self.through, Waits::default());
         if self.counting {
             all.count(through, len);
-            waits = line.waits;
+            waits = queue.waits;
         }
-        let mut meter = line.meter.with(all);
+        let mut meter = queue.meter.with(all);
         meter.count_waits(waits, tx, len);
-        sort_in(&mut meter.sojourn, line.wait, line.alike);
+        sort_in(&mut meter.sojourn, queue.wait, queue.alike);
         meter
     }
 }

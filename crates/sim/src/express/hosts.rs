@@ -1,16 +1,16 @@
 //! Hosts whose only link to them brings nothing for others: packets reach them in batches.
 //!
-//! What such a host does depends on what arrives over that link and on its timers, and what it sends
-//! goes through a port of its own that computes departures. So the packets on its wire reach it one
-//! after the other, each at its own time, until a timer is due: one wake for all of them. Where hosts
-//! share the wire, what gets onto it later may be due before some of them, but at another host. The
-//! world's clock runs ahead meanwhile and is set back after it.
+//! What such a host does depends on what arrives over that link and on its timers, and what it
+//! sends goes through a port of its own that computes departures. So the packets on its wire reach
+//! it one after the other, each at its own time, until a timer is due: one wake for all of them.
+//! Where hosts share the wire, what gets onto it later may be due before some of them, but at
+//! another host. The world's clock runs ahead meanwhile and is set back after it.
 
 use spillgate_core::Table;
 use spillgate_events::EventSet;
 use spillgate_scenario::plan::WorldPlan;
 
-use super::ways::Feeder;
+use super::feeders::Feeder;
 use crate::engine::Paths;
 use crate::engine::World;
 use crate::flow::{Flow, Origin};
@@ -36,8 +36,8 @@ pub(super) fn origins(plan: &WorldPlan, flows: &[Flow], paths: &Paths) -> Vec<Op
     flows.iter().map(first).collect()
 }
 
-/// The hosts that are reached over one link, which leads nowhere else, and send only over links that
-/// compute departures and carry nothing else.
+/// The hosts that are reached over one link, which leads nowhere else, and send only over links
+/// that compute departures and carry nothing else.
 pub(super) fn hosts(
     plan: &WorldPlan,
     paths: &Paths,
@@ -59,7 +59,7 @@ pub(super) fn hosts(
             (None, Some(first)) => {
                 let node = plan.links[first as usize].from as usize;
                 let (port, feeder) = (&links[first as usize], feeders[first as usize]);
-                sends[node] &= port.is_computed() && feeder == Feeder::Hosts;
+                sends[node] &= port.knows_departures() && feeder == Feeder::Hosts;
                 from[node] = Some(first);
             }
             (None, None) => {}
@@ -76,8 +76,8 @@ pub(super) fn hosts(
     (0..nodes).filter_map(host).collect()
 }
 
-/// Where links fail: those with one link to them and one from them, to the same neighbor, which never
-/// fail. Over a node with one neighbor no way leads on, whatever the routes.
+/// Where links fail: those with one link to them and one from them, to the same neighbor, which
+/// never fail. Over a node with one neighbor no way leads on, whatever the routes.
 pub(super) fn leaves(plan: &WorldPlan, links: &Table<Link>, fails: &[Fails]) -> Vec<Host> {
     let mut to = vec![Feeder::None; plan.nodes.len()];
     let mut from = to.clone();
@@ -98,7 +98,7 @@ pub(super) fn leaves(plan: &WorldPlan, links: &Table<Link>, fails: &[Fails]) -> 
         let (to, from) = (host.to as usize, host.from.map_or(0, |l| l as usize));
         plan.links[to].from == plan.links[from].to
             && [to, from].iter().all(|l| fails[*l] == Fails::Never)
-            && links[from].is_computed()
+            && links[from].knows_departures()
     };
     let nodes = 0..plan.nodes.len();
     nodes.filter_map(leaf).filter(fits).collect()
@@ -122,18 +122,18 @@ fn in_dialogues(
 
 /// Whether each wire leads to hosts that take packets in batches.
 ///
-/// What such hosts send must come onto its wires about in the order of departures, or a place for it
-/// would have to be searched: over each wire go only packets of those that one wire leads to.
+/// What such hosts send must come onto its wires about in the order of departures, or a place for
+/// it would have to be searched: over each wire go only packets of those that one wire leads to.
 pub(super) fn batches(
     plan: &WorldPlan,
     (hosts, links): (&[Host], &Table<Link>),
     sent: (&[Flow], &[Option<u32>]),
     ends: (&[Connection], &[Session]),
     carries: impl Fn(usize) -> bool,
-    wires: usize,
+    pipes: usize,
 ) -> Vec<bool> {
     let talk = in_dialogues(plan.nodes.len(), sent, ends);
-    let wire = |link: u32| links[link as usize].onward.wire;
+    let pipe = |link: u32| links[link as usize].onward.pipe;
     let mut leads = vec![false; links.len()];
     // The wire to each node; what nothing gets to sends by its timers alone.
     let mut to = vec![Feeder::None; plan.nodes.len()];
@@ -142,23 +142,23 @@ pub(super) fn batches(
     }
     for host in hosts.iter().filter(|h| !talk[h.node as usize]) {
         leads[host.to as usize] = true;
-        to[host.node as usize] = Feeder::Link(wire(host.to));
+        to[host.node as usize] = Feeder::Link(pipe(host.to));
     }
     // Over which wire those get packets that send on each.
-    let mut over = vec![Feeder::None; wires];
+    let mut over = vec![Feeder::None; pipes];
     for first in plan.routes.iter().filter_map(|r| r.first()) {
-        let over = &mut over[wire(*first) as usize];
+        let over = &mut over[pipe(*first) as usize];
         *over = over.and(to[plan.links[*first as usize].from as usize]);
     }
-    let (mut some, mut all) = (vec![false; wires], vec![true; wires]);
+    let (mut some, mut all) = (vec![false; pipes], vec![true; pipes]);
     for (link, leads) in leads.into_iter().enumerate().filter(|(l, _)| carries(*l)) {
-        let wire = wire(link as u32) as usize;
-        some[wire] = true;
-        all[wire] &= leads;
+        let pipe = pipe(link as u32) as usize;
+        some[pipe] = true;
+        all[pipe] &= leads;
     }
     for host in hosts {
-        let sends = host.from.map(|l| over[wire(l) as usize]);
-        all[wire(host.to) as usize] &= sends != Some(Feeder::Several);
+        let sends = host.from.map(|l| over[pipe(l) as usize]);
+        all[pipe(host.to) as usize] &= sends != Some(Feeder::Several);
     }
     some.into_iter()
         .zip(all)
@@ -169,16 +169,16 @@ pub(super) fn batches(
 impl<S: EventSet> World<S> {
     /// The packets of a wire reach hosts, until a timer is due.
     #[inline(never)]
-    pub(super) fn reach_hosts(&mut self, wire: usize) {
+    pub(super) fn deliver_to_hosts(&mut self, pipe: usize) {
         let clock = self.now;
-        let until = self.lane.horizon.min(self.edges.next);
-        while let Some(first) = self.wires.pop(wire) {
+        let until = self.lane.lookahead_end.min(self.edges.next);
+        while let Some(first) = self.pipes.pop(pipe) {
             self.now = first.due;
             if self.lane.large {
-                self.look_ahead(wire);
+                self.prefetch_behind(pipe);
             }
-            self.arrive(wire, first);
-            let more = self.wires.first(wire).map(|p| p.due);
+            self.arrive(pipe, first);
+            let more = self.pipes.first(pipe).map(|p| p.due);
             let more = more.filter(|due| *due < until && *due < self.events.seldom_before());
             if more.is_none() {
                 break;
@@ -186,9 +186,9 @@ impl<S: EventSet> World<S> {
         }
         self.now = clock;
         // A packet that got onto the wire while it was empty has set the wake.
-        if self.wires.first(wire).is_none() {
-            self.events.cancel(self.slots.wires + wire as u32);
+        if self.pipes.first(pipe).is_none() {
+            self.events.cancel(self.slots.pipes + pipe as u32);
         }
-        self.wake_wire(wire);
+        self.wake_pipe(pipe);
     }
 }

@@ -1,5 +1,5 @@
-//! Packets on their way ahead of the clock: through ports that know departures at arrival, and on to the
-//! next port, or to a host, before they are there.
+//! Packets on their way ahead of the clock: through ports that know departures at arrival, and on
+//! to the next port, or to a host, before they are there.
 
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_events::EventSet;
@@ -7,9 +7,9 @@ use spillgate_events::EventSet;
 use super::fifo::Loss;
 use crate::campaign::Failure;
 use crate::engine::World;
-use crate::link::{Onward, Then};
+use crate::link::{Ahead, Onward};
+use crate::pipes::Placed;
 use crate::port::Port;
-use crate::wires::Placed;
 
 impl<S: EventSet> World<S> {
     /// A packet arrives at the port of `link` at `now`, which lies ahead where packets come over
@@ -17,7 +17,7 @@ impl<S: EventSet> World<S> {
     pub(super) fn offer_ahead(&mut self, mut link: usize, packet: &mut Packet, mut now: Time) {
         loop {
             let l = &mut self.links[link];
-            let (passed, onward) = (l.straight.pass(now, packet.l3_len), l.onward);
+            let (passed, onward) = (l.uncontended.pass(now, packet.l3_len), l.onward);
             let (start, end) = match passed {
                 Some(end) => (now, end),
                 None => match self.queue(link, packet, now) {
@@ -32,15 +32,15 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet arrives at the port of `link` and does not go straight through: from when to when it
-    /// is sent, if it is known and not lost.
+    /// A packet arrives at the port of `link` and does not go straight through: from when to when
+    /// it is sent, if it is known and not lost.
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
         let l = &mut self.links[link];
-        if let Some(sent) = l.wait(&mut self.lane.lines, now, packet.l3_len) {
+        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len) {
             return Some(sent);
         }
-        if l.straight.is_managed() {
+        if l.uncontended.is_managed() {
             return self.queue_managed(link, packet, now);
         }
         self.queue_any(link, packet, now)
@@ -54,7 +54,7 @@ impl<S: EventSet> World<S> {
         packet: &mut Packet,
         now: Time,
     ) -> Option<(Time, Time)> {
-        match self.links[link].ask(&mut self.lane.lines, now, packet, self.window) {
+        match self.links[link].ask(&mut self.lane.fifos, now, packet, self.window) {
             Some(Ok(sent)) => Some(sent),
             Some(Err(loss)) => {
                 self.lose_at(link, packet, loss);
@@ -67,30 +67,30 @@ impl<S: EventSet> World<S> {
     /// The same at any port.
     #[inline(never)]
     fn queue_any(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
-        if !self.links[link].is_computed() {
+        if !self.links[link].knows_departures() {
             self.enter_port(link, packet, now);
             return None;
         }
         if self.links[link].onward.labels {
             self.relabel(link, packet);
         }
-        if now < self.links[link].latest(&mut self.lane.lines) {
+        if now < self.links[link].latest(&mut self.lane.fifos) {
             self.breach(link, now);
         }
         let l = &mut self.links[link];
         (packet.len, packet.arrived) = (l.wire_len(packet), now);
-        l.begin_counting(now, &mut self.lane.lines, self.window);
-        let tx = l.turn(&mut self.lane.lines, now, packet, self.window);
+        l.begin_counting(now, &mut self.lane.fifos, self.window);
+        let tx = l.turn(&mut self.lane.fifos, now, packet, self.window);
         // It may be the first of its length, or of the measured period.
-        if let Some(end) = l.straight.pass(now, packet.l3_len) {
+        if let Some(end) = l.uncontended.pass(now, packet.l3_len) {
             return Some((now, end));
         }
-        l.came(&mut self.lane.lines, now);
+        l.came(&mut self.lane.fifos, now);
         let Port::Fifo(fifo) = &mut l.port else {
             return None;
         };
-        let free_at = &mut l.straight.free_at;
-        match fifo.offer(free_at, &mut self.lane.lines, now, packet, tx, self.window) {
+        let free_at = &mut l.uncontended.free_at;
+        match fifo.offer(free_at, &mut self.lane.fifos, now, packet, tx, self.window) {
             Ok(start) => {
                 let end = start + tx;
                 l.meter.on_transmit(self.window, start, end, packet.len);
@@ -103,8 +103,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet comes to a computed port at `now`, before one that was offered already: the look-ahead was wrong,
-    /// and so would be the results.
+    /// A packet comes to a computed port at `now`, before one that was offered already: the
+    /// look-ahead was wrong, and so would be the results.
     #[cold]
     pub(super) fn breach(&mut self, link: usize, now: Time) {
         let name = &self.plan.links[link].name;
@@ -117,12 +117,12 @@ impl<S: EventSet> World<S> {
     /// A packet is lost at the port of `link`, which has counted it.
     #[inline]
     fn lose_at(&mut self, link: usize, packet: &Packet, Loss { at, reason }: Loss) {
-        let (place, packet) = (self.places[link], *packet);
+        let (place, packet) = (self.link_hashes[link], *packet);
         self.lose(at, place, &Dropped { packet, reason });
     }
 
-    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to the
-    /// next port before it is there: which it is, and when the packet gets there.
+    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to
+    /// the next port before it is there: which it is, and when the packet gets there.
     #[inline(always)]
     pub(super) fn send_off(
         &mut self,
@@ -134,10 +134,10 @@ impl<S: EventSet> World<S> {
     ) -> Option<(usize, Time)> {
         let mut due = end + onward.delay;
         if onward.special {
-            due = self.look_closer(link, packet, start, end, due)?;
+            due = self.cross_special_link(link, packet, start, end, due)?;
         }
-        if due < self.lane.horizon && !self.is_stalled(link) {
-            if let Some(next) = self.next_ahead(link, onward.then, packet) {
+        if due < self.lane.lookahead_end && !self.is_stalled(link) {
+            if let Some(next) = self.next_ahead(link, onward.ahead, packet) {
                 self.count_ahead(due, onward.tie, packet);
                 packet.handle += self.step;
                 return Some((next, due));
@@ -145,17 +145,17 @@ impl<S: EventSet> World<S> {
         } else if self.lane.stalls.is_some() {
             self.stall(link, onward, packet);
         }
-        if onward.then == Then::Receive && self.receive_ahead(link, onward.tie, packet, due) {
+        if onward.ahead == Ahead::Receive && self.receive_ahead(link, onward.tie, packet, due) {
             return None;
         }
-        let wire = onward.wire as usize;
-        match self.wires.push(wire, link, due, onward.tie, packet) {
+        let pipe = onward.pipe as usize;
+        match self.pipes.push(pipe, link, due, onward.tie, packet) {
             Placed::Behind => {}
-            Placed::First => self.wake_wire(wire),
-            Placed::Astray { first } => {
-                self.strayed(link);
+            Placed::First => self.wake_pipe(pipe),
+            Placed::Overflow { first } => {
+                self.overflowed_pipe(link);
                 if first {
-                    self.wake_wire(link);
+                    self.wake_pipe(link);
                 }
             }
         }
@@ -165,19 +165,27 @@ impl<S: EventSet> World<S> {
     /// The port to which a packet that gets to the far end of `link` before the next change may be
     /// offered now.
     #[inline(always)]
-    pub(super) fn next_ahead(&mut self, link: usize, then: Then, packet: &Packet) -> Option<usize> {
+    pub(super) fn next_ahead(
+        &mut self,
+        link: usize,
+        ahead: Ahead,
+        packet: &Packet,
+    ) -> Option<usize> {
         // One after the other: a table of jumps would be guessed wrong more often.
-        if let Then::Port(next) = then {
+        if let Ahead::Offer(next) = ahead {
             return Some(next as usize);
         }
-        if then != Then::Look {
+        if ahead != Ahead::PerPacket {
             return None;
         }
         let next = match &mut self.routing {
             Some(routing) => routing.next(link, packet)?,
             None => self.hops[(packet.handle >> 32) as usize],
         } as usize;
-        self.links.get(next).filter(|l| l.onward.solo).map(|_| next)
+        self.links
+            .get(next)
+            .filter(|l| l.onward.single_feeder)
+            .map(|_| next)
     }
 
     /// Whether a computed `link` fails before the packet whose transmission is to end at `end` has
@@ -193,12 +201,12 @@ impl<S: EventSet> World<S> {
         let Port::Fifo(fifo) = &l.port else {
             return false;
         };
-        let lost = fifo.lose_on_the_wire(&mut self.lane.lines, due, self.window);
+        let lost = fifo.lose_in_flight(&mut self.lane.fifos, due, self.window);
         if let Some(Loss { at, reason }) = lost {
             if at < end {
-                l.cut_off(&mut self.lane.lines, at, end, self.window);
+                l.cut_off(&mut self.lane.fifos, at, end, self.window);
             }
-            let (place, packet) = (self.places[link], *packet);
+            let (place, packet) = (self.link_hashes[link], *packet);
             self.lose(at, place, &Dropped { packet, reason });
         }
         lost.is_some()

@@ -1,14 +1,16 @@
 //! What the parts of a network promise the lane, and what that leaves open.
 //!
-//! Nothing is promised by default: a new discipline serves its packets one by one, on a new kind of link packets may be lost or
-//! overtake each other, and the lane is closed there. What promises more is faster.
+//! Nothing is promised by default: a new discipline serves its packets one by one, on a new kind of
+//! link packets may be lost or overtake each other, and the lane is closed there. What promises
+//! more is faster.
 
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 /// What a link and its port promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Promises {
-    /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is constant.
+    /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is
+    /// constant.
     pub(crate) constant: bool,
     /// All packets arrive after the same delay, in the order in which they were sent.
     pub(crate) in_order: bool,
@@ -29,8 +31,8 @@ impl Promises {
     }
 }
 
-/// Which parts of a world the express engine takes one event after the other, as the plain one does, and why: for
-/// people who wonder at the time that a run takes.
+/// Which parts of a world the express engine takes one event after the other, as the plain one
+/// does, and why: for people who wonder at the time that a run takes.
 pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     let named = |wanted: &dyn Fn(&LinkPlan) -> bool| {
         let names: Vec<&str> = plan

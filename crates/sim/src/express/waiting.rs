@@ -8,8 +8,8 @@ use spillgate_core::{Dur, Time};
 ///
 /// A busy server takes those of one run a transmission apart, so that when it is free says how many
 /// of the last run still wait: none of them has a record. Packets of one length are one run for
-/// ever, and what is known of runs before that lies elsewhere: at most ports of a large network that
-/// one packet now and then has to wait for another, nothing is in the cache.
+/// ever, and what is known of runs before that lies elsewhere: at most ports of a large network
+/// that one packet now and then has to wait for another, nothing is in the cache.
 pub(super) struct Waiting {
     /// How long the link takes to send each packet of the last run.
     tx: Dur,
@@ -40,8 +40,8 @@ struct Run {
 }
 
 impl Waiting {
-    /// Nothing, with room for so many packets and bytes; what comes is as long as `len`, which takes
-    /// `tx` to send.
+    /// Nothing, with room for so many packets and bytes; what comes is as long as `len`, which
+    /// takes `tx` to send.
     pub(super) fn new((max_packets, max_bytes): (u32, u64), len: u32, tx: Dur) -> Self {
         Self {
             tx,
@@ -53,8 +53,8 @@ impl Waiting {
         }
     }
 
-    /// What comes at `now`, while the server is busy until `free_at`, is `len` bytes long and takes `tx`
-    /// to send: whether that is another run.
+    /// What comes at `now`, while the server is busy until `free_at`, is `len` bytes long and takes
+    /// `tx` to send: whether that is another run.
     pub(super) fn turn(&mut self, now: Time, free_at: Time, len: u32, tx: Dur) -> bool {
         if len == self.len {
             return false;
@@ -114,8 +114,8 @@ impl Waiting {
         Dur::from_ps(packets.saturating_mul(self.tx.as_ps()))
     }
 
-    /// Whether all that waits at `now` or will wait, as long as lengths do not change, is of one run,
-    /// and no other packet is in transmission.
+    /// Whether all that waits at `now` or will wait, as long as lengths do not change, is of one
+    /// run, and no other packet is in transmission.
     #[inline]
     pub(super) fn is_one_run(&self, now: Time) -> bool {
         self.since <= now
@@ -195,8 +195,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// It says what a queue says that has a record of each packet, whether one looks at each or not,
-        /// also of packets that are refused.
+        /// It says what a queue says that has a record of each packet, whether one looks at each or
+        /// not, also of packets that are refused.
         #[test]
         fn it_is_a_queue(
             steps in prop::collection::vec((0..3_u32, 0..30_u64, 0..4_u8, any::<bool>()), 1..200)

@@ -4,8 +4,8 @@
 //! its repair. Routing learns of a failure or repair when that has lasted for a time, the sum of
 //! detection and convergence; then all nodes change to the new shortest paths at once.
 //!
-//! In a world with failures packets carry the number of their path in the plan instead of a place in
-//! compiled paths, and every node looks up where the destination is reached now. A FIFO that
+//! In a world with failures packets carry the number of their path in the plan instead of a place
+//! in compiled paths, and every node looks up where the destination is reached now. A FIFO that
 //! computes departures also computes what its link loses: when that fails is known from the start.
 //!
 //! Cost: O(1) per packet and node; after a change of routes once more the shortest paths to the
@@ -192,8 +192,8 @@ impl<S: EventSet> World<S> {
         port.down = true;
         port.wake = Time::MAX;
         self.events.cancel(port.slot);
-        self.events.cancel(self.slots.wires + link as u32);
-        let pipe = self.wires.take(link);
+        self.events.cancel(self.slots.pipes + link as u32);
+        let pipe = self.pipes.take(link);
         let Some(underway) = &mut port.underway else {
             return;
         };
@@ -214,12 +214,12 @@ impl<S: EventSet> World<S> {
                 self.cut_labels(link, &packet, cut);
             }
         }
-        let place = self.places[link];
+        let place = self.link_hashes[link];
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
         for leaf in &leaves {
-            port.queues[usize::from(*leaf)].on_lost_on_the_wire(window, now, reason);
+            port.queues[usize::from(*leaf)].on_lost_in_flight(window, now, reason);
         }
         for head in pipe {
             let packet = head.packet();

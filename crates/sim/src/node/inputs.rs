@@ -18,7 +18,7 @@ use crate::link::Link;
 use crate::tokens::{self, Bucket};
 use crate::window::Window;
 
-/// What a class of a policy at arrival has seen in the window.
+/// What a class of a policy at arrival has seen in the measured period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputMeter {
     /// What came, as the link counts it.

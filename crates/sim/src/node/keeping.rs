@@ -1,9 +1,9 @@
 //! Nodes that keep packets before they hand them to a port.
 //!
-//! Most nodes pass a packet from the far end of a link to the next port in no time; they are no objects at all. One that keeps
-//! packets is a [`Node`]: it is told what comes and when it is woken, and says what goes on and what is lost. A new kind is
-//! written against this trait alone. It promises nothing: where there is such a node, the express lane works nothing out
-//! ahead.
+//! Most nodes pass a packet from the far end of a link to the next port in no time; they are no
+//! objects at all. One that keeps packets is a [`Node`]: it is told what comes and when it is
+//! woken, and says what goes on and what is lost. A new kind is written against this trait alone.
+//! It promises nothing: where there is such a node, the express lane works nothing out ahead.
 
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dropped, Packet, Time};
@@ -100,7 +100,8 @@ fn name(plan: &WorldPlan, node: u32) -> u64 {
 }
 
 impl<S: EventSet> World<S> {
-    /// A packet that came over the link `from` goes on to the port of `to` by way of the node between them.
+    /// A packet that came over the link `from` goes on to the port of `to` by way of the node
+    /// between them.
     #[inline]
     pub(crate) fn pass(&mut self, from: Option<usize>, to: u32, packet: &mut Packet, now: Time) {
         match (&self.nodes, from) {

@@ -32,7 +32,7 @@ pub struct LabelCounts {
     pub lost: u64,
 }
 
-/// The labelled packets on one link in the window.
+/// The labelled packets on one link in the measured period.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelMeter {
     /// The labels alone.

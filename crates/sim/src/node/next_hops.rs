@@ -37,8 +37,8 @@ impl NextHops {
     }
 }
 
-/// In small networks a table of all pairs; in large ones a cache of two places for each key, so that
-/// neither its size nor the time of a look-up grows with nodes times destinations.
+/// In small networks a table of all pairs; in large ones a cache of two places for each key, so
+/// that neither its size nor the time of a look-up grows with nodes times destinations.
 enum Known {
     /// By node, then destination: a link, [`NO_PATH`], or [`UNKNOWN`].
     All {

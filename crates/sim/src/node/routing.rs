@@ -7,7 +7,7 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::next_hops::NextHops;
 use crate::engine::World;
-use crate::express::Way;
+use crate::express::NextHop;
 
 /// The routes of the moment, in a world where links fail.
 pub(crate) struct Routing {
@@ -120,10 +120,10 @@ impl<S: EventSet> World<S> {
         if let Some(link) = link {
             self.off_the_wire(link);
         }
-        match self.lane_way(link, packet) {
-            Way::Port(port) => return self.pass(link, port as u32, packet, now),
-            Way::End => return self.receive(now, packet),
-            Way::Unknown => {}
+        match self.lane_next_hop(link, packet) {
+            NextHop::Port(port) => return self.pass(link, port as u32, packet, now),
+            NextHop::End => return self.receive(now, packet),
+            NextHop::Unknown => {}
         }
         let Some(routing) = &mut self.routing else {
             return;

@@ -1,9 +1,10 @@
 //! A router that forwards in software: one processor for the packets of all links.
 //!
-//! The processor takes packets in the order in which they come, each for the same time, so that start and end of its work on a
-//! packet are known when that arrives; beside that a packet may take a constant delay. What waits for the processor
-//! is counted by the link that it came over, and a packet that finds the queue of its link full is lost. O(1) a packet, but for
-//! the choice of its queue: O(log n) in the links.
+//! The processor takes packets in the order in which they come, each for the same time, so that
+//! start and end of its work on a packet are known when that arrives; beside that a packet may take
+//! a constant delay. What waits for the processor is counted by the link that it came over, and a
+//! packet that finds the queue of its link full is lost. O(1) a packet, but for the choice of its
+//! queue: O(log n) in the links.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -32,7 +33,7 @@ struct Waiter {
 }
 
 /// A packet that the node keeps.
-struct Kept {
+struct Held {
     /// When it goes on.
     due: Time,
     to: u32,
@@ -60,9 +61,9 @@ pub(crate) struct Software {
     /// By link.
     queues: BTreeMap<u32, Waiting>,
     all: Waiting,
-    /// Of those that have come before the window and wait as it begins.
+    /// Of those that have come before the measured period and wait as it begins.
     at_start: Waiting,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<Held>,
     meter: NodeMeter,
 }
 
@@ -153,7 +154,7 @@ impl Node for Software {
         let due = end + self.delay;
         if due > now {
             let packet = *packet;
-            self.kept.push_back(Kept { due, to, packet });
+            self.kept.push_back(Held { due, to, packet });
         } else {
             out.passed.push((to, *packet));
         }

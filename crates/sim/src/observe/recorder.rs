@@ -1,4 +1,5 @@
-//! Time series: backlogs, rates, windows, open sessions and flow admission, sampled at a fixed period.
+//! Time series: backlogs, rates, windows, open sessions and flow admission, sampled at a fixed
+//! period.
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::Series;
@@ -6,7 +7,7 @@ use spillgate_measure::table::Metric;
 use spillgate_scenario::plan::{Traffic, WorldPlan};
 
 use crate::arrivals::Arrivals;
-use crate::express::Line;
+use crate::express::FifoQueue;
 use crate::link::Link;
 use crate::outcome::Curve;
 use crate::port::Port;
@@ -36,7 +37,8 @@ pub(crate) struct SeriesRecorder {
     /// How many of the first connections are sampled.
     connections: usize,
     last: Time,
-    /// Bytes begun on each of these links, then bytes received in each class, at the previous sample.
+    /// Bytes begun on each of these links, then bytes received in each class, at the previous
+    /// sample.
     before: Vec<u64>,
     row: Vec<f64>,
 }
@@ -102,7 +104,7 @@ impl SeriesRecorder {
         &mut self,
         now: Time,
         links: &[Link],
-        lines: &mut [Line],
+        fifos: &mut [FifoQueue],
         arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
@@ -114,9 +116,9 @@ impl SeriesRecorder {
         for link in watched() {
             match &link.port {
                 Port::Fifo(_) => {
-                    let (packets, bytes) = link.backlog(lines, now);
+                    let (packets, bytes) = link.backlog(fifos, now);
                     self.row.extend([f64::from(packets), bytes as f64]);
-                    self.row.extend(link.average(lines));
+                    self.row.extend(link.average(fifos));
                 }
                 Port::Queued(port) => {
                     for leaf in 0..port.discipline.leaves().len() {
@@ -128,7 +130,7 @@ impl SeriesRecorder {
                 }
             }
         }
-        let begun = watched().map(|l| l.begun_bytes(lines, now));
+        let begun = watched().map(|l| l.begun_bytes(fifos, now));
         let totals = begun.chain(arrivals.bytes());
         for (total, before) in totals.zip(&mut self.before) {
             let bytes = total - std::mem::replace(before, total);

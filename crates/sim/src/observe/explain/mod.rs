@@ -1,8 +1,8 @@
 //! Where the delay of single packets went, and why packets were dropped.
 //!
 //! A run is repeated twice with a tap. The first time finds the packets to explain and keeps the
-//! evidence of drops and marks; the second follows these packets from port to port. What either keeps does not
-//! grow with the run.
+//! evidence of drops and marks; the second follows these packets from port to port. What either
+//! keeps does not grow with the run.
 //!
 //! A packet that waits at a port sees the server either send another packet or stand idle, at every
 //! instant. So the parts of its wait ([`Hop`]) are the rest of the packet that was on the wire when
@@ -33,13 +33,13 @@ pub struct Question {
     pub groups: Vec<Vec<u32>>,
     /// How many packets of each group, those that took longest.
     pub worst: usize,
-    /// How many drops of each group, queue and reason, and how many marks, the first of the measured
-    /// period.
+    /// How many drops of each group, queue and reason, and how many marks, the first of the
+    /// measured period.
     pub drops: usize,
     /// The acknowledgments of the groups' connections in place of their data.
     pub answers: bool,
-    /// Rank packets by their wait at the port of this link instead of their delay, and leave out what
-    /// other links dropped.
+    /// Rank packets by their wait at the port of this link instead of their delay, and leave out
+    /// what other links dropped.
     pub at: Option<u32>,
     /// Instead of the worst: the packets of this number in the groups' flows.
     pub number: Option<u32>,

@@ -14,9 +14,9 @@ use super::{
 };
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 
-/// What a port has sent last.
+/// The last packet that a port has sent.
 #[derive(Clone, Copy, Default)]
-struct OnTheWire {
+struct LastSent {
     end: Time,
     leaf: u16,
     class: u16,
@@ -52,7 +52,7 @@ pub(super) struct Trails {
     /// Time-outs of a segment's connection at its last transmission.
     timeouts: BTreeMap<(u32, u64), u32>,
     /// By link.
-    wires: Vec<OnTheWire>,
+    last_sent: Vec<LastSent>,
     waiting: Vec<Vec<Waiting>>,
 }
 
@@ -68,7 +68,7 @@ impl Trails {
             others: BTreeMap::new(),
             over: BTreeSet::new(),
             timeouts: BTreeMap::new(),
-            wires: vec![OnTheWire::default(); plan.links.len()],
+            last_sent: vec![LastSent::default(); plan.links.len()],
             waiting: plan.links.iter().map(|_| Vec::new()).collect(),
         };
         for c in chosen.into_iter().flatten() {
@@ -172,8 +172,8 @@ impl Tap for Trails {
         let Some(journey) = self.journey(seen.packet) else {
             return;
         };
-        let (p, wire) = (seen.packet, &self.wires[port.link as usize]);
-        let rest = wire.end.min(port.free_at).since(port.now);
+        let (p, last) = (seen.packet, &self.last_sent[port.link as usize]);
+        let rest = last.end.min(port.free_at).since(port.now);
         let gauges = port.discipline.gauges(usize::from(p.leaf));
         self.journeys[journey].hops.push(Hop {
             link: port.link,
@@ -195,9 +195,9 @@ impl Tap for Trails {
             found: (gauges.backlog_packets, gauges.backlog_bytes),
             limit: port.discipline.limit(usize::from(p.leaf)),
             residual: (!rest.is_zero()).then_some(Residual {
-                leaf: wire.leaf,
-                class: wire.class,
-                bytes: wire.len,
+                leaf: last.leaf,
+                class: last.class,
+                bytes: last.len,
                 time: rest,
             }),
             served: Vec::new(),
@@ -229,8 +229,8 @@ impl Tap for Trails {
         let (link, p) = (port.link as usize, seen.packet);
         let class = self.class_of[self.flows[p.flow as usize].of as usize];
         let before = std::mem::replace(
-            &mut self.wires[link],
-            OnTheWire {
+            &mut self.last_sent[link],
+            LastSent {
                 end: port.free_at,
                 leaf: p.leaf,
                 class,

@@ -1,9 +1,10 @@
 //! How long a run goes on after the measured period, flow by flow.
 //!
-//! Packets of the period are waited for until they have arrived or are lost, transfers that began in it until
-//! they are complete: for the propagation delay of the flow's own path and `measurement.grace` at most. What
-//! another flow does, or whether it is in the scenario at all, changes nothing of that. The run is over when
-//! nobody waits any more; parts of the network that share no link fall silent one by one.
+//! Packets sent in the period are outstanding until they have arrived or are lost, and transfers
+//! that began in it until they are complete, but at most for the propagation delay of the flow's
+//! own path and `measurement.grace`. Other flows of the scenario do not change this. The run is
+//! over when nothing is outstanding. Flows stop sending once nothing is outstanding in their part
+//! of the network, which shares no link with other parts.
 
 use spillgate_core::{Dur, Table, Time};
 use spillgate_events::EventSet;
@@ -12,47 +13,47 @@ use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPl
 use super::World;
 use crate::flow::Origin;
 
-/// Until when each flow is waited for, and, after the period, what is still waited for.
-pub(crate) struct Ending {
-    /// By meter: what happens from then on to its flow does not count.
+/// The deadline of each flow and, after the measured period, what is outstanding.
+pub(crate) struct Outstanding {
+    /// By meter: what happens to the flow from this time on does not count.
     deadlines: Table<Time>,
-    waiting: Option<Waiting>,
+    unsettled: Option<Unsettled>,
 }
 
-/// What is waited for once the period has ended.
-struct Waiting {
-    /// Packets and transfers by meter.
+/// What is outstanding after the measured period.
+struct Unsettled {
+    /// Outstanding packets and transfers, by meter.
     left: Vec<u64>,
     /// Meters by deadline.
     order: Vec<u32>,
-    /// The first of them whose deadline has not passed.
+    /// Index in `order` of the first meter whose deadline has not passed.
     next: usize,
-    /// The part of the network of each flow, and how much is waited for in each part.
+    /// The part of the network of each flow, and the number outstanding in each part.
     part_of: Vec<u32>,
     parts: Vec<u64>,
     total: u64,
 }
 
-impl Ending {
-    /// Without a deadline for any of so many meters.
+impl Outstanding {
+    /// That many meters, whose deadlines are set later.
     pub(crate) fn new(meters: usize) -> Self {
         let mut deadlines = Table::with_capacity(meters);
         deadlines.extend((0..meters).map(|_| Time::ZERO));
         Self {
             deadlines,
-            waiting: None,
+            unsettled: None,
         }
     }
 
-    /// Whether what happens to a flow with this meter at `now` counts.
+    /// Whether an event at `now` counts for the flow with this meter.
     #[inline]
     pub(crate) fn counts(&self, meter: u32, now: Time) -> bool {
         now < self.deadlines[meter as usize]
     }
 }
 
-impl Waiting {
-    /// So many packets and transfers of a flow with this meter are not waited for any more, if they were.
+impl Unsettled {
+    /// That many packets and transfers of the flow are no longer outstanding, if they were.
     fn settle(&mut self, meter: u32, number: u64) {
         // A session may fail after its last transfer.
         let number = number.min(self.left[meter as usize]);
@@ -61,7 +62,7 @@ impl Waiting {
         self.total -= number;
     }
 
-    /// Passes the deadlines up to `at`; whether anything is still waited for.
+    /// Passes the deadlines up to `at`, and returns whether nothing is outstanding.
     fn is_over(&mut self, at: Time, deadlines: &[Time]) -> bool {
         while let Some(&meter) = self.order.get(self.next) {
             if deadlines[meter as usize] > at {
@@ -74,8 +75,8 @@ impl Waiting {
     }
 }
 
-/// Links by the part of the network that they are in: flows in different parts meet on no link, neither
-/// directly nor by way of other flows. A forest of which each link knows the next one up.
+/// The part of the network of each link. Flows in different parts share no link, neither directly
+/// nor through other flows. A union-find forest: each link holds its parent.
 struct Parts(Vec<u32>);
 
 impl Parts {
@@ -85,14 +86,14 @@ impl Parts {
             for flow in &plan.flows {
                 parts.join_all(links_of(plan, flow));
             }
-            // In a node that keeps packets those of all its links meet.
+            // In a node that delays packets, the packets of all its links meet.
             for kept in &plan.forwarding {
                 let of = |l: &LinkPlan| [l.from, l.to].contains(&kept.node);
                 let links = (0..).zip(&plan.links).filter(|(_, l)| of(l));
                 parts.join_all(links.map(|(number, _)| number));
             }
         } else {
-            // Routes may come to lead anywhere.
+            // Routes may change to any link that is connected.
             let mut at = vec![None; plan.nodes.len()];
             for (number, link) in (0..).zip(&plan.links) {
                 for node in [link.from, link.to] {
@@ -116,7 +117,7 @@ impl Parts {
         }
     }
 
-    /// The first link of the part that `link` is in.
+    /// The first link of the part that `link` is in, the root of its tree.
     fn top(&mut self, mut link: u32) -> u32 {
         while self.0[link as usize] != link {
             let above = self.0[link as usize];
@@ -127,13 +128,13 @@ impl Parts {
     }
 }
 
-/// The links that a flow's packets take there and back.
+/// The links that the packets of a flow and its acknowledgments take.
 fn links_of<'a>(plan: &'a WorldPlan, flow: &FlowPlan) -> impl Iterator<Item = u32> + 'a {
     let routes = [Some(flow.route), flow.back].into_iter().flatten();
     routes.flat_map(|r| plan.routes[r as usize].iter().copied())
 }
 
-/// Whether the transfers of an answered flow come to an end by themselves.
+/// Whether the transfers of a closed-loop flow end by themselves.
 fn is_finite(flow: &FlowPlan) -> bool {
     match &flow.traffic {
         Traffic::Tcp { application, .. } => matches!(application, Application::Bytes(_)),
@@ -142,25 +143,25 @@ fn is_finite(flow: &FlowPlan) -> bool {
 }
 
 impl<S: EventSet> World<S> {
-    /// Sets the deadlines of all flows, or puts them off: `wires` says how long the packets of a route of the
-    /// plan are on their way at least.
-    pub(crate) fn set_deadlines(&mut self, wires: &[Dur]) {
+    /// Sets the deadlines of all flows, or postpones them, given the shortest delay of each route
+    /// of the plan.
+    pub(crate) fn set_deadlines(&mut self, delays: &[Dur]) {
         let end = self.window.end();
         let plan = &self.plan;
-        for (deadline, flow) in self.ending.deadlines.iter_mut().zip(&plan.flows) {
-            let there = wires[flow.route as usize];
-            let back = flow.back.map_or(Dur::ZERO, |r| wires[r as usize]);
+        for (deadline, flow) in self.outstanding.deadlines.iter_mut().zip(&plan.flows) {
+            let there = delays[flow.route as usize];
+            let back = flow.back.map_or(Dur::ZERO, |r| delays[r as usize]);
             *deadline = (*deadline).max(end + there.max(back) + plan.grace);
         }
     }
 
-    /// The measured period has ended: what is still waited for.
-    pub(crate) fn begin_waiting(&mut self) {
+    /// The measured period has ended: counts what is outstanding.
+    pub(crate) fn count_outstanding(&mut self) {
         let plan = &self.plan;
         let mut left: Vec<u64> = self.meters.iter().map(|m| m.unresolved()).collect();
-        let answered = plan.flows.iter().enumerate();
-        let answered = answered.filter(|(_, f)| f.traffic.is_closed_loop());
-        for ((meter, flow), transfers) in answered.zip(&self.transfers) {
+        let closed_loop = plan.flows.iter().enumerate();
+        let closed_loop = closed_loop.filter(|(_, f)| f.traffic.is_closed_loop());
+        for ((meter, flow), transfers) in closed_loop.zip(&self.transfers) {
             if is_finite(flow) {
                 left[meter] += transfers.open();
             }
@@ -173,8 +174,8 @@ impl<S: EventSet> World<S> {
             sums[*part as usize] += left;
         }
         let mut order: Vec<u32> = (0..left.len() as u32).collect();
-        order.sort_by_key(|m| self.ending.deadlines[*m as usize]);
-        self.ending.waiting = Some(Waiting {
+        order.sort_by_key(|m| self.outstanding.deadlines[*m as usize]);
+        self.outstanding.unsettled = Some(Unsettled {
             total: left.iter().sum(),
             left,
             order,
@@ -184,21 +185,20 @@ impl<S: EventSet> World<S> {
         });
     }
 
-    /// A packet or a transfer that counts has come to its end at `now`, which may lie ahead.
+    /// A packet or a transfer that counts has ended at `now`, which may lie ahead of the clock.
     #[inline]
     pub(crate) fn settle(&mut self, meter: u32, now: Time) {
-        // Before the end nobody keeps account of what is waited for.
+        // What is outstanding is only tracked after the end.
         if now >= self.window.end() {
             self.settle_late(meter);
         }
     }
 
-    /// Whether a transfer of connection `c` counts that comes to its end now and began at `since`. It is not
-    /// waited for any more.
+    /// Ends a transfer of connection `c` that began at `since`, and returns whether it counts.
     pub(crate) fn transfer_ends(&mut self, c: usize, since: Time) -> bool {
         let now = self.now;
         let meter = self.flows[self.tcp[c].data as usize].meter;
-        let in_time = now < self.window.end() || self.ending.counts(meter, now);
+        let in_time = now < self.window.end() || self.outstanding.counts(meter, now);
         let counts = self.window.contains(since) && in_time;
         if counts && is_finite(&self.plan.flows[meter as usize]) {
             self.settle(meter, now);
@@ -208,33 +208,36 @@ impl<S: EventSet> World<S> {
 
     #[cold]
     fn settle_late(&mut self, meter: u32) {
-        if let Some(waiting) = &mut self.ending.waiting {
-            waiting.settle(meter, 1);
+        if let Some(unsettled) = &mut self.outstanding.unsettled {
+            unsettled.settle(meter, 1);
         }
     }
 
-    /// Whether nothing is waited for any more that something at `at` could do anything to.
-    pub(crate) fn nobody_waits(&mut self, at: Time) -> bool {
-        let Ending { deadlines, waiting } = &mut self.ending;
-        waiting.as_mut().is_none_or(|w| w.is_over(at, deadlines))
+    /// Whether nothing is outstanding that an event at `at` could still change.
+    pub(crate) fn nothing_outstanding(&mut self, at: Time) -> bool {
+        let Outstanding {
+            deadlines,
+            unsettled,
+        } = &mut self.outstanding;
+        unsettled.as_mut().is_none_or(|w| w.is_over(at, deadlines))
     }
 
-    /// Whether a flow need not send any more: nothing is waited for in its part of the network.
+    /// Whether a flow may stop sending: nothing is outstanding in its part of the network.
     #[inline]
-    pub(crate) fn is_silent(&self, flow: usize, now: Time) -> bool {
-        now >= self.stragglers && self.is_out_of_earshot(flow)
+    pub(crate) fn may_stop_sending(&self, flow: usize, now: Time) -> bool {
+        now >= self.transmissions_end && self.part_is_settled(flow)
     }
 
     #[cold]
-    fn is_out_of_earshot(&self, flow: usize) -> bool {
+    fn part_is_settled(&self, flow: usize) -> bool {
         let meter = match self.flows[flow].origin {
             Origin::Acknowledgments(c) => self.flows[self.tcp[c as usize].data as usize].meter,
             _ => self.flows[flow].meter,
         };
-        let Some(waiting) = self.ending.waiting.as_ref() else {
+        let Some(unsettled) = self.outstanding.unsettled.as_ref() else {
             return false;
         };
-        let part = waiting.part_of.get(meter as usize);
-        part.is_some_and(|p| waiting.parts[*p as usize] == 0)
+        let part = unsettled.part_of.get(meter as usize);
+        part.is_some_and(|p| unsettled.parts[*p as usize] == 0)
     }
 }

@@ -1,4 +1,4 @@
-//! Packets come into being, arrive, and are lost.
+//! Where packets begin and end: sources emit them, destinations receive them, and some are lost.
 
 use spillgate_core::{Dropped, Dur, Ecn, Packet, Time};
 use spillgate_events::{EventSet, Rank};
@@ -19,9 +19,10 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The wake of a flow: its source sends, or its end of a connection has a timer.
+    /// The wake of a flow: its source sends, a session begins, or a timer of its end of a
+    /// connection is due.
     pub(crate) fn wake_flow(&mut self, flow: usize) {
-        if self.is_silent(flow, self.now) {
+        if self.may_stop_sending(flow, self.now) {
             return;
         }
         match self.flows[flow].origin {
@@ -58,11 +59,11 @@ impl<S: EventSet> World<S> {
         self.emit(self.now, flow as u32, next.len, next.ecn, 0);
     }
 
-    /// A new packet of `flow` sets out and is counted as sent at `now`; `number` is that of its
+    /// Sends a new packet of `flow` at `now` and counts it as sent; `number` is that of its TCP
     /// segment.
     #[inline(always)]
     pub(crate) fn emit(&mut self, now: Time, flow: u32, len: u16, ecn: Ecn, number: u32) {
-        if self.is_silent(flow as usize, now) {
+        if self.may_stop_sending(flow as usize, now) {
             return;
         }
         let f = &mut self.flows[flow as usize];
@@ -89,28 +90,28 @@ impl<S: EventSet> World<S> {
         self.offer(first as usize, &mut packet, now);
     }
 
-    /// A packet has reached its destination at `now`, which lies ahead where nothing else can get
-    /// there before.
+    /// A packet has reached its destination at `now`, which the express lane may have computed
+    /// ahead of the clock.
     #[inline]
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
         if self.tap.is_some() {
             self.tap_received(packet);
         }
         let f = &self.flows[packet.flow as usize];
-        self.take_in(now, f.origin, f.meter, packet);
+        self.deliver(now, f.origin, f.meter, packet);
     }
 
-    /// A packet of a flow with this origin and meter is received, and somebody who looks has been told.
+    /// Delivers a packet to the destination of its flow, after taps have seen it.
     #[inline(always)]
-    pub(crate) fn take_in(&mut self, now: Time, origin: Origin, meter: u32, packet: &Packet) {
+    pub(crate) fn deliver(&mut self, now: Time, origin: Origin, meter: u32, packet: &Packet) {
         match origin {
-            // Nobody measures these.
+            // ACKs have no meter.
             Origin::Acknowledgments(c) => self.acknowledgment_arrived(now, c as usize, packet),
             origin => self.receive_measured(now, meter, origin, packet),
         }
     }
 
-    /// A packet of a flow that is measured has reached its destination.
+    /// A packet of a flow with a meter has reached its destination.
     #[inline(never)]
     fn receive_measured(&mut self, now: Time, number: u32, origin: Origin, packet: &Packet) {
         if let Some(arrivals) = &mut self.arrivals {
@@ -119,7 +120,7 @@ impl<S: EventSet> World<S> {
         if let Some(gaps) = &mut self.gaps {
             gaps.on_arrival(number, now);
         }
-        let in_time = now < self.window.end() || self.ending.counts(number, now);
+        let in_time = now < self.window.end() || self.outstanding.counts(number, now);
         let meter = &mut self.meters[number as usize];
         if self.window.contains(packet.sent) && in_time {
             meter.on_received(packet, now);
@@ -135,11 +136,15 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// From when to when a packet arrives that is there at `now`, if some of that may lie within the window: it
-    /// takes as long as on the slowest link of its path, as if the links behind that passed on each bit at once. So
-    /// packets that come from there one after the other never make more than its rate; nor do those that a later
-    /// queue has brought closer together, since after the window a packet begins to arrive when the one before it on
-    /// the last link is there. None of it counts if it was sent before the window and arrives after.
+    /// The interval over which a packet that is complete at `now` has been arriving, if it may lie
+    /// partly within the measured period; none if the packet does not count.
+    ///
+    /// A packet arrives for as long as the slowest link of its path takes to send it, as if the
+    /// links behind that one passed each bit on at once. So packets that follow one another never
+    /// exceed the rate of that link. A later queue may bring packets closer together; after the end
+    /// of the measured period a packet therefore begins to arrive when the one before it on the
+    /// last link is complete. A packet that was sent before the measured period and arrives after
+    /// it does not count.
     #[cold]
     fn arriving(&mut self, now: Time, packet: &Packet) -> Option<(Time, Time)> {
         if now < self.window.start() {
@@ -167,7 +172,7 @@ impl<S: EventSet> World<S> {
         let to = before(now, behind);
         let mut from = before(to, slowest);
         if let Some(last) = path.last().filter(|_| now >= self.window.end()) {
-            let there = self.late.entry(*last).or_insert(Time::ZERO);
+            let there = self.arrived_until.entry(*last).or_insert(Time::ZERO);
             from = from.max(*there).min(to);
             *there = to.max(*there);
             if from == to && !slowest.is_zero() || !self.window.contains(packet.sent) {
@@ -177,7 +182,7 @@ impl<S: EventSet> World<S> {
         (from < self.window.end()).then_some((from, to))
     }
 
-    /// A packet is received that has been arriving for a time, part of which may lie outside the window.
+    /// Receives a packet whose arrival may lie partly outside the measured period.
     #[cold]
     fn receive_at_edge(
         &mut self,
@@ -202,9 +207,10 @@ impl<S: EventSet> World<S> {
         self.transfers[t].on_edge_crossed(Volume::of(new), part);
     }
 
-    /// A packet is lost at `now`, which may lie ahead.
+    /// Counts the loss of a packet at `now`, which may lie ahead of the clock. `link_hash` tells
+    /// where.
     #[cold]
-    pub(crate) fn lose(&mut self, now: Time, place: u64, lost: &Dropped) {
+    pub(crate) fn lose(&mut self, now: Time, link_hash: u64, lost: &Dropped) {
         let packet = &lost.packet;
         if let Some(mpls) = &mut self.mpls {
             mpls.counts.lost += u64::from(packet.labels.depth());
@@ -212,7 +218,7 @@ impl<S: EventSet> World<S> {
         if now < self.window.end() {
             self.counts.losses += 1;
             self.facts.fact(
-                now.as_ps() ^ place.rotate_left(1 + lost.reason.index() as u32),
+                now.as_ps() ^ link_hash.rotate_left(1 + lost.reason.index() as u32),
                 u64::from(packet.flow) << 32 | u64::from(packet.seq),
             );
         }
@@ -222,9 +228,9 @@ impl<S: EventSet> World<S> {
             ..
         } = self.flows[packet.flow as usize];
         if let Some(meter) = self.meters.get_mut(number as usize) {
-            if self.window.contains(packet.sent) && self.ending.counts(number, now) {
+            if self.window.contains(packet.sent) && self.outstanding.counts(number, now) {
                 meter.on_lost(lost.reason);
-                self.settled = self.settled.max(now);
+                self.last_known_loss = self.last_known_loss.max(now);
                 self.settle(number, now);
             }
         }

@@ -1,10 +1,11 @@
 //! How soon what happens elsewhere can reach a port where wires meet.
 //!
-//! Whatever comes to such a port comes over one of the links that lead to it, and is sent on that from
-//! a wake on. What is not on its way yet gets there no sooner than the first wake and the shortest delay
-//! of these links. Of the packets that wait at another confluence, and of what has gone through the port
-//! itself, more is known: they have to go all the way round to one of these links, and so does what their
-//! receivers answer. Only a dialogue may end at both ends at once, however far apart.
+//! Whatever comes to such a port comes over one of the links that lead to it, and is sent on that
+//! from a wake on. What is not on its way yet gets there no sooner than the first wake and the
+//! shortest delay of these links. Of the packets that wait at another confluence, and of what has
+//! gone through the port itself, more is known: they have to go all the way round to one of these
+//! links, and so does what their receivers answer. Only a dialogue may end at both ends at once,
+//! however far apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,8 +14,8 @@ use spillgate_core::{Dur, Time};
 use spillgate_events::EventSet;
 use spillgate_scenario::plan::WorldPlan;
 
-use super::confluence::Confluences;
-use super::race::LONGEST_BATCH;
+use super::loser_tree::LONGEST_BATCH;
+use super::merge::MergePoints;
 use crate::engine::World;
 use crate::flow::Origin;
 use crate::link::Link;
@@ -25,25 +26,25 @@ const MOST: usize = 32;
 
 /// How long packets take from one confluence to another at least.
 #[derive(Default)]
-pub(super) struct Reach {
+pub(super) struct Lookahead {
     /// By the confluence that is reached, from each in turn; empty if nobody knows.
     rows: Vec<Dur>,
     number: usize,
 }
 
-impl Reach {
+impl Lookahead {
     /// Between the confluences of a plan, with its links and sessions.
     pub(super) fn new(
         plan: &WorldPlan,
         links: &[Link],
         sessions: &[Session],
-        confluences: &Confluences,
+        merge_points: &MergePoints,
     ) -> Self {
-        let number = confluences.number();
+        let number = merge_points.number();
         if number == 0 || number > MOST || sessions.iter().any(|s| s.back.is_some()) {
             return Self::default();
         }
-        let to = |link: &Link| confluences.of(link.onward.wire as usize);
+        let to = |link: &Link| merge_points.of(link.onward.pipe as usize);
         let mut into = vec![Vec::new(); plan.nodes.len()];
         for link in &plan.links {
             into[link.to as usize].push((link.from, link.delay));
@@ -53,7 +54,7 @@ impl Reach {
             let lead_to = plan.links.iter().zip(links);
             let last = lead_to.filter(|(_, link)| to(link) == Some(c));
             let far = distances(&into, last.map(|(plan, _)| (plan.from, plan.delay)));
-            rows.extend(confluences.all.iter().map(|from| {
+            rows.extend(merge_points.all.iter().map(|from| {
                 let link = &plan.links[from.port as usize];
                 match to(&links[from.port as usize]) == Some(c) {
                     true => link.delay,
@@ -71,8 +72,9 @@ impl Reach {
     }
 }
 
-/// How long packets take from each node over one of the `last` links at least, whatever the routes: the
-/// sum of delays. Of each node the links into it; of links from where they lead, and their delays.
+/// How long packets take from each node over one of the `last` links at least, whatever the routes:
+/// the sum of delays. Of each node the links into it; of links from where they lead, and their
+/// delays.
 fn distances(into: &[Vec<(u32, Dur)>], last: impl Iterator<Item = (u32, Dur)>) -> Vec<Dur> {
     let mut far = vec![Dur::MAX; into.len()];
     let mut next: BinaryHeap<_> = last.map(|(from, delay)| (Reverse(delay), from)).collect();
@@ -88,16 +90,16 @@ fn distances(into: &[Vec<(u32, Dur)>], last: impl Iterator<Item = (u32, Dur)>) -
 }
 
 impl<S: EventSet> World<S> {
-    /// Until when nothing that is not on its way to confluence `c` yet can reach it, while its wake is
-    /// handled.
-    pub(super) fn reached_from(&mut self, c: usize) -> Time {
+    /// Until when nothing that is not on its way to confluence `c` yet can reach it, while its wake
+    /// is handled.
+    pub(super) fn lower_bound(&mut self, c: usize) -> Time {
         let now = self.now;
-        let delay = self.lane.confluences.all[c].delay;
-        let mut until = self.lane.horizon;
-        match self.lane.reach.to(c) {
+        let delay = self.lane.merge_points.all[c].delay;
+        let mut until = self.lane.lookahead_end;
+        match self.lane.lookahead.to(c) {
             None => until = until.min(now + delay),
             Some(far) => {
-                let others = self.lane.confluences.all.iter().zip(far).enumerate();
+                let others = self.lane.merge_points.all.iter().zip(far).enumerate();
                 for (i, (other, far)) in others {
                     let from = if i == c { now } else { other.wake };
                     until = until.min(from + *far);
@@ -116,10 +118,11 @@ impl<S: EventSet> World<S> {
         until.clamp(now + Dur::from_ps(1), now + LONGEST_BATCH)
     }
 
-    /// Whether the wake of `slot` at `at` is that of a sender whose timers have moved on: it follows them.
+    /// Whether the wake of `slot` at `at` is that of a sender whose timers have moved on: it
+    /// follows them.
     #[inline]
     fn moves_on(&mut self, slot: u32, at: Time) -> bool {
-        if slot >= self.slots.wires {
+        if slot >= self.slots.pipes {
             return false;
         }
         let flow = &mut self.flows[slot as usize];

@@ -1,18 +1,18 @@
 //! Where wires meet: a port takes what comes over several wires in batches.
 //!
 //! For some time nothing that is not on its way yet can [reach](super::reach) the port. The packets
-//! on the wires that are due before that are all there will be, and if the port computes departures at
-//! arrival they are taken through it at once, in the order of their arrivals: one wake for a batch
-//! instead of one for each packet. It is the look-ahead of conservative parallel simulation (Chandy
-//! and Misra 1979) within one process.
+//! on the wires that are due before that are all there will be, and if the port computes departures
+//! at arrival they are taken through it at once, in the order of their arrivals: one wake for a
+//! batch instead of one for each packet. It is the look-ahead of conservative parallel simulation
+//! (Chandy and Misra 1979) within one process.
 
 use std::collections::BTreeMap;
 
 use spillgate_core::{Dur, Time};
 use spillgate_events::{EventSet, Rank};
 
-use super::race::{Head, MOST_WIRES, Race};
-use super::ways::Next;
+use super::feeders::Next;
+use super::loser_tree::{Head, LoserTree, MOST_PIPES};
 use crate::engine::Paths;
 use crate::engine::World;
 use crate::link::Link;
@@ -30,9 +30,9 @@ const ALONE: u32 = 1 << 18;
 const NONE: u32 = u32::MAX;
 
 /// The wires that lead to one port and nowhere else.
-pub(super) struct Confluence {
+pub(super) struct MergePoint {
     pub(super) port: u32,
-    wires: Vec<u32>,
+    pipes: Vec<u32>,
     /// The shortest delay of their links.
     pub(super) delay: Dur,
     /// When it wakes; [`Time::MAX`] for not.
@@ -41,7 +41,7 @@ pub(super) struct Confluence {
     taken: Time,
     /// Packets that found no place on their wire and fly on that of their link. While there are
     /// any, each wire wakes for itself.
-    strays: u32,
+    overflow: u32,
     /// Each wire wakes for itself, too, since batches were not worth it.
     apart: bool,
     /// Batches that were taken since it was asked whether they are worth it, or wakes without.
@@ -50,15 +50,15 @@ pub(super) struct Confluence {
     packets: u32,
 }
 
-impl Confluence {
-    fn new(port: u32, wires: Vec<u32>, delay: Dur) -> Self {
+impl MergePoint {
+    fn new(port: u32, pipes: Vec<u32>, delay: Dur) -> Self {
         Self {
             port,
-            wires,
+            pipes,
             delay,
             wake: Time::MAX,
             taken: Time::ZERO,
-            strays: 0,
+            overflow: 0,
             apart: false,
             turns: 0,
             packets: 0,
@@ -68,7 +68,7 @@ impl Confluence {
     /// Whether each wire wakes for itself.
     #[inline]
     fn has_parted(&self) -> bool {
-        self.strays > 0 || self.apart
+        self.overflow > 0 || self.apart
     }
 
     /// A batch of so many packets was taken: whether each wire had better wake for itself.
@@ -79,7 +79,7 @@ impl Confluence {
         if self.turns < TRIAL {
             return false;
         }
-        let looks = self.wires.len() as u32 * std::mem::take(&mut self.turns);
+        let looks = self.pipes.len() as u32 * std::mem::take(&mut self.turns);
         std::mem::take(&mut self.packets) < looks / LOOKS_IN_WAKE
     }
 
@@ -87,7 +87,7 @@ impl Confluence {
     #[inline]
     fn is_tried_again(&mut self) -> bool {
         self.turns += u32::from(self.apart);
-        if self.turns < ALONE || self.strays > 0 {
+        if self.turns < ALONE || self.overflow > 0 {
             return false;
         }
         (self.turns, self.apart) = (0, false);
@@ -97,26 +97,26 @@ impl Confluence {
 
 /// All confluences of a world.
 #[derive(Default)]
-pub(super) struct Confluences {
-    pub(super) all: Vec<Confluence>,
+pub(super) struct MergePoints {
+    pub(super) all: Vec<MergePoint>,
     /// The confluence of each wire, or [`NONE`]; empty if there are none at all.
-    of_wire: Vec<u32>,
+    of_pipe: Vec<u32>,
 }
 
-impl Confluences {
+impl MergePoints {
     /// Those of links that have their wires, of which there are `wires`.
-    pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], wires: usize) -> Self {
-        Self::of_ports(meeting(paths, links, nexts, wires), wires)
+    pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], pipes: usize) -> Self {
+        Self::of_ports(meeting(paths, links, nexts, pipes), pipes)
     }
 
     /// Those of the ports with links that lead to them and nowhere else, each on its own wire.
-    pub(super) fn of_own_wires<'a>(
+    pub(super) fn of_own_pipes<'a>(
         ports: impl Iterator<Item = (u32, &'a [u32])>,
         links: &[Link],
     ) -> Self {
-        let shortest = |wires: &[u32]| wires.iter().map(|w| links[*w as usize].onward.delay).min();
+        let shortest = |pipes: &[u32]| pipes.iter().map(|w| links[*w as usize].onward.delay).min();
         let met = ports
-            .filter_map(|(port, wires)| Some((port, (wires.to_vec(), shortest(wires)?))))
+            .filter_map(|(port, pipes)| Some((port, (pipes.to_vec(), shortest(pipes)?))))
             .filter(|(_, (_, delay))| !delay.is_zero());
         Self::of_ports(met.collect(), links.len())
     }
@@ -124,15 +124,15 @@ impl Confluences {
     /// Of the wires that lead to each port and the shortest delay of their links.
     fn of_ports(met: BTreeMap<u32, (Vec<u32>, Dur)>, number: usize) -> Self {
         let mut found = Self::default();
-        for (port, (wires, delay)) in met {
-            if wires.len() > MOST_WIRES {
+        for (port, (pipes, delay)) in met {
+            if pipes.len() > MOST_PIPES {
                 continue;
             }
-            found.of_wire.resize(number, NONE);
-            for wire in &wires {
-                found.of_wire[*wire as usize] = found.all.len() as u32;
+            found.of_pipe.resize(number, NONE);
+            for pipe in &pipes {
+                found.of_pipe[*pipe as usize] = found.all.len() as u32;
             }
-            found.all.push(Confluence::new(port, wires, delay));
+            found.all.push(MergePoint::new(port, pipes, delay));
         }
         found
     }
@@ -144,48 +144,48 @@ impl Confluences {
 
     /// The number of a wire's confluence.
     #[inline]
-    pub(super) fn of(&self, wire: usize) -> Option<usize> {
-        self.of_wire
-            .get(wire)
+    pub(super) fn of(&self, pipe: usize) -> Option<usize> {
+        self.of_pipe
+            .get(pipe)
             .filter(|c| **c != NONE)
             .map(|c| *c as usize)
     }
 }
 
-/// The wires of each confluence and the shortest delay of their links: the port computes departures,
-/// no host feeds it, and nothing on the wires goes elsewhere.
+/// The wires of each confluence and the shortest delay of their links: the port computes
+/// departures, no host feeds it, and nothing on the wires goes elsewhere.
 fn meeting(
     paths: &Paths,
     links: &[Link],
     nexts: &[Next],
-    wires: usize,
+    pipes: usize,
 ) -> BTreeMap<u32, (Vec<u32>, Dur)> {
-    let mut next = vec![Next::None; wires];
-    let mut delay = vec![Dur::MAX; wires];
+    let mut next = vec![Next::None; pipes];
+    let mut delay = vec![Dur::MAX; pipes];
     for (link, goes) in links.iter().zip(nexts) {
         if *goes != Next::None {
-            let wire = link.onward.wire as usize;
-            delay[wire] = delay[wire].min(link.onward.delay);
-            next[wire] = next[wire].and(*goes);
+            let pipe = link.onward.pipe as usize;
+            delay[pipe] = delay[pipe].min(link.onward.delay);
+            next[pipe] = next[pipe].and(*goes);
         }
     }
     let mut refused = vec![false; links.len()];
     for (link, to) in paths.steps() {
         let Some(to) = to else { continue };
         let only = link.is_some_and(|link| {
-            let wire = links[link as usize].onward.wire as usize;
-            next[wire] == Next::Port(to) && !delay[wire].is_zero()
+            let pipe = links[link as usize].onward.pipe as usize;
+            next[pipe] == Next::Port(to) && !delay[pipe].is_zero()
         });
         refused[to as usize] |= !only;
     }
     let mut ports: BTreeMap<u32, (Vec<u32>, Dur)> = BTreeMap::new();
-    for ((wire, next), delay) in (0..).zip(next).zip(delay) {
+    for ((pipe, next), delay) in (0..).zip(next).zip(delay) {
         let Next::Port(port) = next else {
             continue;
         };
         if !refused[port as usize] {
             let (members, shortest) = ports.entry(port).or_insert((Vec::new(), Dur::MAX));
-            members.push(wire);
+            members.push(pipe);
             *shortest = delay.min(*shortest);
         }
     }
@@ -195,19 +195,19 @@ fn meeting(
 impl<S: EventSet> World<S> {
     /// The wake of a wire: its first packet arrives, and perhaps what comes after it.
     #[inline]
-    pub(super) fn wire_woken(&mut self, wire: usize) {
-        match self.lane.confluences.of(wire) {
-            Some(c) => self.wire_alone_due(c, wire),
-            None if self.lane.to_hosts.get(wire) == Some(&true) => self.reach_hosts(wire),
+    pub(super) fn pipe_woken(&mut self, pipe: usize) {
+        match self.lane.merge_points.of(pipe) {
+            Some(c) => self.lone_pipe_due(c, pipe),
+            None if self.lane.to_hosts.get(pipe) == Some(&true) => self.deliver_to_hosts(pipe),
             None => {
                 if self.lane.stalls.is_some() {
-                    self.stall_ends(wire);
+                    self.stall_ends(pipe);
                 }
-                self.bring(wire);
-                self.stray_left(wire);
-                self.receive_rest(wire);
+                self.bring(pipe);
+                self.overflow_left(pipe);
+                self.receive_rest(pipe);
                 if self.lane.stalls.is_some() {
-                    self.go_on(wire);
+                    self.go_on(pipe);
                 }
             }
         }
@@ -215,30 +215,30 @@ impl<S: EventSet> World<S> {
 
     /// The first packet on a wire reaches the far end of its link.
     #[inline(always)]
-    fn bring(&mut self, wire: usize) {
-        let Some(first) = self.wires.pop(wire) else {
+    fn bring(&mut self, pipe: usize) {
+        let Some(first) = self.pipes.pop(pipe) else {
             return;
         };
-        self.wake_wire(wire);
+        self.wake_pipe(pipe);
         if self.lane.large {
-            self.look_ahead(wire);
+            self.prefetch_behind(pipe);
         }
-        self.arrive(wire, first);
+        self.arrive(pipe, first);
     }
 
     /// Whether the confluence of a wire wakes for its first packet, which is due at `due`.
     #[inline]
-    pub(super) fn confluence_wakes(&mut self, wire: usize, due: Time, tie: u64) -> bool {
-        let Some(c) = self.lane.confluences.of(wire) else {
+    pub(super) fn merge_point_wakes(&mut self, pipe: usize, due: Time, tie: u64) -> bool {
+        let Some(c) = self.lane.merge_points.of(pipe) else {
             return false;
         };
-        let confluence = &mut self.lane.confluences.all[c];
-        if confluence.has_parted() {
+        let merge_point = &mut self.lane.merge_points.all[c];
+        if merge_point.has_parted() {
             return false;
         }
-        if due < confluence.wake {
-            confluence.wake = due;
-            let slot = self.slots.confluences + c as u32;
+        if due < merge_point.wake {
+            merge_point.wake = due;
+            let slot = self.slots.merge_points + c as u32;
             self.events.schedule_for(slot, due, Rank::Delivery, tie);
         }
         true
@@ -246,108 +246,108 @@ impl<S: EventSet> World<S> {
 
     /// The wake of confluence `c`.
     #[inline(never)]
-    pub(super) fn confluence_due(&mut self, c: usize) {
-        let confluence = &mut self.lane.confluences.all[c];
-        confluence.wake = Time::MAX;
-        if confluence.has_parted() {
+    pub(super) fn merge_point_due(&mut self, c: usize) {
+        let merge_point = &mut self.lane.merge_points.all[c];
+        merge_point.wake = Time::MAX;
+        if merge_point.has_parted() {
             return;
         }
-        if confluence.taken > self.now {
-            let port = confluence.port as usize;
+        if merge_point.taken > self.now {
+            let port = merge_point.port as usize;
             self.breach(port, self.now);
         }
-        let until = self.reached_from(c);
-        self.lane.confluences.all[c].taken = until;
+        let until = self.lower_bound(c);
+        self.lane.merge_points.all[c].taken = until;
         let packets = self.take_batch(c, until);
-        self.wake_confluence(c);
-        let confluence = &mut self.lane.confluences.all[c];
-        if confluence.is_idle(packets) && !confluence.has_parted() {
-            confluence.apart = true;
+        self.wake_merge_point(c);
+        let merge_point = &mut self.lane.merge_points.all[c];
+        if merge_point.is_idle(packets) && !merge_point.has_parted() {
+            merge_point.apart = true;
             self.part(c);
         }
     }
 
     /// The wake of one of the wires of confluence `c`, or what is left of it.
     #[inline(never)]
-    fn wire_alone_due(&mut self, c: usize, wire: usize) {
-        if !self.lane.confluences.all[c].has_parted() {
+    fn lone_pipe_due(&mut self, c: usize, pipe: usize) {
+        if !self.lane.merge_points.all[c].has_parted() {
             return;
         }
-        if self.wires.first(wire).is_some_and(|p| p.due <= self.now) {
-            self.bring(wire);
+        if self.pipes.first(pipe).is_some_and(|p| p.due <= self.now) {
+            self.bring(pipe);
         } else {
-            self.wake_wire(wire);
+            self.wake_pipe(pipe);
         }
-        if self.lane.confluences.all[c].is_tried_again() {
-            self.wake_confluence(c);
+        if self.lane.merge_points.all[c].is_tried_again() {
+            self.wake_merge_point(c);
         }
     }
 
     /// Takes all that arrives at the port of a confluence before `until`; how many packets.
     fn take_batch(&mut self, c: usize, until: Time) -> u32 {
-        let confluence = &self.lane.confluences.all[c];
-        let port = confluence.port as usize;
+        let merge_point = &self.lane.merge_points.all[c];
+        let port = merge_point.port as usize;
         // What is taken may send something that comes onto these wires, and sets their wakes.
-        let mut wires = [0; MOST_WIRES];
-        let wires = &mut wires[..confluence.wires.len()];
-        wires.copy_from_slice(&confluence.wires);
+        let mut pipes = [0; MOST_PIPES];
+        let pipes = &mut pipes[..merge_point.pipes.len()];
+        pipes.copy_from_slice(&merge_point.pipes);
         let from = self.now;
         let mut packets = 0;
-        let (mut race, mut first) = self.race(wires, from, until);
+        let (mut tree, mut first) = self.loser_tree(pipes, from, until);
         while first != Head::NONE {
-            let mut i = first.wire();
+            let mut i = first.pipe();
             // What is taken may bring others onto the wire, but none that is due before the end.
-            let next = self.wires.get(wires[i] as usize, 1);
+            let next = self.pipes.get(pipes[i] as usize, 1);
             let next = next.map_or(Time::MAX, |p| p.due);
-            let next = race.replace_first(i, Head::new(next, i, from, until));
+            let next = tree.replace_first(i, Head::new(next, i, from, until));
             let at_once = next.is_at(first);
             if at_once {
-                i = self.first_of(wires, first, from, until);
+                i = self.first_of(pipes, first, from, until);
             }
-            self.take_ahead(wires[i] as usize, port);
+            self.take_ahead(pipes[i] as usize, port);
             packets += 1;
             first = next;
             if at_once {
-                (race, first) = self.race(wires, from, until);
+                (tree, first) = self.loser_tree(pipes, from, until);
             }
         }
         packets
     }
 
-    /// The race between the wires of a confluence in a batch from `from` to `until`.
+    /// The tree between the wires of a confluence in a batch from `from` to `until`.
     #[inline(never)]
-    fn race(&self, wires: &[u32], from: Time, until: Time) -> (Race, Head) {
-        let mut heads = [Head::NONE; MOST_WIRES];
-        let heads = &mut heads[..wires.len()];
+    fn loser_tree(&self, pipes: &[u32], from: Time, until: Time) -> (LoserTree, Head) {
+        let mut heads = [Head::NONE; MOST_PIPES];
+        let heads = &mut heads[..pipes.len()];
         for (i, head) in heads.iter_mut().enumerate() {
-            *head = Head::new(self.head(wires[i] as usize), i, from, until);
+            *head = Head::new(self.head(pipes[i] as usize), i, from, until);
         }
-        Race::new(heads)
+        LoserTree::new(heads)
     }
 
     /// Which of the wires whose next packets are due at one instant, that of `at`, comes first.
     #[cold]
-    fn first_of(&self, wires: &[u32], at: Head, from: Time, until: Time) -> usize {
-        let head = |i: usize| Head::new(self.head(wires[i] as usize), i, from, until);
-        let at_once = (0..wires.len()).filter(|i| head(*i).is_at(at));
-        let first = at_once.reduce(|first, i| match self.is_first(wires[i], wires[first]) {
+    fn first_of(&self, pipes: &[u32], at: Head, from: Time, until: Time) -> usize {
+        let head = |i: usize| Head::new(self.head(pipes[i] as usize), i, from, until);
+        let at_once = (0..pipes.len()).filter(|i| head(*i).is_at(at));
+        let first = at_once.reduce(|first, i| match self.is_first(pipes[i], pipes[first]) {
             true => i,
             false => first,
         });
-        first.unwrap_or_else(|| at.wire())
+        first.unwrap_or_else(|| at.pipe())
     }
 
     /// When the first packet of a wire is due.
     #[inline]
-    fn head(&self, wire: usize) -> Time {
-        self.wires.first(wire).map_or(Time::MAX, |p| p.due)
+    fn head(&self, pipe: usize) -> Time {
+        self.pipes.first(pipe).map_or(Time::MAX, |p| p.due)
     }
 
     /// Whether the first packet of a wire comes before that of another.
-    fn is_first(&self, wire: u32, other: u32) -> bool {
+    fn is_first(&self, pipe: u32, other: u32) -> bool {
         match (
-            self.wires.first(wire as usize),
-            self.wires.first(other as usize),
+            self.pipes.first(pipe as usize),
+            self.pipes.first(other as usize),
         ) {
             (Some(a), Some(b)) => !b.is_before(a),
             _ => false,
@@ -356,12 +356,12 @@ impl<S: EventSet> World<S> {
 
     /// The first packet of a wire arrives at `port`, perhaps ahead of the clock, and goes on.
     #[inline(always)]
-    fn take_ahead(&mut self, wire: usize, port: usize) {
-        let Some(first) = self.wires.pop(wire) else {
+    fn take_ahead(&mut self, pipe: usize, port: usize) {
+        let Some(first) = self.pipes.pop(pipe) else {
             return;
         };
         if self.lane.large {
-            self.look_ahead(wire);
+            self.prefetch_behind(pipe);
         }
         let mut packet = first.packet();
         self.count_ahead(first.due, first.tie, &packet);
@@ -370,28 +370,28 @@ impl<S: EventSet> World<S> {
     }
 
     /// Sets the wake of a confluence to the first packet of all its wires.
-    fn wake_confluence(&mut self, c: usize) {
-        let wires = &self.lane.confluences.all[c].wires;
-        let first = wires.iter().min_by_key(|w| self.head(**w as usize));
+    fn wake_merge_point(&mut self, c: usize) {
+        let pipes = &self.lane.merge_points.all[c].pipes;
+        let first = pipes.iter().min_by_key(|w| self.head(**w as usize));
         if let Some(first) = first {
-            self.wake_wire(*first as usize);
+            self.wake_pipe(*first as usize);
         }
     }
 
     /// A packet of `link` found no place on the wire that it shares: until it is through, each
     /// wire wakes for itself.
     #[cold]
-    pub(super) fn strayed(&mut self, link: usize) {
+    pub(super) fn overflowed_pipe(&mut self, link: usize) {
         let Some(c) = self
             .lane
-            .confluences
-            .of(self.links[link].onward.wire as usize)
+            .merge_points
+            .of(self.links[link].onward.pipe as usize)
         else {
             return;
         };
-        let confluence = &mut self.lane.confluences.all[c];
-        let parts = !confluence.has_parted();
-        confluence.strays += 1;
+        let merge_point = &mut self.lane.merge_points.all[c];
+        let parts = !merge_point.has_parted();
+        merge_point.overflow += 1;
         if parts {
             self.part(c);
         }
@@ -400,30 +400,30 @@ impl<S: EventSet> World<S> {
     /// From now on each wire of a confluence wakes for itself.
     #[cold]
     fn part(&mut self, c: usize) {
-        self.lane.confluences.all[c].wake = Time::MAX;
-        self.events.cancel(self.slots.confluences + c as u32);
-        for i in 0..self.lane.confluences.all[c].wires.len() {
-            self.wake_wire(self.lane.confluences.all[c].wires[i] as usize);
+        self.lane.merge_points.all[c].wake = Time::MAX;
+        self.events.cancel(self.slots.merge_points + c as u32);
+        for i in 0..self.lane.merge_points.all[c].pipes.len() {
+            self.wake_pipe(self.lane.merge_points.all[c].pipes[i] as usize);
         }
     }
 
     /// A packet left a wire that may be a link's own.
     #[inline]
-    fn stray_left(&mut self, wire: usize) {
-        if self.lane.confluences.all.is_empty() || wire >= self.links.len() {
+    fn overflow_left(&mut self, pipe: usize) {
+        if self.lane.merge_points.all.is_empty() || pipe >= self.links.len() {
             return;
         }
         let Some(c) = self
             .lane
-            .confluences
-            .of(self.links[wire].onward.wire as usize)
+            .merge_points
+            .of(self.links[pipe].onward.pipe as usize)
         else {
             return;
         };
-        let confluence = &mut self.lane.confluences.all[c];
-        confluence.strays -= 1;
-        if !confluence.has_parted() {
-            self.wake_confluence(c);
+        let merge_point = &mut self.lane.merge_points.all[c];
+        merge_point.overflow -= 1;
+        if !merge_point.has_parted() {
+            self.wake_merge_point(c);
         }
     }
 }
@@ -434,24 +434,24 @@ mod tests {
 
     #[test]
     fn batches_of_few_packets_are_not_worth_the_looks() {
-        let confluence = |wires| Confluence::new(0, vec![0; wires], Dur::ZERO);
-        let last = |wires, packets| {
-            let mut c = confluence(wires);
+        let merge_point = |pipes| MergePoint::new(0, vec![0; pipes], Dur::ZERO);
+        let last = |pipes, packets| {
+            let mut c = merge_point(pipes);
             let early = (1..TRIAL).any(|_| c.is_idle(packets));
             assert!(!early, "it takes a trial");
             c.is_idle(packets)
         };
         assert!(last(9, 1) && last(64, 7));
         assert!(!last(8, 1) && !last(64, 8));
-        let mut c = confluence(9);
+        let mut c = merge_point(9);
         c.apart = true;
         assert!(
             !(1..ALONE).any(|_| c.is_tried_again()),
             "it takes some time"
         );
-        c.strays = 1;
+        c.overflow = 1;
         assert!(!c.is_tried_again(), "a stray is on its way");
-        c.strays = 0;
+        c.overflow = 0;
         assert!(c.is_tried_again() && !c.has_parted());
     }
 }

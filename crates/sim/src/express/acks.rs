@@ -1,15 +1,16 @@
 //! Hosts that answer at once: what they do is worked out when a packet is sent on the link to them.
 //!
-//! A receiver that does not delay acknowledgments does nothing but to count what arrives and to answer
-//! it, and perhaps to send SYN-ACK again after a second. Where all that reaches a host comes over one
-//! link, and all that it sends is such answers, nothing else can come between: a packet is received
-//! when it is sent on that link, at the time of its arrival, and the acknowledgment sets out then. What
-//! arrives later than a SYN-ACK is due waits for its wake, and so does what is sent behind it; the same
-//! after an edge of the measured period, at which things are counted, and after a change of routes.
+//! A receiver that does not delay acknowledgments does nothing but to count what arrives and to
+//! answer it, and perhaps to send SYN-ACK again after a second. Where all that reaches a host comes
+//! over one link, and all that it sends is such answers, nothing else can come between: a packet is
+//! received when it is sent on that link, at the time of its arrival, and the acknowledgment sets
+//! out then. What arrives later than a SYN-ACK is due waits for its wake, and so does what is sent
+//! behind it; the same after an edge of the measured period, at which things are counted, and after
+//! a change of routes.
 //!
-//! A host with one sender and nothing else that sends is like that until the sender's next timer: an
-//! acknowledgment is heeded when it is sent on the link to the host, and what it lets go sets out then.
-//! It must not overtake what the sender is just sending, which may lead to it in no time.
+//! A host with one sender and nothing else that sends is like that until the sender's next timer:
+//! an acknowledgment is heeded when it is sent on the link to the host, and what it lets go sets
+//! out then. It must not overtake what the sender is just sending, which may lead to it in no time.
 
 use std::collections::VecDeque;
 
@@ -20,12 +21,12 @@ use crate::engine::World;
 use crate::flow::{Flow, Origin};
 use crate::tcp::{Connection, NO_SESSION};
 
-/// So many packets are received in a row at most: each may bring the next one onto its wire, and a run is to
-/// be stopped between wakes.
+/// So many packets are received in a row at most: each may bring the next one onto its wire, and a
+/// run is to be stopped between wakes.
 const MOST_AT_ONCE: usize = 1024;
 
-/// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new one
-/// mostly comes last, and the first ones are answered first.
+/// When receivers that have sent SYN-ACK send it again, with their connections, ascending: a new
+/// one mostly comes last, and the first ones are answered first.
 #[derive(Default)]
 pub(super) struct SynTimers(VecDeque<(Time, u32)>);
 
@@ -53,7 +54,7 @@ impl SynTimers {
 enum Sends {
     Nothing,
     /// Receivers that do not delay acknowledgments.
-    Answers,
+    Acks,
     /// One sender, of no session.
     Data,
     Others,
@@ -61,7 +62,7 @@ enum Sends {
 
 /// The nodes whose receivers answer at once, or with one sender, and which do nothing else. Senders
 /// do not where links fail.
-pub(super) fn answering(
+pub(super) fn acking_nodes(
     nodes: usize,
     flows: &[Flow],
     tcp: &[Connection],
@@ -73,10 +74,10 @@ pub(super) fn answering(
         let Some(from) = from else { continue };
         let sends = &mut sends[*from as usize];
         *sends = match (flow.origin, *sends) {
-            (Origin::Acknowledgments(c), Sends::Nothing | Sends::Answers)
+            (Origin::Acknowledgments(c), Sends::Nothing | Sends::Acks)
                 if tcp[c as usize].sender.config().delayed_ack.is_none() =>
             {
-                Sends::Answers
+                Sends::Acks
             }
             (Origin::Data(c), Sends::Nothing)
                 if tcp[c as usize].session == NO_SESSION && !fails =>
@@ -91,9 +92,9 @@ pub(super) fn answering(
 
 impl<S: EventSet> World<S> {
     /// Works out anew until when what arrives can be received ahead.
-    pub(super) fn find_answer_until(&mut self) {
+    pub(super) fn find_receive_until(&mut self) {
         let syn_timer = self.lane.syn_timers.first();
-        self.lane.answer_until = self.edges.next.min(self.lane.horizon).min(syn_timer);
+        self.lane.receive_until = self.edges.next.min(self.lane.lookahead_end).min(syn_timer);
     }
 
     /// The timer of a receiver may have moved from `before`.
@@ -102,20 +103,22 @@ impl<S: EventSet> World<S> {
         let at = self.tcp[c].receiver.syn_timeout();
         if at != before {
             self.lane.syn_timers.moved(c as u32, before, at);
-            self.find_answer_until();
+            self.find_receive_until();
         }
     }
 
-    /// What a packet of `flow` comes from, and its meter, if it is `due` at a host that answers at once
-    /// and can be received ahead: nothing that the host does or that is counted comes before.
+    /// What a packet of `flow` comes from, and its meter, if it is `due` at a host that answers at
+    /// once and can be received ahead: nothing that the host does or that is counted comes before.
     #[inline(always)]
-    fn answerable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
-        if due >= self.lane.answer_until {
+    fn receivable(&self, flow: u32, due: Time) -> Option<(Origin, u32)> {
+        if due >= self.lane.receive_until {
             return None;
         }
         let f = &self.flows[flow as usize];
         let can = match f.origin {
-            Origin::Acknowledgments(c) => !self.lane.pumps && self.can_heed(c as usize, due),
+            Origin::Acknowledgments(c) => {
+                !self.lane.sending && self.only_processes_acks_until(c as usize, due)
+            }
             _ => true,
         };
         can.then_some((f.origin, f.meter))
@@ -123,7 +126,7 @@ impl<S: EventSet> World<S> {
 
     /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
     #[inline(always)]
-    fn can_heed(&self, c: usize, due: Time) -> bool {
+    fn only_processes_acks_until(&self, c: usize, due: Time) -> bool {
         let connection = &self.tcp[c];
         // It may be woken before its timers, which move on.
         due < self.flows[connection.data as usize].wake || connection.sleeps_past(due)
@@ -138,42 +141,42 @@ impl<S: EventSet> World<S> {
         packet: &Packet,
         due: Time,
     ) -> bool {
-        if self.wires.first(link).is_some() {
+        if self.pipes.first(link).is_some() {
             return false;
         }
-        let Some((origin, meter)) = self.answerable(packet.flow, due) else {
+        let Some((origin, meter)) = self.receivable(packet.flow, due) else {
             return false;
         };
         self.count_ahead(due, tie, packet);
-        self.take_in(due, origin, meter, packet);
+        self.deliver(due, origin, meter, packet);
         true
     }
 
     /// A packet has arrived that could not be received before: those behind it perhaps can.
     #[inline]
-    pub(super) fn receive_rest(&mut self, wire: usize) {
-        if self.links.get(wire).is_some_and(|l| l.onward.answers) {
-            self.receive_waiting(wire);
+    pub(super) fn receive_rest(&mut self, pipe: usize) {
+        if self.links.get(pipe).is_some_and(|l| l.onward.acks_at_once) {
+            self.receive_waiting(pipe);
         }
     }
 
     #[cold]
-    fn receive_waiting(&mut self, wire: usize) {
+    fn receive_waiting(&mut self, pipe: usize) {
         for _ in 0..MOST_AT_ONCE {
-            let Some(first) = self.wires.first(wire).copied() else {
+            let Some(first) = self.pipes.first(pipe).copied() else {
                 break;
             };
-            let Some((origin, meter)) = self.answerable(first.flow, first.due) else {
+            let Some((origin, meter)) = self.receivable(first.flow, first.due) else {
                 break;
             };
-            self.wires.pop(wire);
+            self.pipes.pop(pipe);
             let packet = first.packet();
             self.count_ahead(first.due, first.tie, &packet);
-            self.take_in(first.due, origin, meter, &packet);
+            self.deliver(first.due, origin, meter, &packet);
         }
-        if self.wires.first(wire).is_none() {
-            self.events.cancel(self.slots.wires + wire as u32);
+        if self.pipes.first(pipe).is_none() {
+            self.events.cancel(self.slots.pipes + pipe as u32);
         }
-        self.wake_wire(wire);
+        self.wake_pipe(pipe);
     }
 }

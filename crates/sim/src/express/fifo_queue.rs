@@ -12,7 +12,7 @@ use crate::window::Window;
 
 /// The packets that wait at a [`FifoPort`](crate::port::FifoPort). Those of all ports lie together.
 #[repr(C, align(64))]
-pub(crate) struct Line {
+pub(crate) struct FifoQueue {
     // What needs to wait behind others as long touches two cache lines: this and the histogram.
     /// What waits no longer than this finds room, if it is as long as all that wait; zero if these
     /// differ.
@@ -43,7 +43,7 @@ pub(super) enum Beyond {
     Outage(Outage),
 }
 
-const _: () = assert!(size_of::<Line>() == 256 && offset_of!(Line, meter) + 72 <= 128);
+const _: () = assert!(size_of::<FifoQueue>() == 256 && offset_of!(FifoQueue, meter) + 72 <= 128);
 
 /// Failures of the link.
 pub(super) struct Outage {
@@ -67,7 +67,7 @@ pub(super) struct Aqm {
     pub(super) until: Time,
 }
 
-impl Line {
+impl FifoQueue {
     /// Its AQM.
     #[inline]
     pub(super) fn aqm(&mut self) -> Option<&mut Aqm> {
@@ -93,8 +93,8 @@ impl Line {
         }
     }
 
-    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait and
-    /// nobody has to be asked.
+    /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
+    /// and nobody has to be asked.
     #[inline(always)]
     pub(super) fn wait(&mut self, now: Time, start: Time, counting: bool) -> Option<()> {
         let wait = start.since(now);
@@ -156,7 +156,8 @@ impl Line {
         Some(self.fails()).filter(|at| *at < start)
     }
 
-    /// What queue management says to a packet behind such a backlog, the limit included. Sets its mark.
+    /// What queue management says to a packet behind such a backlog, the limit included. Sets its
+    /// mark.
     #[inline]
     pub(super) fn verdict(
         &mut self,
@@ -234,8 +235,8 @@ mod tests {
     use super::*;
 
     /// Room for two packets of 10 B, sent in 5 ps each.
-    fn line() -> Line {
-        let mut line = Line {
+    fn queue() -> FifoQueue {
+        let mut queue = FifoQueue {
             room: Dur::ZERO,
             wait: Dur::ZERO,
             waits: Waits::default(),
@@ -246,30 +247,30 @@ mod tests {
             beyond: None,
             latest: Time::ZERO,
         };
-        line.room = line.waiting.room();
-        line
+        queue.room = queue.waiting.room();
+        queue
     }
 
     /// A transmission of 5 ps ends in 1 to 5, after which those that wait begin, one each 5 ps.
     #[test]
     fn what_waits_shorter_than_the_room_gets_in() {
         let at = Time::from_ps;
-        let wait = |start| line().wait(at(100), at(start), true).is_some();
+        let wait = |start| queue().wait(at(100), at(start), true).is_some();
         assert!(!wait(100), "it need not wait");
         assert!(wait(101) && wait(105), "nothing waits");
         assert!(wait(106) && wait(110), "one waits");
         assert!(!wait(111), "two wait");
-        let met = |wait| line().waiting.met(Dur::from_ps(wait));
+        let met = |wait| queue().waiting.met(Dur::from_ps(wait));
         assert_eq!([1, 5, 6, 10, 11].map(met), [0, 0, 1, 1, 2]);
     }
 
     #[test]
     fn what_makes_no_sum_is_for_others() {
-        let mut line = line();
-        line.waits.sum = Dur::from_ps(u64::MAX - 7);
-        assert_eq!(line.wait(Time::ZERO, Time::from_ps(8), true), None);
-        assert_eq!(line.waits.packets, 0);
-        assert!(line.wait(Time::ZERO, Time::from_ps(7), true).is_some());
-        assert!(line.waits.sum >= Waits::MANY, "it is to be counted");
+        let mut queue = queue();
+        queue.waits.sum = Dur::from_ps(u64::MAX - 7);
+        assert_eq!(queue.wait(Time::ZERO, Time::from_ps(8), true), None);
+        assert_eq!(queue.waits.packets, 0);
+        assert!(queue.wait(Time::ZERO, Time::from_ps(7), true).is_some());
+        assert!(queue.waits.sum >= Waits::MANY, "it is to be counted");
     }
 }

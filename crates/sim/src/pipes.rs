@@ -10,7 +10,7 @@ use spillgate_core::{Cos, Dscp, Ecn, Labels, Packet, Time};
 use spillgate_events::{Key, Rank};
 
 /// Every link has a wire of its own, by its number; those that links share follow.
-pub(crate) struct Wires {
+pub(crate) struct Pipes {
     queues: Vec<VecDeque<InFlight>>,
 }
 
@@ -22,13 +22,13 @@ pub(crate) enum Placed {
     /// Behind others.
     Behind,
     /// On the wire of its link, `first` there or behind others.
-    Astray { first: bool },
+    Overflow { first: bool },
 }
 
 /// How far from the end of a shared wire a place is looked for.
 const SEARCH: usize = 128;
 
-impl Wires {
+impl Pipes {
     pub(crate) fn new(number: usize) -> Self {
         Self {
             queues: (0..number).map(|_| VecDeque::new()).collect(),
@@ -37,30 +37,30 @@ impl Wires {
 
     /// What arrives next.
     #[inline]
-    pub(crate) fn first(&self, wire: usize) -> Option<&InFlight> {
-        self.queues[wire].front()
+    pub(crate) fn first(&self, pipe: usize) -> Option<&InFlight> {
+        self.queues[pipe].front()
     }
 
     /// What arrives `ahead` packets after the next.
     #[inline]
-    pub(crate) fn get(&self, wire: usize, ahead: usize) -> Option<&InFlight> {
-        self.queues[wire].get(ahead)
+    pub(crate) fn get(&self, pipe: usize, ahead: usize) -> Option<&InFlight> {
+        self.queues[pipe].get(ahead)
     }
 
     /// Takes out what arrives next.
     #[inline]
-    pub(crate) fn pop(&mut self, wire: usize) -> Option<InFlight> {
-        self.queues[wire].pop_front()
+    pub(crate) fn pop(&mut self, pipe: usize) -> Option<InFlight> {
+        self.queues[pipe].pop_front()
     }
 
     /// Takes out everything.
-    pub(crate) fn take(&mut self, wire: usize) -> VecDeque<InFlight> {
-        std::mem::take(&mut self.queues[wire])
+    pub(crate) fn take(&mut self, pipe: usize) -> VecDeque<InFlight> {
+        std::mem::take(&mut self.queues[pipe])
     }
 
     /// Puts back what is left of what was [taken](Self::take).
-    pub(crate) fn put(&mut self, wire: usize, queue: VecDeque<InFlight>) {
-        self.queues[wire] = queue;
+    pub(crate) fn put(&mut self, pipe: usize, queue: VecDeque<InFlight>) {
+        self.queues[pipe] = queue;
     }
 
     /// Puts a packet of `link`, with the tie of that, on `wire`, or on its own one if it would have
@@ -68,13 +68,13 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
-        wire: usize,
+        pipe: usize,
         link: usize,
         due: Time,
         tie: u64,
         packet: &Packet,
     ) -> Placed {
-        let queue = &mut self.queues[wire];
+        let queue = &mut self.queues[pipe];
         // Each makes its own: one that others look at would be put together elsewhere and copied.
         let flight = || InFlight::new(due, tie, packet);
         match queue.back() {
@@ -86,15 +86,15 @@ impl Wires {
                 queue.push_back(flight());
                 Placed::Behind
             }
-            Some(_) => self.insert(wire, link, flight()),
+            Some(_) => self.insert(pipe, link, flight()),
         }
     }
 
     #[inline(never)]
-    fn insert(&mut self, wire: usize, link: usize, p: InFlight) -> Placed {
-        let queue = &mut self.queues[wire];
+    fn insert(&mut self, pipe: usize, link: usize, p: InFlight) -> Placed {
+        let queue = &mut self.queues[pipe];
         // Steps that double, then halves of the last one: most places are close to the end.
-        let lowest = match wire == link {
+        let lowest = match pipe == link {
             true => 0,
             false => queue.len().saturating_sub(SEARCH),
         };
@@ -116,7 +116,7 @@ impl Wires {
             }
             let own = &mut self.queues[link];
             own.push_back(p);
-            return Placed::Astray {
+            return Placed::Overflow {
                 first: own.len() == 1,
             };
         };

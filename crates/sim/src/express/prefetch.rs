@@ -3,15 +3,15 @@
 //! With thousands of flows nothing of a flow is in the cache when its packet comes, and to wait for
 //! memory takes longer than all the rest. The order of the packets on a wire is known, so each
 //! delivery begins to load what those behind it need. One load tells the address of the next: the
-//! closer a packet, the deeper the stage. Nothing here changes what is computed. Worlds that fit into
-//! the cache anyway do without.
+//! closer a packet, the deeper the stage. Nothing here changes what is computed. Worlds that fit
+//! into the cache anyway do without.
 
 use spillgate_core::prefetch;
 use spillgate_events::EventSet;
 
 use crate::engine::World;
 use crate::flow::Origin;
-use crate::wires::InFlight;
+use crate::pipes::InFlight;
 
 /// How many packets ahead a stage begins: the record itself, then what it names, and so on.
 const RECORD: usize = 10;
@@ -27,15 +27,16 @@ const CACHE: usize = 4 << 20;
 
 /// Whether the packets of so many flows over so many links will not find their state in the cache.
 pub(super) fn is_large(flows: usize, links: usize) -> bool {
-    // About half a kilobyte for an end of a connection with its meter, and for a link with its queue.
+    // About half a kilobyte for an end of a connection with its meter, and for a link with its
+    // queue.
     (flows + links) * 512 > CACHE
 }
 
 impl<S: EventSet> World<S> {
     /// Loads what the packets behind the one that leaves `wire` will touch.
     #[inline(never)]
-    pub(super) fn look_ahead(&self, wire: usize) {
-        let at = |stage| self.wires.get(wire, stage);
+    pub(super) fn prefetch_behind(&self, pipe: usize) {
+        let at = |stage| self.pipes.get(pipe, stage);
         if let Some(p) = at(RECORD) {
             prefetch(p);
         }
@@ -49,18 +50,18 @@ impl<S: EventSet> World<S> {
         }
         if let Some((c, data)) = at(ANSWER).and_then(|p| self.connection_at_end(p)) {
             let c = &self.tcp[c];
-            fetch(&self.flows, c.answer(data) as usize);
+            fetch(&self.flows, c.reverse_flow(data) as usize);
             if let Some(meter) = self.meters.get(c.data as usize).filter(|_| data) {
                 meter.delay.prefetch();
             }
         }
         if let Some((c, data)) = at(PATH).and_then(|p| self.connection_at_end(p)) {
-            let answer = &self.flows[self.tcp[c].answer(data) as usize];
-            fetch(&self.meters, answer.meter as usize);
+            let reverse = &self.flows[self.tcp[c].reverse_flow(data) as usize];
+            fetch(&self.meters, reverse.meter as usize);
         }
         if let Some((c, data)) = at(LINK).and_then(|p| self.connection_at_end(p)) {
-            let answer = &self.flows[self.tcp[c].answer(data) as usize];
-            self.load_link(answer.first as usize);
+            let reverse = &self.flows[self.tcp[c].reverse_flow(data) as usize];
+            self.load_link(reverse.first as usize);
         }
     }
 
@@ -89,7 +90,7 @@ impl<S: EventSet> World<S> {
     #[inline]
     fn load_link(&self, link: usize) {
         if let Some(link) = self.links.get(link) {
-            prefetch(&link.straight);
+            prefetch(&link.uncontended);
         }
     }
 

@@ -1,4 +1,4 @@
-//! A port that takes what comes over several wires in batches gives the same run as one that takes
+//! A port that takes what comes over several pipes in batches gives the same run as one that takes
 //! packet by packet, as it does while it is observed.
 
 mod common;
@@ -16,7 +16,7 @@ struct Host {
     traffic: String,
 }
 
-/// Links of hosts to one router share wires by delay; behind it is a bottleneck with a policy.
+/// Links of hosts to one router share pipes by delay; behind it is a bottleneck with a policy.
 fn scenario(hosts: &[Host], policy: &str, acks: bool) -> String {
     let mut yaml = "schema_version: 1\ntopology:\n  nodes: [r, q, d".to_owned();
     for i in 0..hosts.len() {
@@ -90,7 +90,7 @@ fn assert_all_ways_agree(yaml: &str) {
     }
 }
 
-/// Sources of one period, so that packets of several wires arrive at one instant.
+/// Sources of one period, so that packets of several pipes arrive at one instant.
 #[test]
 fn arrivals_of_one_instant_keep_their_order() {
     let host = |delay_us| Host {
@@ -113,9 +113,9 @@ fn where_hardly_any_meet_packets_come_one_by_one() {
 }
 
 /// A burst of 400 packets at the link of one host: what others with the same delay send meanwhile
-/// is due long before its end, further ahead than a place on the wire is looked for.
+/// is due long before its end, further ahead than a place on the pipe is looked for.
 #[test]
-fn packets_that_go_astray_arrive_in_order() {
+fn packets_that_overflow_a_shared_pipe_arrive_in_order() {
     let bursty = Host {
         delay_us: 1000,
         traffic: "source: {on-off: {peak: 90 Mb/s, packet: 500 B, on: 20 ms, off: 150 ms}}"
@@ -152,7 +152,7 @@ fn host() -> impl Strategy<Value = Host> {
 }
 
 /// The way back of a connection leads over the port where ways meet, so that what is taken there sends
-/// something to it: onto a wire of its own, onto the wire that it came over, far ahead of others, and
+/// something to it: onto a pipe of its own, onto the pipe that it came over, far ahead of others, and
 /// where a link fails.
 #[test]
 fn answers_that_come_back_to_where_ways_meet() {

@@ -1,4 +1,4 @@
-//! Who sends, and what is counted of it, at time 0.
+//! The flows of a world at time 0, with their sources, connections and sessions.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,18 +18,19 @@ use crate::tcp::Connection;
 use crate::transfers::Transfers;
 use crate::window::Window;
 
-/// Who sends, in the making.
-pub(crate) struct Cast<'a> {
+/// Builds the flows of a world and everything that sends.
+pub(crate) struct FlowsBuilder<'a> {
     pub(crate) plan: &'a WorldPlan,
     pub(crate) seed: u64,
     pub(crate) run: u32,
     pub(crate) window: Window,
-    /// Which conversations of a hashing queue share a bucket is an accident of addresses and of
-    /// the router's hash function. Each run has another, so that intervals cover that luck.
+    /// Mixed into the hashes of flows. Which flows share a bucket of a hashing queue depends on
+    /// addresses and on the hash function of the router; each run has another salt, so that
+    /// intervals cover this.
     pub(crate) salt: u64,
     pub(crate) flows: Table<Flow>,
     pub(crate) keys: Vec<FlowKey>,
-    /// Hashed names of the flows, up to the last that is ever woken.
+    /// Hashed names of the flows, up to the last one that is ever woken.
     pub(crate) names: Vec<u64>,
     pub(crate) sources: Vec<OpenLoop>,
     pub(crate) replays: Vec<Capture>,
@@ -39,14 +40,14 @@ pub(crate) struct Cast<'a> {
     pub(crate) transfers: Table<Transfers>,
 }
 
-/// Which way a flow goes.
+/// The direction of a flow's packets, seen from the flow of the plan.
 #[derive(Clone, Copy)]
-enum Way {
-    There,
-    Back,
+enum Direction {
+    Forward,
+    Reverse,
 }
 
-impl<'a> Cast<'a> {
+impl<'a> FlowsBuilder<'a> {
     pub(crate) fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
         let room = |f: &FlowPlan| match &f.traffic {
             Traffic::Source(_) => 1,
@@ -56,7 +57,7 @@ impl<'a> Cast<'a> {
         };
         let flows = plan.flows.iter().map(room).sum();
         let closed_loop = |f: &&FlowPlan| f.traffic.is_closed_loop();
-        let answered = plan.flows.iter().filter(closed_loop).count();
+        let closed_loops = plan.flows.iter().filter(closed_loop).count();
         let ends = |f: &FlowPlan| match &f.traffic {
             Traffic::Tcp { .. } => 1,
             Traffic::Sessions(s) => s.connections(),
@@ -77,18 +78,18 @@ impl<'a> Cast<'a> {
             tcp: Table::with_capacity(connections),
             workloads: Vec::new(),
             sessions: Vec::new(),
-            transfers: Table::with_capacity(answered),
+            transfers: Table::with_capacity(closed_loops),
         }
     }
 
-    /// The flows of the plan first, then what their connections need.
+    /// Adds the flows of the plan, then the flows of their connections.
     pub(crate) fn fill(&mut self, paths: &Paths) {
         let plan = self.plan;
         let times_bits = histogram_bits(plan.flows.len());
         let mut before = Time::ZERO;
         for (i, f) in (0_u32..).zip(&plan.flows) {
             let name = format!("flows/{}", f.name);
-            // Flows that start together may stay in step for ever.
+            // Flows that start together may stay in phase for the whole run.
             let mut rng = Rng::named(self.seed, self.run, &name, "start");
             let life = &*f.lifetime;
             let spread = Dur::from_secs_f64(rng.f64() * life.start_spread.as_secs_f64());
@@ -142,14 +143,14 @@ impl<'a> Cast<'a> {
                     _ => Transfers::many(times_bits),
                 });
             }
-            self.flow(i, Way::There, origin, paths, name);
+            self.flow(i, Direction::Forward, origin, paths, name);
         }
         for c in 0..self.tcp.len() {
             let name = &plan.flows[self.tcp[c].data as usize].name;
             let name = format!("flows/{name}/ack");
             let origin = Origin::Acknowledgments(c as u32);
             self.tcp[c].acknowledgments =
-                self.flow(self.tcp[c].data, Way::Back, origin, paths, name);
+                self.flow(self.tcp[c].data, Direction::Reverse, origin, paths, name);
         }
         for w in 0..self.workloads.len() {
             self.places(w, paths);
@@ -157,7 +158,8 @@ impl<'a> Cast<'a> {
         for r in 0..self.replays.len() {
             self.replayed(r, paths);
         }
-        // Those without a wake need no slot. Of many connections that acknowledge at once they are half.
+        // Flows at the end that never wake need no slot. If receivers acknowledge at once, half of
+        // the flows are such.
         let last = self.flows.iter().rposition(|f| self.has_wake(f));
         self.names.truncate(last.map_or(0, |i| i + 1));
     }
@@ -171,7 +173,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// Whether no flow before has this capture.
+    /// Whether no earlier flow replays this capture.
     fn is_new(&self, replay: &Arc<ReplayPlan>) -> bool {
         let last = self.replays.last().map(|c| c.flow as usize);
         !last.is_some_and(|i| match &self.plan.flows[i].traffic {
@@ -180,7 +182,7 @@ impl<'a> Cast<'a> {
         })
     }
 
-    /// The flows of a capture's packets.
+    /// Adds the flows of a capture's packets.
     fn replayed(&mut self, r: usize, paths: &Paths) {
         let leader = self.replays[r].flow;
         let plan = self.plan;
@@ -193,7 +195,7 @@ impl<'a> Cast<'a> {
             let name = format!("flows/{name}/{k}");
             let number = self.flow(
                 leader + entry.group,
-                Way::There,
+                Direction::Forward,
                 Origin::Replayed,
                 paths,
                 name,
@@ -206,24 +208,31 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// Adds a flow that belongs to flow `of` of the plan; its number.
-    fn flow(&mut self, of: u32, way: Way, origin: Origin, paths: &Paths, name: String) -> u32 {
+    /// Adds a flow that belongs to flow `of` of the plan, and returns its number.
+    fn flow(
+        &mut self,
+        of: u32,
+        direction: Direction,
+        origin: Origin,
+        paths: &Paths,
+        name: String,
+    ) -> u32 {
         let f = &self.plan.flows[of as usize];
-        let (key, route) = match way {
-            Way::There => (f.key, f.route),
-            Way::Back => (f.key.reversed(), f.back.unwrap_or(f.route)),
+        let (key, route) = match direction {
+            Direction::Forward => (f.key, f.route),
+            Direction::Reverse => (f.key.reversed(), f.back.unwrap_or(f.route)),
         };
-        let answers = matches!(origin, Origin::Acknowledgments(_));
+        let is_acks = matches!(origin, Origin::Acknowledgments(_));
         let begin = paths.begin(route);
         self.flows.push(Flow {
             origin,
-            meter: if answers { NO_METER } else { of },
+            meter: if is_acks { NO_METER } else { of },
             begin,
             first: paths.hops[begin as usize],
             hash: (mix(u64::from(key.hash()) ^ self.salt) >> 32) as u32,
             seq: 0,
             dscp: f.dscp,
-            ecn: if answers { Ecn::NotEct } else { f.ecn },
+            ecn: if is_acks { Ecn::NotEct } else { f.ecn },
             wake: Time::MAX,
         });
         self.keys.push(key);
@@ -231,35 +240,37 @@ impl<'a> Cast<'a> {
         self.flows.len() as u32 - 1
     }
 
-    /// The places of a workload's sessions.
+    /// Adds the places of a workload's sessions.
     fn places(&mut self, w: usize, paths: &Paths) {
         let of = self.workloads[w].flow;
         let plan = Arc::clone(&self.workloads[w].plan);
         self.workloads[w].hash = self.flows[of as usize].hash;
         let name = format!("flows/{}", self.plan.flows[of as usize].name);
-        let answered = matches!(plan.session, SessionSpec::RequestResponse(_));
-        // What answers goes over the connection that is open already.
+        let has_response = matches!(plan.session, SessionSpec::RequestResponse(_));
+        // The response uses the connection that is already open.
         let open = Arc::new(TcpConfig {
             handshake: false,
             ..(*plan.config).clone()
         });
         for k in 0..plan.active {
             let place = self.sessions.len() as u32;
-            let mut half = |config: &Arc<TcpConfig>, there: Way, back: Way, part: &str| {
-                let c = self.tcp.len() as u32;
-                let mut connection = Connection::vacant(config, place);
-                connection.transfers = self.workloads[w].transfers;
-                let named = |what: &str| format!("{name}/{k}/{part}{what}");
-                let jitter = Rng::named(self.seed, self.run, &named("data"), "jitter");
-                connection.sender.set_jitter(jitter);
-                connection.data = self.flow(of, there, Origin::Data(c), paths, named("data"));
-                connection.acknowledgments =
-                    self.flow(of, back, Origin::Acknowledgments(c), paths, named("ack"));
-                self.tcp.push(connection);
-                c
-            };
-            let forward = half(&plan.config, Way::There, Way::Back, "");
-            let back = answered.then(|| half(&open, Way::Back, Way::There, "back-"));
+            let mut half =
+                |config: &Arc<TcpConfig>, data: Direction, acks: Direction, part: &str| {
+                    let c = self.tcp.len() as u32;
+                    let mut connection = Connection::vacant(config, place);
+                    connection.transfers = self.workloads[w].transfers;
+                    let named = |what: &str| format!("{name}/{k}/{part}{what}");
+                    let jitter = Rng::named(self.seed, self.run, &named("data"), "jitter");
+                    connection.sender.set_jitter(jitter);
+                    connection.data = self.flow(of, data, Origin::Data(c), paths, named("data"));
+                    connection.acknowledgments =
+                        self.flow(of, acks, Origin::Acknowledgments(c), paths, named("ack"));
+                    self.tcp.push(connection);
+                    c
+                };
+            let forward = half(&plan.config, Direction::Forward, Direction::Reverse, "");
+            let back =
+                has_response.then(|| half(&open, Direction::Reverse, Direction::Forward, "back-"));
             self.workloads[w].free.push(Reverse(place));
             self.sessions.push(Session::vacant(w as u32, forward, back));
         }

@@ -2,11 +2,11 @@
 
 use spillgate_core::{Dur, Time};
 
-/// What a packet needs that is as long as the one before and need not wait: nearly all of them, where
-/// links are fast. It lies in the first cache line of its link, and what it counts is counted once
-/// for all that are alike.
+/// What a packet needs that is as long as the one before and need not wait: nearly all of them,
+/// where links are fast. It lies in the first cache line of its link, and what it counts is counted
+/// once for all that are alike.
 #[derive(Clone, Copy)]
-pub(crate) struct Straight {
+pub(crate) struct Uncontended {
     /// When the server is free.
     pub(super) free_at: Time,
     /// What is sent before that goes straight through; [`Time::ZERO`] if nothing does.
@@ -21,7 +21,7 @@ pub(crate) struct Straight {
     managed: bool,
 }
 
-impl Straight {
+impl Uncontended {
     /// That of a free server, which needs `tx` for a packet without a byte, perhaps behind queue
     /// management; nothing goes through.
     pub(crate) fn closed(tx: Dur, managed: bool) -> Self {
@@ -35,7 +35,8 @@ impl Straight {
         }
     }
 
-    /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission ends.
+    /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission
+    /// ends.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
         let end = now + self.tx;
@@ -77,8 +78,8 @@ impl Straight {
         self.until = until;
     }
 
-    /// How many packets have passed that are not counted yet, the length of their IP packets, and how
-    /// long the link took to send each.
+    /// How many packets have passed that are not counted yet, the length of their IP packets, and
+    /// how long the link took to send each.
     pub(super) fn passed(&self) -> (u32, u16, Dur) {
         (self.passed, self.l3_len, self.tx)
     }
@@ -94,8 +95,8 @@ impl Straight {
         self.passed = 0;
     }
 
-    /// How long the link takes to send a packet of this length, if it is that of the last one and there
-    /// is nothing to be counted first.
+    /// How long the link takes to send a packet of this length, if it is that of the last one and
+    /// there is nothing to be counted first.
     #[inline]
     pub(crate) fn tx_time(&self, l3_len: u16) -> Option<Dur> {
         (l3_len == self.l3_len && self.passed < u32::MAX).then_some(self.tx)
@@ -109,29 +110,29 @@ mod tests {
     #[test]
     fn it_passes_what_is_alike_and_need_not_wait() {
         let at = Time::from_ps;
-        let mut straight = Straight::closed(Dur::from_ps(1), false);
-        assert_eq!(straight.pass(at(0), 0), None, "it is closed");
-        straight.tune(100, Dur::from_ps(10));
-        straight.open_until(at(50));
-        assert_eq!(straight.pass(at(5), 100), Some(at(15)));
-        assert_eq!(straight.pass(at(14), 100), None, "it must wait");
-        assert_eq!(straight.pass(at(15), 101), None, "it is longer");
-        assert_eq!(straight.pass(at(15), 100), Some(at(25)));
-        assert_eq!(straight.pass(at(40), 100), None, "it is sent until 50");
-        assert_eq!(straight.passed(), (2, 100, Dur::from_ps(10)));
+        let mut uncontended = Uncontended::closed(Dur::from_ps(1), false);
+        assert_eq!(uncontended.pass(at(0), 0), None, "it is closed");
+        uncontended.tune(100, Dur::from_ps(10));
+        uncontended.open_until(at(50));
+        assert_eq!(uncontended.pass(at(5), 100), Some(at(15)));
+        assert_eq!(uncontended.pass(at(14), 100), None, "it must wait");
+        assert_eq!(uncontended.pass(at(15), 101), None, "it is longer");
+        assert_eq!(uncontended.pass(at(15), 100), Some(at(25)));
+        assert_eq!(uncontended.pass(at(40), 100), None, "it is sent until 50");
+        assert_eq!(uncontended.passed(), (2, 100, Dur::from_ps(10)));
     }
 
     #[test]
     fn it_has_itself_counted_before_it_overflows() {
-        let mut straight = Straight::closed(Dur::ZERO, false);
-        straight.tune(100, Dur::from_ps(10));
-        straight.open_until(Time::MAX);
-        straight.passed = u32::MAX;
-        assert_eq!(straight.pass(Time::ZERO, 100), None);
-        assert_eq!(straight.free_at, Time::ZERO);
-        assert_eq!(straight.tx_time(100), None);
-        straight.counted();
-        assert_eq!(straight.tx_time(100), Some(Dur::from_ps(10)));
-        assert!(straight.pass(Time::ZERO, 100).is_some());
+        let mut uncontended = Uncontended::closed(Dur::ZERO, false);
+        uncontended.tune(100, Dur::from_ps(10));
+        uncontended.open_until(Time::MAX);
+        uncontended.passed = u32::MAX;
+        assert_eq!(uncontended.pass(Time::ZERO, 100), None);
+        assert_eq!(uncontended.free_at, Time::ZERO);
+        assert_eq!(uncontended.tx_time(100), None);
+        uncontended.counted();
+        assert_eq!(uncontended.tx_time(100), Some(Dur::from_ps(10)));
+        assert!(uncontended.pass(Time::ZERO, 100).is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use spillgate_core::Dur;
 
 use crate::engine::Paths;
-use crate::link::{Link, Then};
+use crate::link::{Ahead, Link};
 use crate::port::Port;
 
 impl Paths {
@@ -16,7 +16,7 @@ impl Paths {
             let Some(link) = link else { continue };
             let next = match to.map(|to| (to, feeders[to as usize])) {
                 Some((_, Feeder::Link(_))) => continue,
-                Some((to, _)) if links[to as usize].is_computed() => Next::Port(to),
+                Some((to, _)) if links[to as usize].knows_departures() => Next::Port(to),
                 _ => Next::Elsewhere,
             };
             let known = &mut nexts[link as usize];
@@ -25,8 +25,8 @@ impl Paths {
         nexts
     }
 
-    /// Packets for a solo port, which may be held up on the link before it, keep apart from those that a wire brings to
-    /// one other port in batches.
+    /// Packets for a solo port, which may be held up on the link before it, keep apart from those
+    /// that a wire brings to one other port in batches.
     pub(super) fn keep_apart(&self, feeders: &[Feeder], nexts: &mut [Next]) {
         for (link, to) in self.steps() {
             let (Some(link), Some(to)) = (link, to) else {
@@ -39,27 +39,27 @@ impl Paths {
         }
     }
 
-    /// What can be done with the packets on each link before they are at its far end, where links do
-    /// not fail.
-    pub(super) fn aheads(&self, links: &[Link]) -> Vec<Then> {
+    /// What can be done with the packets on each link before they are at its far end, where links
+    /// do not fail.
+    pub(super) fn aheads(&self, links: &[Link]) -> Vec<Ahead> {
         let mut found = vec![None; links.len()];
         for (link, to) in self.steps() {
             let Some(link) = link else { continue };
-            let then = match to {
-                Some(to) if links[to as usize].onward.solo => Then::Port(to),
-                _ => Then::Wait,
+            let ahead = match to {
+                Some(to) if links[to as usize].onward.single_feeder => Ahead::Offer(to),
+                _ => Ahead::Nothing,
             };
-            let known = found[link as usize].get_or_insert(then);
-            if *known != then {
-                *known = Then::Look;
+            let known = found[link as usize].get_or_insert(ahead);
+            if *known != ahead {
+                *known = Ahead::PerPacket;
             }
         }
-        let then = |(found, link): (Option<Then>, &Link)| match found {
-            _ if link.onward.answers => Then::Receive,
-            None => Then::Wait,
-            Some(then) => then,
+        let ahead = |(found, link): (Option<Ahead>, &Link)| match found {
+            _ if link.onward.acks_at_once => Ahead::Receive,
+            None => Ahead::Nothing,
+            Some(ahead) => ahead,
         };
-        found.into_iter().zip(links).map(then).collect()
+        found.into_iter().zip(links).map(ahead).collect()
     }
 
     /// Where the packets of each link come from; for ports whose departures are not computed, and
@@ -135,9 +135,13 @@ impl Feeder {
 /// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
 /// behind one link. Every link keeps a wire of its own number for what does not fit in there; those
 /// whose packets are mostly received before they arrive have no other.
-pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
+pub(super) fn share_pipes(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();
-    for (i, l) in links.iter().enumerate().filter(|(_, l)| !l.onward.answers) {
+    for (i, l) in links
+        .iter()
+        .enumerate()
+        .filter(|(_, l)| !l.onward.acks_at_once)
+    {
         let (from, delay) = match feeders[i] {
             Feeder::None => continue,
             Feeder::Hosts => (Feeder::Hosts, l.onward.delay),
@@ -159,12 +163,12 @@ pub(super) fn share_wires(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]
             .or_default()
             .push(i);
     }
-    let mut wires = links.len();
+    let mut pipes = links.len();
     for members in groups.into_values() {
         for i in members {
-            links[i].onward.wire = wires as u32;
+            links[i].onward.pipe = pipes as u32;
         }
-        wires += 1;
+        pipes += 1;
     }
-    wires
+    pipes
 }
