@@ -254,8 +254,8 @@ pub fn parse_packets(text: &str) -> Result<u32, UnitError> {
 /// Parses a percentage in 0..=100 as a fraction in 0..=1.
 pub fn parse_percent(text: &str) -> Result<f64, UnitError> {
     const HINT: &str = "write a percentage from 0 % to 100 %, such as 35 %";
-    let f = scaled(text, &[("%", 0.01), ("percent", 0.01)], HINT)?;
-    // 100 * 0.01 is exactly 1.0 in binary64.
+    // Divided, which rounds once: 0.01 is not exact, and 35 * 0.01 is not 0.35.
+    let f = scaled(text, &[("%", 1.0), ("percent", 1.0)], HINT)? / 100.0;
     if f > 1.0 {
         return Err(error(text, "it is above 100 %", HINT));
     }

@@ -58,9 +58,9 @@ mod show;
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
     Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
-    PlatformFacts, PolicyTree, QueueFacts, Spot, Understood, WredThresholds, Written, WrittenClass,
-    WrittenInterface, WrittenLine, WrittenPolicy, counted, interface_bandwidth, interface_name,
-    platform_by_name, platforms, protocol_name,
+    PlatformFacts, PolicyTree, QueueFacts, Understood, WredThresholds, Written, WrittenInterface,
+    WrittenLine, counted, interface_bandwidth, interface_name, platform_by_name, platforms,
+    protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;
 pub use show::{is_show_output, offered};

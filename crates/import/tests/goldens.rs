@@ -95,7 +95,7 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
     let mut out = String::new();
     writeln!(out, "{counts:?}\n\npolicies").unwrap();
     for (name, spec) in &imported.policies {
-        let line = imported.policy_lines[name];
+        let line = imported.places[name].spot.line;
         writeln!(out, "  {name} (line {line}): {{").unwrap();
         let mut value = serde_json::to_value(spec).unwrap();
         leave_out_defaults(&mut value);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_import::{IosImporter, Spot as Place, Written};
+use spillgate_import::{IosImporter, Written};
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
+use spillgate_scenario::import::Spot as Place;
 use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
@@ -192,33 +193,14 @@ pub(crate) fn at(file: &str, rule: &'static Rule, place: Place, message: String)
 
 /// The place of a key, or the nearest above it.
 fn place(written: &Written, spot: &Spot) -> Place {
-    let Some(policy) = written.policies.get(&spot.policy) else {
-        return interface_default(written, &spot.policy);
+    let Some(policy) = written.imported.places.get(&spot.policy) else {
+        return Place::default();
     };
-    let Some(class) = spot.class.and_then(|i| policy.classes.get(i)) else {
-        return policy.spot;
-    };
-    // What shadows and is shadowed is the order of the classes: the policy's line is meant.
-    if spot.key == "match" {
-        return class.spot;
-    }
-    let mut key = spot.key.as_str();
-    while !key.is_empty() {
-        if let Some(place) = class.keys.get(key) {
-            return *place;
-        }
-        key = key.rsplit_once('.').map_or("", |(above, _)| above);
-    }
-    class.spot
-}
-
-/// The policy that an interface's own queueing commands became.
-fn interface_default(written: &Written, policy: &str) -> Place {
-    let line = written.imported.policy_lines.get(policy);
-    Place {
-        line: line.copied().unwrap_or(0),
-        column: 1,
-        width: 0,
+    match spot.class.and_then(|i| policy.classes.get(i)) {
+        None => policy.spot,
+        // What shadows and is shadowed is the order of the classes: the line in the policy is meant.
+        Some(class) if spot.key == "match" => class.spot,
+        Some(class) => class.nearest(&spot.key),
     }
 }
 
@@ -232,7 +214,8 @@ fn unused(file: &str, written: &Written, found: &mut Vec<Finding>) {
             found.push(at(file, rule, d.spot, message));
         }
     }
-    for (name, p) in written.policies.iter().filter(|(_, p)| !p.used) {
+    let unused = written.policies.iter().filter(|(_, used)| !**used);
+    for (name, p) in unused.filter_map(|(name, _)| written.imported.places.get_key_value(name)) {
         let message = format!("no interface and no class uses policy-map `{name}`");
         found.push(at(file, &POLICY_UNUSED, p.spot, message));
     }

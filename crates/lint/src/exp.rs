@@ -58,7 +58,7 @@ fn blind(
     interface: &str,
     found: &mut Vec<Finding>,
 ) {
-    let places = written.policies.get(policy);
+    let places = written.imported.places.get(policy);
     for (i, class) in spec.classes.iter().enumerate() {
         // By what is in no header packets with labels are told apart, too.
         let Some(m) = class.matching.as_ref().filter(|m| !m.looks_at_marks()) else {
@@ -115,7 +115,7 @@ fn shared(written: &Written) -> Vec<String> {
         let DisciplineSpec::ClassBased(spec) = spec else {
             continue;
         };
-        if !written.policies.get(name).is_some_and(|p| p.used) {
+        if written.policies.get(name) != Some(&true) {
             continue;
         }
         let mut taken = 0_u64;

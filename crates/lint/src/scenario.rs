@@ -1,26 +1,20 @@
 //! Rules on scenarios: policies with the rates of their links and the traffic that crosses them.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use spillgate_core::Rate;
-use spillgate_import::{IosImporter, Written};
+use spillgate_import::IosImporter;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::schema::SlaMetric;
 use spillgate_scenario::survey::{Surveyed, survey};
-use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options, Platform};
+use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};
 
 use crate::registry::{EXP_UNSET, NEVER_MATCHED, POLICY_UNUSED};
 use crate::traffic::{self, Load};
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, cfg, finish, lossy, mtu};
-
-/// A configuration that the scenario refers to.
-struct Config {
-    file: String,
-    written: Written,
-}
 
 /// Checks a scenario with the configurations that it refers to.
 ///
@@ -35,7 +29,7 @@ pub fn scenario(
     selection.check()?;
     let surveyed = survey(path, files, &IosImporter::default(), options)?;
     let mut texts = vec![(path.display().to_string(), read(files, path))];
-    let configs = configs(&surveyed, files, &mut texts);
+    texts.extend(configs(&surveyed, files));
     let mut found = cfg::of_reader(surveyed.warnings.clone());
     found.extend(cfg::of_lines(&surveyed.plan.unmodelled));
     let objectives = objectives(&surveyed.plan);
@@ -87,7 +81,7 @@ pub fn scenario(
             if all.iter().any(Option::is_none) || links.len() > all.len() {
                 any_class(policy, &variant.policies, 0, &mut reached);
             }
-            found.extend(hits.into_iter().map(|h| placed(&surveyed, &configs, i, h)));
+            found.extend(hits.into_iter().map(|h| placed(&surveyed, i, h)));
         }
         let inputs = plan.world.links.iter().filter_map(|l| l.input.as_ref());
         used.extend(inputs.map(|i| i.policy.clone()));
@@ -115,7 +109,7 @@ pub fn scenario(
             },
             message: format!("no flow of the scenario belongs to class {}", c.name),
         };
-        let finding = placed(&surveyed, &configs, variant, hit);
+        let finding = placed(&surveyed, variant, hit);
         // A class that an earlier one shadows has no flows for that reason.
         let shadowed =
             |f: &Finding| f.id == "SG-C001" && (&f.file, f.line) == (&finding.file, finding.line);
@@ -136,30 +130,13 @@ fn read(files: &dyn Files, path: &Path) -> String {
     files.read(path).map(|b| lossy(&b)).unwrap_or_default()
 }
 
-/// Reads the places of all configurations.
-fn configs(
-    surveyed: &Surveyed,
-    files: &dyn Files,
-    texts: &mut Vec<(String, String)>,
-) -> Vec<Config> {
-    let mut configs: Vec<Config> = Vec::new();
-    let all = surveyed.variants.iter().flat_map(|v| &v.configs);
-    let mut seen: Vec<(&Path, Platform)> = Vec::new();
-    for (path, platform) in all {
-        if seen.contains(&(path, *platform)) {
-            continue;
-        }
-        seen.push((path, *platform));
-        let Ok(bytes) = files.read(path) else {
-            continue;
-        };
-        let file = path.display().to_string();
-        if let Ok(written) = IosImporter::default().written(&file, &bytes, *platform) {
-            texts.push((file.clone(), lossy(&bytes)));
-            configs.push(Config { file, written });
-        }
-    }
-    configs
+/// The texts of all configurations.
+fn configs(surveyed: &Surveyed, files: &dyn Files) -> Vec<(String, String)> {
+    let mut paths: Vec<_> = surveyed.variants.iter().flat_map(|v| &v.configs).collect();
+    let mut seen = BTreeSet::new();
+    paths.retain(|p| seen.insert(*p));
+    let text = |path: &PathBuf| (path.display().to_string(), read(files, path));
+    paths.into_iter().map(text).collect()
 }
 
 /// Links by the policy and the rate that they have.
@@ -230,18 +207,13 @@ fn objectives(plan: &Plan) -> BTreeMap<String, (f64, String)> {
 }
 
 /// A finding at its place in the scenario or in a configuration.
-fn placed(surveyed: &Surveyed, configs: &[Config], variant: usize, hit: Hit) -> Finding {
+fn placed(surveyed: &Surveyed, variant: usize, hit: Hit) -> Finding {
     let spot = &hit.spot;
-    if !surveyed.is_inline(variant, &spot.policy) {
-        let config = configs
-            .iter()
-            .find(|c| c.written.imported.policies.contains_key(&spot.policy));
-        if let Some(config) = config {
-            return cfg::placed(&config.file, &config.written, hit);
-        }
-    }
+    // What a class of a configuration matches stands elsewhere; its line in the policy is meant.
+    let elsewhere = spot.key == "match" && !surveyed.is_inline(variant, &spot.policy);
+    let key = if elsewhere { "" } else { &spot.key };
     let d = Diagnostic::warning(hit.rule.id, hit.message);
-    let d = surveyed.place(variant, &spot.policy, spot.class, &spot.key, d);
+    let d = surveyed.place(variant, &spot.policy, spot.class, key, d);
     Finding::new(hit.rule, d)
 }
 

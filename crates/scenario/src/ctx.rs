@@ -195,6 +195,11 @@ impl<'a> Ctx<'a> {
         result
     }
 
+    /// The number of the text of a file that was read.
+    pub(crate) fn text_of(&self, file: &str) -> Option<u32> {
+        self.read.get(file)?.as_ref().map(|f| f.text)
+    }
+
     /// Finds a capture that the scenario refers to at `path` below `root`, once.
     pub(crate) fn capture(&mut self, file: &str, root: &Node, path: &[Step]) -> Option<Capture> {
         if let Some(known) = self.captures.get(file) {

@@ -136,8 +136,51 @@ pub struct Imported {
     /// The classes, by the names that they have in policies, one of whose criteria is enough
     /// (`match-any`), also where they have one only.
     pub match_any: BTreeSet<String>,
-    /// Line where each policy was defined, from 1.
-    pub policy_lines: BTreeMap<String, u32>,
+    /// Where each policy stands.
+    pub places: BTreeMap<String, PolicyPlaces>,
+}
+
+/// A place in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// Length in characters of what is meant; 0 if unknown.
+    pub width: u32,
+}
+
+/// Where a policy stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyPlaces {
+    /// Where it begins.
+    pub spot: Spot,
+    /// Its classes in the order of [`spillgate_queueing::spec::ClassBasedSpec::classes`].
+    pub classes: Vec<ClassPlaces>,
+}
+
+/// Where a class of a policy stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassPlaces {
+    /// Its `class` line.
+    pub spot: Spot,
+    /// Where its commands stand, by the key of a scenario that means the same.
+    pub keys: BTreeMap<String, Spot>,
+}
+
+impl ClassPlaces {
+    /// Where a key stands, such as `aqm.wred.dscp`: its own place, or the nearest above it.
+    pub fn nearest(&self, key: &str) -> Spot {
+        let mut key = key;
+        while !key.is_empty() {
+            if let Some(spot) = self.keys.get(key) {
+                return *spot;
+            }
+            key = key.rsplit_once('.').map_or("", |(above, _)| above);
+        }
+        self.spot
+    }
 }
 
 /// An interface of a router configuration.

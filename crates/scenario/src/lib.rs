@@ -41,6 +41,7 @@ mod scalar;
 pub mod schema;
 mod schema_path;
 mod set;
+mod splice;
 mod suggest;
 pub mod survey;
 mod table;

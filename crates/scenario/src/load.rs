@@ -1,6 +1,6 @@
 //! From a scenario file to a plan.
 //!
-//! Text -> tree with places -> overrides -> [`Scenario`] -> [`Plan`]. A variant
+//! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`]. A variant
 //! is the tree with its `set` applied, lowered like a scenario of its own. Each
 //! stage reports everything that it finds; the next begins when nothing is wrong.
 
@@ -21,7 +21,8 @@ use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::plan::{Plan, VariantPlan};
 use crate::schema::{Scenario, SlaSpec};
-use crate::set;
+use crate::set::{self, Stage};
+use crate::splice;
 use crate::text::decode;
 use crate::yaml;
 
@@ -41,7 +42,7 @@ pub struct Options {
 /// A scenario that was read and found valid.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// As written, overrides applied.
+    /// As written, overrides applied; without the policies of its configurations, as the file has none of them.
     pub scenario: Scenario,
     /// As it will run.
     pub plan: Plan,
@@ -88,10 +89,10 @@ pub fn port_policies(
     load(path, files, importer, opts)?;
     let mut ctx = Ctx::new(path, files, importer);
     let read = |ctx: &mut Ctx<'_>| {
-        let root = tree(ctx, path, files, opts)?;
-        let scenario = typed(ctx, &root, &[])?;
+        let source = Source::read(ctx, path, files, opts)?;
+        let scenario = typed(ctx, &source.root, &[])?;
         let mut ports = Vec::with_capacity(scenario.variants.len());
-        variants(ctx, &root, &scenario, |ctx, t| {
+        variants(ctx, &source, &scenario, |ctx, t| {
             ports.push(lower::ports(ctx, &t.name, &t.scenario, &t.root));
         });
         Some(ports)
@@ -114,7 +115,9 @@ pub fn load(
 ) -> Result<Loaded, Diagnostics> {
     let mut ctx = Ctx::new(path, files, importer);
     match run(&mut ctx, path, files, opts) {
-        Some((scenario, plan)) if ctx.is_fine() => {
+        Some((mut scenario, plan, source)) if ctx.is_fine() => {
+            let imported = |name: &str| splice::is_imported(&ctx.texts, &source.root, name);
+            scenario.policies.retain(|name, _| !imported(name));
             let (warnings, unmodelled) = ctx.finish();
             let plan = Plan {
                 warnings,
@@ -143,15 +146,16 @@ fn router(name: &str, text: &str) -> Option<Diagnostic> {
 }
 
 /// None only after an error was reported.
-pub(crate) fn run(
+pub(crate) fn run<'o>(
     ctx: &mut Ctx<'_>,
     path: &Path,
     files: &dyn Files,
-    opts: &Options,
-) -> Option<(Scenario, Plan)> {
-    let root = tree(ctx, path, files, opts)?;
-    check_version(ctx, &root)?;
-    let mut scenario: Scenario = typed(ctx, &root, &[])?;
+    opts: &'o Options,
+) -> Option<(Scenario, Plan, Source<'o>)> {
+    let source = Source::read(ctx, path, files, opts)?;
+    let root = &source.root;
+    check_version(ctx, root)?;
+    let mut scenario: Scenario = typed(ctx, root, &[])?;
     if let Some(seed) = opts.seed {
         scenario.runs.seed = seed;
     }
@@ -160,7 +164,7 @@ pub(crate) fn run(
     }
     let mut shared = Shared::default();
     let mut plans = Vec::with_capacity(scenario.variants.len());
-    let whole = variants(ctx, &root, &scenario, |ctx, t| {
+    let whole = variants(ctx, &source, &scenario, |ctx, t| {
         if let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) {
             plans.push(VariantPlan {
                 name: t.name,
@@ -171,8 +175,8 @@ pub(crate) fn run(
     if !whole {
         return None;
     }
-    lower::runs(ctx, &scenario, &root, opts.runs.is_some());
-    lower::unused_policies(ctx, &shared, &scenario, &root);
+    lower::runs(ctx, &scenario, root, opts.runs.is_some());
+    lower::unused_policies(ctx, &shared, &scenario, root);
     // What customers require beside the scenario is no part of it.
     let beside: Vec<String> = opts
         .sla
@@ -185,8 +189,8 @@ pub(crate) fn run(
         file: Some(file.clone()),
         ..SlaSpec::default()
     }));
-    let against = lower::against(ctx, &scenario, &root);
-    let sla = lower::sla(ctx, &scenario, &required, &root, &mut plans);
+    let against = lower::against(ctx, &scenario, root);
+    let sla = lower::sla(ctx, &scenario, &required, root, &mut plans);
     if !ctx.is_fine() {
         return None;
     }
@@ -203,7 +207,7 @@ pub(crate) fn run(
         files: ctx.opened(),
         hash: hash::of(&scenario, ctx, &beside),
     };
-    Some((scenario, plan))
+    Some((scenario, plan, source))
 }
 
 /// The title, or the file's name without its ending.
@@ -217,13 +221,76 @@ fn title(scenario: &Scenario, path: &Path) -> String {
     )
 }
 
-/// The scenario's text as a tree, overrides applied.
-pub(crate) fn tree(
-    ctx: &mut Ctx<'_>,
-    path: &Path,
-    files: &dyn Files,
-    opts: &Options,
-) -> Option<Node> {
+/// The tree that variants begin with.
+pub(crate) struct Source<'o> {
+    /// With the policies of its configurations and overrides.
+    pub(crate) root: Node,
+    /// Without the policies, and with overrides below `configs` only; none if there are no configurations.
+    bare: Option<Node>,
+    overrides: &'o [String],
+}
+
+impl<'o> Source<'o> {
+    /// Reads a scenario's text; none only after an error was reported.
+    pub(crate) fn read(
+        ctx: &mut Ctx<'_>,
+        path: &Path,
+        files: &dyn Files,
+        opts: &'o Options,
+    ) -> Option<Self> {
+        let overrides = &opts.overrides[..];
+        let mut root = parse(ctx, path, files)?;
+        replace(ctx, &mut root, overrides, Stage::Configs);
+        if !ctx.is_fine() {
+            return None;
+        }
+        let bare = root.get("configs").map(|_| root.clone());
+        splice::configurations(ctx, &mut root);
+        replace(ctx, &mut root, overrides, Stage::Rest);
+        ctx.is_fine().then_some(Self {
+            root,
+            bare,
+            overrides,
+        })
+    }
+
+    /// The tree of variant `index`; none after an error was reported. `stem` is what all variants without
+    /// configurations of their own begin with.
+    fn variant(&self, ctx: &mut Ctx<'_>, stem: &Node, index: usize) -> Option<Node> {
+        let before = ctx.error_count();
+        let set = |ctx: &mut Ctx<'_>, copy: &mut Node, stage| {
+            if let Err(ds) = set::variant(copy, &self.root, index, stage, &ctx.texts) {
+                ctx.report_all(ds);
+            }
+        };
+        let own = set::sets_configs(&self.root, index);
+        let mut copy = match &self.bare {
+            Some(bare) if own => bare.without("variants"),
+            _ => stem.clone(),
+        };
+        if own {
+            set(ctx, &mut copy, Stage::Configs);
+            splice::configurations(ctx, &mut copy);
+            if self.bare.is_some() {
+                replace(ctx, &mut copy, self.overrides, Stage::Rest);
+            }
+        }
+        set(ctx, &mut copy, Stage::Rest);
+        (ctx.error_count() == before).then_some(copy)
+    }
+}
+
+/// Applies the overrides of one stage.
+fn replace(ctx: &mut Ctx<'_>, root: &mut Node, overrides: &[String], stage: Stage) {
+    for assignment in overrides.iter().filter(|o| Stage::of(o) == stage) {
+        if let Err(ds) = set::command_line(root, assignment, &mut ctx.texts) {
+            ctx.report_all(ds);
+        }
+    }
+}
+
+/// The scenario's text as a tree.
+fn parse(ctx: &mut Ctx<'_>, path: &Path, files: &dyn Files) -> Option<Node> {
     let name = path.display().to_string();
     let bytes = match files.read(path) {
         Ok(bytes) => bytes,
@@ -243,19 +310,14 @@ pub(crate) fn tree(
             return None;
         }
     }
-    let mut root = parsed.map_err(|ds| ctx.report_all(ds)).ok()?;
+    let root = parsed.map_err(|ds| ctx.report_all(ds)).ok()?;
     if root.value == Value::Null {
         let d = Diagnostic::error(codes::EMPTY, "the scenario is empty")
             .hint("a scenario begins with `schema_version: 1`");
         ctx.error(d, &root, &[]);
         return None;
     }
-    for assignment in &opts.overrides {
-        if let Err(ds) = set::command_line(&mut root, assignment, &mut ctx.texts) {
-            ctx.report_all(ds);
-        }
-    }
-    ctx.is_fine().then_some(root)
+    Some(root)
 }
 
 /// Another version has other keys: their errors would say nothing.
@@ -292,10 +354,11 @@ pub(crate) struct Tree {
 /// made for their errors alone. False if any could not.
 pub(crate) fn variants<'a>(
     ctx: &mut Ctx<'a>,
-    root: &Node,
+    source: &Source<'_>,
     scenario: &Scenario,
     mut each: impl FnMut(&mut Ctx<'a>, Tree),
 ) -> bool {
+    let root = &source.root;
     if scenario.variants.is_empty() {
         let name = if scenario.name.is_empty() {
             "base"
@@ -314,20 +377,14 @@ pub(crate) fn variants<'a>(
     // What each of them has of the others' `set` grows with their square.
     let stem = root.without("variants");
     for (i, variant) in scenario.variants.iter().enumerate() {
-        let mut copy = stem.clone();
-        let made = match set::variant(&mut copy, root, i, &ctx.texts) {
-            Ok(()) => typed(ctx, &copy, &[]),
-            Err(ds) => {
-                ctx.report_all(ds);
-                None
-            }
-        };
+        let copy = source.variant(ctx, &stem, i);
+        let made = copy.and_then(|copy| Some((typed(ctx, &copy, &[])?, copy)));
         whole &= made.is_some();
-        if let Some(scenario) = made.filter(|_| whole) {
+        if let Some((scenario, root)) = made.filter(|_| whole) {
             let tree = Tree {
                 name: variant.name.clone(),
                 scenario,
-                root: copy,
+                root,
             };
             each(ctx, tree);
         }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 /// The schemas that a place of a document may follow.
+#[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     root: &'a Value,
     here: Vec<&'a Value>,
@@ -22,6 +23,14 @@ impl<'a> Cursor<'a> {
     /// Whether the key may stand here under its own name.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.here.iter().any(|s| !s["properties"][key].is_null())
+    }
+
+    /// Whether the key may stand here alone, to say of which kind its value is.
+    pub(crate) fn is_kind(&self, key: &str) -> bool {
+        self.here.iter().any(|s| {
+            let only = s["properties"].as_object().is_some_and(|p| p.len() == 1);
+            only && !s["properties"][key].is_null()
+        })
     }
 
     /// Whether keys are the user's choice here.

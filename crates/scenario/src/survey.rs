@@ -7,11 +7,12 @@ use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::ctx::Ctx;
 use crate::error::{Diagnostic, Diagnostics};
-use crate::import::{Files, Importer, Platform};
+use crate::import::{Files, Importer};
 use crate::load::{self, Options};
 use crate::lower;
 use crate::node::{Node, Step};
 use crate::plan::Plan;
+use crate::splice;
 use crate::text::Texts;
 
 /// A scenario that is valid, and where its policies stand.
@@ -31,8 +32,8 @@ pub struct Surveyed {
 pub struct Variant {
     /// Every policy of the scenario and of its configurations, by name.
     pub policies: BTreeMap<String, DisciplineSpec>,
-    /// The configurations that it refers to: their files and platforms.
-    pub configs: Vec<(PathBuf, Platform)>,
+    /// The configurations that it refers to.
+    pub configs: Vec<PathBuf>,
     root: Node,
 }
 
@@ -77,9 +78,10 @@ impl Surveyed {
 
     /// Whether the scenario itself, not one of its configurations, has a policy.
     pub fn is_inline(&self, variant: usize, policy: &str) -> bool {
-        let root = self.variants.get(variant).map(|v| &v.root);
-        root.and_then(|r| r.get("policies"))
-            .is_some_and(|p| p.get(policy).is_some())
+        let Some(v) = self.variants.get(variant) else {
+            return false;
+        };
+        v.policies.contains_key(policy) && !splice::is_imported(&self.texts, &v.root, policy)
     }
 }
 
@@ -136,13 +138,12 @@ fn read(
     files: &dyn Files,
     opts: &Options,
 ) -> Option<(Plan, Vec<Variant>)> {
-    let (scenario, plan) = load::run(ctx, path, files, opts)?;
+    let (scenario, plan, source) = load::run(ctx, path, files, opts)?;
     let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    let root = load::tree(ctx, path, files, opts)?;
     let mut variants = Vec::with_capacity(plan.variants.len());
-    load::variants(ctx, &root, &scenario, |ctx, t| {
+    load::variants(ctx, &source, &scenario, |ctx, t| {
         let configs = t.scenario.configs.iter();
-        let configs = configs.map(|c| (dir.join(&c.ios), c.platform)).collect();
+        let configs = configs.map(|c| dir.join(&c.ios)).collect();
         variants.push(Variant {
             policies: lower::ports(ctx, &t.name, &t.scenario, &t.root).policies,
             configs,

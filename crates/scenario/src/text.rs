@@ -89,6 +89,12 @@ impl Texts {
         self.0.get(text as usize).map_or("", |t| &t.name)
     }
 
+    /// Whether a text is a file that the scenario refers to.
+    pub(crate) fn is_beside(&self, text: u32) -> bool {
+        let found = self.0.get(text as usize);
+        text > 0 && found.is_some_and(|t| t.content.is_some())
+    }
+
     /// The order of texts in a report: as they were read, unknown ones last.
     pub(crate) fn rank(&self, file: &str) -> usize {
         self.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from spillgate.result import Results
 from spillgate.run import Interrupted, Progress, Simulation
 
 SCENARIO = "scenario.yaml"
-CONFIGURATION = "policies.cfg"
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Lab:
 
         Args:
             system: Directory of the paper's scenario.
-            work: Where the copy goes, with the configurations of the sweeps.
+            work: Where the copy goes, with the files of the sweeps.
             seed: Master seed.
             runs: Independent runs behind each claim.
             quick: Whether few and short runs shall do.
@@ -79,8 +77,6 @@ class Lab:
         for source in sorted(system.iterdir()):
             if source.is_file() and source.suffix != ".py":
                 shutil.copyfile(source, work / source.name)
-        text = work / CONFIGURATION
-        self.configuration = text.read_text(encoding="utf-8") if text.is_file() else ""
 
     @property
     def scenario(self) -> Path:
@@ -92,26 +88,11 @@ class Lab:
         (self._work / name).write_text(text, encoding="utf-8")
         return name
 
-    def apply(self, key: str, point: Point) -> dict[str, object]:
-        """The values that a point of a sweep replaces; writes the files that it needs.
-
-        Raises:
-            ValueError: If an edit does not match the configuration, which would leave the point
-                equal to the choice that it should differ from.
-        """
+    def apply(self, point: Point) -> dict[str, object]:
+        """The values that a point of a sweep replaces; writes the files that it needs."""
         for name, text in point.files.items():
             self.write(name, text)
-        found: dict[str, object] = dict(point.set)
-        if point.edit:
-            text = self.configuration
-            for pattern, replacement in point.edit:
-                text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
-                if not count:
-                    msg = f"{key}, {point.label}: {pattern!r} is not in {CONFIGURATION}"
-                    raise ValueError(msg)
-            stem = re.sub(r"[^a-z0-9]+", "-", f"{key} {point.label}".lower()).strip("-")
-            found["configs.0.ios"] = self.write(f"policies-{stem}.cfg", text)
-        return found
+        return dict(point.set)
 
     def simulation(self, cases: Iterable[Case], protocol: Protocol) -> Simulation:
         """The validated batch; raises `InputError` if a case cannot be run."""

@@ -171,15 +171,12 @@ class Point:
 
     Attributes:
         label: The choice in words.
-        set: Values of the scenario to replace, by path.
-        edit: Pairs of a regular expression and its replacement in the text of the
-            configuration; each must match.
+        set: Values of the scenario and of its configurations to replace, by path.
         files: Files to write beside the scenario, by name.
     """
 
     label: str
     set: Mapping[str, object] = field(default_factory=dict)
-    edit: Sequence[tuple[str, str]] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
 

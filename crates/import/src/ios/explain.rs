@@ -85,7 +85,7 @@ pub(super) fn explain(
             used.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
         }
     }
-    let unattached = imported.policy_lines.keys();
+    let unattached = imported.places.keys();
     let unattached: Vec<&String> = unattached
         .filter(|name| !used.contains(name.as_str()))
         .collect();
@@ -162,7 +162,7 @@ impl Trees<'_, '_> {
     fn policy(&mut self, name: &str, around: Option<Enclosing>, depth: usize) -> PolicyTree {
         let mut tree = PolicyTree {
             name: name.to_owned(),
-            line: self.imported.policy_lines.get(name).copied().unwrap_or(0),
+            line: self.imported.places.get(name).map_or(0, |p| p.spot.line),
             kind: "",
             rate: around.map(|a| a.rate.bps()),
             classes: Vec::new(),

@@ -55,7 +55,7 @@ pub use understood::{
     Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
     Understood, WredThresholds, WrittenLine,
 };
-pub use written::{Definition, Spot, Written, WrittenClass, WrittenInterface, WrittenPolicy};
+pub use written::{Definition, Written, WrittenInterface};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,
 /// `service-policy`, access lists that classes name, and the `bandwidth` and

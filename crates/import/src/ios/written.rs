@@ -4,21 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::Rate;
 use spillgate_scenario::Imported;
+use spillgate_scenario::import::Spot;
 
-use super::ast::{Class, ClassMap, Config, Origin, Test};
+use super::ast::{Config, Origin, Test};
 use super::lower::rates::{Source, reference};
+use super::lower::spot;
 use super::platform::Profile;
-
-/// A place in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-    /// Length in characters of what is meant; 0 if unknown.
-    pub width: u32,
-}
 
 /// Something that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,26 +20,6 @@ pub struct Definition {
     pub spot: Spot,
     /// Whether anything of the configuration names it.
     pub used: bool,
-}
-
-/// A policy-map.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenPolicy {
-    /// Where it begins.
-    pub spot: Spot,
-    /// Whether an interface, a class or anything else names it.
-    pub used: bool,
-    /// Its classes in the order of [`spillgate_queueing::spec::ClassBasedSpec::classes`].
-    pub classes: Vec<WrittenClass>,
-}
-
-/// A class of a policy-map.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenClass {
-    /// Its `class` line.
-    pub spot: Spot,
-    /// Where its commands stand, by the key of a scenario that means the same.
-    pub keys: BTreeMap<String, Spot>,
 }
 
 /// An interface.
@@ -83,8 +54,8 @@ pub struct Written {
     pub class_maps: Vec<Definition>,
     /// Its access lists of IPv4 and others.
     pub access_lists: Vec<Definition>,
-    /// Its policy-maps by name.
-    pub policies: BTreeMap<String, WrittenPolicy>,
+    /// Its policy-maps by name, and whether an interface, a class or anything else names each.
+    pub policies: BTreeMap<String, bool>,
     /// Its interfaces in the order of the file.
     pub interfaces: Vec<WrittenInterface>,
 }
@@ -111,20 +82,8 @@ pub(super) fn written(
             used: names.lists.contains(name),
         })
     });
-    let policies = config.policy_maps.iter().map(|(name, map)| {
-        let (last, mut classes): (Vec<&Class<'_>>, Vec<_>) =
-            map.classes.iter().partition(|c| c.name == "class-default");
-        classes.extend(last);
-        let policy = WrittenPolicy {
-            spot: spot(map.origin),
-            used: names.policies.contains(name),
-            classes: classes
-                .into_iter()
-                .map(|c| class(c, &config.class_maps))
-                .collect(),
-        };
-        ((*name).to_owned(), policy)
-    });
+    let policies = config.policy_maps.keys();
+    let policies = policies.map(|name| ((*name).to_owned(), names.policies.contains(name)));
     let interfaces = config.interface_index.values().filter_map(|i| {
         let i = config.interfaces.get(*i)?;
         let known = reference(config, i, profile);
@@ -213,61 +172,5 @@ impl<'a> Names<'a> {
             }
         }
         names
-    }
-}
-
-fn spot(origin: Origin<'_>) -> Spot {
-    let text = origin.text;
-    Spot {
-        line: origin.line,
-        column: origin.column,
-        // The command; where a word of it is meant, that word and what follows.
-        width: u32::try_from(text.chars().count()).unwrap_or(0),
-    }
-}
-
-/// The whole command that something stands in.
-fn class(c: &Class<'_>, maps: &BTreeMap<&str, ClassMap<'_>>) -> WrittenClass {
-    let mut keys = BTreeMap::new();
-    let mut put = |key: &str, origin: Option<Origin<'_>>| {
-        if let Some(origin) = origin {
-            keys.insert(key.to_owned(), spot(origin));
-        }
-    };
-    put("priority", c.priority.as_ref().map(|x| x.origin));
-    put("bandwidth", c.bandwidth.map(|x| x.origin));
-    put("bandwidth_remaining", c.remaining.map(|x| x.origin));
-    put("shape", c.shape.map(|x| x.origin));
-    let police = c.police.as_ref().map(|x| x.origin);
-    put("police", c.drop.or(police));
-    put("queue_limit", c.queue_limit.map(|x| x.origin));
-    for (dscp, limit) in &c.dscp_limits {
-        put(&format!("queue_limit_dscp.{dscp}"), Some(limit.origin));
-    }
-    for (precedence, limit) in &c.precedence_limits {
-        put(
-            &format!("queue_limit_precedence.{precedence}"),
-            Some(limit.origin),
-        );
-    }
-    put("fair_queue", c.fair_queue.map(|x| x.origin));
-    put("set_dscp", c.set_dscp.map(|x| x.origin));
-    put("set_cos", c.set_cos.map(|x| x.origin));
-    put("set_qos_group", c.set_qos_group.map(|x| x.origin));
-    put("policy", c.policy.map(|x| x.origin));
-    put("aqm", c.wred.origin);
-    for (dscp, profile) in &c.wred.dscp {
-        put(&format!("aqm.wred.dscp.{dscp}"), Some(profile.origin));
-    }
-    for (precedence, profile) in &c.wred.precedence {
-        put(
-            &format!("aqm.wred.precedence.{precedence}"),
-            Some(profile.origin),
-        );
-    }
-    put("match", maps.get(c.name).map(|m| m.origin));
-    WrittenClass {
-        spot: spot(c.origin),
-        keys,
     }
 }

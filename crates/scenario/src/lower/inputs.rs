@@ -57,10 +57,7 @@ pub(super) fn name_links(
             continue;
         };
         let imported = policies.imported.get(policy);
-        let config = imported.and_then(|(file, _)| {
-            let mut configs = scenario.configs.iter();
-            configs.find(|c| ctx.file_name(&c.ios) == *file)
-        });
+        let config = imported.map(|config| &scenario.configs[*config]);
         for (i, class) in spec.classes.iter_mut().enumerate() {
             let path = steps!["policies", policy, "class-based", "classes", i, "match"];
             let name = class.name.clone();
@@ -73,14 +70,13 @@ pub(super) fn name_links(
                     };
                     match (imported, target) {
                         (Some(_), Some(named)) => all.extend(names(ways_in(named, &drafts))),
-                        (Some((file, line)), None) => {
+                        (Some(_), None) => {
                             let d = Diagnostic::warning(
                                 codes::W_NO_WAY_IN,
                                 format!("class `{name}` of policy `{policy}` is of packets that come in by {written}, and no link is mapped to that interface: it has none"),
                             )
-                            .at(file, *line, 0)
                             .hint("name the interface under `interfaces` of the configuration");
-                            ctx.note(d);
+                            ctx.warn(d, root, &path);
                         }
                         (None, _) => match links.find_way(written) {
                             Some(named) => all.extend(names(of_way(named, written))),

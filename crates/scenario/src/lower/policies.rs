@@ -13,7 +13,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::import::Imported;
-use crate::node::{Node, Step, steps};
+use crate::node::{Node, Step, Value, steps};
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -21,8 +21,8 @@ use crate::suggest::{did_you_mean, list};
 #[derive(Default)]
 pub(super) struct Policies {
     pub(super) all: BTreeMap<String, DisciplineSpec>,
-    /// File and line of those that come from a configuration.
-    pub(super) imported: BTreeMap<String, (String, u32)>,
+    /// Those that come from a configuration, and its index.
+    pub(super) imported: BTreeMap<String, usize>,
     /// Index of the configuration, and what is in it.
     pub(super) configs: Vec<(usize, Arc<Imported>)>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     pub(super) used: BTreeSet<String>,
 }
 
-/// Policies of the scenario and of its configurations.
+/// Policies of the scenario, and which of them its configurations have brought.
 pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Policies {
     let mut policies = Policies {
         all: scenario.policies.clone(),
@@ -57,27 +57,15 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
         let Some(imported) = ctx.import(&config.ios, config.platform, root, &path) else {
             continue;
         };
-        let file = ctx.file_name(&config.ios);
-        for (name, spec) in &imported.policies {
-            let line = imported.policy_lines.get(name).copied().unwrap_or(0);
-            if policies.all.contains_key(name) {
-                let first = match policies.imported.get(name) {
-                    Some((file, line)) => format!("at {file}:{line}"),
-                    None => format!("as `policies.{name}` of the scenario"),
-                };
-                let d = Diagnostic::error(
-                    codes::DUPLICATE_NAME,
-                    format!("a policy `{name}` is defined here and {first}"),
-                )
-                .at(&file, line, 0)
-                .found(name)
-                .hint("rename one of the two");
-                ctx.report(d);
-                continue;
-            }
-            policies.all.insert(name.clone(), spec.clone());
-            policies.imported.insert(name.clone(), (file.clone(), line));
-        }
+        let text = ctx.text_of(&config.ios);
+        let entries = match root.get("policies").map(|n| &n.value) {
+            Some(Value::Map(entries)) => &entries[..],
+            _ => &[],
+        };
+        // What replaces a policy as a whole is the scenario's own.
+        let here = entries.iter().filter(|(k, _)| Some(k.span.text) == text);
+        let here = here.map(|(k, _)| (k.name.clone(), i));
+        policies.imported.extend(here);
         policies.configs.push((i, imported));
     }
     policies
@@ -311,12 +299,7 @@ pub(super) fn warn(
     for w in warnings {
         let (path, text) = w.split_once(": ").unwrap_or(("", &w));
         let d = Diagnostic::warning(codes::W_POLICY, format!("{text} (link `{link}`)"));
-        let (d, steps) = place(d, policies, path);
-        if d.file.is_empty() {
-            ctx.warn(d, root, &steps);
-        } else {
-            ctx.note(d);
-        }
+        ctx.warn(d, root, &place(policies, path));
     }
 }
 
@@ -332,16 +315,11 @@ pub(super) fn report(
     let d = Diagnostic::error(codes::BAD_POLICY, format!("{}{at}", e.message))
         .found(e.found)
         .hint(e.hint);
-    let (d, steps) = place(d, policies, &e.path);
-    if d.file.is_empty() {
-        ctx.error(d, root, &steps);
-    } else {
-        ctx.report(d);
-    }
+    ctx.error(d, root, &place(policies, &e.path));
 }
 
-/// The steps of a policy's path; for an imported policy the diagnostic gets file and line.
-fn place(d: Diagnostic, policies: &Policies, path: &str) -> (Diagnostic, Vec<Step>) {
+/// The steps of a policy's path.
+fn place(policies: &Policies, path: &str) -> Vec<Step> {
     let below = path.strip_prefix("policies.").unwrap_or(path);
     // Names may contain dots; the longest that fits is meant.
     let name = policies
@@ -354,17 +332,11 @@ fn place(d: Diagnostic, policies: &Policies, path: &str) -> (Diagnostic, Vec<Ste
         })
         .max_by_key(|n| n.len());
     let Some(name) = name else {
-        return (d, Step::parse_all(path));
+        return Step::parse_all(path);
     };
     let mut steps = steps!["policies", name].to_vec();
     steps.extend(Step::parse_all(&below[name.len()..]));
-    match policies.imported.get(name) {
-        Some((file, line)) => {
-            let path = crate::node::Path(&steps).to_string();
-            (d.at(file, *line, 0).path(path), Vec::new())
-        }
-        None => (d, steps),
-    }
+    steps
 }
 
 /// Checks the scenario's own policies that no link uses: a mistake in them would wait
@@ -383,8 +355,9 @@ pub(crate) fn unused_policies(
         return;
     };
     let policies = gather(ctx, scenario, root);
-    let nested: BTreeSet<&str> = scenario.policies.values().flat_map(children).collect();
-    for name in scenario.policies.keys() {
+    let nested: BTreeSet<&str> = policies.all.values().flat_map(children).collect();
+    let own = policies.all.keys();
+    for name in own.filter(|n| !policies.imported.contains_key(*n)) {
         if !shared.used.contains(name) && !nested.contains(name.as_str()) {
             if let Err(e) = Recipe::resolve(name, &policies.all, rate) {
                 report(ctx, root, &policies, e, None);

@@ -3,7 +3,7 @@
 use super::path::Segment;
 use crate::codes;
 use crate::error::Diagnostic;
-use crate::node::{Node, Path, Step, Value};
+use crate::node::{Key, Node, Path, Step, Value};
 use crate::schema_path::Cursor;
 use crate::suggest::{did_you_mean, list};
 
@@ -25,6 +25,14 @@ pub(super) fn find(
                 node = next;
                 cursor.key(&segment.text);
                 steps.push(step);
+            }
+            Value::Map(entries) if leaves_kind_out(entries, &cursor, segment) => {
+                let step = Step::Key(entries[0].0.name.clone());
+                let Some(next) = node.step(&step) else { break };
+                node = next;
+                cursor.key(&entries[0].0.name);
+                steps.push(step);
+                continue;
             }
             Value::Map(_) | Value::Null => {
                 let keys = missing(&mut cursor, node, &steps, &segments[i..])?;
@@ -63,6 +71,17 @@ pub(super) fn find(
         i += 1;
     }
     Ok((steps, Vec::new()))
+}
+
+/// Whether a key is meant of the only kind that stands here, such as `classes` of `{class-based: {classes: ..}}`.
+fn leaves_kind_out(entries: &[(Key, Node)], cursor: &Cursor<'_>, segment: &Segment) -> bool {
+    let [(kind, content)] = entries else {
+        return false;
+    };
+    let mut below = cursor.clone();
+    below.key(&kind.name);
+    let has = content.get(&segment.text).is_some() || below.has(&segment.text);
+    cursor.is_kind(&kind.name) && !cursor.has(&segment.text) && has
 }
 
 /// The keys of `rest` if the format has them below `node`, which lacks the first.

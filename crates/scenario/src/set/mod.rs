@@ -6,7 +6,8 @@
 //! item of a list may also be chosen by its `name`, if only one item has it:
 //! `policies.CBWFQ.class-based.classes.voice.priority`. In a list of kinds the
 //! name is looked for inside the kind, which is left out of the path:
-//! `traffic.voice.count` is `traffic[0].flow.count` if flow 0 is called voice.
+//! `traffic.voice.count` is `traffic[0].flow.count` if flow 0 is called voice. It may be left out
+//! elsewhere, too: `policies.CBWFQ.classes.voice.priority`.
 //!
 //! What stands at the path is replaced; a key that may stand there but does not
 //! is added. The value is YAML.
@@ -73,7 +74,46 @@ fn split(assignment: &str) -> Option<(&str, &str)> {
 /// What a variant may change; the rest is common to all variants.
 const VARIABLE: [&str; 5] = ["topology", "configs", "policies", "traffic", "measurement"];
 
-/// Applies the `set` of variant `index` of `original` to `root`, its copy.
+/// Which values are replaced: configurations are chosen before their policies become part of the tree, and the rest
+/// after that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Below `configs`.
+    Configs,
+    /// Everywhere else.
+    Rest,
+}
+
+impl Stage {
+    /// When the value at a path, or of a `path=value`, is replaced.
+    pub(crate) fn of(path: &str) -> Self {
+        let rest = path.trim_start().strip_prefix("configs");
+        match rest.map(str::trim_start) {
+            Some(rest) if rest.is_empty() || rest.starts_with(['.', '[', '=']) => Self::Configs,
+            _ => Self::Rest,
+        }
+    }
+}
+
+/// What the `set` of variant `index` of `original` replaces.
+fn entries(original: &Node, index: usize) -> &[(Key, Node)] {
+    let set = original
+        .get("variants")
+        .and_then(|v| v.step(&Step::Index(index)))
+        .and_then(|v| v.get("set"));
+    match set.map(|s| &s.value) {
+        Some(Value::Map(entries)) => entries,
+        _ => &[],
+    }
+}
+
+/// Whether variant `index` chooses configurations of its own.
+pub(crate) fn sets_configs(original: &Node, index: usize) -> bool {
+    let mut entries = entries(original, index).iter();
+    entries.any(|(key, _)| Stage::of(&key.name) == Stage::Configs)
+}
+
+/// Applies what the `set` of variant `index` of `original` replaces at this stage to `root`, its copy.
 ///
 /// # Errors
 /// Every path that leads nowhere, fits several places, or is common to all variants.
@@ -81,17 +121,12 @@ pub(crate) fn variant(
     root: &mut Node,
     original: &Node,
     index: usize,
+    stage: Stage,
     texts: &Texts,
 ) -> Result<(), Vec<Diagnostic>> {
-    let set = original
-        .get("variants")
-        .and_then(|v| v.step(&Step::Index(index)))
-        .and_then(|v| v.get("set"));
-    let Some(Value::Map(entries)) = set.map(|s| &s.value) else {
-        return Ok(());
-    };
     let mut errors = Vec::new();
-    for (key, value) in entries {
+    let of_stage = |(key, _): &&(Key, Node)| Stage::of(&key.name) == stage;
+    for (key, value) in entries(original, index).iter().filter(of_stage) {
         let applied = parse(&key.name).and_then(|segments| {
             let first = segments.first().map_or("", |s| s.text.as_str());
             if !VARIABLE.contains(&first) {
@@ -192,7 +227,7 @@ traffic:
     #[test]
     fn paths_lead_to_values() {
         use crate::node::steps;
-        let cases: [(&str, &[Step], &str); 9] = [
+        let cases: [(&str, &[Step], &str); 12] = [
             (
                 "topology.links.wan.rate=5 Mb/s",
                 &steps!["topology", "links", "wan", "rate"],
@@ -217,6 +252,29 @@ traffic:
                 "traffic.voice.source.cbr.rate=1 Mb/s",
                 &steps!["traffic", 0, "flow", "source", "cbr", "rate"],
                 "1 Mb/s",
+            ),
+            (
+                "policies.P.classes.x.priority.rate=2 Mb/s",
+                &steps![
+                    "policies",
+                    "P",
+                    "class-based",
+                    "classes",
+                    0,
+                    "priority",
+                    "rate"
+                ],
+                "2 Mb/s",
+            ),
+            (
+                "policies.P.classes[2].aqm.red.max_p=0.2",
+                &steps!["policies", "P", "class-based", "classes", 2, "name"],
+                "y",
+            ),
+            (
+                "traffic.voice.source.packet=1 kB",
+                &steps!["traffic", 0, "flow", "source", "cbr", "packet"],
+                "1 kB",
             ),
             (
                 "traffic.voice.flow.dscp=ef",

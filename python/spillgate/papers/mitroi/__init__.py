@@ -279,7 +279,7 @@ def _ledger(lab: Lab, protocol: Protocol) -> _Swept:
     cases = [Case(f"{CHOSEN}: {p}", system.settings(p)) for p in every]
     for a in ASSUMPTIONS:
         for point in a.points:
-            values = lab.apply(a.key, point)
+            values = lab.apply(point)
             cases += [
                 Case(f"{a.key}, {point.label}: {p}", placed(a.key, point, p, values))
                 for p in a.policies or every

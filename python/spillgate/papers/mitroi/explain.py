@@ -9,18 +9,11 @@ from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest
 from spillgate.papers.mitroi import system
 from spillgate.papers.mitroi.claims import CLAIMS, explained, waiting
-from spillgate.papers.model import Cell, Point, Quantity, Table, Trial
+from spillgate.papers.model import Cell, Quantity, Table, Trial
 
 
 def _class(m: Measured, variant: str) -> Callable[[str, str], PerRun]:
     return lambda name, metric: m.of(variant, "class", name, metric)
-
-
-def _fifo_limit(lab: Lab, packets: int) -> dict[str, object]:
-    point = Point(
-        f"{packets} packets", edit=((r"queue-limit 40 packets", f"queue-limit {packets} packets"),)
-    )
-    return lab.apply("explain fifo", point)
 
 
 WFQ_FORMS: tuple[tuple[str, dict[str, object], str], ...] = (
@@ -132,7 +125,7 @@ def delay_buffers(
     for line, limits, values in lines:
         cases += [Case(f"{p}, {line}", {**system.at_line(p), **values}) for p in (llq, wred)]
         cases += [
-            Case(f"FIFO {n}, {line}", {**_fifo_limit(lab, n), **system.at_line("FIFO"), **values})
+            Case(f"FIFO {n}, {line}", {**system.fifo_limit(n), **system.at_line("FIFO"), **values})
             for n in limits
         ]
     m = Measured(lab.run("FIFO's limit", cases, protocol), ("class", "queue"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spillgate.papers.mitroi.system import (
     CLASS_BASED,
     DEFAULTS,
@@ -12,7 +14,11 @@ from spillgate.papers.mitroi.system import (
     TOGETHER,
     TUNNELS,
     at_line,
+    class_limit,
+    fifo_limit,
+    in_classes,
     in_order,
+    llq_share,
     ordered,
 )
 from spillgate.papers.model import Assumption, Point
@@ -25,12 +31,26 @@ def _poisson() -> dict[str, object]:
     return {DEFAULTS: common}
 
 
-def _class_limit(packets: int) -> tuple[tuple[str, str], ...]:
-    return ((r"(bandwidth percent \d+\n +queue-limit) 64 packets", rf"\g<1> {packets} packets"),)
+def _wred(values: Mapping[str, object]) -> dict[str, object]:
+    return in_classes(_WRED, ("CRITICAL", "NON-CRITICAL"), values)
 
 
-def _profile(y: str, minimum: int) -> tuple[str, str]:
-    return (rf"(random-detect dscp af[23]{y}) \d+ 42 10", rf"\g<1> {minimum} 42 10")
+def _profiles(policy: str, values: Mapping[str, object]) -> dict[str, object]:
+    """Values of the profiles of both classes, by key; `x` is the class of AF, and its EXP."""
+    found: dict[str, object] = {}
+    for name, x in (("CRITICAL", "3"), ("NON-CRITICAL", "2")):
+        own = {f"aqm.{key.replace('x', x)}": value for key, value in values.items()}
+        found |= in_classes((policy,), (name,), own)
+    return found
+
+
+def _denominators(n: int) -> dict[str, object]:
+    by_dscp = {f"dscp.afx{y}.denominator": n for y in (1, 2, 3)}
+    tunneled = _profiles("MPLS-CBWFQ-LLQ-WRED", {"precedence.x.denominator": n})
+    return _profiles("CBWFQ-LLQ-WRED", by_dscp) | tunneled
+
+
+_LOWER = {"dscp.afx2.min": 20, "dscp.afx3.min": 16}
 
 
 ASSUMPTIONS = (
@@ -90,10 +110,7 @@ ASSUMPTIONS = (
         "fifo.limit",
         "40 packets",
         "the output hold queue of IOS",
-        tuple(
-            Point(f"{n} packets", edit=((r"queue-limit 40 packets", f"queue-limit {n} packets"),))
-            for n in (20, 75, 300)
-        ),
+        tuple(Point(f"{n} packets", fifo_limit(n)) for n in (20, 75, 300)),
         policies=("FIFO", "WFQ", "FIFO, exact", "WFQ, exact"),
     ),
     Assumption(
@@ -111,22 +128,14 @@ ASSUMPTIONS = (
         "class.limit",
         "64 packets in each class",
         "the default of IOS",
-        tuple(Point(f"{n} packets", edit=_class_limit(n)) for n in (8, 32, 128)),
+        tuple(Point(f"{n} packets", class_limit(n)) for n in (8, 32, 128)),
         policies=CLASS_BASED,
     ),
     Assumption(
         "llq.rate",
         "15 % of the line, labels counted",
         "the share that the paper plans for voice, of bytes on the line",
-        (
-            Point(
-                "16 %, video 34 %",
-                edit=(
-                    (r"priority percent 15$", "priority percent 16"),
-                    (r"bandwidth percent 35$", "bandwidth percent 34"),
-                ),
-            ),
-        ),
+        (Point("16 %, video 34 %", llq_share(16)),),
         policies=LLQS,
     ),
     Assumption(
@@ -134,8 +143,8 @@ ASSUMPTIONS = (
         "200 ms at the class's rate",
         "the default of IOS",
         (
-            Point("1500 B", edit=((r"priority percent 15$", "priority percent 15 1500"),)),
-            Point("4500 B", edit=((r"priority percent 15$", "priority percent 15 4500"),)),
+            Point("1500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "1500 B"})),
+            Point("4500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "4500 B"})),
         ),
         policies=LLQS,
     ),
@@ -143,43 +152,21 @@ ASSUMPTIONS = (
         "wred.weight",
         "exponential weighting constant 9",
         "the default of IOS",
-        tuple(
-            Point(
-                f"{n}",
-                edit=(
-                    (
-                        r"^ +random-detect( dscp-based)?$",
-                        rf"\g<0>\n  random-detect exponential-weighting-constant {n}",
-                    ),
-                ),
-            )
-            for n in (4, 12)
-        ),
+        tuple(Point(f"{n}", _wred({"aqm.exponential_weighting_constant": n})) for n in (4, 12)),
         policies=_WRED,
     ),
     Assumption(
         "wred.denominator",
         "10",
         "the default of IOS; the paper gives thresholds only",
-        tuple(
-            Point(
-                f"{n}",
-                edit=((r"(random-detect (?:dscp|precedence) \S+ 2\d 42) 10", rf"\g<1> {n}"),),
-            )
-            for n in (1, 100)
-        ),
+        tuple(Point(f"{n}", _denominators(n)) for n in (1, 100)),
         policies=_WRED,
     ),
     Assumption(
         "wred.profiles",
         "the same for y = 1, 2, 3",
         "the paper gives one minimum for AF2x and one for AF3x",
-        (
-            Point(
-                "minimum 4 lower for y = 2, 8 for y = 3",
-                edit=(_profile("2", 20), _profile("3", 16)),
-            ),
-        ),
+        (Point("minimum 4 lower for y = 2, 8 for y = 3", _profiles("CBWFQ-LLQ-WRED", _LOWER)),),
         policies=_WRED,
     ),
     Assumption(

@@ -11,7 +11,7 @@ from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, View
 from spillgate.papers.mitroi import system
 from spillgate.papers.mitroi.claims import CLAIMS
-from spillgate.papers.model import OUTCOME_MARKS, Cell, Judged, Outcome, Point, Section, Table
+from spillgate.papers.model import OUTCOME_MARKS, Cell, Judged, Outcome, Section, Table
 
 RUNS = 3
 """Runs at each point of the search, at most; what is found is run as often as the claims."""
@@ -89,26 +89,23 @@ def starts(lab: Lab) -> dict[str, dict[str, object]]:
     return found
 
 
-def _edited(lab: Lab, c: Choice) -> dict[str, object]:
-    edits = (
-        (r"queue-limit 40 packets", f"queue-limit {c.fifo} packets", c.fifo == FIFO_LIMITS[0]),
-        (
-            r"(bandwidth percent \d+\n +queue-limit) 64 packets",
-            rf"\g<1> {c.queue} packets",
-            c.queue == CLASS_LIMITS[0],
-        ),
-        (r"priority percent 15$", f"priority percent {c.share}", c.share == SHARES[0]),
-        (r"bandwidth percent 35$", f"bandwidth percent {50 - c.share}", c.share == SHARES[0]),
-    )
-    wanted = tuple((a, b) for a, b, same in edits if not same)
-    return lab.apply("search", Point(f"{c.fifo} {c.queue} {c.share}", edit=wanted))
+def _limits(c: Choice) -> dict[str, object]:
+    """What a set of choices replaces in the configuration."""
+    found: dict[str, object] = {}
+    if c.fifo != FIFO_LIMITS[0]:
+        found |= system.fifo_limit(c.fifo)
+    if c.queue != CLASS_LIMITS[0]:
+        found |= system.class_limit(c.queue)
+    if c.share != SHARES[0]:
+        found |= system.llq_share(c.share)
+    return found
 
 
 class _Cases:
     """The variants of a set of choices, each of which is run once."""
 
-    def __init__(self, lab: Lab, known: Mapping[str, dict[str, object]]) -> None:
-        self._lab, self._known = lab, known
+    def __init__(self, known: Mapping[str, dict[str, object]]) -> None:
+        self._known = known
         self.planned: dict[str, Case] = {}
 
     def name(self, c: Choice, policy: str) -> str:
@@ -118,7 +115,7 @@ class _Cases:
         own = c.of(name)
         label = "; ".join([name, *own.cells()])
         if label not in self.planned:
-            values = {**system.settings(name), **_edited(self._lab, own), **self._known[own.start]}
+            values = {**system.settings(name), **_limits(own), **self._known[own.start]}
             if name != policy.partition(",")[0]:
                 values |= system.NO_JITTER
             values["topology.links.wan.delay"] = own.delay
@@ -162,7 +159,7 @@ def run(lab: Lab, base: Sequence[Judged], varied: Protocol, confirm: Protocol) -
         confirm: How often and how long the best set is run.
     """
     known = starts(lab)
-    cases = _Cases(lab, known)
+    cases = _Cases(known)
     every = list(choices(known, quick=lab.quick))
     for c in every:
         for p in EVERY:
@@ -172,7 +169,7 @@ def run(lab: Lab, base: Sequence[Judged], varied: Protocol, confirm: Protocol) -
     found = [(c, {x.id: outcome(x.test(cases.view(c, m))) for x in CLAIMS}) for c in every]
     found.sort(key=_order)
     best, _ = found[0]
-    again = _Cases(lab, known)
+    again = _Cases(known)
     for p in EVERY:
         again.name(best, p)
     view = again.view(best, _measured(lab, "The best set of silent choices", again, confirm))

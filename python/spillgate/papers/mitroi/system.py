@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 SYSTEM = Path(__file__).parent / "system"
@@ -107,6 +108,41 @@ def ordered(gap: int = APART) -> str:
 def in_order(file: str) -> dict[str, object]:
     """What a table by `ordered` replaces; the jitter is that of `IN_STEP`."""
     return {"traffic.0.csv.file": file, f"{DEFAULTS}.jitter": "0.01 %"}
+
+
+QUEUED = ("VIDEO", "CRITICAL", "NON-CRITICAL", "BULK")
+"""Classes of the configuration that have a share of the line in every class-based policy."""
+
+
+def in_classes(
+    policies: Iterable[str], classes: Iterable[str], values: Mapping[str, object]
+) -> dict[str, object]:
+    """What replaces values by key in classes of policies of the configuration."""
+    own = list(classes)
+    return {
+        f"policies.{p}.classes.{c}{'-EXP' if p.startswith('MPLS-') else ''}.{key}": value
+        for p in policies
+        for c in own
+        for key, value in values.items()
+    }
+
+
+def fifo_limit(packets: int) -> dict[str, object]:
+    """Another limit of FIFO."""
+    return {"policies.FIFO.classes.class-default.queue_limit": f"{packets} packets"}
+
+
+def class_limit(packets: int) -> dict[str, object]:
+    """Another limit of the queue of each class that has a share of the line."""
+    limit = {"queue_limit": f"{packets} packets"}
+    shared = [p for p in CLASS_BASED if p not in LLQS]
+    return in_classes(CLASS_BASED, QUEUED, limit) | in_classes(shared, ("VOICE",), limit)
+
+
+def llq_share(percent: int) -> dict[str, object]:
+    """Another share of the line for voice in LLQ; video has the rest of 50 %."""
+    voice = in_classes(LLQS, ("VOICE",), {"priority.rate": f"{percent} %"})
+    return voice | in_classes(LLQS, ("VIDEO",), {"bandwidth": f"{50 - percent} %"})
 
 
 def flows() -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use spillgate_core::{Limit, Rate, RateOrPercent};
 use spillgate_queueing::spec::{DisciplineSpec, FairQueueSpec, FifoSpec};
+use spillgate_scenario::import::{PolicyPlaces, Spot};
 use spillgate_scenario::{Imported, ImportedInterface};
 
 use super::super::ast::{At, Config, Interface, InterfaceQueueing, Origin};
@@ -39,7 +40,16 @@ pub(super) fn lower(
                         policy.push('+');
                     }
                     imported.policies.insert(policy.clone(), spec);
-                    imported.policy_lines.insert(policy.clone(), line);
+                    let spot = Spot {
+                        line,
+                        column: 1,
+                        width: 0,
+                    };
+                    let place = PolicyPlaces {
+                        spot,
+                        classes: Vec::new(),
+                    };
+                    imported.places.insert(policy.clone(), place);
                     (policy, line)
                 })
             }

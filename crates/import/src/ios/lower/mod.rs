@@ -7,6 +7,7 @@ mod graph;
 mod interface;
 mod lists;
 mod matching;
+mod places;
 mod policy;
 pub(crate) mod rates;
 mod references;
@@ -15,6 +16,7 @@ use spillgate_scenario::Imported;
 
 pub use condition::protocol_name;
 pub(crate) use matching::MAX_ENTRIES;
+pub(crate) use places::spot;
 
 use super::args::nearest;
 use super::ast::Config;

@@ -18,6 +18,7 @@ use super::super::report::Report;
 use super::defaults::Defaults;
 use super::graph;
 use super::matching::{Classes, show_cycle};
+use super::places;
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
@@ -43,8 +44,8 @@ pub(super) fn lower<'a>(
             .policies
             .insert((*name).to_owned(), DisciplineSpec::ClassBased(spec));
         imported
-            .policy_lines
-            .insert((*name).to_owned(), map.origin.line);
+            .places
+            .insert((*name).to_owned(), places::policy(map, config));
     }
     check_sizes(config, report, imported);
 }

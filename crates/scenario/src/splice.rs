@@ -1,0 +1,190 @@
+//! Policies of router configurations as parts of the scenario's tree.
+//!
+//! They become ordinary nodes below `policies` before anything is overridden, so that `--set` and the `set` of
+//! variants reach what a configuration says; each node stands at its line of the configuration, which errors name.
+
+use serde_json::Value as Json;
+
+use crate::codes;
+use crate::ctx::Ctx;
+use crate::de::from_node;
+use crate::error::Diagnostic;
+use crate::import::{ClassPlaces, Imported, PolicyPlaces, Spot};
+use crate::node::{Key, Node, Span, Value, steps};
+use crate::schema::ConfigSpec;
+use crate::text::Texts;
+
+/// Adds the policies of all configurations that `root` refers to. What is wrong with `configs` itself is left for
+/// whoever reads the whole.
+pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
+    let Some(Value::Seq(configs)) = root.get("configs").map(|n| &n.value) else {
+        return;
+    };
+    let specs: Vec<Option<ConfigSpec>> = configs
+        .iter()
+        .map(|n| from_node(n, &ctx.texts, &[]).ok())
+        .collect();
+    for (i, config) in specs.into_iter().enumerate() {
+        let Some(config) = config else { continue };
+        let path = steps!["configs", i, "ios"];
+        let imported = ctx.import(&config.ios, config.platform, root, &path);
+        let text = ctx.text_of(&config.ios);
+        if let (Some(imported), Some(text)) = (imported, text) {
+            add(ctx, root, &imported, text);
+        }
+    }
+}
+
+fn add(ctx: &mut Ctx<'_>, root: &mut Node, imported: &Imported, text: u32) {
+    for (name, spec) in &imported.policies {
+        let places = imported.places.get(name).cloned().unwrap_or_default();
+        let span = span(text, places.spot);
+        if let Some(first) = defined(ctx, root, name) {
+            let message = format!("a policy `{name}` is defined here and {first}");
+            let d = Diagnostic::error(codes::DUPLICATE_NAME, message)
+                .found(name)
+                .hint("rename one of the two");
+            let d = ctx.texts.locate(d, span);
+            ctx.report(d);
+            continue;
+        }
+        // A specification is made of texts, numbers, lists and maps with text keys.
+        let Ok(json) = serde_json::to_value(spec) else {
+            continue;
+        };
+        let node = policy(json, &places, text);
+        let Some(entries) = policies(root) else {
+            return;
+        };
+        let name = name.clone();
+        entries.push((Key { name, span }, node));
+    }
+}
+
+/// Where a policy of this name is already defined, in words.
+fn defined(ctx: &Ctx<'_>, root: &Node, name: &str) -> Option<String> {
+    let Some(Value::Map(entries)) = root.get("policies").map(|n| &n.value) else {
+        return None;
+    };
+    let (key, _) = entries.iter().find(|(k, _)| k.name == name)?;
+    Some(match key.span.text {
+        0 => format!("as `policies.{name}` of the scenario"),
+        text => format!("at {}:{}", ctx.texts.name(text), key.span.line),
+    })
+}
+
+/// Whether a policy of the tree comes from a configuration, changed or not; what replaces it as a whole does not.
+pub(crate) fn is_imported(texts: &Texts, root: &Node, name: &str) -> bool {
+    let Some(Value::Map(entries)) = root.get("policies").map(|n| &n.value) else {
+        return false;
+    };
+    let found = entries.iter().find(|(k, _)| k.name == name);
+    found.is_some_and(|(k, _)| texts.is_beside(k.span.text))
+}
+
+/// The entries of `policies`; none if it is no mapping.
+fn policies(root: &mut Node) -> Option<&mut Vec<(Key, Node)>> {
+    let at = root.span;
+    let Value::Map(top) = &mut root.value else {
+        return None;
+    };
+    let found = match top.iter().position(|(k, _)| k.name == "policies") {
+        Some(found) => found,
+        None => {
+            let key = Key {
+                name: "policies".to_owned(),
+                span: at,
+            };
+            let value = Value::Null;
+            top.push((key, Node { span: at, value }));
+            top.len() - 1
+        }
+    };
+    let value = &mut top[found].1.value;
+    if *value == Value::Null {
+        *value = Value::Map(Vec::new());
+    }
+    match value {
+        Value::Map(entries) => Some(entries),
+        _ => None,
+    }
+}
+
+fn span(text: u32, spot: Spot) -> Span {
+    Span {
+        text,
+        line: spot.line,
+        column: spot.column,
+        width: spot.width,
+    }
+}
+
+/// A policy with its classes at their lines.
+fn policy(json: Json, places: &PolicyPlaces, text: u32) -> Node {
+    let mut node = node(json, span(text, places.spot));
+    let Value::Map(kinds) = &mut node.value else {
+        return node;
+    };
+    let contents = kinds.iter_mut().filter_map(|(_, content)| {
+        let Value::Map(keys) = &mut content.value else {
+            return None;
+        };
+        keys.iter_mut().find(|(k, _)| k.name == "classes")
+    });
+    for (_, classes) in contents {
+        let Value::Seq(classes) = &mut classes.value else {
+            continue;
+        };
+        for (class, places) in classes.iter_mut().zip(&places.classes) {
+            settle(class, "", places, text);
+        }
+    }
+    node
+}
+
+/// Puts everything below a class at its line.
+fn settle(node: &mut Node, path: &str, places: &ClassPlaces, text: u32) {
+    node.span = span(text, places.nearest(path));
+    match &mut node.value {
+        Value::Map(entries) => {
+            for (key, value) in entries {
+                let path = below(path, &key.name);
+                key.span = span(text, places.nearest(&path));
+                settle(value, &path, places, text);
+            }
+        }
+        Value::Seq(items) => items
+            .iter_mut()
+            .for_each(|item| settle(item, path, places, text)),
+        _ => {}
+    }
+}
+
+fn below(path: &str, key: &str) -> String {
+    match path {
+        "" => key.to_owned(),
+        path => format!("{path}.{key}"),
+    }
+}
+
+/// A tree of the same content, all of it at one place.
+fn node(json: Json, span: Span) -> Node {
+    let value = match json {
+        Json::Null => Value::Null,
+        Json::Bool(b) => Value::Bool(b),
+        Json::Number(n) => {
+            let raw = n.to_string().into_boxed_str();
+            match n.as_i64().map(i128::from).or_else(|| n.as_u64().map(i128::from)) {
+                Some(i) => Value::Int(i, raw),
+                None => Value::Float(n.as_f64().unwrap_or(f64::NAN), raw),
+            }
+        }
+        Json::String(s) => Value::Str(s),
+        Json::Array(items) => Value::Seq(items.into_iter().map(|v| node(v, span)).collect()),
+        Json::Object(map) => {
+            let entry = |(name, v): (String, Json)| (Key { name, span }, node(v, span));
+            Value::Map(map.into_iter().map(entry).collect())
+        }
+    };
+    Node { span, value }
+}
