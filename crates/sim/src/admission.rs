@@ -1,8 +1,8 @@
-//! How long flows waited for admission: of each link with flow admission, and of the classes.
+//! How long flows waited for admission, at each link with flow admission and by class.
 //!
-//! A flow waits at a link from its first packet there until one is admitted. What still waits at
-//! the end is known to have waited at least so long: in a mean or a percentile it counts with that,
-//! and its number stands beside it.
+//! A flow waits at a link from its first packet there until one of its packets is admitted. A flow
+//! that still waits at the end has waited at least until then: it counts in means and percentiles
+//! with that time, and the number of such flows is a metric of its own.
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::table::{Metric, Scope};
@@ -12,7 +12,7 @@ use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 use crate::values::Values;
 use crate::window::Window;
 
-/// What flow admission tells of a group of flows.
+/// The metrics of flow admission for a group of flows.
 pub(crate) const ADMISSION: [Metric; 6] = [
     Metric::FlowsOffered,
     Metric::FlowsWaiting,
@@ -22,20 +22,20 @@ pub(crate) const ADMISSION: [Metric; 6] = [
     Metric::WaitingTimeMax,
 ];
 
-/// What one link with flow admission has done to one flow.
+/// What flow admission at one link did to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission {
     /// The link, by its number in the plan.
     pub link: u32,
     /// The flow, by its number in the plan; all sessions of a workload have the same.
     pub flow: u32,
-    /// These are the acknowledgments of its connection.
+    /// The flow of acknowledgments of its connection, not of its data.
     pub answers: bool,
     /// When its first packet reached the link.
     pub offered: Time,
     /// When its first packet was admitted; none if none was.
     pub admitted: Option<Time>,
-    /// From the one to the other, or to the end of the run.
+    /// From `offered` to `admitted`, or to the end of the run.
     pub waited: Dur,
     /// Packets refused before.
     pub refused: u64,
@@ -45,12 +45,12 @@ pub struct Admission {
     pub admissions: u32,
     /// How often the congestion mechanism took it off.
     pub removals: u32,
-    /// How often it fell off for its silence.
+    /// How often it was removed after a time-out without packets.
     pub timeouts: u32,
 }
 
 impl Admission {
-    /// Of a flow of the plan, in a run that ends at `end`.
+    /// For a flow of the plan, in a run that ends at `end`.
     pub(crate) fn new(link: u32, flow: u32, answers: bool, wait: &Wait, end: Time) -> Self {
         let admitted = wait.admitted.filter(|at| *at <= end);
         Self {
@@ -69,17 +69,17 @@ impl Admission {
     }
 }
 
-/// Whom the metrics are about.
+/// A group of flows for which metrics are given.
 pub(crate) struct Group<'a> {
     pub(crate) scope: Scope,
     pub(crate) name: String,
-    /// Only there.
+    /// The link, for a group at one link.
     link: Option<u32>,
     has: Box<dyn Fn(&FlowPlan) -> bool + 'a>,
 }
 
-/// All flows, each class, each site; then at each link with admission the flows of each class.
-/// Nothing where no link has any.
+/// All flows, each class, each site, then the flows of each class at each link with admission. No
+/// groups if no link has admission.
 pub(crate) fn groups(plan: &WorldPlan) -> Vec<Group<'_>> {
     let links: Vec<_> = (0..).zip(&plan.links).collect();
     let mut admitting = links.into_iter().filter(|(_, l)| l.discipline.admits());
@@ -117,8 +117,8 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<Group<'_>> {
     groups
 }
 
-/// The values of the groups, each in the order of [`ADMISSION`]: of flows whose first packet came
-/// within the measured period.
+/// The values of the groups, each in the order of [`ADMISSION`], for flows whose first packet
+/// arrived within the measured period.
 pub(crate) fn values(out: &mut Values, plan: &WorldPlan, found: &[Admission], window: Window) {
     for group in groups(plan) {
         let members: Vec<&Admission> = found
@@ -152,8 +152,8 @@ fn of(members: &[&Admission]) -> [f64; ADMISSION.len()] {
     ]
 }
 
-/// The most that those values could have become that count flows which wait still, with what they
-/// have waited so far.
+/// The largest possible values of those metrics that count flows which still wait with the time
+/// that they have waited so far.
 fn most(members: &[&Admission]) -> [Option<f64>; ADMISSION.len()] {
     let waiting = members.iter().any(|a| a.admitted.is_none());
     if !waiting {
@@ -173,7 +173,8 @@ fn most(members: &[&Admission]) -> [Option<f64>; ADMISSION.len()] {
     ]
 }
 
-/// Where the smallest of so many sorted values is that 95 % of them do not exceed.
+/// The index of the 95th percentile of this many sorted values: the smallest that 95 % of them do
+/// not exceed.
 fn at_95(values: usize) -> usize {
     (values * 95).div_ceil(100).saturating_sub(1)
 }

@@ -1,4 +1,4 @@
-//! What arrives in each class of service, for time series and to see whether a run has settled.
+//! Arrivals by class of service, for time series and to find initial transients.
 
 use spillgate_core::{Dur, Packet, Time};
 use spillgate_measure::stats::{Transient, transient};
@@ -9,25 +9,25 @@ use crate::window::Window;
 
 /// Parts of the measured period.
 const PARTS: usize = 250;
-/// Fewer packets than this in a part, and parts are put together.
-const LEAST: u64 = 5;
-/// A difference of the mean that is not worth a word.
-const SLIGHT: f64 = 0.02;
+/// Parts with fewer packets than this are merged.
+const MIN_PACKETS: u64 = 5;
+/// A bias of the mean below this is not reported.
+const MIN_BIAS: f64 = 0.02;
 
-/// An initial transient in what arrives of a class.
+/// An initial transient in the arrivals of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsettled {
     /// Index of the class.
     pub class: usize,
     /// [`Metric::Throughput`] or [`Metric::OwdMean`].
     pub metric: Metric,
-    /// By how much the mean differs from what it settles at, as a share of that.
+    /// The difference between the mean and the value at which it settles, as a share of that value.
     pub bias: f64,
-    /// The warm-up that would do; none if the run ends before anything settles.
+    /// The warm-up that would suffice; none if the values do not settle before the end of the run.
     pub warmup: Option<Dur>,
 }
 
-/// What has arrived in a part of the measured period.
+/// Arrivals in a part of the measured period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     packets: u64,
@@ -36,16 +36,16 @@ struct Part {
     delay: u128,
 }
 
-/// Of one class.
+/// The arrivals of one class.
 #[derive(Clone, Debug)]
 struct Class {
     /// Bytes since the start of the run.
     bytes: u64,
-    /// Of the measured period; none if the class is not meant to be steady.
+    /// By part of the measured period; empty if the class is not meant to be steady.
     parts: Vec<Part>,
 }
 
-/// Counts what arrives.
+/// Counts arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     window: Window,
@@ -97,7 +97,7 @@ impl Arrivals {
         for (i, class) in self.classes.iter().enumerate() {
             let packets: u64 = class.parts.iter().map(|p| p.packets).sum();
             // 250 parts, 125 or 50.
-            let enough = |each: &usize| packets >= LEAST * (PARTS / each) as u64;
+            let enough = |each: &usize| packets >= MIN_PACKETS * (PARTS / each) as u64;
             let Some(each) = [1, 2, 5].into_iter().find(enough) else {
                 continue;
             };
@@ -109,7 +109,7 @@ impl Arrivals {
                 ),
                 (Metric::OwdMean, delays(&parts)),
             ] {
-                if let Some(Transient { cut, bias }) = transient(&xs, SLIGHT) {
+                if let Some(Transient { cut, bias }) = transient(&xs, MIN_BIAS) {
                     let after = |cut: usize| self.part * (cut * each) as u64;
                     found.push(Unsettled {
                         class: i,
@@ -124,7 +124,7 @@ impl Arrivals {
     }
 }
 
-/// Whether a flow is meant to go on as it is through all of the measured period.
+/// Whether a flow is meant to be stationary through the whole measured period.
 fn is_steady(flow: &FlowPlan, window: Window) -> bool {
     let l = &flow.lifetime;
     let lasts = l.start <= window.start() && l.stop >= window.end();
@@ -144,7 +144,7 @@ fn total(parts: &[Part]) -> Part {
     })
 }
 
-/// Mean delays; where nothing arrives the one before.
+/// Mean delays; in a part without arrivals, that of the part before.
 fn delays(parts: &[Part]) -> Vec<f64> {
     let first = parts.iter().find(|p| p.packets > 0);
     let mean = |p: &Part| p.delay as f64 / p.packets as f64;

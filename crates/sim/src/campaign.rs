@@ -14,9 +14,9 @@ use spillgate_scenario::plan::{Plan, WorldPlan};
 use crate::engine::{Engine, Stop, World};
 use crate::outcome::Outcome;
 
-/// Events between two looks at the cancel flag.
+/// Events between two checks of the cancel flag.
 const BUDGET: u64 = 1 << 16;
-/// Progress counts each run in this many parts.
+/// The number of parts in which the progress of a run is counted.
 const PARTS: u64 = 1 << 16;
 
 /// A plan being run.
@@ -28,18 +28,18 @@ pub struct Campaign {
     parts: Vec<AtomicU64>,
     events: AtomicU64,
     finished: Mutex<Vec<Finished>>,
-    /// What stopped it first.
+    /// The first failure.
     fault: Mutex<Option<Failure>>,
 }
 
 /// Why a campaign failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The operating system gives no threads; its words.
+    /// The operating system gives no threads; its message.
     Threads(String),
-    /// A file that is read while the simulation runs cannot be, or has changed.
+    /// A file that is read during the simulation cannot be read, or has changed.
     Input(String),
-    /// The look-ahead of the express lane was wrong: an error of this program.
+    /// The look-ahead of the express lane was wrong, an error of this program.
     LookAhead(String),
 }
 
@@ -53,8 +53,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Which runs have time series. Sampling them takes time: a world that is watched works nothing out
-/// ahead.
+/// Which runs have time series. Sampling takes time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Observed {
     /// The first run of each variant.
@@ -122,7 +121,7 @@ impl Campaign {
         }
     }
 
-    /// The same on the engine of choice.
+    /// A campaign that has not begun, on this engine.
     pub fn on(engine: Engine, plan: Arc<Plan>) -> Self {
         Self {
             engine,
@@ -142,7 +141,7 @@ impl Campaign {
         self.execute_observing(threads, &Observed::First)
     }
 
-    /// The same, with the time series of other runs than the first.
+    /// Runs everything as [`Campaign::execute`] does, with the time series of these runs.
     ///
     /// # Errors
     /// As [`Campaign::execute`].
@@ -156,7 +155,7 @@ impl Campaign {
             .build()
             .map_err(|e| Failure::Threads(e.to_string()))?;
         let variants = self.plan.variants.len();
-        // Not a parallel iterator: those split their range, and would begin in the middle.
+        // Not a parallel iterator: that would split its range, and begin runs in the middle of it.
         let next = AtomicUsize::new(0);
         pool.broadcast(|_| {
             loop {
@@ -213,7 +212,7 @@ impl Campaign {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// How far it is.
+    /// How far the campaign is.
     pub fn progress(&self) -> Progress {
         let done: u64 = self.parts.iter().map(|p| p.load(Ordering::Relaxed)).sum();
         Progress {
@@ -239,7 +238,7 @@ impl Campaign {
         all
     }
 
-    /// What is being run.
+    /// The plan that is run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }

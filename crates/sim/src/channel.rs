@@ -1,13 +1,13 @@
-//! What happens to packets on a link: some are lost, some are late.
+//! Random loss and reordering on a link.
 //!
-//! Loss is decided packet by packet as they are sent, by a stream of its own for each link, so that
-//! it is the same whatever the queue before it does. Cost: O(1) a packet.
+//! Loss is drawn packet by packet as they are sent, from a stream of random numbers for each link,
+//! so it does not depend on the queue in front of the link. Cost: O(1) for each packet.
 
 use spillgate_core::{Dur, Rng};
 use spillgate_scenario::plan::LinkPlan;
 use spillgate_scenario::schema::{GilbertElliottSpec, LossSpec, ReorderSpec};
 
-/// A link on which packets are lost or late.
+/// A link that loses or reorders packets at random.
 pub(crate) struct Channel {
     loss: Option<(Loss, Rng)>,
     reorder: Option<(ReorderSpec, Rng)>,
@@ -21,17 +21,17 @@ enum Loss {
     },
 }
 
-/// What becomes of a packet.
+/// The fate of a packet on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
     /// It is lost.
     Lost,
-    /// It arrives so much after its time.
+    /// It arrives this much later than after the propagation delay.
     Late(Dur),
 }
 
 impl Channel {
-    /// That of a link; none if all packets arrive in time.
+    /// The channel of a link; none if the link neither loses nor reorders packets.
     pub(crate) fn new(plan: &LinkPlan, seed: u64, run: u32) -> Option<Self> {
         let path = format!("links/{}", plan.name);
         let loss = plan.loss.as_ref().map(|spec| {
@@ -39,7 +39,7 @@ impl Channel {
             let loss = match spec {
                 LossSpec::Bernoulli(p) => Loss::Bernoulli(p.0),
                 LossSpec::GilbertElliott(model) => {
-                    // In its stationary distribution.
+                    // The first state is drawn from the stationary distribution.
                     let bad = model.to_bad.0 / (model.to_bad.0 + model.to_good.0);
                     Loss::GilbertElliott {
                         model: model.clone(),
@@ -54,7 +54,7 @@ impl Channel {
         (loss.is_some() || reorder.is_some()).then_some(Self { loss, reorder })
     }
 
-    /// What becomes of the next packet.
+    /// The fate of the next packet.
     pub(crate) fn carry(&mut self) -> Carried {
         let lost = self.loss.as_mut().is_some_and(|(loss, rng)| loss.draw(rng));
         let late = self.reorder.as_mut().map_or(Dur::ZERO, |(spec, rng)| {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use spillgate_core::Percent;
 
-    /// Losses of so many packets, and how many bursts of losses in a row.
+    /// The number of losses among this many packets, and the number of bursts of losses.
     fn lose(mut loss: Loss, packets: u32) -> (u32, u32) {
         let (mut rng, mut before) = (Rng::named(3, 0, "links/l", "loss"), false);
         let (mut lost, mut bursts) = (0, 0);

@@ -1,28 +1,29 @@
-//! What a flow's packets carry, where they come from and where they go.
+//! Flows: what their packets carry, where they come from and where they go.
 
 use spillgate_core::{Dscp, Ecn, Rng, Time};
 use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::source::{Emission, Source};
 
-/// A flow. Those of the plan come first, then those of the connections: its acknowledgments, and
-/// of a connection of a session also its data.
+/// A flow. The flows of the plan come first, then the flows of acknowledgments, and of the data and
+/// the acknowledgments of sessions.
 pub(crate) struct Flow {
     pub(crate) origin: Origin,
     /// Its meter; [`NO_METER`] for acknowledgments.
     pub(crate) meter: u32,
-    /// Where its path begins.
+    /// The index in `hops` at which its path begins.
     pub(crate) begin: u32,
-    /// What is there: its first link, the end of the path, or a word that routes change.
+    /// The word there: its first link, [`ARRIVED`](crate::engine::ARRIVED) or
+    /// [`ROUTED`](crate::engine::ROUTED).
     pub(crate) first: u32,
     pub(crate) hash: u32,
     pub(crate) seq: u32,
     pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
-    /// When its end of a connection will be woken, [`Time::MAX`] for not.
+    /// When its end of a connection wakes next, [`Time::MAX`] for never.
     pub(crate) wake: Time,
 }
 
-/// Nobody measures this flow.
+/// In place of a meter: the flow is not measured.
 pub(crate) const NO_METER: u32 = u32::MAX;
 
 /// Where a flow's packets come from, by number.
@@ -38,11 +39,11 @@ pub(crate) enum Origin {
     Acknowledgments(u32),
     /// A capture, whose packets belong to flows of their own.
     Replay(u32),
-    /// Another flow's replay.
+    /// Packets of a capture, which wakes as [`Origin::Replay`].
     Replayed,
 }
 
-/// A source with its random stream.
+/// An open-loop source with its stream of random numbers.
 pub(crate) struct OpenLoop {
     source: Source,
     rng: Rng,
@@ -61,7 +62,7 @@ impl OpenLoop {
         }
     }
 
-    /// What it sends next; none once it has stopped.
+    /// The next packet that it sends; none once it has stopped.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Emission> {
         let e = self.source.next(&mut self.rng)?;

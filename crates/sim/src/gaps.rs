@@ -1,4 +1,4 @@
-//! The longest time between arrivals of each flow in a period: how long an interruption was felt.
+//! The longest time between arrivals of each flow in a period: how long a service was interrupted.
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::FlowMeter;
@@ -16,13 +16,13 @@ pub(crate) struct Gaps {
 
 #[derive(Clone, Copy)]
 struct Gap {
-    /// The last arrival; [`Time::MAX`]: none yet.
+    /// The last arrival, [`Time::MAX`] if there is none yet.
     last: Time,
     longest: Dur,
 }
 
 impl Gaps {
-    /// None if nobody asks.
+    /// None if the scenario does not ask for gaps.
     pub(crate) fn new(plan: &WorldPlan) -> Option<Box<Self>> {
         let (from, to) = plan.gaps?;
         let nothing = Gap {
@@ -48,8 +48,9 @@ impl Gaps {
         gap.last = now;
     }
 
-    /// The longest gap of a flow: also one that lasts at the end of the period, and of a flow of
-    /// which nothing has ever arrived the whole period. NaN for a flow that has sent nothing.
+    /// The longest gap of a flow, which may be one that lasts until the end of the period. It is
+    /// the whole period for a flow of which no packet has ever arrived, and NaN for a flow that has
+    /// sent nothing.
     fn longest(&self, flow: usize, meter: &FlowMeter) -> f64 {
         let Gap { last, longest } = self.flows[flow];
         let longest = match last {
@@ -71,8 +72,8 @@ impl Gaps {
     }
 }
 
-/// Whom the gaps are about, with the numbers of the flows: all, each class, each site, each flow.
-/// Nothing where nobody asks.
+/// The groups of flows for which gaps are given, with the numbers of the flows: all, each class,
+/// each site, each flow. Empty if the scenario does not ask for gaps.
 pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     if plan.gaps.is_none() {
         return Vec::new();
@@ -93,7 +94,7 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     groups
 }
 
-/// What a group has.
+/// The metric of a group.
 pub(crate) const METRIC: Metric = Metric::GapMax;
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
-//! What is measured at a queue and at a link, within the measured period.
+//! Meters of queues, nodes and links, within the measured period.
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_measure::{Histogram, Losses, Volume};
 
 use crate::window::Window;
 
-/// One queue of a port.
-///
-/// What a packet touches comes first.
+/// The meter of one queue of a port. The fields that every packet touches come first.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct QueueMeter {
@@ -26,14 +24,12 @@ pub(crate) struct QueueMeter {
 
 const _: () = assert!(size_of::<QueueMeter>() <= 152);
 
-/// A sum of 128 bits that needs no alignment of its own.
+/// A 128-bit sum, aligned to 8 bytes to save room.
 #[derive(Clone, Copy, Default)]
 #[repr(C, packed(8))]
 struct Integral(u128);
 
-/// Packets that arrived at an empty queue and a free server in the measured period.
-///
-/// Packed so that it leaves room for the rest of a port.
+/// Packed to save room in a port.
 #[derive(Clone, Copy, Default)]
 #[repr(C, packed(4))]
 pub(crate) struct Through {
@@ -43,7 +39,7 @@ pub(crate) struct Through {
 }
 
 impl Through {
-    /// Counts so many packets of `len` bytes.
+    /// Counts this many packets of `len` bytes.
     #[inline]
     pub(crate) fn count(&mut self, packets: u32, len: u32) {
         if packets > 0 {
@@ -54,20 +50,20 @@ impl Through {
     }
 }
 
-/// Packets of one length that waited, all behind others as long, not counted in their meter yet.
+/// Packets of one length that waited behind packets of that length and are not in their meter yet.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waits {
     pub(crate) packets: u64,
-    /// How long they waited, within the measured period.
+    /// The sum of their waits that lie within the measured period.
     pub(crate) sum: Dur,
     pub(crate) longest: Dur,
 }
 
 impl Waits {
-    /// Far more waiting than there will be.
+    /// A sum far larger than any run has.
     pub(crate) const MANY: Dur = Dur::from_ps(u64::MAX / 2);
 
-    /// The sum with another wait, as long as it has an end.
+    /// The sum with another wait, unless it overflows.
     #[inline(always)]
     pub(crate) fn sum_with(&self, wait: Dur) -> Option<Dur> {
         self.sum.as_ps().checked_add(wait.as_ps()).map(Dur::from_ps)
@@ -89,21 +85,21 @@ impl QueueMeter {
         }
     }
 
-    /// With what went straight through counted in like everything else.
+    /// A copy that also counts the packets which did not wait.
     pub(crate) fn with(&self, through: Through) -> Self {
         let mut all = self.clone();
         if through.packets > 0 {
             all.offered_bytes += through.bytes;
             all.carried += Volume::of(through.bytes);
             all.sojourn.record_many(Dur::ZERO, through.packets);
-            // It was in the queue too, as in a discipline.
+            // Each was in the queue for an instant, as in a discipline.
             all.on_backlog(1, through.longest.into());
         }
         all
     }
 
-    /// Counts packets of `len` bytes, each sent in `tx`, that came and left in the measured period;
-    /// the histogram has them in its buckets.
+    /// Counts packets of `len` bytes, each sent in `tx`, that arrived and left in the measured
+    /// period; the buckets of the histogram count them already.
     pub(crate) fn count_waits(&mut self, waits: Waits, tx: Dur, len: u32) {
         if waits.packets == 0 {
             return;
@@ -114,7 +110,8 @@ impl QueueMeter {
         self.waited_packets.0 += sum;
         self.waited_bytes.0 += sum * u128::from(len);
         self.sojourn.sum_up(waits.packets, sum, waits.longest);
-        // What waited longest met most: those that were to start between its arrival and its start.
+        // The packet that waited longest met the longest queue: the packets that were to start
+        // between its arrival and its start.
         let met = (waits.longest.as_ps() - 1) / tx.as_ps();
         self.on_backlog(met + 1, (met + 1) * len);
     }
@@ -129,8 +126,8 @@ impl QueueMeter {
         self.carried += window.part(packet.len, now, end);
     }
 
-    /// A packet of `len` bytes needed not wait at `now`, and was to be sent until `end`; the
-    /// transmission is over at `cut`.
+    /// A packet of `len` bytes was sent at once at `now`, with transmission until `end` or, if the
+    /// link fails, until `cut`.
     pub(crate) fn on_through(
         &mut self,
         window: Window,
@@ -177,8 +174,8 @@ impl QueueMeter {
         }
     }
 
-    /// Offered load and waiting are counted when a packet leaves, by when it arrived; what
-    /// never leaves is counted at the end of the run.
+    /// Counts offered load and waiting when a packet leaves, by the time of its arrival; packets
+    /// that never leave are counted at the end of the run.
     #[inline]
     pub(crate) fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
         if window.contains(packet.arrived) {
@@ -203,9 +200,9 @@ impl QueueMeter {
     }
 }
 
-/// A node that keeps packets.
+/// The meter of a node that holds packets.
 pub(crate) struct NodeMeter {
-    /// What waits for its processor, in bytes of IP packets and labels.
+    /// Its queue, in bytes of IP packets and labels.
     pub(crate) queue: QueueMeter,
     /// Time in the measured period during which it forwarded.
     pub(crate) busy: Dur,
@@ -220,12 +217,12 @@ impl Default for NodeMeter {
     }
 }
 
-/// One link.
+/// The meter of a link.
 #[derive(Default)]
 pub(crate) struct LinkMeter {
     /// Time in the measured period during which the link transmitted.
     pub(crate) busy: Dur,
-    /// Bytes whose transmission began or has been planned, since the start of the run.
+    /// Bytes whose transmission has begun or is planned, since the start of the run.
     pub(crate) total_bytes: u64,
 }
 

@@ -1,10 +1,9 @@
-//! The running world: nodes, ports, links, flows, and many runs in parallel.
+//! The simulator: one running world of nodes, ports, links and flows, and many runs in parallel.
 //!
-//! A packet's way: a source emits it at its node; the node forwards it to the
-//! port of the next link on the shortest path; the port queues and serves it;
-//! the link is a pipe that delivers it to the next node; at its destination it
-//! is counted. Only [`World`] knows of events; disciplines and sources are
-//! pure state machines that are told the time.
+//! A source emits a packet at its node. The node forwards it to the port of the next link on the
+//! shortest path, where it is queued and served. The link is a pipe that delivers it to the next
+//! node. At its destination the packet is counted. Only [`World`] knows of events; disciplines and
+//! sources are pure state machines that are told the time.
 #![forbid(unsafe_code)]
 
 mod admission;

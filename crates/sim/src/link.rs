@@ -17,45 +17,46 @@ use crate::port::{Port, QueuedPort};
 use crate::rate::Server;
 use crate::window::Window;
 
-/// A link: its port, what is measured of it, and where its packets fly.
+/// A link: its port, its meters, and the pipe of its packets.
 #[repr(C, align(64))]
 pub(crate) struct Link {
-    // What goes straight through touches no more than this cache line.
+    // The first cache line, all that an uncontended packet touches.
     pub(crate) uncontended: Uncontended,
     pub(crate) onward: Onward,
-    // The rest has a second one.
+    // The second cache line.
     pub(crate) port: Port,
     pub(crate) rate: Rate,
     pub(crate) meter: LinkMeter,
     pub(crate) overhead: Overhead,
-    /// What had gone straight through when the last packet came that did not.
+    /// The number of uncontended packets when the latest other packet arrived.
     pub(crate) seen: u32,
 }
 
 const _: () = assert!(size_of::<Link>() == 128 && offset_of!(Link, port) == 64);
 
-/// What is known of a port and of the way from there on, as long as the routes are these.
+/// Facts about a link behind its server, valid as long as routes do not change.
 #[derive(Clone, Copy)]
 pub(crate) struct Onward {
     pub(crate) delay: Dur,
-    /// Hash that places the link's deliveries among those of the same instant.
+    /// Hash that orders the deliveries of this link among those of the same instant.
     pub(crate) tie: u64,
-    /// What can be done with a packet before it is at the far end.
+    /// What the express lane may do with a packet before it is at the far end.
     pub(crate) ahead: Ahead,
-    /// Where its packets are while they are on the wire.
+    /// The pipe of its packets.
     pub(crate) pipe: u32,
-    /// What it sends is looked at once more: labels may change, or it fails.
+    /// Packets are handled by [`World::cross_special_link`](crate::World): labels may change, the
+    /// link fails, or it loses or reorders packets.
     pub(crate) special: bool,
     /// Labels may change at its port.
     pub(crate) labels: bool,
-    /// All packets come over one other link, and departures are computed.
+    /// The port has known departures, and all its packets come over one other link.
     pub(crate) single_feeder: bool,
-    /// What is at its far end answers at once, and nothing else gets there.
+    /// The host at its far end acknowledges at once, and receives packets over this link only.
     pub(crate) acks_at_once: bool,
 }
 
-/// What can be done with a packet on a link before it is at the far end, as long as the routes are
-/// these.
+/// What the express lane may do with a packet on a link before it is at the far end, valid as long
+/// as routes do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
     /// Nothing.
@@ -72,32 +73,31 @@ pub(crate) enum Ahead {
     PerPacket,
 }
 
-/// Whether a link fails.
+/// Whether a link fails, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fails {
     Never,
-    /// Before the measured period ends.
+    /// Before the end of the measured period.
     InTime,
-    /// When the measured period has ended or later, perhaps before that, too.
+    /// At the end of the measured period or later, perhaps also before.
     Late,
 }
 
 /// How the packets of a link leave its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
-    /// Where the discipline allows it, departures are computed at arrival.
+    /// At departure times that are known at arrival, if the discipline allows it.
     KnownDepartures,
-    /// One by one: somebody wants to see them.
+    /// One by one: a tap sees each packet, the link promises nothing, or the engine is plain.
     PerPacket,
-    /// As it is where failures are to happen within the measured period: computed if there is no
-    /// AQM.
+    /// The link fails within the measured period: known departures if there is no AQM.
     Failing,
     /// One by one, and the link fails.
     FailingPerPacket,
 }
 
 impl Service {
-    /// `served`: each packet by itself, since somebody looks or the link promises nothing.
+    /// `served`: packet by packet in any case.
     pub(crate) fn of(fails: Fails, served: bool) -> Self {
         match (fails, served) {
             (Fails::Never, false) => Self::KnownDepartures,
@@ -107,7 +107,7 @@ impl Service {
         }
     }
 
-    /// The FIFO whose departures are computed, if there is one.
+    /// The FIFO with known departures, if the discipline is one and this service allows it.
     fn fifo(self, discipline: &Discipline) -> Option<(Limit, Option<ArrivalAqm>)> {
         let fifo = discipline.decided_at_arrival()?;
         match self {
@@ -119,7 +119,7 @@ impl Service {
 }
 
 impl Link {
-    /// The link of a plan; a computed port adds its line to `lines`.
+    /// The link of a plan. The queue of a FIFO with known departures is added to `fifos`.
     pub(crate) fn new(
         plan: &LinkPlan,
         service: Service,
@@ -171,12 +171,12 @@ impl Link {
         }
     }
 
-    /// Whether its port computes departures.
+    /// Whether its port has known departures.
     pub(crate) fn knows_departures(&self) -> bool {
         matches!(self.port, Port::Fifo(_))
     }
 
-    /// Bytes of a packet on the wire.
+    /// Length of a packet on the wire, in bytes.
     #[inline]
     pub(crate) fn wire_len(&self, packet: &Packet) -> u32 {
         match self.onward.labels {
@@ -188,7 +188,7 @@ impl Link {
         }
     }
 
-    /// How long the link takes to send a packet that has its length on the wire.
+    /// The transmission time of a packet, whose length on the wire is set.
     #[inline]
     pub(crate) fn tx_time(&mut self, packet: &Packet) -> Dur {
         if self.onward.labels {
@@ -204,13 +204,14 @@ impl Link {
         }
     }
 
-    /// The share of the measured period in which it transmitted; where its rate varies, of what it
-    /// could have sent in the measured period the share that it has `carried`.
+    /// The share of the measured period in which it transmitted. Where its rate varies: `carried`
+    /// as a share of what it could have sent in the measured period.
     pub(crate) fn utilization(&self, fifos: &[FifoQueue], window: Window, carried: Volume) -> f64 {
         if let Some(server) = self.port.queued().and_then(|p| p.server.as_ref()) {
             let bits = carried.rate(window.len()) * window.len().as_secs_f64();
             let most = server.capacity(window.start(), window.end());
-            // A packet across an edge is counted by its time on the link, not by the rate.
+            // A packet that crosses an edge is counted by its transmission time, not by the rate's
+            // capacity.
             return if most > 0.0 {
                 (bits / most).min(1.0)
             } else {
@@ -220,9 +221,9 @@ impl Link {
         self.busy(fifos).as_secs_f64() / window.len().as_secs_f64()
     }
 
-    /// The meters of the queues at the end of the run, what still waits included.
+    /// The meters of the queues at the end of the run, with the packets that are still queued.
     ///
-    /// A computed port has counted its packets on arrival.
+    /// A FIFO with known departures has counted its packets at arrival.
     pub(crate) fn queues_at(
         &self,
         fifos: &[FifoQueue],

@@ -1,5 +1,5 @@
-//! What a run leaves behind: one value for every key of the layout, the delay
-//! distribution of each class, and time series.
+//! The results of a run: one value for every key of the layout, the delay distribution of each
+//! class, and time series.
 
 use spillgate_core::{DropReason, Dscp, Dur, Time};
 use spillgate_measure::table::{Layout, Metric, Scope};
@@ -67,10 +67,10 @@ pub const QUANTILES: [f64; 35] = [
     0.99998, 0.99999, 0.999999, 1.0,
 ];
 
-/// Resolution of a group of no flows.
+/// Resolution of the histograms of a group without flows.
 const MERGED_BITS: u8 = 8;
 
-/// A time series of one thing.
+/// A time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// What was sampled: `wan/voice`, `class voice`, `link wan`.
@@ -81,7 +81,7 @@ pub struct Curve {
     pub unit: &'static str,
     /// The time of the first sample.
     pub start: Time,
-    /// From each sample to the next.
+    /// The period of sampling.
     pub step: Dur,
     /// The values; NaN where undefined.
     pub v: Vec<f64>,
@@ -99,8 +99,8 @@ impl Curve {
 pub struct Outcome {
     /// One value for every key of [`layout`]; NaN where undefined.
     pub values: Vec<f64>,
-    /// How far those of them could have gone that depend on what was still on its way when the run
-    /// ended, ascending by index.
+    /// The possible range of each value that depends on packets or transfers outstanding when the
+    /// run ended, ascending by index.
     pub bounds: Vec<Bounds>,
     /// One-way delays of each class of service.
     pub class_delays: Vec<Histogram>,
@@ -120,7 +120,7 @@ pub struct Outcome {
     pub packets: u64,
 }
 
-/// Which values a run of `plan` gives, in which order.
+/// The values that a run of `plan` gives, in order.
 pub fn layout(plan: &WorldPlan) -> Layout {
     let mut out = Layout::default();
     let drops = || DropReason::ALL.into_iter().map(Metric::drops);
@@ -186,13 +186,13 @@ fn inputs(plan: &WorldPlan) -> impl Iterator<Item = (&LinkPlan, &InputPlan)> {
     links.filter_map(|l| Some((l, l.input.as_deref()?)))
 }
 
-/// The flows whose packets are closed_loops, in the order of their [`Transfers`].
+/// The closed-loop flows, in the order of their [`Transfers`].
 fn closed_loops(plan: &WorldPlan) -> impl Iterator<Item = &FlowPlan> {
     plan.flows.iter().filter(|f| f.traffic.is_closed_loop())
 }
 
-/// What TCP's metrics are about beside each connection: all of them, and each class that has some.
-/// The last are the indexes of the connections.
+/// The groups of TCP connections beside each connection: all, and each class that has some, with
+/// the indexes of the connections.
 fn tcp_groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     let members = |wanted: &dyn Fn(&FlowPlan) -> bool| {
         let connections = closed_loops(plan).enumerate();
@@ -241,12 +241,12 @@ impl Outcome {
         gaps: Option<&Gaps>,
     ) -> Self {
         let period = window.len();
-        // Of many flows this is most of what there is: no room for more than they need.
+        // With many flows this takes most of the memory: reserve no more than needed.
         let per_flow = Metric::metered().count() * meters.len() + TCP.len() * transfers.len();
         let per_queue = QUEUE.len() + DropReason::ALL.len();
         let queues = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let of_links = queues.sum::<usize>() * per_queue + LINK.len() * plan.links.len();
-        // One value too many would double all of it.
+        // One value too many would double the allocation.
         let groups = 64 * (dscps(plan).len() + 2 + plan.classes.len() + plan.sites.len());
         let mut values = Values::with_capacity(per_flow + of_links + groups);
         let mut labels = labels;

@@ -1,15 +1,15 @@
-//! Packets on the wire, in order of their arrival.
+//! Pipes: the packets in flight on links, in the order of their arrival.
 //!
-//! A link of constant delay is a queue of packets of which only the first needs a wake. Links whose
-//! departures follow each other in time and whose delays are alike can share one: the fewer there
-//! are, the fewer wakes are pending, and packets that arrive one after the other lie so in memory.
+//! A link with a constant delay is a queue of packets of which only the first needs a wake. Links
+//! with equal delays whose departures follow one another in time can share a pipe. Fewer pipes mean
+//! fewer pending wakes, and packets that arrive one after another lie side by side in memory.
 
 use std::collections::VecDeque;
 
 use spillgate_core::{Cos, Dscp, Ecn, Labels, Packet, Time};
 use spillgate_events::{Key, Rank};
 
-/// Every link has a wire of its own, by its number; those that links share follow.
+/// Every link has a pipe of its own, with its number; shared pipes follow.
 pub(crate) struct Pipes {
     queues: Vec<VecDeque<InFlight>>,
 }
@@ -17,15 +17,16 @@ pub(crate) struct Pipes {
 /// Where a packet was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
-    /// In front of all others on its wire.
+    /// At the head of its pipe.
     First,
-    /// Behind others.
+    /// Behind other packets.
     Behind,
-    /// On the wire of its link, `first` there or behind others.
+    /// In the own pipe of its link, since the shared pipe had no place for it near its end.
+    /// `first`: at the head of that pipe.
     Overflow { first: bool },
 }
 
-/// How far from the end of a shared wire a place is looked for.
+/// How many packets from the end of a shared pipe a place is looked for.
 const SEARCH: usize = 128;
 
 impl Pipes {
@@ -35,36 +36,36 @@ impl Pipes {
         }
     }
 
-    /// What arrives next.
+    /// The packet that arrives next.
     #[inline]
     pub(crate) fn first(&self, pipe: usize) -> Option<&InFlight> {
         self.queues[pipe].front()
     }
 
-    /// What arrives `ahead` packets after the next.
+    /// The packet that arrives `ahead` packets after the next one.
     #[inline]
     pub(crate) fn get(&self, pipe: usize, ahead: usize) -> Option<&InFlight> {
         self.queues[pipe].get(ahead)
     }
 
-    /// Takes out what arrives next.
+    /// Takes out the packet that arrives next.
     #[inline]
     pub(crate) fn pop(&mut self, pipe: usize) -> Option<InFlight> {
         self.queues[pipe].pop_front()
     }
 
-    /// Takes out everything.
+    /// Takes out all packets.
     pub(crate) fn take(&mut self, pipe: usize) -> VecDeque<InFlight> {
         std::mem::take(&mut self.queues[pipe])
     }
 
-    /// Puts back what is left of what was [taken](Self::take).
+    /// Puts back the packets that are left of those [taken](Self::take).
     pub(crate) fn put(&mut self, pipe: usize, queue: VecDeque<InFlight>) {
         self.queues[pipe] = queue;
     }
 
-    /// Puts a packet of `link`, with the tie of that, on `wire`, or on its own one if it would have
-    /// to go far ahead of others. It is due at the far end at `due`.
+    /// Puts a packet of `link`, due at the far end at `due` and with the tie of the link, into
+    /// `pipe`, or into the own pipe of the link if it would have to overtake many others.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -75,7 +76,8 @@ impl Pipes {
         packet: &Packet,
     ) -> Placed {
         let queue = &mut self.queues[pipe];
-        // Each makes its own: one that others look at would be put together elsewhere and copied.
+        // A closure, so that each branch builds the record in place: one shared record would be
+        // built elsewhere and copied.
         let flight = || InFlight::new(due, tie, packet);
         match queue.back() {
             None => {
@@ -93,7 +95,8 @@ impl Pipes {
     #[inline(never)]
     fn insert(&mut self, pipe: usize, link: usize, p: InFlight) -> Placed {
         let queue = &mut self.queues[pipe];
-        // Steps that double, then halves of the last one: most places are close to the end.
+        // An exponential search from the end, then a binary search: most places are close to the
+        // end.
         let lowest = match pipe == link {
             true => 0,
             false => queue.len().saturating_sub(SEARCH),
@@ -133,11 +136,12 @@ impl Pipes {
     }
 }
 
-/// A packet on its way, and when it reaches the far end of the link: what ports set is left out.
+/// A packet in flight, and when it reaches the far end of its link; without the fields that ports
+/// set.
 #[derive(Clone, Copy)]
 pub(crate) struct InFlight {
     pub(crate) due: Time,
-    /// The tie of its link.
+    /// Hash that orders deliveries of the same instant by link.
     pub(crate) tie: u64,
     handle: u64,
     sent: Time,
@@ -153,13 +157,13 @@ pub(crate) struct InFlight {
 const _: () = assert!(size_of::<InFlight>() == 48);
 
 impl InFlight {
-    /// Whether it arrives before `other`, at one instant in the order of deliveries.
+    /// Whether it arrives before `other`; at one instant, in the order of deliveries.
     #[inline]
     pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.precedes(other.due, other.tie)
     }
 
-    /// Whether it arrives before what is due at `due` with that tie.
+    /// Whether it arrives before a packet due at `due` with this tie.
     #[inline]
     fn precedes(&self, due: Time, tie: u64) -> bool {
         let key = |tie| Key::new(due, Rank::Delivery, tie, 0);
@@ -183,19 +187,19 @@ impl InFlight {
         }
     }
 
-    /// Where its next hop stands.
+    /// The index of its next hop in [`World::hops`](crate::World).
     #[inline]
     pub(crate) fn hop(&self) -> usize {
         (self.handle >> 32) as usize
     }
 
-    /// The number of its segment.
+    /// The number of its TCP segment.
     #[inline]
     pub(crate) fn segment(&self) -> u32 {
         self.handle as u32
     }
 
-    /// The packet as it left the port before.
+    /// The packet as it left the last port.
     #[inline]
     pub(crate) fn packet(&self) -> Packet {
         Packet {

@@ -1,4 +1,4 @@
-//! What feeds a link: a queue discipline and a server.
+//! The port of a link: a queue discipline and a server.
 
 use std::collections::VecDeque;
 
@@ -12,24 +12,25 @@ use crate::rate::Server;
 
 /// The port of a link.
 pub(crate) enum Port {
-    /// A FIFO that decides at arrival: departures are known then, no service events.
+    /// A FIFO with known departures: drops and departure times are computed at arrival (Lindley
+    /// recursion), without events of service.
     Fifo(FifoPort),
-    /// Any discipline.
+    /// Any discipline, served packet by packet.
     Queued(Box<QueuedPort>),
 }
 
-/// Bytes of a packet that count for an MTU.
+/// The length of a packet that counts against an MTU, in bytes: IP packet and labels.
 #[inline]
 pub(crate) fn size(packet: &Packet) -> u32 {
     u32::from(packet.l3_len) + u32::from(packet.labels.bytes())
 }
 
-/// What has left a port and has not reached the far end of its link.
+/// The packets that a port has sent and that have not reached the far end of its link.
 #[derive(Default)]
 pub(crate) struct Underway {
-    /// When each packet arrives, and the leaf that it was in.
+    /// When each packet arrives, and the leaf in which it was queued.
     leaves: VecDeque<(Time, u16)>,
-    /// What was sent last, perhaps still in transmission.
+    /// The packet sent last, which may still be in transmission.
     pub(crate) last: Option<Packet>,
 }
 
@@ -45,7 +46,7 @@ impl Underway {
         self.leaves.pop_front();
     }
 
-    /// The leaves of all, which are lost.
+    /// Takes out the leaves of all these packets, which are lost.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = u16> + use<> {
         std::mem::take(&mut self.leaves)
             .into_iter()
@@ -60,19 +61,19 @@ pub(crate) struct QueuedPort {
     pub(crate) discipline: Discipline,
     pub(crate) rng: Rng,
     pub(crate) free_at: Time,
-    /// When the port is to be woken, [`Time::MAX`] for not.
+    /// When the port wakes next, [`Time::MAX`] for never.
     pub(crate) wake: Time,
-    /// The link is down: nothing is queued.
+    /// The link is down, and every arrival is dropped.
     pub(crate) down: bool,
-    /// Of a link that fails: what is on it.
+    /// The packets in flight, if the link fails during the run.
     pub(crate) underway: Option<Box<Underway>>,
     /// Slot of its wakes.
     pub(crate) slot: u32,
-    /// One for each of its queues.
+    /// One meter for each of its queues.
     pub(crate) queues: Vec<QueueMeter>,
-    /// Where the rate varies: when packets are sent.
+    /// When packets are sent, if the rate of the link varies.
     pub(crate) server: Option<Box<Server>>,
-    /// Where packets are lost or late on the link.
+    /// Random loss and reordering on the link, if any.
     pub(crate) channel: Option<Box<Channel>>,
 }
 
@@ -85,7 +86,7 @@ impl Port {
         }
     }
 
-    /// The same, to change it.
+    /// The port, mutable, if it has a discipline.
     pub(crate) fn queued_mut(&mut self) -> Option<&mut QueuedPort> {
         match self {
             Self::Queued(port) => Some(port),
@@ -95,7 +96,7 @@ impl Port {
 }
 
 impl QueuedPort {
-    /// The port of a link that is up; `fails`: not for ever.
+    /// The port of a link that is up; `fails` if the link goes down during the run.
     pub(crate) fn new(
         discipline: Discipline,
         mtu: u32,
@@ -118,7 +119,7 @@ impl QueuedPort {
         }
     }
 
-    /// From when to when it has sent its last packet, which takes `tx` at a constant rate.
+    /// The start and the end of its last transmission, which takes `tx` at a constant rate.
     pub(crate) fn last_sent(&self, tx: Dur) -> (Time, Time) {
         match &self.server {
             Some(server) => server.last,
@@ -129,7 +130,8 @@ impl QueuedPort {
         }
     }
 
-    /// Shows the packets that wait to `see`; a copy of the port pays for it.
+    /// Calls `see` for each queued packet, in the order in which a copy of the port would serve
+    /// them.
     pub(crate) fn for_each_waiting(&self, now: Time, mut see: impl FnMut(&Packet)) {
         if self.discipline.backlog_packets() == 0 {
             return;

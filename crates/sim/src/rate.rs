@@ -1,8 +1,9 @@
-//! Servers whose rate varies: when they can begin with a packet, and when they are done with it.
+//! Servers whose rate varies: when they can begin to send a packet, and when they have sent it.
 //!
-//! A packet in transmission feels every change of rate at once: it is done when the integral of the
-//! rate since its beginning is its length. Time is exact to the picosecond below, as at a constant
-//! rate. Cost: O(log n) in the steps of a schedule or trace, O(1) on average for a random process.
+//! A change of rate affects the packet in transmission at once: the transmission ends when the
+//! integral of the rate since its start is the length of the packet. Times are exact to the
+//! picosecond, rounded down, as at a constant rate. Cost: O(log n) in the steps of a schedule or
+//! trace, O(1) on average for a random process.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ const BYTE: u128 = 8 * 1_000_000_000_000;
 #[derive(Clone)]
 pub(crate) struct Server {
     process: Process,
-    /// From when to when it has sent its last packet.
+    /// The start and the end of its last transmission.
     pub(crate) last: (Time, Time),
 }
 
@@ -47,8 +48,8 @@ impl Server {
         }
     }
 
-    /// When it can begin with a packet that comes at `now` while the server is free and nothing
-    /// waits.
+    /// When it can begin to send a packet that arrives at `now` at an idle server and an empty
+    /// queue.
     pub(crate) fn opens(&mut self, now: Time) -> Time {
         match &mut self.process {
             Process::Opportunities(o) => o.after(now),
@@ -56,7 +57,7 @@ impl Server {
         }
     }
 
-    /// The same for one that has been waiting.
+    /// When it can begin to send a packet that has been waiting.
     pub(crate) fn ready(&mut self, now: Time) -> Time {
         match &mut self.process {
             Process::Opportunities(o) => o.not_before(now),
@@ -64,7 +65,7 @@ impl Server {
         }
     }
 
-    /// When it can begin with another packet once it is done with its last one.
+    /// When it can begin to send the next packet after its last one.
     pub(crate) fn free_at(&mut self) -> Time {
         let end = self.last.1;
         match &mut self.process {
@@ -73,7 +74,7 @@ impl Server {
         }
     }
 
-    /// It begins with a packet of `bytes` at `start`: when it is done.
+    /// Begins to send a packet of `bytes` at `start`, and returns when it has sent it.
     pub(crate) fn send(&mut self, start: Time, bytes: u32) -> Time {
         let end = match &mut self.process {
             Process::Steps(p) => finish(start, bytes, |t| step(p, t)),
@@ -95,7 +96,8 @@ impl Server {
         }
     }
 
-    /// How many bits it could send between two times; of a server that was used no later than that.
+    /// How many bits it could send between two times. The server must not have been used later than
+    /// `from`.
     pub(crate) fn capacity(&self, from: Time, to: Time) -> f64 {
         let integral = |mut at: Time, segment: &mut dyn FnMut(Time) -> Segment| {
             let mut sum = 0.0;
@@ -124,10 +126,10 @@ impl Server {
     }
 }
 
-/// A rate, none for 0, and until when it holds.
+/// A rate, none for zero, and until when it holds.
 type Segment = (Option<Rate>, Time);
 
-/// When a packet of `bytes` is done that begins at `start`.
+/// When the transmission of a packet of `bytes` that begins at `start` ends.
 fn finish(start: Time, bytes: u32, mut segment: impl FnMut(Time) -> Segment) -> Time {
     let (mut at, mut left) = (start, u128::from(bytes) * BYTE);
     loop {
@@ -140,7 +142,7 @@ fn finish(start: Time, bytes: u32, mut segment: impl FnMut(Time) -> Segment) -> 
         let fits = rate * u128::from(end.since(at).as_ps());
         if left <= fits {
             let ps = u64::try_from(left / rate).unwrap_or(u64::MAX);
-            // As at a constant rate: rounded down, but not to nothing.
+            // Rounded down as at a constant rate, but at least a picosecond.
             let done = at + Dur::from_ps(ps);
             return done.max(start + Dur::from_ps(1));
         }
@@ -149,7 +151,7 @@ fn finish(start: Time, bytes: u32, mut segment: impl FnMut(Time) -> Segment) -> 
     }
 }
 
-/// What holds at `t`.
+/// The rate at `t`.
 fn step(process: &RateProcess, t: Time) -> Segment {
     let RateProcess::Steps { steps, period, .. } = process else {
         return (None, Time::MAX);
@@ -169,12 +171,12 @@ fn step(process: &RateProcess, t: Time) -> Segment {
     (rate, end)
 }
 
-/// Delivery opportunities, as Mahimahi's `mm-link` uses them: what one leaves over goes to the
-/// packets that wait behind, and is lost when none does.
+/// Delivery opportunities, as Mahimahi's `mm-link` uses them: the bytes that a packet leaves over
+/// are used by packets that wait behind it, and lost if none waits.
 #[derive(Clone)]
 struct Opportunities {
     process: Arc<RateProcess>,
-    /// Number of the next one that is not used up, and what is left of it, in bytes.
+    /// Number of the next opportunity that is not used up, and its bytes left.
     next: u64,
     left: u32,
 }
@@ -203,11 +205,11 @@ impl Opportunities {
         Time::ZERO + cycles + at[(number % n) as usize]
     }
 
-    /// How many come before `t`.
+    /// The number of opportunities before `t`.
     fn number_before(&self, t: Time) -> u64 {
         let (at, period) = self.trace();
         let t = t.since(Time::ZERO).as_ps();
-        // One at the very end of a period comes together with those at 0 of the next.
+        // An opportunity at the very end of a period coincides with those at 0 of the next.
         let cycles =
             (t / period.as_ps()).saturating_sub(u64::from(t > 0 && t % period.as_ps() == 0));
         let within = t - cycles * period.as_ps();
@@ -215,17 +217,17 @@ impl Opportunities {
         cycles * at.len() as u64 + i
     }
 
-    /// Those before this one are over.
+    /// Skips the opportunities before this one.
     fn begin(&mut self, number: u64) {
         (self.next, self.left) = (number, OPPORTUNITY);
     }
 
-    /// The next one after `now`: nothing waited until then.
+    /// The next opportunity after `now`; nothing waited until then.
     fn after(&mut self, now: Time) -> Time {
         self.not_before(now + Dur::from_ps(1))
     }
 
-    /// The next one from `now` on.
+    /// The next opportunity at `now` or later.
     fn not_before(&mut self, now: Time) -> Time {
         let number = self.number_before(now);
         if number > self.next {
@@ -234,13 +236,13 @@ impl Opportunities {
         self.time(self.next)
     }
 
-    /// The next one that has something left, not before `now`.
+    /// The next opportunity with bytes left, not before `now`.
     fn next(&self, now: Time) -> Time {
         self.time(self.next).max(now)
     }
 
-    /// Sends `bytes` from `start` on, at which there is an opportunity: when the last of them
-    /// leaves.
+    /// Sends `bytes` from `start` on, when there is an opportunity, and returns when the last of
+    /// them leaves.
     fn send(&mut self, start: Time, mut bytes: u32) -> Time {
         loop {
             let used = bytes.min(self.left);
@@ -257,14 +259,14 @@ impl Opportunities {
     }
 }
 
-/// Two rates for exponentially distributed times.
+/// Two rates that alternate after exponentially distributed times.
 #[derive(Clone)]
 struct OnOff {
     process: Arc<RateProcess>,
     first: Rng,
     rng: Rng,
-    /// Ends of the times, and whether they are on; what ended before the last packet began is
-    /// forgotten.
+    /// The ends of intervals, and whether each is on; intervals that ended before the last
+    /// transmission began are discarded.
     known: VecDeque<(Time, bool)>,
 }
 
@@ -287,7 +289,7 @@ impl OnOff {
         Self::new(Arc::clone(&self.process), self.first.clone())
     }
 
-    /// Adds a time that begins at `from`.
+    /// Adds an interval that begins at `from`.
     fn extend(&mut self, from: Time, is_on: bool) {
         let (_, means) = of(&self.process);
         let mean = means[usize::from(!is_on)].as_secs_f64();
@@ -296,9 +298,9 @@ impl OnOff {
         self.known.push_back((end, is_on));
     }
 
-    /// Nobody will ask for what was before `t`.
+    /// Discards intervals that ended by `t`.
     fn forget(&mut self, t: Time) {
-        // The last one is needed to go on from.
+        // The last interval is needed to add the next.
         while self.known.len() > 1 && self.known.front().is_some_and(|(end, _)| *end <= t) {
             self.known.pop_front();
         }

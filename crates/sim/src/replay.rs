@@ -6,7 +6,7 @@ use spillgate_capture::{Arrival, Replay};
 use spillgate_core::{Dscp, Ecn, Time};
 use spillgate_scenario::plan::ReplayPlan;
 
-/// A capture with the packet that it sends next.
+/// A capture, and the next packet that it sends.
 pub(crate) struct Capture {
     replay: Replay,
     next: Arrival,
@@ -44,7 +44,8 @@ impl Capture {
         }
     }
 
-    /// Goes on to the next packet; when it is due, none when the capture is over or has stopped.
+    /// Advances to the next packet and returns when it is due; none when the capture is over or has
+    /// stopped.
     pub(crate) fn advance(&mut self) -> Result<Option<Time>, String> {
         match self.replay.next() {
             Ok(Some(next)) if next.at < self.stop => {

@@ -1,4 +1,4 @@
-//! Sessions of a workload: places that are taken by one after the other.
+//! Sessions of a workload. Each session takes a place, which it leaves to a later session.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,32 +8,32 @@ use spillgate_core::{Dur, Rng, Time};
 use spillgate_endpoints::workload::{Arrivals, Exchange};
 use spillgate_scenario::plan::SessionsPlan;
 
-/// A process of sessions.
+/// An arrival process of sessions.
 pub(crate) struct Workload {
     pub(crate) plan: Arc<SessionsPlan>,
     pub(crate) arrivals: Arrivals,
-    /// Draws arrivals, and a key for each session: what sessions draw does not depend on how the
-    /// network treats others.
+    /// Draws arrivals, and a seed for each session, so that the draws of one session do not depend
+    /// on how the network treats others.
     pub(crate) rng: Rng,
-    /// No session begins from here on.
+    /// No session begins at this time or later.
     pub(crate) stop: Time,
-    /// Places that are free; the lowest is taken next.
+    /// Free places; the lowest is taken next.
     pub(crate) free: BinaryHeap<Reverse<u32>>,
-    /// Places that become free when the loss of their last segment, worked out ahead, has taken
-    /// place.
+    /// Places that become free at these times: the lane has counted the loss of their last segment
+    /// ahead of the clock.
     pub(crate) leaving: Vec<(Time, u32)>,
-    /// Whether there is a place for each session that can begin: none is then taken twice, so that
-    /// a session is never taken for one before it by what remembers flows.
+    /// Whether there is a place for every session that can begin. Then no place is taken twice, so
+    /// that a discipline which remembers flows never takes a session for an earlier one.
     once: bool,
-    /// Places that nobody will have any more.
+    /// The number of places that are not used again.
     spent: usize,
-    /// Sessions that have begun or were refused.
+    /// The number of sessions that have begun or were refused.
     pub(crate) number: u64,
     /// The flow of the plan, whose wake is the next arrival.
     pub(crate) flow: u32,
     /// Hash of its addresses.
     pub(crate) hash: u32,
-    /// What its sessions are counted with.
+    /// The transfers with which its sessions are counted.
     pub(crate) transfers: u32,
 }
 
@@ -66,12 +66,12 @@ impl Workload {
         }
     }
 
-    /// Sessions that are open, or whose last segments are still on the way.
+    /// The number of sessions that are open, or have segments in flight.
     pub(crate) fn open(&self) -> usize {
         self.plan.active as usize - self.free.len() - self.leaving.len() - self.spent
     }
 
-    /// A free place at `now`, if there is one.
+    /// Takes a free place at `now`, if there is one.
     pub(crate) fn take_place(&mut self, now: Time) -> Option<u32> {
         let (free, spent, once) = (&mut self.free, &mut self.spent, self.once);
         self.leaving.retain(|&(at, place)| {
@@ -90,24 +90,24 @@ impl Workload {
 /// A place for a session, and the session that has it.
 pub(crate) struct Session {
     pub(crate) workload: u32,
-    /// The connection that begins, and the one that answers, if any.
+    /// The connection of requests, and that of responses, if any.
     pub(crate) forward: u32,
     pub(crate) back: Option<u32>,
     pub(crate) rng: Rng,
-    /// Exchanges that are not over yet.
+    /// The number of exchanges that are not over yet.
     pub(crate) left: u32,
     pub(crate) exchange: Exchange,
     /// When the exchange began.
     pub(crate) since: Time,
-    /// When it ends what it does, [`Time::MAX`] if that does not depend on time.
+    /// The end of its lifetime, [`Time::MAX`] if it has none.
     pub(crate) ends: Time,
     pub(crate) stage: Stage,
-    /// When the last loss of one of its segments takes place.
+    /// The time of the latest segment that the lane has delivered or lost ahead of the clock.
     pub(crate) quiet_from: Time,
 }
 
 impl Session {
-    /// A place that nobody has had yet.
+    /// A place that has not been taken yet.
     pub(crate) fn vacant(workload: u32, forward: u32, back: Option<u32>) -> Self {
         Self {
             workload,
@@ -128,14 +128,14 @@ impl Session {
     }
 }
 
-/// How far a session is.
+/// The stage of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The place is free.
     Vacant,
-    /// Segments matter.
+    /// The session exchanges data.
     Active,
-    /// It has ended: the place is free once no segment is on the way.
+    /// It has ended; the place is free once no segment is in flight.
     Over,
 }
 

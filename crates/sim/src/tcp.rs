@@ -1,8 +1,9 @@
-//! TCP connections in the world: endpoints, what writes into them, and the segments on the way.
+//! TCP connections in the world: endpoints, the applications that write, and the segments in
+//! flight.
 //!
 //! A connection is two flows, one for its data and one for its acknowledgments, each with its own
-//! addresses, packets and wake. A packet carries the number of its segment in a slab, which
-//! grows to the largest number of packets on the way and stays.
+//! addresses, packets and wake. A packet carries the number of its segment in a slab, which grows
+//! to the largest number of segments in flight.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use spillgate_scenario::plan::Application;
 use crate::flow::OpenLoop;
 use crate::transfers::Counts;
 
-/// Both ends of a connection; what either touches lies between them.
+/// Both ends of a connection. The fields that both ends use lie between them in memory.
 #[repr(C)]
 pub(crate) struct Connection {
     application: Writer,
@@ -23,7 +24,8 @@ pub(crate) struct Connection {
     pub(crate) sender: Sender,
     /// When the application acts next, [`Time::MAX`] for never.
     pub(crate) act_at: Time,
-    /// Delivered bytes that the application at the receiver waits for, [`u64::MAX`] for none.
+    /// The number of delivered bytes that the application at the receiver waits for, [`u64::MAX`]
+    /// for none.
     pub(crate) awaited: u64,
     /// The flow of its data, and that of its acknowledgments.
     pub(crate) data: u32,
@@ -32,26 +34,27 @@ pub(crate) struct Connection {
     pub(crate) transfers: u32,
     /// The session that it belongs to, or [`NO_SESSION`].
     pub(crate) session: u32,
-    /// Its segments that are on the way. A place is not taken anew while some are: they would
-    /// reach the next session (RFC 9293 §3.4.1 keeps TIME-WAIT for that).
+    /// The number of its segments in flight. The place of a session is not reused before this is
+    /// zero, since the segments would reach the next session (RFC 9293 §3.4.1 keeps TIME-WAIT for
+    /// that).
     pub(crate) in_flight: u32,
-    /// Segments are heard and timers matter.
+    /// The connection is open: segments and timers are processed.
     pub(crate) alive: bool,
     pub(crate) receiver: Receiver,
 }
 
-/// Not one of a workload.
+/// In place of a session: the connection belongs to none.
 pub(crate) const NO_SESSION: u32 = u32::MAX;
 
 /// What the application at the sender does next.
 enum Writer {
-    /// So many bytes at the start, [`u64::MAX`] for no end; then it waits for its stop.
+    /// Writes this many bytes at the start ([`u64::MAX`]: without end), then waits for its stop.
     Once(u64),
-    /// As much as a source emits, when it does; `due` bytes come next.
+    /// Writes the length of each packet that a source emits; `due` bytes are written next.
     Source { source: Box<OpenLoop>, due: u64 },
-    /// A workload of sessions says so.
+    /// A session writes.
     Session,
-    /// Nothing more but to stop.
+    /// Writes no more; waits for its stop.
     Written,
 }
 
@@ -75,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// With what writes into it; `source` is the running one of [`Application::Source`].
+    /// Sets the application; `source` is the running source of [`Application::Source`].
     pub(crate) fn fed(mut self, application: &Application, source: Option<OpenLoop>) -> Self {
         self.application = match (application, source) {
             (Application::Bytes(n), _) => Writer::Once(*n),
@@ -88,7 +91,7 @@ impl Connection {
         self
     }
 
-    /// A place for sessions to come.
+    /// A connection for the place of a session that has not begun.
     pub(crate) fn vacant(config: &Arc<TcpConfig>, session: u32) -> Self {
         Self {
             alive: false,
@@ -98,13 +101,13 @@ impl Connection {
         }
     }
 
-    /// Forgets the session that is over.
+    /// Resets the connection after its session.
     pub(crate) fn vacate(&mut self) {
         self.reopen(Time::ZERO);
         self.alive = false;
     }
 
-    /// As new, for the next session.
+    /// Opens the connection anew, for the next session.
     pub(crate) fn reopen(&mut self, now: Time) {
         self.sender.reset(now);
         self.receiver.reset();
@@ -114,7 +117,7 @@ impl Connection {
         self.start = now;
     }
 
-    /// The sender's wake; whether a session's application is due.
+    /// Handles a wake of the sender; returns whether the application of a session is due.
     pub(crate) fn on_sender_wake(&mut self, now: Time) -> bool {
         let due = now >= self.act_at;
         let session = due && self.session != NO_SESSION;
@@ -127,11 +130,12 @@ impl Connection {
         session
     }
 
-    /// What the application does at `now`.
+    /// Lets the application act at `now`.
     fn act(&mut self, now: Time) {
         if now >= self.stop {
             match self.application {
-                // What a source has emitted is sent, what a greedy application would send is not.
+                // Bytes that a source has emitted are still sent; those that a greedy application
+                // would write are not.
                 Writer::Source { .. } => self.sender.close(now),
                 _ => self.sender.finish(now),
             }
@@ -174,19 +178,20 @@ impl Connection {
         timer.unwrap_or(Time::MAX).min(self.act_at)
     }
 
-    /// The same, if the sender can send nothing more before something happens.
+    /// When the sender or its application wants to be woken, if it can send nothing before an
+    /// event.
     #[inline]
     pub(crate) fn idle_until(&self) -> Option<Time> {
         self.sender.waits().then(|| self.sender_wake())
     }
 
-    /// Whether neither the sender nor its application wants to be woken before `at` or then.
+    /// Whether neither the sender nor its application has anything to do up to and including `at`.
     #[inline(never)]
     pub(crate) fn sleeps_past(&self, at: Time) -> bool {
         at < self.sender_wake()
     }
 
-    /// Whether the sender has nothing more to do: everything arrived, or it gave up.
+    /// Whether the sender is done: all bytes are acknowledged, or it gave up.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.sender.state(), State::Done | State::Failed(_))
@@ -197,7 +202,7 @@ impl Connection {
         matches!(self.sender.state(), State::Failed(_))
     }
 
-    /// An acknowledgment reached the sender.
+    /// Lets the sender process an acknowledgment.
     #[inline]
     pub(crate) fn on_acknowledgment(&mut self, now: Time, segment: &Segment, ecn: Ecn) {
         if !self.sender.take_predicted(now, segment) {
@@ -205,7 +210,7 @@ impl Connection {
         }
     }
 
-    /// The flow that answers what reaches the receiver, `data`, or the sender.
+    /// The flow in the other direction: that of acknowledgments for `data`, else that of data.
     #[inline]
     pub(crate) fn reverse_flow(&self, data: bool) -> u32 {
         if data {
@@ -215,21 +220,21 @@ impl Connection {
         }
     }
 
-    /// Has what a segment touches at the sender brought into the cache.
+    /// Prefetches the state that a segment touches at the sender.
     #[inline]
     pub(crate) fn prefetch_sender(&self) {
         prefetch(&self.sender);
         prefetch(&self.data);
     }
 
-    /// Has what a segment touches at the receiver brought into the cache.
+    /// Prefetches the state that a segment touches at the receiver.
     #[inline]
     pub(crate) fn prefetch_receiver(&self) {
         prefetch(&self.receiver);
         prefetch(&self.data);
     }
 
-    /// What it has done since it opened.
+    /// Its counters since it opened.
     pub(crate) fn counts(&self) -> Counts {
         let stats = self.sender.stats();
         Counts {
@@ -245,18 +250,18 @@ impl Connection {
 #[repr(align(64))]
 struct SegmentSlot(Segment);
 
-/// The segments that are on the way, by number.
+/// The segments in flight, by number.
 #[derive(Default)]
 pub(crate) struct Segments {
     all: Table<SegmentSlot>,
-    /// The last to become free is the next to be taken: it is still in the cache.
+    /// The number freed last is used next: its segment is still in the cache.
     free: Vec<u32>,
 }
 
 impl Segments {
-    /// Keeps a segment; its number.
+    /// Stores a segment and returns its number.
     ///
-    /// Always inlined, so that the segment is put together where it is kept.
+    /// Always inlined, so that the segment is built where it is stored.
     #[inline(always)]
     pub(crate) fn put(&mut self, segment: Segment) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| self.grow());
@@ -264,7 +269,7 @@ impl Segments {
         number
     }
 
-    /// A place more.
+    /// Adds a slot.
     #[cold]
     fn grow(&mut self) -> u32 {
         let number = self.all.len() as u32;
@@ -273,13 +278,13 @@ impl Segments {
         number
     }
 
-    /// A segment that is on the way; another may take its place.
+    /// A segment in flight, to be replaced by another.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> &mut Segment {
         &mut self.all[number as usize].0
     }
 
-    /// Has a segment brought into the cache.
+    /// Prefetches a segment.
     #[inline]
     pub(crate) fn prefetch(&self, number: u32) {
         if let Some(kept) = self.all.get(number as usize) {
@@ -287,13 +292,13 @@ impl Segments {
         }
     }
 
-    /// A segment that is on the way.
+    /// A segment in flight.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &Segment {
         &self.all[number as usize].0
     }
 
-    /// Takes a segment out; it is there until another is kept.
+    /// Takes a segment out; its slot holds it until another is stored.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> &Segment {
         self.free.push(number);

@@ -1,5 +1,6 @@
 //! Token buckets that are full when a run begins and drain so slowly that they are not empty when
-//! measuring begins: until then their policers drop nothing, and their shapers hold nothing back.
+//! the measured period begins. Until they are empty, their policers drop nothing and their shapers
+//! delay nothing.
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Conditioner};
@@ -8,21 +9,21 @@ use spillgate_scenario::plan::WorldPlan;
 use crate::link::Link;
 use crate::port::Port;
 
-/// Samples of a run, about.
+/// About this many samples in a run.
 const SAMPLES: u64 = 64;
-/// Fewer say nothing.
-const LEAST: usize = 8;
+/// Fewer samples are not evaluated.
+const MIN_SAMPLES: usize = 8;
 
 /// A bucket that drains through the warm-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draining {
-    /// Number of the link whose port has it, or at whose far end it is.
+    /// The link at whose port, or at whose far end, the bucket is.
     pub link: u32,
-    /// `wan/voice`, or `wan/input/voice`.
+    /// Its name: `wan/voice`, or `wan/input/voice` in an input policy.
     pub place: String,
-    /// Bytes that it holds at most.
+    /// Its depth in bytes.
     pub burst: u64,
-    /// How long they last, from the begin of the run.
+    /// How long it takes to drain, from the start of the run.
     pub lasts: Dur,
 }
 
@@ -31,7 +32,7 @@ pub struct Draining {
 pub(crate) struct Tokens {
     every: Dur,
     next: Time,
-    /// When, and the tokens in each bucket.
+    /// The time, and the tokens in each bucket.
     samples: Vec<(Time, Vec<u64>)>,
 }
 
@@ -83,16 +84,16 @@ impl Tokens {
     }
 }
 
-/// How long a bucket that was full at the begin of the run lasts, if it drains evenly.
+/// How long a bucket that was full at the start of the run takes to drain, if it drains evenly.
 ///
-/// Evenly: each quarter of the time until it is empty, or the run ends, takes at least half of what
-/// it would if all took the same, and all together a fifth of what the bucket holds. Tokens that
-/// come and go do not do that.
+/// Evenly means: it loses at least a fifth of its depth, and in each quarter of the time until it
+/// is empty, or until the run ends, at least half of a quarter of what it loses in all. A bucket
+/// whose level goes up and down does not qualify.
 fn lasts(burst: u64, levels: &[(Time, u64)]) -> Option<Dur> {
     let empty = levels.iter().position(|(_, tokens)| *tokens < burst / 20);
     let levels = &levels[..empty.map_or(levels.len(), |i| i + 1)];
     let n = levels.len();
-    let (end, left) = *levels.last().filter(|_| n >= LEAST)?;
+    let (end, left) = *levels.last().filter(|_| n >= MIN_SAMPLES)?;
     let gone = burst.saturating_sub(left);
     let mut before = burst;
     for quarter in 1..=4 {
@@ -116,7 +117,7 @@ pub(crate) struct Bucket {
     level: BucketLevel,
 }
 
-/// All buckets at `now`, always in the same order.
+/// All buckets at `now`, in a fixed order.
 pub(crate) fn buckets<'a>(
     now: Time,
     links: &[Link],

@@ -1,9 +1,9 @@
-//! What is counted of connections: bytes, repairs, and how long transfers took.
+//! Counters of connections: bytes, retransmissions, and how long transfers took.
 
 use spillgate_core::Dur;
 use spillgate_measure::{Histogram, Volume};
 
-/// What connections have done.
+/// Counters of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Payload that has arrived, each byte once.
@@ -23,7 +23,7 @@ impl Counts {
 /// The transfers of one flow of the plan: those of its one connection, or of a workload's sessions.
 #[derive(Clone)]
 pub(crate) struct Transfers {
-    /// What had been done when the measured period began; once it has ended, what was done within.
+    /// The counters at the start of the measured period; after its end, their increase within it.
     within: Counts,
     tally: Tally,
     /// Resolution of the times.
@@ -32,11 +32,10 @@ pub(crate) struct Transfers {
     ended: bool,
 }
 
-// Ten thousand connections count.
+// Memory matters with ten thousand connections.
 const _: () = assert!(size_of::<Transfers>() <= 48);
 
-/// Of the transfers that began in the measured period: how many, how they ended, and how long they
-/// took.
+/// Transfers that began in the measured period: how many, how they ended, and how long they took.
 #[derive(Clone)]
 enum Tally {
     /// A lone connection is one transfer.
@@ -49,20 +48,20 @@ enum Tally {
     Many(Box<Many>),
 }
 
-/// What the sessions of a workload have done.
+/// Counters of the sessions of a workload.
 #[derive(Clone)]
 struct Many {
-    /// What connections that are closed did, within the measured period or not.
+    /// The counters of closed connections, since the start of the run.
     closed: Counts,
     begun: u64,
     failed: u64,
-    /// Sessions that could not begin in the measured period because too many were open.
+    /// Sessions that were refused in the measured period because too many were open.
     refused: u64,
     times: Histogram,
 }
 
 impl Transfers {
-    /// Of a lone connection; if it `counts`, it opens in the measured period.
+    /// For a single connection, which opens in the measured period if it `counts`.
     pub(crate) fn lone(bits: u8, counts: bool) -> Self {
         Self::with(
             bits,
@@ -74,7 +73,7 @@ impl Transfers {
         )
     }
 
-    /// Of a workload that has had no session yet; times have 2^`bits` buckets an octave.
+    /// For a workload that has had no session yet; times have 2^`bits` buckets an octave.
     pub(crate) fn many(bits: u8) -> Self {
         Self::with(
             bits,
@@ -105,7 +104,7 @@ impl Transfers {
         }
     }
 
-    /// A transfer that counts ended well.
+    /// A transfer that counts is complete.
     pub(crate) fn on_done(&mut self, time: Dur) {
         match &mut self.tally {
             Tally::Lone { took, .. } => *took = time,
@@ -121,22 +120,22 @@ impl Transfers {
         }
     }
 
-    /// A session had no place.
+    /// A session was refused.
     pub(crate) fn on_refused(&mut self) {
         if let Tally::Many(all) = &mut self.tally {
             all.refused += 1;
         }
     }
 
-    /// A session's connection is closed and will be used anew.
+    /// A session's connection is closed, to be reused.
     pub(crate) fn on_closed(&mut self, counts: Counts) {
         if let Tally::Many(all) = &mut self.tally {
             all.closed.add(counts);
         }
     }
 
-    /// Of the transfers that began in the measured period: how many, and how many were done, given
-    /// up, and refused.
+    /// The numbers of transfers that began in the measured period, were completed, were given up,
+    /// and were refused.
     pub(crate) fn totals(&self) -> [u64; 4] {
         match &self.tally {
             Tally::Lone {
@@ -153,7 +152,7 @@ impl Transfers {
         }
     }
 
-    /// Those that have not come to an end.
+    /// The number of transfers that have not ended.
     pub(crate) fn open(&self) -> u64 {
         let [begun, done, failed, _] = self.totals();
         begun.saturating_sub(done).saturating_sub(failed)
@@ -166,7 +165,7 @@ impl Transfers {
         times
     }
 
-    /// Adds how long transfers took to others' times.
+    /// Adds the times of the transfers to `to`.
     pub(crate) fn add_times(&self, to: &mut Histogram) {
         match &self.tally {
             Tally::Lone { took, .. } if *took == Dur::MAX => {}
@@ -175,11 +174,11 @@ impl Transfers {
         }
     }
 
-    /// The measured period begins or ends; what the open connections have done follows.
+    /// The measured period begins or ends; [`Transfers::on_open`] follows for each open connection.
     pub(crate) fn on_edge(&mut self, begins: bool) {
         self.ended = !begins;
-        // The end brings more than there was at the begin: what is short of it here, open
-        // connections add.
+        // The counters of the start are subtracted. The result may wrap below zero until those of
+        // open connections are added.
         let before = if begins {
             Counts::default()
         } else {
@@ -196,7 +195,7 @@ impl Transfers {
         };
     }
 
-    /// What an open connection has done by the edge.
+    /// Adds the counters of an open connection at an edge.
     pub(crate) fn on_open(&mut self, counts: Counts) {
         let all = &mut self.within;
         all.arrived = all.arrived.wrapping_add(counts.arrived);
@@ -208,14 +207,15 @@ impl Transfers {
     pub(crate) fn on_edge_crossed(&mut self, all: Volume, part: Volume) {
         let within = &mut self.within.arrived;
         *within = match self.ended {
-            // What comes after the end does not count, but for this part.
+            // After the end only this part counts.
             true => within.wrapping_add(part),
-            // What comes after the start does, and what was there then is taken off at the end.
+            // After the start all of it counts, and at the end the counters at the start are
+            // subtracted.
             false => within.wrapping_add(all.wrapping_sub(part)),
         };
     }
 
-    /// What happened within the measured period; nothing is known before it has ended.
+    /// The counters within the measured period; zero before it has ended.
     pub(crate) fn within(&self) -> Counts {
         if self.ended {
             self.within

@@ -1,14 +1,14 @@
-//! The values of a run, one after the other, and how far those may be off that are not known.
+//! The values of a run in the order of the layout, and bounds of the values that are not known.
 
-/// How far a value could have gone, had the packets or transfers that were still on their way when
-/// the run ended met another fate: all lost, all arrived at once, or arbitrarily late.
+/// The range of a value whose packets or transfers were still outstanding when the run ended: had
+/// all been lost, all arrived at once, or all arrived arbitrarily late.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Which value: an index into those of the run.
+    /// The index of the value.
     pub at: u32,
-    /// The least that it could have been.
+    /// The smallest possible value.
     pub low: f64,
-    /// The most, perhaps infinite.
+    /// The largest possible value, perhaps infinite.
     pub high: f64,
 }
 
@@ -16,7 +16,7 @@ pub struct Bounds {
 #[derive(Default)]
 pub(crate) struct Values {
     pub(crate) all: Vec<f64>,
-    /// Of those that are not known, ascending by index.
+    /// Bounds of the values that are not known, ascending by index.
     pub(crate) bounds: Vec<Bounds>,
 }
 
@@ -28,12 +28,12 @@ impl Values {
         }
     }
 
-    /// Adds one that is known.
+    /// Adds a known value.
     pub(crate) fn push(&mut self, value: f64) {
         self.all.push(value);
     }
 
-    /// Adds one that is known only within bounds, if there are any.
+    /// Adds a value that is known only within bounds, if there are any.
     pub(crate) fn push_within(&mut self, value: f64, bounds: Option<(f64, f64)>) {
         if let Some((low, high)) = bounds.filter(|b| *b != (value, value)) {
             let at = self.all.len() as u32;

@@ -1,4 +1,4 @@
-//! How good the calls were: of each flow that carries speech, and of each class of them.
+//! Quality of calls: of each flow that carries speech, and of each class of such flows.
 
 use spillgate_measure::FlowMeter;
 use spillgate_measure::table::{Metric, Scope};
@@ -7,7 +7,7 @@ use spillgate_voice::Quality;
 
 use crate::values::Values;
 
-/// What a call has.
+/// The metrics of a call.
 const CALL: [Metric; 5] = [
     Metric::RFactor,
     Metric::Mos,
@@ -16,7 +16,7 @@ const CALL: [Metric; 5] = [
     Metric::BurstRatio,
 ];
 
-/// What several have beside.
+/// The metrics of a group of calls.
 const CALLS: [Metric; 6] = [
     Metric::RFactor,
     Metric::Mos,
@@ -26,7 +26,7 @@ const CALLS: [Metric; 6] = [
     Metric::MosMin,
 ];
 
-/// Which metrics a scope has.
+/// The metrics of a scope.
 pub(crate) fn metrics(scope: Scope) -> impl Iterator<Item = Metric> {
     match scope {
         Scope::Flow => CALL.iter(),
@@ -35,8 +35,8 @@ pub(crate) fn metrics(scope: Scope) -> impl Iterator<Item = Metric> {
     .copied()
 }
 
-/// What the metrics of speech are about, with the indexes of the flows: all calls, each class that
-/// has some, each call. Nothing where nobody speaks.
+/// The groups of calls, with the indexes of their flows: all calls, each class and site that has
+/// some, each call. Empty if there are no calls.
 pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     let calls = |wanted: &dyn Fn(&FlowPlan) -> bool| -> Vec<usize> {
         let flows = plan.flows.iter().enumerate();
@@ -60,9 +60,8 @@ pub(crate) fn groups(plan: &WorldPlan) -> Vec<(Scope, &str, Vec<usize>)> {
     groups
 }
 
-/// The values of the groups, each in the order of its [`metrics`].
-///
-/// What is still on its way is either lost or comes far too late to be heard, or has been left out.
+/// A packet that is still in flight is either lost or arrives too late to be played, or it is left
+/// out.
 pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
     let assess = |packets: fn(&FlowMeter) -> u64| -> Vec<Option<Quality>> {
         let calls = plan.flows.iter().zip(meters);
@@ -93,7 +92,7 @@ pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
             let (low, high) = (value.min(other), value.max(other));
             let bounds = match metric {
                 _ if open == 0 => None,
-                // They may be late instead of lost.
+                // The outstanding packets may be late instead of lost.
                 Metric::LateRatio => Some((low, high + open as f64 / sent as f64)),
                 _ => Some((low, high)),
             };
@@ -102,7 +101,7 @@ pub(crate) fn values(out: &mut Values, plan: &WorldPlan, meters: &[FlowMeter]) {
     }
 }
 
-/// Whether all calls are rated on the same scale: points of different ones do not compare.
+/// Whether all calls are rated on the same scale; scores of different scales do not compare.
 fn same_scale(plan: &WorldPlan, members: &[usize]) -> bool {
     let scale = |i: usize| plan.flows[i].voice.as_ref().map(|p| p.scale);
     members.windows(2).all(|w| scale(w[0]) == scale(w[1]))
@@ -112,7 +111,7 @@ fn is_score(metric: Metric) -> bool {
     matches!(metric, Metric::RFactor | Metric::Mos | Metric::MosMin)
 }
 
-/// A metric of some calls, each of which counts the same; NaN of none.
+/// The mean or the extreme of a metric over calls of equal weight; NaN without calls.
 fn value<'a>(metric: Metric, calls: impl Iterator<Item = &'a Quality>) -> f64 {
     let of: fn(&Quality) -> f64 = match metric {
         Metric::RFactor => |q| q.r,

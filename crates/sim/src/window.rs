@@ -30,7 +30,7 @@ impl Window {
         self.end
     }
 
-    /// What is left of it after so much.
+    /// The rest of the interval after its first `after`.
     pub fn from(self, after: Dur) -> Self {
         Self {
             start: (self.start + after).min(self.end),
@@ -66,13 +66,13 @@ impl Window {
         to.min(self.end).since(from.max(self.start))
     }
 
-    /// What of `bytes` that pass evenly from `from` to `to` passes within it.
+    /// The part of `bytes` that passes within it, if all of them pass evenly from `from` to `to`.
     #[inline]
     pub fn part(self, bytes: u32, from: Time, to: Time) -> Volume {
         self.part_until(bytes, from, to, to)
     }
 
-    /// The same if it ends at `cut` before all has passed.
+    /// [`Window::part`] of a transmission that is cut off at `cut`.
     #[inline]
     pub fn part_until(self, bytes: u32, from: Time, to: Time, cut: Time) -> Volume {
         if self.encloses(from, to) && from < self.end && cut >= to {

@@ -67,7 +67,7 @@ impl<S: EventSet> World<S> {
         flows.fill(&paths);
         let keys: Arc<[FlowKey]> = flows.keys.into();
         if let Some(tap) = &mut tap {
-            tap.begin(&crate::observe::cast(&flows.flows, &keys, &flows.tcp));
+            tap.begin(&crate::observe::flow_infos(&flows.flows, &keys, &flows.tcp));
         }
         let leaves = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let queue_bits = histogram_bits(leaves.sum());

@@ -121,7 +121,7 @@ pub struct World<S> {
     pub(crate) mpls: Option<Box<Mpls>>,
     /// Policies at ingress; none if no link has one.
     pub(crate) inputs: Option<Box<Inputs>>,
-    /// Nodes that delay packets; none if every node passes packets on at once.
+    /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,
     pub(crate) window: Window,
     pub(crate) edges: Edges,
@@ -187,7 +187,7 @@ impl Counts {
 }
 
 /// Which component each slot of the event set wakes. The ranges follow one another: flows (without
-/// those behind the last one that is ever woken), pipes, ports, nodes that delay packets, failures,
+/// those behind the last one that is ever woken), pipes, ports, nodes that hold packets, failures,
 /// the observer, merge points. Each field is the first slot of its range.
 pub(crate) struct Slots {
     pub(crate) pipes: u32,

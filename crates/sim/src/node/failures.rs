@@ -1,15 +1,15 @@
 //! Links that fail and are repaired, and routes that follow.
 //!
-//! What a link carries and what waits for it is lost when it fails, and what is offered to it until
-//! its repair. Routing learns of a failure or repair when that has lasted for a time, the sum of
-//! detection and convergence; then all nodes change to the new shortest paths at once.
+//! When a link fails, the packets on it and in its queue are lost, and so are the packets that
+//! arrive before its repair. Routing learns of a failure or a repair after it has lasted for the
+//! sum of detection and convergence time; then all nodes change to the new shortest paths at once.
 //!
-//! In a world with failures packets carry the number of their path in the plan instead of a place
-//! in compiled paths, and every node looks up where the destination is reached now. A FIFO that
-//! computes departures also computes what its link loses: when that fails is known from the start.
+//! In a world with failures, packets carry the number of their path in the plan instead of an index
+//! into compiled paths, and every node looks up the next hop. A FIFO with known departures also
+//! computes which packets its link loses, since the times of failures are known from the start.
 //!
-//! Cost: O(1) per packet and node; after a change of routes once more the shortest paths to the
-//! destinations in use.
+//! Cost: O(1) per packet and node; after a change of routes, shortest paths to the destinations in
+//! use.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ use crate::link::Fails;
 use crate::port::Port;
 use crate::window::Window;
 
-/// What happens to a link; at one instant in this order.
+/// What happens to a link. Changes at one instant are handled in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Repaired,
     Failed,
-    /// Routing knows of its repair.
+    /// Routing learns of its repair.
     KnownUp,
-    /// Routing knows of its failure.
+    /// Routing learns of its failure.
     KnownDown,
 }
 
@@ -40,17 +40,17 @@ struct Change {
     link: u32,
 }
 
-/// All that is known of failures, past and to come.
+/// All changes of a run, past and to come.
 pub(crate) struct Failures {
     /// By time.
     changes: Vec<Change>,
-    /// The first one that has not happened yet.
+    /// Index of the first change that has not happened yet.
     next: usize,
-    /// Slot of the event set.
+    /// Slot in the event set.
     slot: u32,
 }
 
-/// Which links fail, now or later.
+/// Whether each link fails, and when.
 pub(crate) fn failing(plan: &WorldPlan, window: Window) -> Vec<Fails> {
     let mut fails = vec![Fails::Never; plan.links.len()];
     for f in &plan.failures {
@@ -62,7 +62,8 @@ pub(crate) fn failing(plan: &WorldPlan, window: Window) -> Vec<Fails> {
     fails
 }
 
-/// The failures of a run: each as late as its own stream says.
+/// The failures of a run, each delayed at random within its spread by its own stream of random
+/// numbers.
 fn drawn(plan: &WorldPlan, seed: u64, run: u32) -> Vec<FailurePlan> {
     let late = |f: &FailurePlan| {
         if f.spread.is_zero() {
@@ -80,11 +81,11 @@ fn drawn(plan: &WorldPlan, seed: u64, run: u32) -> Vec<FailurePlan> {
     plan.failures.iter().map(late).collect()
 }
 
-/// Everything that happens, by time.
+/// All changes of a run, by time.
 fn changes(plan: &WorldPlan, failures: &[FailurePlan]) -> Vec<Change> {
     let mut all = Vec::new();
-    // Failures of one link do not overlap, however late they are: from the last to the first, when
-    // it fails next.
+    // Failures of one link do not overlap, whatever their delays. Iterating from the last to the
+    // first gives the time of the next failure.
     let mut next_down = BTreeMap::new();
     for f in failures.iter().rev() {
         let next = next_down.insert(f.link, f.down).unwrap_or(Time::MAX);
@@ -96,7 +97,7 @@ fn changes(plan: &WorldPlan, failures: &[FailurePlan]) -> Vec<Change> {
         };
         push(f.down, What::Failed);
         push(f.up, What::Repaired);
-        // What does not last until routing has reacted goes unnoticed.
+        // Routing does not notice changes that last for a shorter time.
         if f.down + plan.reroute < f.up {
             push(f.down + plan.reroute, What::KnownDown);
         }
@@ -150,7 +151,7 @@ impl<S: EventSet> World<S> {
         self.lane_sees_until(until);
     }
 
-    /// Everything that happens to links and routes at this instant.
+    /// Applies all changes at this instant.
     #[cold]
     pub(crate) fn change_links(&mut self) {
         let mut learned = false;
@@ -181,8 +182,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What is in the pipe of a link that goes down, which includes the packet in transmission, and
-    /// what waits is lost.
+    /// A link with a queued port goes down: drops the packets in its pipe, which include the packet
+    /// in transmission, and in its queue.
     fn fail_queued(&mut self, link: usize) {
         let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
         let l = &mut self.links[link];
@@ -236,9 +237,10 @@ impl<S: EventSet> World<S> {
         self.drain_drops(link);
     }
 
-    /// A packet has reached the far end of `link`, which keeps account of its pipe if it fails.
+    /// A packet has reached the far end of `link`: takes it off the account of packets in flight,
+    /// if there is one.
     #[inline]
-    pub(crate) fn off_the_wire(&mut self, link: usize) {
+    pub(crate) fn left_link(&mut self, link: usize) {
         let port = self.links[link].port.queued_mut();
         if let Some(underway) = port.and_then(|p| p.underway.as_mut()) {
             underway.pop();

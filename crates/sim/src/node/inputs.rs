@@ -1,8 +1,9 @@
-//! What happens to packets where they arrive at a node: tags, the note of where they came from, and
-//! policies that police and mark.
+//! What happens to packets where they arrive at a node: tags, a note of the link that they came
+//! over, and input policies, which police and mark.
 //!
-//! Cost: nothing in worlds without such policies and without classes that ask where packets come
-//! from; else O(1) for each packet and node, no wires are shared, and nothing is worked out ahead.
+//! Cost: nothing in worlds without input policies and without classes that match the input
+//! interface. Otherwise O(1) for each packet and node, links do not share pipes, and the express
+//! lane computes nothing ahead of the clock.
 
 use std::sync::Arc;
 
@@ -18,21 +19,21 @@ use crate::link::Link;
 use crate::tokens::{self, Bucket};
 use crate::window::Window;
 
-/// What a class of a policy at arrival has seen in the measured period.
+/// The measurements of one class of an input policy in the measured period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InputMeter {
-    /// What came, as the link counts it.
+    /// What arrived, counted as on the link.
     pub(crate) offered: Volume,
-    /// What was let in.
+    /// What was admitted.
     pub(crate) carried: Volume,
-    /// Of this: what left with other markings than it came with.
+    /// The part of `carried` that left with other markings than it came with.
     pub(crate) marked: Volume,
-    /// Packets that were refused.
+    /// Packets that were dropped.
     pub(crate) lost: u64,
 }
 
 impl InputMeter {
-    /// Counts a packet of `len` bytes that came in the time from `from` to `now`.
+    /// Counts a packet of `len` bytes that arrived from `from` to `now`.
     fn count(&mut self, window: Window, from: Time, now: Time, len: u32, fate: Fate) {
         let part = window.part(len, from, now);
         self.offered += part;
@@ -48,7 +49,7 @@ impl InputMeter {
     }
 }
 
-/// What a policy did to a packet.
+/// What an input policy did to a packet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Refused,
@@ -56,29 +57,29 @@ enum Fate {
     Marked,
 }
 
-/// The fields that a policy at arrival may set.
+/// The fields that an input policy may set.
 fn markings(p: &Packet) -> (Dscp, Labels, Cos, Marks) {
     (p.dscp, p.labels, p.cos, p.marks())
 }
 
-/// The policy at the receiving end of a link.
-struct Gate {
+/// The input policy at the receiving end of a link.
+struct InputPolicy {
     conditioner: Conditioner,
     /// One for each class.
     meters: Vec<InputMeter>,
     /// Hash of its name, for the digest.
-    place: u64,
+    name_hash: u64,
 }
 
 /// The receiving ends of all links.
 pub(crate) struct Inputs {
-    gates: Vec<Option<Box<Gate>>>,
+    policies: Vec<Option<Box<InputPolicy>>>,
     /// Whether frames carry a tag.
     tagged: Vec<bool>,
 }
 
 impl Inputs {
-    /// None if nothing looks at how packets arrive.
+    /// None if no link has an input policy or a tag and no class matches the input interface.
     pub(crate) fn new(
         plan: &WorldPlan,
         flows: &Arc<[FlowKey]>,
@@ -89,19 +90,19 @@ impl Inputs {
             return None;
         }
         let names = names(plan);
-        let gates = plan.links.iter().map(|l| {
+        let policies = plan.links.iter().map(|l| {
             let recipe = &l.input.as_ref()?.recipe;
             let path = format!("links/{}/input", l.name);
             let mut conditioner = recipe.build(flows, &names);
             conditioner.seed(&|class| Rng::named(seed, run, &path, &format!("police {class}")));
-            Some(Box::new(Gate {
+            Some(Box::new(InputPolicy {
                 conditioner,
                 meters: vec![InputMeter::default(); recipe.class_names().count()],
-                place: hash_bytes(path.as_bytes()),
+                name_hash: hash_bytes(path.as_bytes()),
             }))
         });
         Some(Self {
-            gates: gates.collect(),
+            policies: policies.collect(),
             tagged: plan.links.iter().map(|l| l.dot1q).collect(),
         })
     }
@@ -113,20 +114,21 @@ pub(crate) fn names(plan: &WorldPlan) -> Arc<[String]> {
 }
 
 impl<S: EventSet> World<S> {
-    /// The meters of the classes of all policies at arrival, in the order of the links.
+    /// The meters of the classes of all input policies, in the order of the links.
     pub(crate) fn input_meters(&self) -> impl Iterator<Item = &InputMeter> {
-        let gates = self.inputs.iter().flat_map(|i| &i.gates);
-        gates.flatten().flat_map(|g| &g.meters)
+        let policies = self.inputs.iter().flat_map(|i| &i.policies);
+        policies.flatten().flat_map(|g| &g.meters)
     }
 
     /// All token buckets.
     pub(crate) fn buckets(&self) -> Vec<Bucket> {
-        let gates = self.inputs.iter().flat_map(|i| (0..).zip(&i.gates));
-        let inputs = gates.filter_map(|(link, g)| Some((link, &g.as_ref()?.conditioner)));
+        let policies = self.inputs.iter().flat_map(|i| (0..).zip(&i.policies));
+        let inputs = policies.filter_map(|(link, g)| Some((link, &g.as_ref()?.conditioner)));
         tokens::buckets(self.now, &self.links, inputs)
     }
 
-    /// A packet has come over `link`: whether it is let into the node.
+    /// A packet arrives over `link`: applies the input policy, and returns whether the packet is
+    /// admitted.
     #[cold]
     pub(crate) fn enter(&mut self, link: usize, packet: &mut Packet) -> bool {
         let (now, window) = (self.now, self.window);
@@ -139,37 +141,37 @@ impl<S: EventSet> World<S> {
             (true, cos) => cos,
         };
         packet.set_marks(Marks::from_link(link as u32));
-        let Some(gate) = &mut inputs.gates[link] else {
+        let Some(policy) = &mut inputs.policies[link] else {
             return true;
         };
         let Link { overhead, rate, .. } = &self.links[link];
         packet.len = overhead.labelled_len(packet.l3_len, packet.labels.bytes());
         let from = Time::ZERO + now.since(Time::ZERO + rate.tx_time(packet.len));
         let before = markings(packet);
-        let (class, admitted) = gate.conditioner.admit(now, packet);
+        let (class, admitted) = policy.conditioner.admit(now, packet);
         let fate = match admitted {
             false => Fate::Refused,
             true if markings(packet) == before => Fate::Passed,
             true => Fate::Marked,
         };
-        gate.meters[usize::from(class)].count(window, from, now, packet.len, fate);
+        policy.meters[usize::from(class)].count(window, from, now, packet.len, fate);
         if admitted {
             return true;
         }
-        let place = gate.place;
+        let name_hash = policy.name_hash;
         let evidence = Evidence {
-            cause: gate.conditioner.evidence(now),
+            cause: policy.conditioner.evidence(now),
             ..Evidence::default()
         };
         let lost = Dropped {
             packet: *packet,
             reason: DropReason::Policer,
         };
-        self.off_the_wire(link);
+        self.left_link(link);
         if self.tap.is_some() {
             self.tap_refused(link as u32, class, evidence, &lost);
         }
-        self.lose(now, place, &lost);
+        self.lose(now, name_hash, &lost);
         false
     }
 }

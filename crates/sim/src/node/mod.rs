@@ -1,21 +1,21 @@
-//! What nodes do with packets beyond passing them from a link to the next port in no time.
+//! What nodes do with packets beyond passing them from a link to the next port at once.
 //!
-//! `keeping` has those that take a packet from a link and hand it to a port later, and the trait
-//! that every such kind is written against; `software` is a kind. The others act at once, at every
-//! node that they are written at, whatever its kind: `inputs` polices and marks what arrives,
-//! `mpls` puts labels on and off, `routing` and `failures` find other ways while links fail.
+//! `holding`: nodes that pass packets on later, and the trait that every such kind implements;
+//! `software` is one kind. The other modules act at once, at nodes of any kind: `inputs` polices
+//! and marks packets that arrive, `mpls` pushes and pops labels, `routing` and `failures` find
+//! other paths while links fail.
 
 mod failures;
+mod holding;
 mod inputs;
-mod keeping;
 mod mpls;
 mod next_hops;
 mod routing;
 mod software;
 
 pub(crate) use failures::{Failures, failing};
+pub(crate) use holding::Nodes;
 pub(crate) use inputs::{InputMeter, Inputs, names};
-pub(crate) use keeping::Nodes;
 pub use mpls::LabelCounts;
 pub(crate) use mpls::{LabelMeter, Mpls, at_ports};
 pub(crate) use routing::Routing;

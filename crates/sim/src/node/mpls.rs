@@ -1,13 +1,13 @@
 //! Labels in the running world.
 //!
-//! A node puts labels on, swaps and removes them when it offers a packet to the port of the next
-//! link, so that the port counts the bytes and sees the EXP bits that the link carries. Where paths
-//! are compiled, every hop has its number of labels. Where links fail, a provider edge sends what
-//! it labels along a tunnel: the way to the last provider node of the packet's path at that time,
-//! which stays its aim when routes change meanwhile, as the label's does in a router.
+//! A node pushes, swaps and pops labels when it offers a packet to the port of the next link, so
+//! that the port counts the bytes and sees the EXP bits that the link carries. Where paths are
+//! compiled, each hop has its number of labels. Where links fail, a provider edge sends labelled
+//! packets into a tunnel to an egress: the last provider node on the packet's path at that time. As
+//! in a router, the egress stays the same when routes change while the packet is in the tunnel.
 //!
-//! Cost: nothing for links that no MPLS node is at; there O(1) for each packet, and where links
-//! fail once more the path for each path and provider edge after each change of routes.
+//! Cost: nothing for links at no MPLS node; else O(1) for each packet and, where links fail, the
+//! path for each pair of path and provider edge after each change of routes.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use crate::engine::World;
 
-/// What became of labels since the start of the run.
+/// Labels pushed, swapped, popped and lost since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelCounts {
-    /// Labels that were put on.
+    /// Labels that were pushed.
     pub pushed: u64,
-    /// Top labels that were replaced by the next node's.
+    /// Top labels that were swapped for the label of the next node.
     pub swapped: u64,
-    /// Labels that were removed.
+    /// Labels that were popped.
     pub popped: u64,
     /// Labels on packets that were lost.
     pub lost: u64,
@@ -37,7 +37,7 @@ pub struct LabelCounts {
 pub(crate) struct LabelMeter {
     /// The labels alone.
     pub(crate) labels: Volume,
-    /// All of them, labels and the link's overhead included, by the EXP bits of the top label.
+    /// All bytes, labels and the link's overhead included, by the EXP bits of the top label.
     pub(crate) carried: [Volume; 8],
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct LabelMeter {
 pub(crate) struct Mpls {
     /// Labels on each hop of the compiled paths.
     depths: Vec<u8>,
-    /// Of each hop of the compiled paths: where its way ends, and the VPN; only kept for taps.
-    aims: Vec<(u32, u16)>,
+    /// By hop of the compiled paths: the egress and the VPN; only kept for taps.
+    egresses: Vec<(u32, u16)>,
     /// The VPN of each path of the plan; only kept for taps.
     vpns: Vec<u16>,
     pub(crate) counts: LabelCounts,
-    /// What labelled packets each link inside the network carried; none for other links.
+    /// The meter of each link inside the network; none for other links.
     meters: Vec<Option<Box<LabelMeter>>>,
     /// Where links fail: tunnels, numbered after the paths of the plan.
     tunnels: Vec<Tunnel>,
@@ -59,11 +59,11 @@ pub(crate) struct Mpls {
     first: u32,
     /// The number of a tunnel by path, ingress and egress.
     known: BTreeMap<(u32, u32, u32), u32>,
-    /// Which tunnel a path takes from a node, until routes change.
+    /// The tunnel that a path takes from a node, until routes change.
     chosen: BTreeMap<(u32, u32), Option<u32>>,
 }
 
-/// A way from one provider node to another for the packets of a path.
+/// A tunnel from one provider node to another, for the packets of a path.
 #[derive(Clone, Copy)]
 pub(crate) struct Tunnel {
     /// The path of the packets in it.
@@ -97,19 +97,19 @@ impl Mpls {
                 depths.push(0); // the end of the path
             }
         }
-        let (mut aims, mut vpns) = (Vec::new(), Vec::new());
+        let (mut egresses, mut vpns) = (Vec::new(), Vec::new());
         for route in plan.routes.iter().filter(|_| watched) {
-            let (first, vpn) = (aims.len(), mpls.vpn_of_path(route, ends));
-            aims.resize(first + route.len() + 1, (u32::MAX, vpn));
+            let (first, vpn) = (egresses.len(), mpls.vpn_of_path(route, ends));
+            egresses.resize(first + route.len() + 1, (u32::MAX, vpn));
             for t in mpls.tunnels(route, ends) {
-                aims[first + t.first..first + t.end].fill((t.egress, vpn));
+                egresses[first + t.first..first + t.end].fill((t.egress, vpn));
             }
             vpns.push(vpn);
         }
         let inside = |l: &LinkPlan| mpls.is_inside(l.from, l.to).then(Box::default);
         Some(Self {
             depths,
-            aims,
+            egresses,
             vpns,
             meters: plan.links.iter().map(inside).collect(),
             first: plan.routes.len() as u32,
@@ -128,8 +128,8 @@ impl Mpls {
         self.chosen.get(&(path, node)).copied()
     }
 
-    /// Notes that packets of `path` go from `node` to `egress` under labels, or without any; the
-    /// number of the tunnel, and whether it is a new one.
+    /// Sets the tunnel of packets of `path` from `node` to `egress`, or no tunnel. Returns the
+    /// number of the tunnel, and whether it is new.
     pub(crate) fn choose(
         &mut self,
         plan: &MplsPlan,
@@ -169,7 +169,7 @@ impl Mpls {
 }
 
 impl<S: EventSet> World<S> {
-    /// What became of labels so far.
+    /// Labels pushed, swapped, popped and lost so far.
     pub fn labels(&self) -> LabelCounts {
         self.mpls
             .as_ref()
@@ -188,15 +188,18 @@ impl<S: EventSet> World<S> {
             return [0; 2];
         };
         let number = (packet.handle >> 32) as u32;
-        let aim = match mpls.tunnel(number).filter(|_| self.failures.is_some()) {
+        let egress_and_vpn = match mpls.tunnel(number).filter(|_| self.failures.is_some()) {
             Some(t) => Some((
                 t.egress,
                 mpls.vpns.get(t.path as usize).copied().unwrap_or(0),
             )),
             // The hop that the packet takes is the one before the next.
-            None => mpls.aims.get((number as usize).wrapping_sub(1)).copied(),
+            None => mpls
+                .egresses
+                .get((number as usize).wrapping_sub(1))
+                .copied(),
         };
-        let Some((egress, vpn)) = aim else {
+        let Some((egress, vpn)) = egress_and_vpn else {
             return [0; 2];
         };
         let to = self.plan.links[link].to;
@@ -236,14 +239,14 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Where a packet with labels counts on a link inside the network.
+    /// The meter in which a labelled packet counts on a link inside the network, and its EXP bits.
     fn label_meter(&mut self, link: usize, packet: &Packet) -> Option<(&mut LabelMeter, usize)> {
         let meter = self.mpls.as_mut()?.meters[link].as_deref_mut()?;
         let exp = packet.labels.stack()[0]?;
         Some((meter, usize::from(exp & 7)))
     }
 
-    /// Brings the labels of a packet to what the port of `link` sends.
+    /// Sets the labels of a packet to those that the port of `link` sends.
     #[cold]
     pub(crate) fn relabel(&mut self, link: usize, packet: &mut Packet) {
         let (Some(mpls), Some(plan)) = (&mut self.mpls, &self.plan.mpls) else {
@@ -258,18 +261,18 @@ impl<S: EventSet> World<S> {
             // The hop that the packet takes is the one before the next.
             mpls.depths[number as usize - 1]
         };
-        // What the node before has noted of labels that it removed.
+        // Forgets the labels that the previous node popped.
         packet.labels.forget();
         let change = plan.relabel(&mut packet.labels, &mut packet.dscp, depth);
         mpls.count(change);
         if change == Change::None && plan.role(self.plan.links[link].from) != Role::Outside {
-            // Nothing is imposed here, whatever was meant for it.
+            // This node pushes no labels.
             packet.labels = Labels::NONE;
         }
     }
 
-    /// A packet has left its tunnel only to enter another: the labels go, with what that means for
-    /// the DSCP.
+    /// A packet leaves its tunnel and enters another one at once: pops its labels, with the effect
+    /// on its DSCP.
     pub(crate) fn leave_tunnel(&mut self, packet: &mut Packet) {
         if let (Some(mpls), Some(plan)) = (&mut self.mpls, &self.plan.mpls) {
             let change = plan.relabel(&mut packet.labels, &mut packet.dscp, 0);

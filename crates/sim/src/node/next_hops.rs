@@ -1,9 +1,9 @@
-//! Where a node sends what is bound for a destination, while links fail.
+//! The next hop from a node to a destination, while links fail.
 
 use spillgate_scenario::plan::WorldPlan;
 use spillgate_scenario::routes::Routes;
 
-/// The routes of the moment, with what they have said since the last change.
+/// The current routes, with the next hops that were looked up since the last change.
 pub(crate) struct NextHops {
     routes: Routes,
     known: Known,
@@ -30,15 +30,16 @@ impl NextHops {
         }
     }
 
-    /// Routing knows that a link is up, or that it is down.
+    /// Routing has learned that a link is up, or down.
     pub(crate) fn set_up(&mut self, link: u32, up: bool) {
         self.routes.set_up(link, up);
         self.known.clear();
     }
 }
 
-/// In small networks a table of all pairs; in large ones a cache of two places for each key, so
-/// that neither its size nor the time of a look-up grows with nodes times destinations.
+/// Next hops that were looked up. Small networks have a table of all pairs; large ones a two-way
+/// associative cache, so that neither its size nor the time of a look-up grows with nodes times
+/// destinations.
 enum Known {
     /// By node, then destination: a link, [`NO_PATH`], or [`UNKNOWN`].
     All {
@@ -50,10 +51,10 @@ enum Known {
 
 const NO_PATH: u32 = u32::MAX;
 const UNKNOWN: u32 = u32::MAX - 1;
-/// Most pairs in a table of all.
+/// The largest number of pairs for a table of all pairs.
 const MAX_PAIRS: usize = 1 << 16;
 
-/// What a table says of a link.
+/// A table entry as an option.
 #[inline]
 fn named(link: u32) -> Option<u32> {
     (link != NO_PATH).then_some(link)
@@ -99,20 +100,20 @@ impl Known {
     }
 }
 
-/// A cache of two places for each key.
+/// A two-way associative cache.
 struct Cells {
     /// Key and link, or [`NO_PATH`].
     cells: Vec<(u64, u32)>,
     shift: u32,
 }
 
-/// No key: a node's path to itself is never asked for.
+/// Marks an empty cell; a node's path to itself is never looked up.
 const VACANT: u64 = u64::MAX;
-/// Most cells, of 16 B each.
+/// The largest number of cells, of 16 B each.
 const MAX_CELLS: usize = 1 << 20;
 
 impl Cells {
-    /// For about so many pairs of a node and a destination in use.
+    /// Sized for about this many pairs of a node and a destination.
     fn new(pairs: usize) -> Self {
         let cells = pairs.saturating_mul(8).clamp(64, MAX_CELLS);
         let bits = cells.next_power_of_two().trailing_zeros();

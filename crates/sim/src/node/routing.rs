@@ -1,4 +1,4 @@
-//! Ways that are looked up node by node, since links fail.
+//! Forwarding by look-up at each node, since links fail.
 
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
@@ -9,7 +9,7 @@ use super::next_hops::NextHops;
 use crate::engine::World;
 use crate::express::NextHop;
 
-/// The routes of the moment, in a world where links fail.
+/// The current routes, in a world in which links fail.
 pub(crate) struct Routing {
     pub(crate) next_hops: NextHops,
     /// First and last node of each path of the plan.
@@ -17,7 +17,7 @@ pub(crate) struct Routing {
     /// The node at the far end of each link.
     pub(crate) far: Vec<u32>,
     /// Hashes of the nodes' names, for the digest.
-    places: Vec<u64>,
+    node_hashes: Vec<u64>,
 }
 
 impl Routing {
@@ -42,12 +42,12 @@ impl Routing {
             next_hops: NextHops::new(plan),
             ends,
             far: plan.links.iter().map(|l| l.to).collect(),
-            places: plan.nodes.iter().map(name).collect(),
+            node_hashes: plan.nodes.iter().map(name).collect(),
         })
     }
 
-    /// The last node of the provider on the way from one of its nodes to `dest`, without leaving
-    /// its network; none if that is the first one, or if there is no way.
+    /// The last provider node on the path from one provider node to `dest` that does not leave the
+    /// provider's network; none if that is the first node, or if there is no path.
     fn last_provider(
         &mut self,
         from: u32,
@@ -66,8 +66,8 @@ impl Routing {
         (last != from).then_some(last)
     }
 
-    /// Where a packet at the far end of `link` goes next; nowhere if that is its destination, or if
-    /// there is no path.
+    /// The next hop of a packet at the far end of `link`; none if it is at its destination or there
+    /// is no path.
     #[inline]
     pub(crate) fn next(&mut self, link: usize, packet: &Packet) -> Option<u32> {
         let node = self.far[link];
@@ -75,7 +75,7 @@ impl Routing {
         (node != dest).then(|| self.next_hops.get(node, dest))?
     }
 
-    /// What the pipes of each path take.
+    /// The delay of each path: the sum over its links and nodes.
     fn delays(&mut self, plan: &WorldPlan) -> Vec<Dur> {
         let mut delays = Vec::with_capacity(self.ends.len());
         for path in 0..self.ends.len() {
@@ -109,7 +109,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet at the far end of `link`, or at its source, at `now`, where paths are not compiled.
+    /// Forwards or receives a packet at the far end of `link`, or at its source, where paths are
+    /// not compiled.
     #[inline(never)]
     pub(crate) fn forward_by_routes(
         &mut self,
@@ -118,7 +119,7 @@ impl<S: EventSet> World<S> {
         now: Time,
     ) {
         if let Some(link) = link {
-            self.off_the_wire(link);
+            self.left_link(link);
         }
         match self.lane_next_hop(link, packet) {
             NextHop::Port(port) => return self.pass(link, port as u32, packet, now),
@@ -151,15 +152,15 @@ impl<S: EventSet> World<S> {
         let Some(routing) = &self.routing else {
             return;
         };
-        let (place, reason) = (routing.places[node as usize], DropReason::Unroutable);
+        let (name_hash, reason) = (routing.node_hashes[node as usize], DropReason::Unroutable);
         let lost = Dropped { packet, reason };
         if self.tap.is_some() {
             self.tap_lost(None, false, &lost);
         }
-        self.lose(now, place, &lost);
+        self.lose(now, name_hash, &lost);
     }
 
-    /// Where a packet at `node` is bound for: it may leave a tunnel here, and enter one.
+    /// The node that a packet at `node` is bound for. It may leave a tunnel here, and enter one.
     fn switch_labels(&mut self, node: u32, packet: &mut Packet) -> u32 {
         let number = (packet.handle >> 32) as u32;
         let (Some(routing), Some(mpls), Some(plan)) =
@@ -201,7 +202,7 @@ impl<S: EventSet> World<S> {
         dest
     }
 
-    /// Whether a packet in a tunnel would go over a link to a node without labels.
+    /// Whether a packet in a tunnel would leave the provider's network over this link.
     fn leaves_network(&self, link: u32, packet: &Packet) -> bool {
         let (Some(mpls), Some(plan)) = (&self.mpls, &self.plan.mpls) else {
             return false;

@@ -1,10 +1,10 @@
-//! A router that forwards in software: one processor for the packets of all links.
+//! A router that forwards in software: one processor handles the packets of all links.
 //!
-//! The processor takes packets in the order in which they come, each for the same time, so that
-//! start and end of its work on a packet are known when that arrives; beside that a packet may take
-//! a constant delay. What waits for the processor is counted by the link that it came over, and a
-//! packet that finds the queue of its link full is lost. O(1) a packet, but for the choice of its
-//! queue: O(log n) in the links.
+//! The processor takes packets in the order of their arrival and spends the same time on each, so
+//! the start and the end of its work on a packet are known when the packet arrives. In addition a
+//! packet may take a constant delay. Packets that wait for the processor are counted by the link
+//! that they came over; a packet that finds the queue of its link full is lost. O(1) for each
+//! packet, except for the choice of its queue: O(log n) in the number of links.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,12 +12,12 @@ use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
 use spillgate_queueing::{Evidence, QueueLimit};
 use spillgate_scenario::plan::ForwardingPlan;
 
-use super::keeping::{Node, Outbox};
+use super::holding::{Node, Outbox};
 use crate::gauge::NodeMeter;
 use crate::port::size;
 use crate::window::Window;
 
-/// What waits for the processor of one link's packets.
+/// The packets of one link, or of all, that wait for the processor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     packets: u32,
@@ -26,21 +26,21 @@ struct Waiting {
 
 /// A packet that waits for the processor.
 struct Waiter {
-    /// When its turn comes.
+    /// When the processor takes it.
     start: Time,
     from: u32,
     bytes: u32,
 }
 
-/// A packet that the node keeps.
+/// A packet that the node holds.
 struct Held {
-    /// When it goes on.
+    /// When the node passes it on.
     due: Time,
     to: u32,
     packet: Packet,
 }
 
-/// The first of a queue, if it is wanted.
+/// Takes out the first element of a queue, if it is wanted.
 fn pop_if<T>(queue: &mut VecDeque<T>, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
     if !queue.front().is_some_and(is_wanted) {
         return None;
@@ -54,16 +54,16 @@ pub(crate) struct Software {
     delay: Dur,
     input_queue: u32,
     window: Window,
-    /// When the processor is done with all that has come.
+    /// When the processor is done with all packets that have arrived.
     free_at: Time,
-    /// In the order of their turns.
+    /// In the order in which the processor takes them.
     waiters: VecDeque<Waiter>,
     /// By link.
     queues: BTreeMap<u32, Waiting>,
     all: Waiting,
-    /// Of those that have come before the measured period and wait as it begins.
+    /// The packets that arrived before the measured period and wait at its start.
     at_start: Waiting,
-    kept: VecDeque<Held>,
+    held: VecDeque<Held>,
     meter: NodeMeter,
 }
 
@@ -79,12 +79,12 @@ impl Software {
             queues: BTreeMap::new(),
             all: Waiting::default(),
             at_start: Waiting::default(),
-            kept: VecDeque::new(),
+            held: VecDeque::new(),
             meter: NodeMeter::default(),
         }
     }
 
-    /// The processor has begun with all whose turn has come.
+    /// Removes the packets that the processor has taken by `now`.
     fn begin(&mut self, now: Time) {
         while let Some(waiter) = pop_if(&mut self.waiters, |w| w.start <= now) {
             let queue = self.queues.entry(waiter.from).or_default();
@@ -145,7 +145,7 @@ impl Node for Software {
             }
         }
         if self.window.contains(now) {
-            // One that need not wait was in the queue, too, as at a port.
+            // A packet that need not wait counts as queued for an instant, as at a port.
             let at_once = start <= now;
             let packets = u64::from(self.all.packets) + u64::from(at_once);
             let own = if at_once { bytes.into() } else { 0 };
@@ -154,19 +154,19 @@ impl Node for Software {
         let due = end + self.delay;
         if due > now {
             let packet = *packet;
-            self.kept.push_back(Held { due, to, packet });
+            self.held.push_back(Held { due, to, packet });
         } else {
             out.passed.push((to, *packet));
         }
     }
 
     fn next_wake(&self) -> Option<Time> {
-        self.kept.front().map(|k| k.due)
+        self.held.front().map(|h| h.due)
     }
 
     fn wake(&mut self, now: Time, out: &mut Outbox) {
-        while let Some(kept) = pop_if(&mut self.kept, |k| k.due <= now) {
-            out.passed.push((kept.to, kept.packet));
+        while let Some(held) = pop_if(&mut self.held, |h| h.due <= now) {
+            out.passed.push((held.to, held.packet));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Those who look at a run: taps, time series, and explanations of single packets.
+//! Observers of a run: taps, time series, and explanations of single packets.
 
 pub mod explain;
 mod recorder;
@@ -6,4 +6,4 @@ pub mod tap;
 mod taps;
 
 pub(crate) use recorder::SeriesRecorder;
-pub(crate) use taps::cast;
+pub(crate) use taps::flow_infos;

@@ -14,11 +14,11 @@ use crate::port::Port;
 use crate::session::Workload;
 use crate::tcp::Connection;
 
-/// Connections whose windows are sampled, and workloads whose sessions are counted: the first so
-/// many. More curves are no picture.
-const MOST: usize = 20;
+/// The largest number of connections whose congestion windows are sampled, and of workloads whose
+/// sessions are counted; a figure cannot show more curves.
+const MAX_CURVES: usize = 20;
 
-/// What is sampled of a link with flow admission.
+/// The columns of a link with flow admission.
 const ADMISSION: [(&str, &str); 4] = [
     ("fair_rate", "b/s"),
     ("priority_load", "1"),
@@ -26,11 +26,11 @@ const ADMISSION: [(&str, &str); 4] = [
     ("flows_blocked", "flows"),
 ];
 
-/// Samples what the series are of.
+/// Samples the time series of a run.
 #[derive(Clone)]
 pub(crate) struct SeriesRecorder {
     series: Series,
-    /// What each column is: place, metric's name, unit.
+    /// The place, the metric's name and the unit of each column.
     columns: Vec<(String, &'static str, &'static str)>,
     /// The links that are sampled.
     watched: Vec<u32>,
@@ -64,10 +64,10 @@ impl SeriesRecorder {
         for class in &plan.classes {
             columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
         }
-        // In the order in which the world has connections and workloads.
+        // In the order of the connections and workloads of the world.
         let named = |wanted: fn(&Traffic) -> bool| {
             let flows = plan.flows.iter().filter(move |f| wanted(&f.traffic));
-            flows.take(MOST).map(|f| &f.name)
+            flows.take(MAX_CURVES).map(|f| &f.name)
         };
         let is_tcp = |t: &Traffic| matches!(t, Traffic::Tcp { .. });
         for flow in named(is_tcp) {
@@ -94,7 +94,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// When the last sample was taken, the start of the run if there is none.
+    /// When the last sample was taken; the start of the run before the first.
     pub(crate) fn last(&self) -> Time {
         self.last
     }
@@ -144,7 +144,7 @@ impl SeriesRecorder {
                 or_nan(c.sender.srtt().map(Dur::as_secs_f64)),
             ]);
         }
-        let open = workloads.iter().take(MOST).map(|w| w.open() as f64);
+        let open = workloads.iter().take(MAX_CURVES).map(|w| w.open() as f64);
         self.row.extend(open);
         for link in watched() {
             let Port::Queued(port) = &link.port else {
@@ -159,7 +159,7 @@ impl SeriesRecorder {
         self.series.push(self.row.iter().copied());
     }
 
-    /// The series, one curve a column.
+    /// The series, one curve for each column.
     pub(crate) fn into_curves(self) -> Vec<Curve> {
         let (start, step) = (self.series.time(0), self.series.period());
         self.columns

@@ -1,9 +1,9 @@
-//! Taps: whoever wants to see every packet of a run, at every port and host.
+//! Taps, which see every packet of a run at every port and host.
 //!
-//! A world has one tap or none. Without one the drivers of ports and hosts test one pointer;
-//! models know nothing of taps. With one, nothing is worked out ahead and every port serves its
-//! packets one by one, so that a tap is told of everything in the order of time. The fingerprint of
-//! the run is the same (ADR 9).
+//! A world has one tap or none. Without one, ports and hosts test one pointer; models know nothing
+//! of taps. With one, nothing is computed ahead of the clock and every port serves its packets one
+//! by one, so that a tap sees all events in the order of time. The fingerprint of the run is the
+//! same (ADR 9).
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use spillgate_core::{Dropped, FlowKey, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
 use spillgate_queueing::{Discipline, Evidence};
 
-/// A flow of the world, behind [`Packet::flow`].
+/// A flow of the world; [`Packet::flow`] is its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowInfo {
     /// The flow of the plan that it belongs to.
@@ -24,12 +24,12 @@ pub struct FlowInfo {
     pub key: FlowKey,
 }
 
-/// A packet with what it carries.
+/// A packet, and what it carries.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     /// The packet.
     pub packet: &'a Packet,
-    /// The segment in it, where its flow is one of a connection.
+    /// The TCP segment in it, if its flow is one of a connection.
     pub segment: Option<&'a Segment>,
     /// At a port: the values of its [`Packet::labels`], the top one first; 0 beyond them.
     pub labels: [u32; 2],
@@ -42,9 +42,9 @@ pub struct PortView<'a> {
     pub now: Time,
     /// The link that it feeds.
     pub link: u32,
-    /// What waits.
+    /// The discipline, with the packets that wait.
     pub discipline: &'a Discipline,
-    /// When the server has sent what it sends now; `now` or before if it is idle.
+    /// When the current transmission ends; `now` or earlier if the server is idle.
     pub free_at: Time,
 }
 
@@ -55,7 +55,7 @@ pub enum Place {
     Port(u32, Evidence),
     /// At the receiving end of this link, by the class of this number of the policy there.
     Input(u32, u16, Evidence),
-    /// In the node at the receiving end of this link, which had no room to keep it.
+    /// In the node at the receiving end of this link, which had no room for it.
     Kept(u32, Evidence),
     /// On this link, which failed.
     Wire(u32),
@@ -63,13 +63,13 @@ pub enum Place {
     Node,
 }
 
-/// What a tap is told; every method does nothing by default.
+/// A tap; every method does nothing by default.
 pub trait Tap: Any + Send {
-    /// The run begins; `flows` are behind [`Packet::flow`].
+    /// The run begins; [`Packet::flow`] is an index into `flows`.
     fn begin(&mut self, _flows: &[FlowInfo]) {}
-    /// A packet sets out from its source; `timeouts` counts those of its connection so far.
+    /// A source sends a packet; `timeouts` counts those of its connection so far.
     fn sent(&mut self, _now: Time, _seen: Seen<'_>, _timeouts: u32) {}
-    /// A packet arrives at a port, [`Packet::leaf`] being that of its class; it is neither policed
+    /// A packet arrives at a port. [`Packet::leaf`] is the leaf of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
     /// A packet that a port has queued was marked with congestion experienced there.
@@ -77,12 +77,12 @@ pub trait Tap: Any + Send {
     /// The server of a port is free and something waits: it is about to ask for the next packet,
     /// which a shaper may refuse.
     fn choosing(&mut self, _port: &PortView<'_>) {}
-    /// The server of a port begins to send a packet; it has sent it at `port.free_at`.
+    /// The server of a port begins to send a packet; the transmission ends at `port.free_at`.
     fn served(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
     /// A packet is lost.
     fn lost(&mut self, _now: Time, _place: Place, _lost: &Dropped, _seen: Seen<'_>) {}
     /// A packet has reached its destination.
     fn received(&mut self, _now: Time, _seen: Seen<'_>) {}
-    /// The tap itself, to get it back from a world that is over.
+    /// The tap itself, to take it out of a world after a run.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }

@@ -1,4 +1,4 @@
-//! Where the drivers of ports and hosts tell the tap.
+//! Calls of the tap by ports and hosts.
 
 use spillgate_core::{Dropped, Packet, Time};
 use spillgate_endpoints::tcp::Segment;
@@ -21,7 +21,7 @@ fn view_of(now: Time, link: usize, port: &QueuedPort) -> PortView<'_> {
     }
 }
 
-/// What a packet carries.
+/// The TCP segment that a packet carries, if any.
 fn segment<'a>(flows: &[Flow], segments: &'a Segments, packet: &Packet) -> Option<&'a Segment> {
     match flows[packet.flow as usize].origin {
         Origin::Data(_) | Origin::Acknowledgments(_) => Some(segments.get(packet.handle as u32)),
@@ -30,7 +30,7 @@ fn segment<'a>(flows: &[Flow], segments: &'a Segments, packet: &Packet) -> Optio
 }
 
 /// The flows of a world as a tap sees them.
-pub(crate) fn cast(
+pub(crate) fn flow_infos(
     flows: &[Flow],
     keys: &[spillgate_core::FlowKey],
     tcp: &[Connection],
@@ -153,7 +153,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// To be told before [`World::lose`], which forgets the segment.
+    /// Must be called before [`World::lose`], which frees the segment.
     #[cold]
     pub(crate) fn tap_lost(&mut self, link: Option<usize>, by_port: bool, lost: &Dropped) {
         let labels = link.map_or([0; 2], |l| self.label_values(l, &lost.packet));
@@ -179,7 +179,8 @@ impl<S: EventSet> World<S> {
         );
     }
 
-    /// A policy at the receiving end of a link has refused a packet; to be told as above.
+    /// An input policy at the receiving end of a link drops a packet; must be called before
+    /// [`World::lose`].
     #[cold]
     pub(crate) fn tap_refused(
         &mut self,
@@ -201,7 +202,8 @@ impl<S: EventSet> World<S> {
         tap.lost(self.now, place, lost, seen);
     }
 
-    /// A node had no room for a packet that came over `link`; to be told as above.
+    /// A node has no room for a packet that came over `link`; must be called before
+    /// [`World::lose`].
     #[cold]
     pub(crate) fn tap_kept_out(&mut self, link: u32, evidence: Evidence, lost: &Dropped) {
         let labels = self.label_values(link as usize, &lost.packet);

@@ -1,13 +1,13 @@
 //! Where the delay of single packets went, and why packets were dropped.
 //!
-//! A run is repeated twice with a tap. The first time finds the packets to explain and keeps the
-//! evidence of drops and marks; the second follows these packets from port to port. What either
-//! keeps does not grow with the run.
+//! The run is repeated twice with a tap. The first pass finds the packets to explain and keeps the
+//! evidence of drops and marks; the second follows these packets from port to port. The memory of
+//! both passes does not grow with the length of the run.
 //!
-//! A packet that waits at a port sees the server either send another packet or stand idle, at every
-//! instant. So the parts of its wait ([`Hop`]) are the rest of the packet that was on the wire when
-//! it came, the packets that were sent while it waited, and the time for which nothing could be
-//! sent because shapers lacked tokens; they add up to the picosecond.
+//! While a packet waits at a port, the server either sends another packet or stands idle. So the
+//! wait ([`Hop`]) is the sum of the residual time of the packet that was in transmission when it
+//! arrived, the transmission times of the packets sent while it waited, and the time for which
+//! nothing could be sent because shapers lacked tokens. The parts add up to the picosecond.
 
 mod trail;
 mod worst;
@@ -26,22 +26,23 @@ use crate::tap::{Place, Tap};
 use trail::Trails;
 use worst::Finder;
 
-/// What is to be explained.
+/// What to explain.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// Groups of flows of the plan; a flow may be in one group only.
     pub groups: Vec<Vec<u32>>,
-    /// How many packets of each group, those that took longest.
+    /// How many packets of each group to explain: those that took longest.
     pub worst: usize,
-    /// How many drops of each group, queue and reason, and how many marks, the first of the
-    /// measured period.
+    /// How many drops of each group, queue and reason to explain, and how many marks: the first of
+    /// the measured period.
     pub drops: usize,
-    /// The acknowledgments of the groups' connections in place of their data.
+    /// Explain the acknowledgments of the groups' connections instead of their data.
     pub answers: bool,
     /// Rank packets by their wait at the port of this link instead of their delay, and leave out
     /// what other links dropped.
     pub at: Option<u32>,
-    /// Instead of the worst: the packets of this number in the groups' flows.
+    /// Explain the packets with this number in the groups' flows instead of those that took
+    /// longest.
     pub number: Option<u32>,
 }
 
@@ -58,12 +59,12 @@ pub struct Answer {
     pub digest: String,
 }
 
-/// A packet's way.
+/// The path of a packet through the network.
 #[derive(Clone, Debug)]
 pub struct Journey {
     /// The flow of the plan.
     pub flow: u32,
-    /// The world's number of its flow: sessions have flows of their own.
+    /// The number of its flow in the world; sessions have flows of their own.
     pub stream: u32,
     /// Its number within the flow, from 0.
     pub seq: u32,
@@ -86,7 +87,7 @@ pub struct Journey {
     pub transmissions: Vec<Transmission>,
 }
 
-/// Most transmissions of a segment that are kept.
+/// The largest number of transmissions of a segment that are kept.
 pub const MAX_TRANSMISSIONS: usize = 32;
 
 /// A segment was sent.
@@ -109,7 +110,7 @@ pub enum Fate {
     Received(Time),
     /// It was lost.
     Lost(Lost),
-    /// It was still on the way at the end of the run.
+    /// It was still in the network at the end of the run.
     Underway,
 }
 
@@ -153,19 +154,19 @@ pub struct Hop {
     pub ecn: (Ecn, Ecn),
     /// Why it was marked here, if it was.
     pub mark: Option<Evidence>,
-    /// What waited in its leaf when it arrived: packets and bytes.
+    /// The backlog of its leaf when it arrived: packets and bytes.
     pub found: (u32, u64),
-    /// How much may wait there.
+    /// The limit of that queue.
     pub limit: QueueLimit,
-    /// The rest of the packet that was on the wire when it arrived.
+    /// The packet that was in transmission when it arrived.
     pub residual: Option<Residual>,
-    /// What was sent while it waited.
+    /// The packets that were sent while it waited.
     pub served: Vec<Served>,
     /// How long the server stood idle because shapers lacked tokens.
     pub idle: Dur,
 }
 
-/// The rest of a packet on the wire.
+/// A packet in transmission when another arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residual {
     /// Its leaf.
@@ -174,7 +175,7 @@ pub struct Residual {
     pub class: u16,
     /// Its whole length in bytes.
     pub bytes: u32,
-    /// How long the rest took.
+    /// Its residual transmission time.
     pub time: Dur,
 }
 
@@ -185,10 +186,10 @@ pub struct Served {
     pub leaf: u16,
     /// The class of service of their flows.
     pub class: u16,
-    /// How they stand to the packet that waited.
+    /// Why they were sent first.
     pub relation: Relation,
-    /// Their transmission began while the class of the waiting packet lacked tokens of a shaper: it
-    /// would have waited without them, too.
+    /// Their transmission began while the class of the waiting packet lacked tokens of its shaper:
+    /// that packet would have waited without them, too.
     pub held: bool,
     /// How many.
     pub packets: u32,
@@ -198,16 +199,17 @@ pub struct Served {
     pub time: Dur,
 }
 
-/// How a packet that was sent stands to one that waited.
+/// Why a packet was sent before one that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// It was in the same queue before it.
     Ahead,
-    /// It came later into the same queue, whose order is not that of arrival (a fair queue).
+    /// It arrived later at the same queue, which does not serve in the order of arrival (a fair
+    /// queue).
     Overtook,
     /// Its class has priority.
     Priority,
-    /// The scheduler gave its class the turn.
+    /// The scheduler chose its class.
     Turn,
 }
 
@@ -305,7 +307,7 @@ pub fn explain(
     })
 }
 
-/// A run with a tap: the tap afterwards, and the fingerprint.
+/// Runs a world with a tap; returns the tap and the fingerprint.
 fn tapped<T: Tap>(
     plan: &Arc<WorldPlan>,
     seed: u64,

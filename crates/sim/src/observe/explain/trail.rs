@@ -28,7 +28,7 @@ struct Waiting {
     journey: usize,
     leaf: u16,
     arrived: Time,
-    /// Its leaf lacks tokens at the server's present choice.
+    /// Its leaf lacked tokens when the server last chose a packet.
     held: bool,
 }
 
@@ -37,19 +37,19 @@ pub(super) struct Trails {
     flows: Vec<FlowInfo>,
     /// Class of service of each flow of the plan.
     class_of: Vec<u16>,
-    /// Lengths of the groups, whose journeys follow each other.
+    /// The sizes of the groups; their journeys follow one another.
     groups: Vec<usize>,
     journeys: Vec<Journey>,
-    /// Which journey a packet makes, by stream and number.
+    /// The journey of a packet, by stream and number.
     by_packet: BTreeMap<(u32, u32), usize>,
-    /// Which journeys carry this segment, by stream and sequence number.
+    /// The journeys whose packets carry this segment, by stream and sequence number.
     by_segment: BTreeMap<(u32, u64), Vec<usize>>,
-    /// Which journeys an earlier or later transmission of a segment belongs to, with its place
-    /// there, by stream and number.
+    /// The journeys that list this packet as another transmission of their segment, with the index
+    /// in the list; by stream and number.
     others: BTreeMap<(u32, u32), Vec<(usize, usize)>>,
     /// Journeys whose connection is over.
     over: BTreeSet<usize>,
-    /// Time-outs of a segment's connection at its last transmission.
+    /// The number of time-outs of a segment's connection at its last transmission.
     timeouts: BTreeMap<(u32, u64), u32>,
     /// By link.
     last_sent: Vec<LastSent>,
@@ -109,7 +109,7 @@ impl Trails {
         self.by_packet.get(&(packet.flow, packet.seq)).copied()
     }
 
-    /// A session takes the place of another, whose segments had the same numbers.
+    /// A new session takes the place of an earlier one, whose segments had the same numbers.
     fn connection_opens(&mut self, stream: u32) {
         for (j, journey) in self.journeys.iter_mut().enumerate() {
             if journey.stream == stream && journey.segment.is_none() {

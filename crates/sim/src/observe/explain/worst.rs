@@ -15,9 +15,9 @@ use crate::window::Window;
 /// A packet that the second pass follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Chosen {
-    /// What it took; ties go to the packet that was sent first.
+    /// How long it took; of equal packets the one sent first ranks higher.
     rank: (Dur, Reverse<Time>, Reverse<u32>, Reverse<u32>),
-    /// Number of its flow in the world, and its number in there.
+    /// The number of its flow in the world, and its number in that flow.
     pub(super) stream: u32,
     pub(super) seq: u32,
     /// Sequence number of the segment that it carries, if any with data.
@@ -29,7 +29,7 @@ pub(super) struct Chosen {
 /// Link (none for a node), leaf and reason of drops.
 type Kind = (Option<u32>, u16, DropReason);
 
-/// Not in any group.
+/// Marks a flow in no group.
 const NONE: u32 = u32::MAX;
 
 /// Looks for the packets to explain.
@@ -69,7 +69,7 @@ impl Finder {
         }
     }
 
-    /// The packets to follow come in the order in which they took longest.
+    /// The packets to follow, slowest first.
     pub(super) fn into_parts(self) -> Parts {
         let longest_first = |w: BTreeSet<Chosen>| w.into_iter().rev().collect();
         let drops = self.drops.into_iter().map(|d| d.into_values().collect());
@@ -81,7 +81,7 @@ impl Finder {
         )
     }
 
-    /// The group of a packet that is measured and of the kind that is asked about: data, or
+    /// The group of a packet, if it is measured and of the kind in question: data or
     /// acknowledgments.
     fn group(&self, packet: &Packet) -> Option<usize> {
         let info = self.flows.get(packet.flow as usize)?;
@@ -90,7 +90,7 @@ impl Finder {
         (group != NONE && asked && self.window.contains(packet.sent)).then_some(group as usize)
     }
 
-    /// A packet to be followed. Acknowledgments carry no data: all have the same numbers.
+    /// A packet to follow. ACKs carry no data, and so all have the same sequence number.
     fn chosen(&self, seen: Seen<'_>, took: Dur) -> Chosen {
         let p = seen.packet;
         let data = seen.segment.filter(|_| !self.question.answers);
@@ -125,7 +125,8 @@ impl Tap for Finder {
     }
 
     fn sent(&mut self, _: Time, seen: Seen<'_>, _: u32) {
-        // The first of equals comes first: sessions number their packets anew.
+        // Of packets with the same number the first comes first; sessions number their packets
+        // anew.
         if self.question.number == Some(seen.packet.seq) {
             if let Some(info) = self.flows.get(seen.packet.flow as usize) {
                 let group = self.group_of.get(info.of as usize).copied();

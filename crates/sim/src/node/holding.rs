@@ -1,9 +1,10 @@
-//! Nodes that keep packets before they hand them to a port.
+//! Nodes that hold packets before they pass them to a port.
 //!
-//! Most nodes pass a packet from the far end of a link to the next port in no time; they are no
-//! objects at all. One that keeps packets is a [`Node`]: it is told what comes and when it is
-//! woken, and says what goes on and what is lost. A new kind is written against this trait alone.
-//! It promises nothing: where there is such a node, the express lane works nothing out ahead.
+//! Most nodes pass a packet from the far end of a link to the next port at once; the engine has no
+//! object for them. A node that holds packets is a [`Node`]: the engine tells it which packets
+//! arrive and when its wake is due, and it returns the packets that go on and the packets that are
+//! lost. A new kind of node implements this trait and nothing else. It promises nothing: where
+//! there is such a node, the express lane computes nothing ahead of the clock.
 
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dropped, Packet, Time};
@@ -16,40 +17,40 @@ use crate::engine::World;
 use crate::gauge::NodeMeter;
 use crate::window::Window;
 
-/// What a node does with packets that come over a link and are to leave over another one.
+/// A node that passes packets from one link to another, perhaps later.
 pub(crate) trait Node: Send {
-    /// A packet that came over the link `from` is to go on to the port of the link `to`.
+    /// A packet arrives over the link `from`, bound for the port of the link `to`.
     fn arrive(&mut self, now: Time, from: u32, to: u32, packet: &Packet, out: &mut Outbox);
-    /// When it is to be woken; asked after each call.
+    /// When it wants to be woken; the engine asks after each call.
     fn next_wake(&self) -> Option<Time>;
-    /// It is the time that it asked for.
+    /// Its wake is due.
     fn wake(&mut self, now: Time, out: &mut Outbox);
-    /// What it has measured.
+    /// Its measurements.
     fn meter(&self) -> &NodeMeter;
 }
 
-/// What a node lets go in a call.
+/// The packets that leave a node in one call.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    /// Packets that go on now, each with the link to whose port.
+    /// Packets that are passed on, each with the link to whose port.
     pub(crate) passed: Vec<(u32, Packet)>,
     /// Packets that are lost, each with the link that it came over, and why.
     pub(crate) lost: Vec<(u32, Evidence, Dropped)>,
 }
 
-/// A node with what the engine needs of it.
-struct Keeper {
+/// A node, with its wake and its name.
+struct Holder {
     node: Box<dyn Node>,
-    /// When it is to be woken, [`Time::MAX`] for not.
+    /// When it wakes next, [`Time::MAX`] for never.
     wake: Time,
     /// Hash of its name, for the digest.
-    place: u64,
+    name_hash: u64,
 }
 
-/// The nodes of a world that keep packets.
+/// The nodes of a world that hold packets.
 pub(crate) struct Nodes {
-    keepers: Vec<Keeper>,
-    /// The keeper from which each link leads away.
+    holders: Vec<Holder>,
+    /// The number of the node from which each link leads away.
     of_link: Vec<Option<u32>>,
     out: Outbox,
 }
@@ -64,17 +65,17 @@ impl Nodes {
         for (number, forwarding) in (0..).zip(&plan.forwarding) {
             of_node[forwarding.node as usize] = Some(number);
         }
-        let keeper = |(name, node)| Keeper {
+        let holder = |(name, node)| Holder {
             node,
             wake: Time::MAX,
-            place: name,
+            name_hash: name,
         };
         let kept = plan.forwarding.iter().map(|forwarding| {
             let node: Box<dyn Node> = Box::new(Software::new(forwarding, window));
             (name(plan, forwarding.node), node)
         });
         Some(Self {
-            keepers: kept.map(keeper).collect(),
+            holders: kept.map(holder).collect(),
             of_link: plan
                 .links
                 .iter()
@@ -84,14 +85,14 @@ impl Nodes {
         })
     }
 
-    /// The hashed names of the slots of their wakes.
+    /// The hashed names of their slots in the event set.
     pub(crate) fn slots(plan: &WorldPlan) -> impl Iterator<Item = u64> {
         plan.forwarding.iter().map(|f| name(plan, f.node))
     }
 
-    /// What they have measured, in their order.
+    /// Their meters, in order.
     pub(crate) fn meters(&self) -> impl Iterator<Item = &NodeMeter> {
-        self.keepers.iter().map(|k| k.node.meter())
+        self.holders.iter().map(|k| k.node.meter())
     }
 }
 
@@ -100,60 +101,64 @@ fn name(plan: &WorldPlan, node: u32) -> u64 {
 }
 
 impl<S: EventSet> World<S> {
-    /// A packet that came over the link `from` goes on to the port of `to` by way of the node
-    /// between them.
+    /// Passes a packet that came over the link `from` to the port of `to`, through the node between
+    /// them.
     #[inline]
     pub(crate) fn pass(&mut self, from: Option<usize>, to: u32, packet: &mut Packet, now: Time) {
         match (&self.nodes, from) {
-            (Some(_), Some(from)) => self.come_to_node(from as u32, to, packet),
+            (Some(_), Some(from)) => self.arrive_at_node(from as u32, to, packet),
             _ => self.offer(to as usize, packet, now),
         }
     }
 
     #[cold]
-    fn come_to_node(&mut self, from: u32, to: u32, packet: &mut Packet) {
+    fn arrive_at_node(&mut self, from: u32, to: u32, packet: &mut Packet) {
         let now = self.now;
         let Some(nodes) = &mut self.nodes else {
             return;
         };
-        let Some(keeper) = nodes.of_link[to as usize] else {
+        let Some(holder) = nodes.of_link[to as usize] else {
             return self.offer(to as usize, packet, now);
         };
-        let node = &mut nodes.keepers[keeper as usize].node;
+        let node = &mut nodes.holders[holder as usize].node;
         node.arrive(now, from, to, packet, &mut nodes.out);
-        self.clear_outbox(keeper as usize);
+        self.deliver_outbox(holder as usize);
     }
 
     /// The wake of a node.
-    pub(crate) fn node_due(&mut self, keeper: usize) {
+    pub(crate) fn node_due(&mut self, holder: usize) {
         let Some(nodes) = &mut self.nodes else {
             return;
         };
-        let due = &mut nodes.keepers[keeper];
+        let due = &mut nodes.holders[holder];
         due.wake = Time::MAX;
         due.node.wake(self.now, &mut nodes.out);
-        self.clear_outbox(keeper);
+        self.deliver_outbox(holder);
     }
 
-    /// What a node has let go goes its way, and its next wake is set.
-    fn clear_outbox(&mut self, keeper: usize) {
+    /// Delivers the packets that a node let go, and sets its next wake.
+    fn deliver_outbox(&mut self, holder: usize) {
         let Some(nodes) = &mut self.nodes else {
             return;
         };
         let mut out = std::mem::take(&mut nodes.out);
-        let Keeper { node, wake, place } = &mut nodes.keepers[keeper];
-        let place = *place;
+        let Holder {
+            node,
+            wake,
+            name_hash,
+        } = &mut nodes.holders[holder];
+        let name_hash = *name_hash;
         let next = node.next_wake().unwrap_or(Time::MAX);
         if next != *wake {
             *wake = next;
-            let slot = self.slots.nodes + keeper as u32;
+            let slot = self.slots.nodes + holder as u32;
             self.events.schedule(slot, next, Rank::Delivery);
         }
         for (from, evidence, lost) in out.lost.drain(..) {
             if self.tap.is_some() {
                 self.tap_kept_out(from, evidence, &lost);
             }
-            self.lose(self.now, place, &lost);
+            self.lose(self.now, name_hash, &lost);
         }
         for (to, mut packet) in out.passed.drain(..) {
             self.offer(to as usize, &mut packet, self.now);
