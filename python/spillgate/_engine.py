@@ -153,11 +153,12 @@ class Job:
         ignore_memory: bool = False,
         strict: bool = False,
         engine: str = "express",
+        files: dict[str, bytes] | None = None,
     ) -> None:
         """Loads and validates; raises `InputError`."""
         with _translated():
             self._job = _native.Job(
-                path, overrides, sla, seed, runs, jobs, ignore_memory, strict, engine
+                path, overrides, sla, seed, runs, jobs, ignore_memory, strict, engine, files or {}
             )
 
     def describe(self) -> dict[str, Any]:

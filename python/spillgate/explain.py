@@ -19,6 +19,7 @@ from spillgate.result import file_hashes
 from spillgate.rundir import read_manifest
 from spillgate.scenario import Description
 from spillgate.sentences import drop_sentence, mark_sentence, packet_sentence
+from spillgate.source import Source
 
 Record = dict[str, Any]
 
@@ -170,7 +171,7 @@ class RecordedRun:
 
     def _changed(self) -> str:
         recorded: dict[str, str] = self.manifest.get("file_hashes", {})
-        now = file_hashes(self.path, self.manifest["files"])
+        now = file_hashes(Source(self.path), self.manifest["files"])
         files = [name for name, sha in recorded.items() if now.get(name) != sha]
         if files:
             why = f"{', '.join(files)} changed since"

@@ -35,6 +35,7 @@ from spillgate.rows import (
 )
 from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, read_json, read_manifest
 from spillgate.scenario import Description
+from spillgate.source import Source
 from spillgate.visible import visible
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Results:
         description: What was run.
         interrupted: Whether the runs were stopped before all had finished.
         wall_s: Seconds from the start of the runs to their end.
-        scenario_path: The scenario file.
+        source: The scenario with its files.
         overrides: Values of it that were replaced, as `path=value` texts.
     """
 
@@ -131,7 +132,7 @@ class Results:
         description: Description,
         values: Values,
         *,
-        scenario_path: Path,
+        source: Source,
         interrupted: bool = False,
         wall_s: float = 0.0,
         overrides: Sequence[str] = (),
@@ -140,11 +141,16 @@ class Results:
         self.description = description
         self.interrupted = interrupted
         self.wall_s = wall_s
-        self.scenario_path = scenario_path
+        self.source = source
         self.overrides = tuple(overrides)
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._rows: dict[str | None, tuple[Row, ...]] = {}
+
+    @property
+    def scenario_path(self) -> Path:
+        """The scenario's file; its name only if it has none."""
+        return self.source.path
 
     def _objects(self, name: str, kind: type[T]) -> tuple[T, ...]:
         if name not in self._parsed:
@@ -366,9 +372,9 @@ class Results:
             "format": FORMAT,
             "version": _engine.VERSION,
             "commit": _engine.COMMIT,
-            "scenario": self.scenario_path.name,
+            "scenario": self.source.path.name,
             "files": list(d.files),
-            "file_hashes": file_hashes(self.scenario_path, d.files),
+            "file_hashes": file_hashes(self.source, d.files),
             "set": list(self.overrides),
             "scenario_hash": d.hash,
             "seed": d.seed,
@@ -403,11 +409,10 @@ class Results:
         if self.series():
             self._values.write_series(str(where / SERIES))
         admission.write(where / admission.FILE, self._values.part(admission.PART))
-        for file in (self.scenario_path.name, *self.description.files):
-            source, target = self.scenario_path.parent / file, where / file
-            if source.is_file() and target.resolve().is_relative_to(where.resolve()):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target)
+        for file in (self.source.path.name, *self.description.files):
+            target = where / file
+            if target.resolve().is_relative_to(where.resolve()):
+                self.source.copy(file, target)
 
     def save(self, directory: str | Path, *, force: bool = False) -> Path:
         """Saves everything but figures as a run directory.
@@ -495,7 +500,7 @@ def load(directory: str | Path) -> Results:
         return Results(
             Description.from_json(data["scenario"]),
             Saved(data, where / "results.parquet"),
-            scenario_path=where / manifest["scenario"],
+            source=Source(where / manifest["scenario"]),
             interrupted=data["interrupted"],
             wall_s=manifest.get("wall_s", 0.0),
             overrides=manifest.get("set", ()),
@@ -505,12 +510,12 @@ def load(directory: str | Path) -> Results:
         raise InputError(msg) from error
 
 
-def file_hashes(scenario: Path, files: Sequence[str]) -> dict[str, str]:
+def file_hashes(source: Source, files: Sequence[str]) -> dict[str, str]:
     """SHA-256 of the scenario and of the files that it refers to; those missing are left out."""
     hashes = {}
-    for name in (scenario.name, *files):
+    for name in (source.path.name, *files):
         try:
-            with (scenario.parent / name).open("rb") as file:
+            with source.open(name) as file:
                 hashes[name] = _sha256(file)
         except OSError:
             continue

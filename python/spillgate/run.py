@@ -14,6 +14,7 @@ from spillgate.errors import InputError
 from spillgate.result import Results
 from spillgate.rows import Transient, records
 from spillgate.scenario import Description, Engine, Overrides, open_job, override_texts
+from spillgate.source import FilesLike, ScenarioLike, Source
 
 if TYPE_CHECKING:
     from spillgate import _engine
@@ -66,8 +67,9 @@ class Simulation:
 
     def __init__(
         self,
-        scenario: str | Path,
+        scenario: ScenarioLike,
         *,
+        files: FilesLike | None = None,
         seed: int | None = None,
         runs: int | None = None,
         jobs: int | None = None,
@@ -80,11 +82,12 @@ class Simulation:
         engine: Engine = "express",
     ) -> None:
         """Loads and validates; the arguments are those of `run`."""
-        self.path = Path(scenario)
+        self.source = Source.of(scenario, files)
+        self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
         self._open: Callable[..., _engine.Job] = partial(
             open_job,
-            scenario,
+            self.source,
             seed=seed,
             runs=runs,
             jobs=jobs,
@@ -148,7 +151,7 @@ class Simulation:
         results = Results(
             self.description,
             outcome,
-            scenario_path=self.path,
+            source=self.source,
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
             overrides=self.overrides,
@@ -236,8 +239,9 @@ class Simulation:
 
 
 def run(
-    scenario: str | Path,
+    scenario: ScenarioLike,
     *,
+    files: FilesLike | None = None,
     seed: int | None = None,
     runs: int | None = None,
     jobs: int | None = None,
@@ -254,7 +258,11 @@ def run(
     """Runs a scenario.
 
     Args:
-        scenario: Path of the scenario file.
+        scenario: Path of the scenario file, its text (with a line break), or what the text would
+            say as a mapping.
+        files: Contents that stand in for files, by name as the scenario writes it: tables,
+            configurations, traces. What is not among them is read from the scenario's directory,
+            the working directory for one without a file.
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of independent runs of each variant.
         jobs: Threads; as many as processor cores if not given. The results do not
@@ -270,8 +278,8 @@ def run(
         engine: `plain` takes no short way: one event for each thing that happens. It is the
             definition of what `express` computes several times as fast; the results are the same.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
-            run if not given, no run if empty. A run that is sampled works nothing out ahead and
-            can take three times as long, or more with a short `interval`.
+            run if not given, no run if empty. A run that is sampled can take half as long again,
+            or more with a short `interval`.
         progress: Called about ten times a second while it runs.
 
     Returns:
@@ -290,6 +298,7 @@ def run(
     """
     simulation = Simulation(
         scenario,
+        files=files,
         seed=seed,
         runs=runs,
         jobs=jobs,

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
 from spillgate.errors import InputError
+from spillgate.source import FilesLike, ScenarioLike, Source
 
 Overrides = Mapping[str, object] | Sequence[str]
 """Values by path (`{"topology.links.wan.rate": "50 Mb/s"}`) or as `path=value` texts."""
@@ -205,7 +206,7 @@ Engine: TypeAlias = Literal["plain", "express"]
 
 
 def open_job(
-    scenario: str | Path,
+    source: Source,
     *,
     seed: int | None = None,
     runs: int | None = None,
@@ -217,7 +218,7 @@ def open_job(
     strict: bool = False,
     engine: Engine = "express",
 ) -> _engine.Job:
-    """Loads and validates a scenario file; raises `InputError`."""
+    """Loads and validates a scenario; raises `InputError`."""
     for name, value, least, most in (
         ("seed", seed, 0, 2**64 - 1),
         ("runs", runs, 1, 100_000),
@@ -230,17 +231,18 @@ def open_job(
         msg = f"error: engine must be {' or '.join(get_args(Engine))}, not {engine!r}"
         raise InputError(msg)
     overrides = override_texts(set, correction)
-    files = [_seen_from(Path(scenario).parent, Path(file)) for file in sla]
+    required = [_seen_from(source.path.parent, Path(file)) for file in sla]
     return _engine.Job(
-        str(scenario),
+        str(source.path),
         overrides,
-        files,
+        required,
         seed,
         runs,
         jobs or 0,
         ignore_memory=ignore_memory,
         strict=strict,
         engine=engine,
+        files=source.overlay(),
     )
 
 
@@ -258,8 +260,9 @@ def _seen_from(directory: Path, file: Path) -> str:
 
 
 def check(
-    scenario: str | Path,
+    scenario: ScenarioLike,
     *,
+    files: FilesLike | None = None,
     seed: int | None = None,
     runs: int | None = None,
     set: Overrides | None = None,  # noqa: A002
@@ -269,7 +272,8 @@ def check(
     """Validates a scenario and says what was understood; runs nothing.
 
     Args:
-        scenario: Path of the scenario file.
+        scenario: Path of the scenario file, its text, or what the text would say as a mapping.
+        files: Contents that stand in for files, by name as the scenario writes it.
         seed: Replaces the scenario's master seed.
         runs: Replaces the scenario's number of runs.
         set: Values to replace, by path.
@@ -289,7 +293,12 @@ def check(
     """
     return Description.from_json(
         open_job(
-            scenario, seed=seed, runs=runs, set=set, sla=sla, correction=correction
+            Source.of(scenario, files),
+            seed=seed,
+            runs=runs,
+            set=set,
+            sla=sla,
+            correction=correction,
         ).describe(),
     )
 

@@ -9,6 +9,7 @@ import pytest
 
 from spillgate.result import Results, Saved
 from spillgate.scenario import Description
+from spillgate.source import Source
 
 VARIANTS = ("FIFO", "LLQ")
 CLASSES = ("voice", "data")
@@ -150,7 +151,7 @@ def make_results(verdicts=("fail", "pass"), **changes):
     return Results(
         described(**changes),
         Made(data),
-        scenario_path=Path("examples/first/scenario.yaml"),
+        source=Source(Path("examples/first/scenario.yaml")),
         wall_s=1.0,
     )
 

@@ -13,6 +13,7 @@ from spillgate.cli.admissions import admission_table
 from spillgate.errors import InputError
 from spillgate.report.admission import admission_figures
 from spillgate.result import Results, load
+from spillgate.source import Source
 
 
 def record(variant, run, flow, cls, offered, admitted):
@@ -62,7 +63,7 @@ def made(records=RECORDS, **changes):
     ]
     data["admission"] = records
     where = report.page._HERE / "scenario.yaml"
-    return Results(described(**changes), Made(data), scenario_path=where, wall_s=1.0)
+    return Results(described(**changes), Made(data), source=Source(where), wall_s=1.0)
 
 
 def shown(results, width=100):

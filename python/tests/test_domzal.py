@@ -21,6 +21,7 @@ from spillgate.papers.measured import PerRun
 from spillgate.papers.model import Quantity
 from spillgate.result import Results, Saved
 from spillgate.scenario import Description
+from spillgate.source import Source
 
 # A world that is as the paper says
 
@@ -377,7 +378,7 @@ def reader():
             "sla": [],
         }
     )
-    return Reader(Results(described, Made(rows, samples), scenario_path=system.SYSTEM))
+    return Reader(Results(described, Made(rows, samples), source=Source(system.SYSTEM)))
 
 
 def test_waits_end_at_the_failure_where_the_streams_leave(reader):

@@ -1,5 +1,6 @@
 //! Files as the scenario loader asks for them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,25 @@ impl Files for Disk {
         // What cannot be opened later shall be known now.
         File::open(path)?;
         Ok(Arc::new(OnDisk(path.to_path_buf())))
+    }
+}
+
+/// The machine's file system, but for what is in memory.
+pub(crate) struct Overlay(pub(crate) BTreeMap<PathBuf, Vec<u8>>);
+
+impl Files for Overlay {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.0.get(path) {
+            Some(content) => read_bounded(&content[..]),
+            None => Disk.read(path),
+        }
+    }
+
+    fn opener(&self, path: &Path) -> io::Result<Arc<dyn Opener>> {
+        match self.0.get(path) {
+            Some(content) => Ok(Arc::new(Arc::<[u8]>::from(&content[..]))),
+            None => Disk.opener(path),
+        }
     }
 }
 

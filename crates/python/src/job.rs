@@ -1,5 +1,6 @@
 //! A scenario being run, and its results.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,7 +21,7 @@ use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
 use spillgate_sim::{Campaign, Engine, Failure, Observed};
 
 use crate::explain;
-use crate::files::Disk;
+use crate::files::Overlay;
 use crate::memory;
 use crate::waiting::waiting;
 
@@ -61,7 +62,7 @@ pub(crate) struct Job {
 impl Job {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "they have names in Python")]
-    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express"))]
+    #[pyo3(signature = (path, overrides = Vec::new(), sla = Vec::new(), seed = None, runs = None, jobs = 0, ignore_memory = false, strict = false, engine = "express", files = BTreeMap::new()))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -73,6 +74,7 @@ impl Job {
         ignore_memory: bool,
         strict: bool,
         engine: &str,
+        files: BTreeMap<PathBuf, Vec<u8>>,
     ) -> PyResult<Self> {
         let engine = Engine::named(engine)
             .ok_or_else(|| PyRuntimeError::new_err(format!("there is no engine {engine:?}")))?;
@@ -83,7 +85,7 @@ impl Job {
             runs,
         };
         let loaded = waiting(py, move || {
-            load(&path, &Disk, &IosImporter { strict }, &options)
+            load(&path, &Overlay(files), &IosImporter { strict }, &options)
         })?
         .map_err(|e| input_error(py, &e))?;
         let threads = if jobs == 0 {

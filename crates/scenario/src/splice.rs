@@ -174,7 +174,11 @@ fn node(json: Json, span: Span) -> Node {
         Json::Bool(b) => Value::Bool(b),
         Json::Number(n) => {
             let raw = n.to_string().into_boxed_str();
-            match n.as_i64().map(i128::from).or_else(|| n.as_u64().map(i128::from)) {
+            match n
+                .as_i64()
+                .map(i128::from)
+                .or_else(|| n.as_u64().map(i128::from))
+            {
                 Some(i) => Value::Int(i, raw),
                 None => Value::Float(n.as_f64().unwrap_or(f64::NAN), raw),
             }
