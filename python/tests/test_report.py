@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 from array import array
@@ -481,6 +482,23 @@ def test_the_command_line_makes_the_same_report_again(cli, first, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == made
     assert b"--set &#39;measurement.duration=1 s&#39;" in made
     assert cli("report", "o").stdout == "o/report.html\n"
+
+
+def test_the_command_of_the_report_gives_the_same_again(cli, first, tmp_path, manifest):
+    options = ["--correction=holm", "--against", "llq", "--series", "all", "--strict"]
+    more = ["--runs", 2, "--set", "measurement.duration=1 s", "--no-figures"]
+    done = cli("run", first, *options, *more, "--out", "o")
+    assert done.returncode in (0, 1, 3), done.stderr
+    made = spillgate.load(tmp_path / "o").description
+    words = shlex.split(command(manifest(tmp_path / "o"), made))
+    # The scenario is in the directory.
+    again = cli(*words[1:2], f"o/{words[2]}", *words[3:], "--no-figures", "--out", "p")
+    assert again.returncode == done.returncode
+    a, b = (json.loads((tmp_path / d / "results.json").read_text()) for d in "op")
+    assert a == b
+    curves = [(tmp_path / d / "series.parquet").read_bytes() for d in "op"]
+    assert curves[0] == curves[1]
+    assert "are of all runs of each variant" in (tmp_path / "o/report.html").read_text()
 
 
 def test_a_report_can_be_left_out(cli, first, tmp_path):

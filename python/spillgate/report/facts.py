@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,11 @@ from spillgate.scenario import Description, irregularity
 
 _MOST_LINKS = 40
 
-_KEPT = ("--seed", "--runs", "--set", "--sla")
-"""Options of `spillgate run` that change results."""
+_KEPT = ("--seed", "--runs", "--set", "--sla", "--correction", "--against", "--series")
+"""Options of `spillgate run` that change results, or what is kept of them."""
+
+_KEPT_ALONE = ("--strict", "--no-series")
+"""The same of those without a value."""
 
 
 @dataclass(frozen=True)
@@ -162,16 +166,33 @@ def assumptions(results: Results) -> list[str]:
             "Percentiles come from histograms and are off by at most "
             f"{100 * d.quantile_error:.2g} %; means, minima and maxima are exact."
         )
-    found.append("Curves over time are of the first run of each variant.")
+    if said := _sampled({s.run for s in results.series()}, d.runs):
+        found.append(f"Curves over time are of {said}.")
     return found
+
+
+def _sampled(runs: AbstractSet[int], of: int) -> str:
+    """Which runs have time series, in words; empty if none has."""
+    if not runs:
+        return ""
+    if len(runs) == of:
+        return "the only run of each variant" if of == 1 else "all runs of each variant"
+    if runs == {0}:
+        return "the first run of each variant"
+    numbers = [str(r) for r in sorted(runs)]
+    if len(numbers) == 1:
+        return f"run {numbers[0]} of each variant, counted from 0"
+    return f"runs {', '.join(numbers[:-1])} and {numbers[-1]} of each variant, counted from 0"
 
 
 def command(manifest: Mapping[str, Any], d: Description) -> str:
     """The command line that gives the same results in the run directory."""
-    kept = list(_kept(list(manifest.get("argv") or ())))
-    if "set" in manifest and "--set" not in kept and not any(a.startswith("--set=") for a in kept):
+    argv = list(manifest.get("argv") or ())
+    if argv[:2] == ["spillgate", "run"]:
+        kept = list(_kept(argv))
+    else:
         # From Python: no command line to go by.
-        kept += [word for text in manifest["set"] for word in ("--set", text)]
+        kept = [word for text in manifest.get("set", ()) for word in ("--set", text)]
     if not any(a == "--seed" or a.startswith("--seed=") for a in kept):
         kept += ["--seed", str(d.seed)]
     if not any(a == "--runs" or a.startswith("--runs=") for a in kept):
@@ -180,14 +201,12 @@ def command(manifest: Mapping[str, Any], d: Description) -> str:
 
 
 def _kept(argv: Sequence[str]) -> Iterable[str]:
-    if argv[:2] != ["spillgate", "run"]:
-        return
     for i, argument in enumerate(argv):
         name = argument.partition("=")[0]
         if argument in _KEPT and i + 1 < len(argv):
             yield argument
             yield argv[i + 1]
-        elif name in _KEPT and "=" in argument:
+        elif argument in _KEPT_ALONE or (name in _KEPT and "=" in argument):
             yield argument
 
 
