@@ -389,7 +389,7 @@ def test_the_customer_edge_report_is_small(chromium, root, tmp_path):
         "([...document.querySelectorAll('.matrix tr.class')]"
         ".find(r => r.innerText.startsWith('voice')))"
     )
-    assert "broken" in row[0]
+    assert "fail" in row[0]
     assert row[1]
     names = "[...document.querySelectorAll('#time-backlog_packets .name')]"
     limits = chromium.run(f"{names}.map(t => t.textContent)")

@@ -1,4 +1,4 @@
-"""Which variant keeps which promise."""
+"""Which variant passes which requirement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spillgate.metrics import format_value
 from spillgate.result import Results
 from spillgate.rows import Verdict, measured
 
-MARKS = {"pass": ("✓", "kept"), "fail": ("✗", "broken"), "undecided": ("?", "undecided")}
+MARKS = {"pass": ("✓", "pass"), "fail": ("✗", "fail"), "undecided": ("?", "undecided")}
 """A symbol and a word for each verdict."""
 
 _WORDS = {
@@ -222,20 +222,20 @@ def _best(variants: Sequence[str], verdicts: Sequence[Verdict]) -> str:
 
 def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequence[Verdict]) -> str:
     per = len(verdicts) // len(variants)
-    kept = {one: [v for v in verdicts if v.variant == one] for one in variants}
-    passed = {one: sum(v.verdict == "pass" for v in of) for one, of in kept.items()}
+    mine = {one: [v for v in verdicts if v.variant == one] for one in variants}
+    passed = {one: sum(v.verdict == "pass" for v in of) for one, of in mine.items()}
     if len(variants) == 1:
         if passed[variants[0]] == per:
-            return f"{_all(per)} kept."
+            return f"{_all(per)}."
         state = {c: worst(v.verdict for v in verdicts if whose(v) == c) for c in classes}
-        broken = [c for c in classes if state[c] == "fail"]
+        failed = [c for c in classes if state[c] == "fail"]
         open_ = [c for c in classes if state[c] == "undecided"]
-        parts = [f"broken for {_and(broken)}"] if broken else []
+        parts = [f"fail for {_and(failed)}"] if failed else []
         parts += [f"undecided for {_and(open_)}"] if open_ else []
-        return f"{passed[variants[0]]} of {per} requirements kept; {', '.join(parts)}."
-    full = [v for v in variants if passed[v] == len(kept[v])]
+        return f"{passed[variants[0]]} of {per} requirements pass; {', '.join(parts)}."
+    full = [v for v in variants if passed[v] == len(mine[v])]
     if full:
-        return f"{_all(per)} kept by {_and(full)}; {_others(len(variants) - len(full))}"
+        return f"{_all(per)} with {_and(full)}; {_others(len(variants) - len(full))}"
     top = max(passed.values())
     best = [v for v in variants if passed[v] == top]
     missed = [
@@ -248,20 +248,19 @@ def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequenc
     ]
     still = f"; not for {_and(missed)}" if missed else ""
     return (
-        f"No variant keeps every requirement. Most are kept by {_and(best)}: "
-        f"{top} of {per}{still}."
+        f"No variant passes every requirement. Most pass with {_and(best)}: {top} of {per}{still}."
     )
 
 
 def _all(count: int) -> str:
-    names = {1: "The requirement is", 2: "Both requirements are"}
-    return names.get(count, f"All {count} requirements are")
+    names = {1: "The requirement passes", 2: "Both requirements pass"}
+    return names.get(count, f"All {count} requirements pass")
 
 
 def _others(count: int) -> str:
     if count == 0:
         return "that is every variant."
-    return "the other variant does not." if count == 1 else f"the other {count} do not."
+    return "not with the other variant." if count == 1 else f"not with the other {count}."
 
 
 def _and(names: Sequence[str]) -> str:
