@@ -302,9 +302,36 @@ class Results:
         """The finished runs."""
         return self._objects("runs", Run)
 
-    def series(self) -> tuple[Series, ...]:
-        """Time series of the first run of each variant, or of those chosen by `series`."""
-        return self._objects("series", Series)
+    def series(
+        self,
+        *,
+        where: str | None = None,
+        metric: str | None = None,
+        variant: str | None = None,
+        run: int | None = None,
+    ) -> tuple[Series, ...]:
+        """Time series of the runs that were sampled: the first of each variant, or those chosen.
+
+        Args:
+            where: What was sampled: `wan/voice` for a queue, `link wan`, `class voice`, `flow f`.
+            metric: Its metric: `backlog_packets`, `carried`, `throughput`, `cwnd`, ...
+            variant: The variant.
+            run: The run, from 0.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=1)
+            >>> [s.unit for s in results.series(where="class voice", variant="llq")]
+            ['b/s']
+        """
+        return tuple(
+            s
+            for s in self._objects("series", Series)
+            if where in (None, s.where)
+            and metric in (None, s.metric)
+            and variant in (None, s.variant)
+            and run in (None, s.run)
+        )
 
     def admission(
         self, *, variant: str | None = None, link: str | None = None

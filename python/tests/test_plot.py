@@ -108,3 +108,8 @@ def test_mistakes_in_a_file_of_figures_are_located(text, problem, tmp_path):
     with pytest.raises(InputError, match=problem) as caught:
         read_specs(path)
     assert str(path) in str(caught.value)
+
+
+def test_notebooks_show_figures(made):
+    picture = plot.bars(made, "owd_mean")._repr_png_()
+    assert picture.startswith(b"\x89PNG")

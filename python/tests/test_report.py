@@ -306,6 +306,9 @@ def test_any_run_has_charts_over_time(root, tmp_path):
         series=[0, 2],
     )
     assert {s.run for s in found.series()} == {0, 2}
+    (one,) = found.series(where="class voice", metric="throughput", variant="llq", run=2)
+    assert one in found.series()
+    assert found.series(run=1) == ()
     # What is sampled changes nothing else.
     plain = spillgate.run(
         root / "examples/first/scenario.yaml", runs=3, set={"measurement.duration": "2 s"}

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 
 from spillgate.labels import label_of
 from spillgate.metrics import scale_for
-from spillgate.plot.style import palette, shown_as, styled
+from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -25,7 +25,7 @@ def _ordered(names: Sequence[str]) -> list[str]:
 
 def _figure(groups: int, series: int) -> tuple[Figure, Axes]:
     width = min(14.0, max(6.0, 1.2 + groups * max(0.55, 0.17 * series)))
-    figure = Figure(figsize=(width, 3.2))
+    figure = NotebookFigure(figsize=(width, 3.2))
     return figure, figure.add_subplot()
 
 
@@ -172,7 +172,7 @@ def timeline(
     Raises:
         ValueError: If nothing matches.
     """
-    series = [s for s in results.series() if s.metric == metric]
+    series = list(results.series(metric=metric))
     chosen = list(variants) if variants is not None else list(results.description.variants)
     series = [s for s in series if s.variant in chosen]
     if where is None:
@@ -190,7 +190,7 @@ def timeline(
     chosen = [v for v in chosen if any(s.variant == v for s in series)]
     scale = scale_for(series[0].unit, [s.peak for s in series])
     with styled():
-        figure = Figure(figsize=(6.4, 0.9 + 1.25 * len(chosen)))
+        figure = NotebookFigure(figsize=(6.4, 0.9 + 1.25 * len(chosen)))
         tops = [max(s.peak for s in series if s.variant == c) for c in chosen]
         # One scale makes panels comparable, unless it flattens some of them.
         alike = max(tops) <= 8 * min(tops)
@@ -269,7 +269,7 @@ def ccdf(
         wide = max(delays) > 20 * min(delays)
         columns = min(3, len(classes))
         rows = math.ceil(len(classes) / columns)
-        figure = Figure(figsize=(max(4.6, 2.7 * columns), 0.7 + 2.1 * rows))
+        figure = NotebookFigure(figsize=(max(4.6, 2.7 * columns), 0.7 + 2.1 * rows))
         grid = figure.subplots(rows, columns, sharex=wide, sharey=True, squeeze=False).flatten()
         colors = dict(zip(chosen, palette(len(chosen)), strict=True))
         for panel, cls in zip(grid, classes, strict=False):

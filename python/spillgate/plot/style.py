@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from spillgate.visible import visible
 
 _STYLE = Path(__file__).with_name("spillgate.mplstyle")
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx")
+
+
+class NotebookFigure(Figure):
+    """A figure that notebooks show by themselves, without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        picture = io.BytesIO()
+        with styled():
+            self.savefig(picture, format="png", bbox_inches="tight")
+        return picture.getvalue()
 
 
 @contextmanager
