@@ -177,3 +177,15 @@ fn specifications_are_written_as_they_are_read() {
     let json = r#"{"main":{"drr":{"quantum":"300 B","weights":"equal","limit":"9 packets","aqm":{"red":{"min_th":1.0,"ecn":false}}}}}"#;
     assert_eq!(serde_json::to_string(&policies(json)).unwrap(), json);
 }
+
+/// The parameters of every AQM are named where those of disciplines are.
+#[test]
+fn variants_of_pie_can_be_written_in_rust() {
+    use spillgate_queueing::spec::{AqmSpec, PieSpec, PieVariant};
+    let linux = PieSpec {
+        variant: Some(PieVariant::Linux),
+        ..PieSpec::default()
+    };
+    let read: AqmSpec = serde_json::from_str(r#"{"pie": {"as": "linux"}}"#).unwrap();
+    assert_eq!(read, AqmSpec::Pie(linux));
+}

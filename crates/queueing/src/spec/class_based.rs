@@ -122,7 +122,9 @@ impl ClassSpec {
     }
 
     /// The fair queues by flow that it may have, by key.
-    pub(crate) fn flow_queues(&self) -> [(&'static str, Option<&dyn FlowQueueSpec>); 3] {
+    pub(crate) fn flow_queues(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, Option<&dyn FlowQueueSpec>)> + Clone {
         fn spec<S: FlowQueueSpec>(s: &Option<S>) -> Option<&dyn FlowQueueSpec> {
             s.as_ref().map(|s| s as _)
         }
@@ -131,12 +133,13 @@ impl ClassSpec {
             ("fq", spec(&self.fq)),
             ("fq_codel", spec(&self.fq_codel)),
         ]
+        .into_iter()
     }
 
     /// The fair queue by flow that it has, with its key.
     pub(crate) fn flow_queue(&self) -> Option<(&'static str, &dyn FlowQueueSpec)> {
-        let mut found = self.flow_queues().into_iter();
-        found.find_map(|(key, spec)| Some((key, spec?)))
+        self.flow_queues()
+            .find_map(|(key, spec)| Some((key, spec?)))
     }
 
     /// Whether its flows have queues of their own.

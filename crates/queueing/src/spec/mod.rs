@@ -19,8 +19,9 @@ pub use class_based::{
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
 pub use crate::aqm::{
-    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, RedMarks, RedRules, RedSpec, RedSpread, RedUnit,
-    RedVariant, SizeScaling, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
+    AqmSpec, CodelSpec, CodelVariant, InverseSqrt, PieSpec, PieVariant, RedMarks, RedRules,
+    RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling, WredBy, WredDefaults, WredProfile,
+    WredSpec, WredUnit,
 };
 pub use crate::condition::{PoliceAction, PoliceActions, PoliceSpec};
 pub use crate::fan::spec::{

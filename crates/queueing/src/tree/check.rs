@@ -125,21 +125,19 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
             None => Ok(()),
         }
     };
+    let flows: Vec<&str> = c.flow_queues().map(|(key, _)| key).collect();
+    let own = [
+        "bandwidth",
+        "bandwidth_remaining",
+        "bandwidth_remaining_ratio",
+        "shape",
+        "queue_limit",
+        "aqm",
+        "fair_queue",
+    ];
     exclude(
         "priority",
-        &[
-            "bandwidth",
-            "bandwidth_remaining",
-            "bandwidth_remaining_ratio",
-            "shape",
-            "queue_limit",
-            "aqm",
-            "fair_queue",
-            "drr",
-            "fq",
-            "fq_codel",
-            "policy",
-        ],
+        &[&own[..], &flows, &["policy"]].concat(),
         "a priority class cannot have `{}`",
         "use `priority.rate`, `priority.burst` and `priority.limit`, or drop `priority`",
     )?;
@@ -155,31 +153,29 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         "a class has one bandwidth statement: `bandwidth_remaining` and `{}` exclude each other",
         "keep one of them",
     )?;
-    for (key, others) in [
-        ("fair_queue", &["drr", "fq", "fq_codel"][..]),
-        ("drr", &["fq", "fq_codel", "queue_limit"]),
-        ("fq", &["fq_codel", "queue_limit"]),
-        ("fq_codel", &["queue_limit", "aqm"]),
-    ] {
+    let exclude_beside = |key: &str, others: &[&str]| {
         exclude(
             key,
             others,
             &format!("`{key}` has its own queues, limit and drops: `{{}}` cannot stand beside it"),
             "keep one of them",
-        )?;
+        )
+    };
+    exclude_beside("fair_queue", &flows)?;
+    for (i, key) in flows.iter().enumerate() {
+        exclude_beside(key, &[&flows[i + 1..], &["queue_limit"]].concat())?;
     }
+    exclude_beside("fq_codel", &["aqm"])?;
+    let own = [
+        "queue_limit",
+        "queue_limit_dscp",
+        "queue_limit_precedence",
+        "aqm",
+        "fair_queue",
+    ];
     exclude(
         "policy",
-        &[
-            "queue_limit",
-            "queue_limit_dscp",
-            "queue_limit_precedence",
-            "aqm",
-            "fair_queue",
-            "drr",
-            "fq",
-            "fq_codel",
-        ],
+        &[&own[..], &flows].concat(),
         "with a nested policy the class has no queue of its own for `{}`",
         "put it into a class of the nested policy",
     )?;
@@ -354,4 +350,31 @@ pub(crate) fn check_sums(
         at.warn("`bandwidth` of the classes mixes rates and percentages, which Cisco IOS does not allow");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::test_at;
+
+    /// Whatever fair queue a class can have, it stands beside no other queue of the class.
+    #[test]
+    fn every_fair_queue_excludes_other_queues() {
+        let keys: Vec<&str> = ClassSpec::default().flow_queues().map(|(k, _)| k).collect();
+        assert!(keys.contains(&"drr"));
+        for (i, key) in keys.iter().enumerate() {
+            let others = keys[i + 1..].iter().map(|k| (*k, "{}"));
+            for (other, value) in others.chain([
+                ("priority", "{}"),
+                ("fair_queue", "{}"),
+                ("queue_limit", "\"9 packets\""),
+                ("policy", "\"inner\""),
+            ]) {
+                let text = format!(r#"{{"name": "a", "{key}": {{}}, "{other}": {value}}}"#);
+                let class: ClassSpec = serde_json::from_str(&text).unwrap();
+                let error = test_at(|at| check_exclusions(&class, at)).unwrap_err();
+                assert_eq!(error.found, "a", "{key} {other}: {error}");
+            }
+        }
+    }
 }
