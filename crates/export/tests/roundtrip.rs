@@ -10,7 +10,7 @@ use spillgate_core::{Burst, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
-use spillgate_queueing::{Seen, View};
+use spillgate_queueing::{Metadata, View};
 use spillgate_scenario::{Imported, Importer as _, Platform};
 
 use common::{configurations, packets, policies};
@@ -208,9 +208,9 @@ proptest! {
         for (was, is) in classes(&policies).into_iter().zip(classes(&read.policies)) {
             let same = |a: &Option<MatchSpec>, b: &Option<MatchSpec>| packets.iter().all(|(key, dscp)| {
                 let views = [View::Ip { key, dscp: *dscp }, View::Labelled { exp: dscp.value() & 7 }];
-                let seen = [Seen::default(), Seen { cos: Some(1), qos_group: Some(2), input: Some("Vlan3") }];
+                let seen = [Metadata::default(), Metadata { cos: Some(1), qos_group: Some(2), input: Some("Vlan3") }];
                 let of = |m: &Option<MatchSpec>| {
-                    m.as_ref().map(|m| views.map(|v| seen.map(|s| m.matches_seen(v, &s))))
+                    m.as_ref().map(|m| views.map(|v| seen.map(|s| m.matches_with(v, &s))))
                 };
                 of(a) == of(b)
             });

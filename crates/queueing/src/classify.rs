@@ -1,12 +1,11 @@
-//! From packet to class: the first class whose condition holds.
+//! Classification: a packet belongs to the first class whose condition holds.
 //!
-//! Conditions are evaluated once per flow and DSCP, or once per DSCP if none
-//! of them looks at more than that; the packet path is a table look-up. All
-//! levels of nested policies are classified at once, by the DSCP with which
-//! the packet arrived. Of a labelled packet only the EXP bits of the top label
-//! are seen (RFC 3032 §2.2), which have columns of their own.
+//! Conditions are evaluated once per flow and DSCP, or once per DSCP if none of them looks at more
+//! than that; the packet path is a table look-up. All levels of nested policies are classified at
+//! once, by the DSCP with which the packet arrived. Of a labelled packet only the EXP bits of the
+//! top label are visible (RFC 3032 §2.2), which have columns of their own.
 //!
-//! Where a condition asks for CoS, QoS group or the link of arrival, rows are by these, too.
+//! Where a condition looks at CoS, QoS group or the link of arrival, rows depend on these, too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::spec::MatchSpec;
 
 /// Where a matching packet goes: to a route, or on to a nested policy's classes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Then {
+pub(crate) enum Target {
     Route(u16),
     Node(u16),
 }
@@ -26,7 +25,7 @@ pub(crate) enum Then {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) matching: Option<MatchSpec>,
-    pub(crate) then: Then,
+    pub(crate) then: Target,
 }
 
 /// The classes of every level; node 0 is the outermost policy.
@@ -37,16 +36,16 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// The route of a packet. The last entry of every node matches all packets.
-    fn route(&self, view: View<'_>, seen: &Seen<'_>) -> u16 {
+    fn route(&self, view: View<'_>, metadata: &Metadata<'_>) -> u16 {
         let mut node = 0;
         loop {
             let hit = self.nodes[node].iter().find(|e| match &e.matching {
-                Some(m) => m.matches_seen(view, seen),
+                Some(m) => m.matches_with(view, metadata),
                 None => true,
             });
             match hit.map(|e| e.then) {
-                Some(Then::Route(r)) => return r,
-                Some(Then::Node(n)) => node = usize::from(n),
+                Some(Target::Route(r)) => return r,
+                Some(Target::Node(n)) => node = usize::from(n),
                 None => return 0,
             }
         }
@@ -61,7 +60,7 @@ const NONE: FlowKey = FlowKey {
     dport: 0,
 };
 
-/// An entry of a row that was not asked for yet.
+/// An entry of a row that was not looked up yet.
 const UNKNOWN: u16 = u16::MAX;
 /// A flow that has no row yet.
 const NO_ROW: u32 = u32::MAX;
@@ -69,7 +68,7 @@ const NO_ROW: u32 = u32::MAX;
 const COLUMNS: usize = 64 + 8;
 type Row = [u16; COLUMNS];
 
-/// What a port sees of a packet.
+/// The headers of a packet that a port sees.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'a> {
     /// The IP header with the header behind it.
@@ -79,7 +78,7 @@ pub enum View<'a> {
         /// DSCP.
         dscp: Dscp,
     },
-    /// The EXP bits of the top label, 0..=7: what is below the labels is not looked at.
+    /// The EXP bits of the top label, 0..=7. The IP header below the labels is not visible.
     Labelled {
         /// EXP, since RFC 5462 called traffic class.
         exp: u8,
@@ -87,7 +86,7 @@ pub enum View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What stands in a column of a row for this flow.
+    /// The view that a column of a row stands for, for this flow.
     fn of(column: usize, key: &'a FlowKey) -> Self {
         match Dscp::new(column as u8) {
             Some(dscp) => Self::Ip { key, dscp },
@@ -98,9 +97,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// What of a packet is in no IP header and no label.
+/// Metadata of a packet, outside of its IP header and labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen<'a> {
+pub struct Metadata<'a> {
     /// The priority of its 802.1Q tag, 0..=7.
     pub cos: Option<u8>,
     /// Its QoS group.
@@ -109,7 +108,7 @@ pub struct Seen<'a> {
     pub input: Option<&'a str>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> Metadata<'a> {
     fn of(cos: Cos, marks: Marks, links: &'a [String]) -> Self {
         let name = |l: u32| links.get(l as usize).map(String::as_str);
         Self {
@@ -132,18 +131,19 @@ fn column(packet: &Packet) -> usize {
     }
 }
 
-/// The flows that are known, by number: those that were told together, then those that came later.
+/// The known flows, by number: those that were announced together, then those that were added
+/// later.
 #[derive(Clone, Debug, Default)]
 struct Keys {
-    told: Arc<[FlowKey]>,
+    announced: Arc<[FlowKey]>,
     later: Vec<FlowKey>,
 }
 
 impl Keys {
     fn get(&self, flow: u32) -> Option<&FlowKey> {
         let flow = flow as usize;
-        match flow.checked_sub(self.told.len()) {
-            None => self.told.get(flow),
+        match flow.checked_sub(self.announced.len()) {
+            None => self.announced.get(flow),
             Some(later) => self.later.get(later),
         }
     }
@@ -159,11 +159,11 @@ enum Cache {
         row_of: Vec<u32>,
         rows: Vec<Row>,
     },
-    /// Rows by what is noted of packets, and by flow if addresses count.
+    /// Rows by metadata, and by flow if conditions look at addresses.
     Marked(Box<ByMarks>),
 }
 
-/// A cache for conditions on what is in no header.
+/// A cache for conditions on metadata.
 #[derive(Clone, Debug, Default)]
 struct ByMarks {
     keys: Keys,
@@ -179,9 +179,9 @@ impl ByMarks {
         let (cos, marks) = (packet.cos, packet.marks());
         let flow = match self.by_flow {
             true if self.keys.get(packet.flow).is_none() => {
-                // It may become known.
-                let seen = Seen::of(cos, marks, &self.links);
-                return rules.route(View::of(column(packet), &NONE), &seen);
+                // Not cached: the flow may be announced later.
+                let metadata = Metadata::of(cos, marks, &self.links);
+                return rules.route(View::of(column(packet), &NONE), &metadata);
             }
             true => packet.flow,
             false => 0,
@@ -190,8 +190,8 @@ impl ByMarks {
         let cell = &mut row.or_insert_with(|| Box::new([UNKNOWN; COLUMNS]))[column(packet)];
         if *cell == UNKNOWN {
             let key = self.keys.get(packet.flow).unwrap_or(&NONE);
-            let seen = Seen::of(cos, marks, &self.links);
-            *cell = rules.route(View::of(column(packet), key), &seen);
+            let metadata = Metadata::of(cos, marks, &self.links);
+            *cell = rules.route(View::of(column(packet), key), &metadata);
         }
         *cell
     }
@@ -229,7 +229,7 @@ impl Classifier {
             }
         } else {
             Cache::ByDscp(Box::new(std::array::from_fn(|c| {
-                rules.route(View::of(c, &NONE), &Seen::default())
+                rules.route(View::of(c, &NONE), &Metadata::default())
             })))
         };
         Self {
@@ -238,10 +238,10 @@ impl Classifier {
         }
     }
 
-    /// Tells the flows' addresses.
+    /// Sets the flows.
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         let told = Keys {
-            told: Arc::clone(flows),
+            announced: Arc::clone(flows),
             later: Vec::new(),
         };
         match &mut self.cache {
@@ -258,7 +258,7 @@ impl Classifier {
         }
     }
 
-    /// One flow more, of the next number.
+    /// Adds a flow, with the next number.
     pub(crate) fn add_flow(&mut self, key: FlowKey) {
         match &mut self.cache {
             Cache::ByDscp(_) => {}
@@ -270,7 +270,7 @@ impl Classifier {
         }
     }
 
-    /// Whether a condition asks for addresses, protocol or ports.
+    /// Whether a condition looks at addresses, protocol or ports.
     pub(crate) fn looks_at_flow(&self) -> bool {
         match &self.cache {
             Cache::ByDscp(_) => false,
@@ -279,7 +279,7 @@ impl Classifier {
         }
     }
 
-    /// Tells the names of the links, by number.
+    /// Sets the names of the links, by number.
     pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
         if let Cache::Marked(by) = &mut self.cache {
             by.links = Arc::clone(names);
@@ -287,7 +287,7 @@ impl Classifier {
         }
     }
 
-    /// Whether a condition asks for what is in no header.
+    /// Whether a condition looks at metadata.
     pub(crate) fn looks_at_marks(&self) -> bool {
         matches!(self.cache, Cache::Marked(_))
     }
@@ -299,8 +299,10 @@ impl Classifier {
             Cache::ByDscp(row) => row[column],
             Cache::ByFlow { keys, row_of, rows } => {
                 let Some(row) = row_of.get_mut(packet.flow as usize) else {
-                    // Not one of the flows that were announced.
-                    return self.rules.route(View::of(column, &NONE), &Seen::default());
+                    // The flow was not announced.
+                    return self
+                        .rules
+                        .route(View::of(column, &NONE), &Metadata::default());
                 };
                 if *row == NO_ROW {
                     *row = rows.len() as u32;
@@ -309,7 +311,7 @@ impl Classifier {
                 let cell = &mut rows[*row as usize][column];
                 if *cell == UNKNOWN {
                     let view = View::of(column, keys.get(packet.flow).unwrap_or(&NONE));
-                    *cell = self.rules.route(view, &Seen::default());
+                    *cell = self.rules.route(view, &Metadata::default());
                 }
                 *cell
             }
@@ -321,7 +323,7 @@ impl Classifier {
         match &self.cache {
             Cache::ByDscp(_) => size_of::<Row>() as u64,
             Cache::ByFlow { .. } => flows as u64 * (4 + 2 * size_of::<Row>() as u64),
-            // A flow keeps its marks, most often.
+            // The metadata of a flow seldom change.
             Cache::Marked(by) => {
                 let rows = if by.by_flow { flows as u64 } else { 64 };
                 rows * (64 + 2 * size_of::<Row>() as u64)
@@ -331,15 +333,15 @@ impl Classifier {
 }
 
 impl MatchSpec {
-    /// Whether a packet that looks so satisfies the condition. What asks for IP fields fails on a
-    /// labelled packet, what asks for EXP on one without labels, what asks for CoS, QoS group or
+    /// Whether a packet with these headers satisfies the condition. Conditions on IP fields fail on
+    /// a labelled packet, conditions on EXP on one without labels, conditions on CoS, QoS group or
     /// the link of arrival on all.
     pub fn matches(&self, view: View<'_>) -> bool {
-        self.matches_seen(view, &Seen::default())
+        self.matches_with(view, &Metadata::default())
     }
 
-    /// The same for a packet of which more is known than its headers.
-    pub fn matches_seen(&self, view: View<'_>, seen: &Seen<'_>) -> bool {
+    /// Whether a packet with these headers and metadata satisfies the condition.
+    pub fn matches_with(&self, view: View<'_>, metadata: &Metadata<'_>) -> bool {
         let (ip, exp) = match view {
             View::Ip { key, dscp } => (Some((key, dscp)), None),
             View::Labelled { exp } => (None, Some(exp)),
@@ -365,15 +367,15 @@ impl MatchSpec {
             && self
                 .cos
                 .as_ref()
-                .is_none_or(|l| seen.cos.is_some_and(|c| l.0.contains(&c)))
+                .is_none_or(|l| metadata.cos.is_some_and(|c| l.0.contains(&c)))
             && self
                 .qos_group
                 .as_ref()
-                .is_none_or(|l| seen.qos_group.is_some_and(|g| l.0.contains(&g)))
+                .is_none_or(|l| metadata.qos_group.is_some_and(|g| l.0.contains(&g)))
             && self
                 .input
                 .as_ref()
-                .is_none_or(|l| seen.input.is_some_and(|i| l.0.iter().any(|n| n == i)))
+                .is_none_or(|l| metadata.input.is_some_and(|i| l.0.iter().any(|n| n == i)))
             && self
                 .src
                 .as_ref()
@@ -397,26 +399,26 @@ impl MatchSpec {
             && self
                 .any
                 .as_ref()
-                .is_none_or(|l| l.iter().any(|m| m.matches_seen(view, seen)))
+                .is_none_or(|l| l.iter().any(|m| m.matches_with(view, metadata)))
             && self
                 .all
                 .as_ref()
-                .is_none_or(|l| l.iter().all(|m| m.matches_seen(view, seen)))
+                .is_none_or(|l| l.iter().all(|m| m.matches_with(view, metadata)))
             && self
                 .not
                 .as_ref()
-                .is_none_or(|m| !m.matches_seen(view, seen))
+                .is_none_or(|m| !m.matches_with(view, metadata))
             && self.acl.as_ref().is_none_or(|lines| {
-                // An access list is of IP packets, even where it permits any.
+                // An access list applies to IP packets only, even where it permits any.
                 ip.is_some()
                     && lines
                         .iter()
-                        .find(|line| line.matching.matches_seen(view, seen))
+                        .find(|line| line.matching.matches_with(view, metadata))
                         .is_some_and(|line| line.permit)
             })
     }
 
-    /// Whether any part of the condition is about labels.
+    /// Whether any part of the condition looks at labels.
     pub fn looks_at_labels(&self) -> bool {
         let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_labels);
         self.exp.is_some()
@@ -425,7 +427,7 @@ impl MatchSpec {
             || self.not.as_ref().is_some_and(|m| m.looks_at_labels())
     }
 
-    /// Whether any part of the condition is about CoS, QoS group or the link of arrival.
+    /// Whether any part of the condition looks at CoS, QoS group or the link of arrival.
     pub fn looks_at_marks(&self) -> bool {
         let within = |l: &Option<Vec<Self>>| l.iter().flatten().any(Self::looks_at_marks);
         self.cos.is_some()

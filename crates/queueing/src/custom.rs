@@ -1,4 +1,4 @@
-//! A discipline that somebody who embeds the crate writes.
+//! A discipline written by a user of the crate.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use crate::evidence::{Evidence, QueueLimit};
 use crate::fan::SharedLists;
 use crate::stats::{Cx, LeafGauges};
 
-/// A discipline of your own: [`crate::Discipline::custom`] makes one that drivers use like any other, with
-/// counters and conservation checked. It is one leaf.
+/// A discipline of your own: [`crate::Discipline::custom`] makes one that drivers use like any
+/// other, with counters and conservation checked. It is one leaf.
 ///
-/// Times never decrease from call to call. [`crate::testkit::Contract`] says whether it keeps what drivers rely on.
+/// Times never decrease from call to call. [`crate::testkit::Contract`] says whether it keeps what
+/// drivers rely on.
 ///
 /// ```
 /// use spillgate_core::{DropReason, Drops, Packet, Rng, Time};
@@ -63,10 +64,10 @@ pub trait CustomDiscipline: Debug + Send + Sync {
     fn name(&self) -> &str {
         "custom"
     }
-    /// Queues a packet that arrives. Packets that it gives up in its favor go to `evicted`.
+    /// Queues a packet that arrives. Queued packets that it drops to make room go to `evicted`.
     ///
     /// # Errors
-    /// If it refuses the packet: why.
+    /// If it refuses the packet: the reason.
     fn enqueue(
         &mut self,
         now: Time,
@@ -74,32 +75,33 @@ pub trait CustomDiscipline: Debug + Send + Sync {
         rng: &mut Rng,
         evicted: &mut dyn FnMut(Packet, DropReason),
     ) -> Result<(), DropReason>;
-    /// The packet to send now, and whether it is to be marked with congestion experienced, which only an
-    /// ECN-capable packet may be. Packets that it drops instead go to `lost`.
+    /// The packet to send now, and whether it is to be marked with congestion experienced, which
+    /// only an ECN-capable packet may be. Packets that it drops instead go to `lost`.
     fn dequeue(
         &mut self,
         now: Time,
         rng: &mut Rng,
         lost: &mut dyn FnMut(Packet, DropReason),
     ) -> Option<(Packet, bool)>;
-    /// Gives everything up that waits, to `lost`, in order within a flow.
+    /// Drops all queued packets, to `lost`, in order within a flow.
     fn flush(&mut self, lost: &mut dyn FnMut(Packet));
-    /// The first instant, `now` or later, at which [`CustomDiscipline::dequeue`] gives a packet, if it may hold
-    /// packets back and something waits.
+    /// The first instant, `now` or later, at which [`CustomDiscipline::dequeue`] returns a packet,
+    /// if some are queued and it may delay them.
     fn next_wake(&self, _now: Time) -> Option<Time> {
         None
     }
-    /// The packet that left last is on the wire until `end`.
+    /// The packet that left last is in transmission until `end`.
     fn transmits_until(&mut self, _end: Time) {}
-    /// The flow of a number ([`Packet::flow`]) has these addresses and ports; told before its first packet.
+    /// The flow with this number ([`Packet::flow`]) has these addresses and ports; called before
+    /// its first packet.
     fn flow(&mut self, _number: u32, _key: &FlowKey) {}
     /// The port sends at this rate from `now` on.
     fn set_rate(&mut self, _now: Time, _rate: Rate) {}
-    /// The same again, with what waits.
+    /// A copy, with the queued packets.
     fn boxed(&self) -> Box<dyn CustomDiscipline>;
 }
 
-/// A custom discipline, and the account of what waits in it.
+/// A custom discipline, and counters of its backlog.
 #[derive(Debug)]
 pub(crate) struct Custom {
     inner: Box<dyn CustomDiscipline>,
@@ -130,7 +132,7 @@ impl Custom {
     }
 }
 
-/// Takes a packet out of the account.
+/// Takes a packet out of the counters.
 fn gone(packets: &mut u32, bytes: &mut u64, packet: &Packet) {
     let left = packets
         .checked_sub(1)
@@ -205,7 +207,7 @@ impl Schedule for Custom {
     }
 
     fn retune(&mut self, _: Time, _: Self) {
-        // It has no specification: it is told the rate instead.
+        // It has no specification: [`CustomDiscipline::set_rate`] tells it the rate.
     }
 
     fn leaf_names(&self) -> Vec<String> {
@@ -233,7 +235,7 @@ impl Schedule for Custom {
     }
 
     fn memory_bytes(&self, _: usize) -> u64 {
-        // What it holds is its own affair.
+        // The memory behind the box is not known.
         size_of_val(&*self.inner) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! The discipline: what a port drives.
+//! The discipline that a port drives.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::leaf::{Leaf, Queue};
 use crate::recipe::{BuildError, Origin};
 use crate::stats::{Cx, LeafGauges, LeafStats, Total};
 
-/// A queue discipline: everything that waits in front of a port's server.
+/// A queue discipline: the queues in front of a port's server.
 ///
-/// The driver calls [`Discipline::enqueue`] for every arrival and
-/// [`Discipline::dequeue`] whenever the server is free. If that gives nothing
-/// although something waits, [`Discipline::next_wake`] tells when to try again.
-/// Both may drop packets, into `drops`; the driver drains it after each call.
-/// The packet on the wire is none of the discipline's business: it counts
-/// neither for limits nor for averages.
+/// The driver calls [`Discipline::enqueue`] for every arrival and [`Discipline::dequeue`] whenever
+/// the server is free. If that returns no packet although some are queued,
+/// [`Discipline::next_wake`] tells when to try again. Both calls may drop packets, into `drops`;
+/// the driver drains it after each call. The packet in transmission no longer belongs to the
+/// discipline: it counts neither for limits nor for averages.
 ///
-/// After each packet it takes, the driver says until when that is in transmission
-/// ([`Discipline::transmits_until`]): averages of the queue's length count as idle
-/// only what comes after.
+/// After each packet that it takes, the driver says when its transmission ends
+/// ([`Discipline::transmits_until`]): averages of the queue's length count only the time after that
+/// as idle.
 ///
-/// Where the link fails, [`Discipline::flush`] gives up what waits, and
-/// [`Discipline::refuse`] what arrives until the repair.
+/// Where the link fails, [`Discipline::flush`] drops the queued packets, and [`Discipline::refuse`]
+/// those that arrive until the repair.
 ///
-/// Times must not decrease from call to call; calls at the same instant may
-/// come in any order. Asking more often than needed changes nothing.
+/// Times must not decrease from call to call; calls at the same instant may come in any order.
+/// Extra calls of [`Discipline::next_wake`], and of [`Discipline::dequeue`] before the time that it
+/// gives, change nothing.
 #[derive(Clone, Debug)]
 pub struct Discipline {
     engine: Engine,
     stats: Vec<LeafStats>,
     total: Total,
-    /// What it was built from; none for what does not depend on the rate.
+    /// The policy that it was built from; none if that does not depend on the rate.
     origin: Option<Arc<Origin>>,
     /// How many flows it knows.
     flows: usize,
@@ -68,10 +68,11 @@ impl Discipline {
         self.engine.attach(flows, lists);
     }
 
-    /// One flow more, for a driver that meets flows as their packets come: the number that its packets are to
-    /// carry ([`Packet::flow`]). What waits is not touched. Cost: O(1), amortized.
+    /// Adds a flow, for drivers that learn of flows as packets arrive, and returns the number that
+    /// its packets must carry ([`Packet::flow`]). Queued packets are not touched. Cost: O(1),
+    /// amortized.
     ///
-    /// [`crate::FlowNumbers`] does this for each flow that is new.
+    /// [`crate::FlowNumbers`] does this for each new flow.
     pub fn add_flow(&mut self, key: FlowKey) -> u32 {
         let flow = self.flows as u32;
         self.flows += 1;
@@ -79,34 +80,36 @@ impl Discipline {
         flow
     }
 
-    /// How many flows it knows: those it was built with, and those announced since.
+    /// The number of flows that it knows: those it was built with, and those added since.
     pub fn flows(&self) -> usize {
         self.flows
     }
 
-    /// Packets that came of flows which the discipline does not know, though its classes or policers ask for
-    /// addresses, protocol or ports. These are classified as if of protocol 0 between two addresses 0.0.0.0: by
-    /// DSCP, and else into `class-default`. A driver that forgets no flow counts none.
+    /// The number of packets of unknown flows that arrived, if classes or policers look at
+    /// addresses, protocol or ports. They are classified as if of protocol 0 between two addresses
+    /// 0.0.0.0: by DSCP, and else into `class-default`. It is zero if the driver announces each
+    /// flow.
     pub fn unknown(&self) -> u64 {
         self.engine.unknown()
     }
 
-    /// The flows are these from now on, by [`Packet::flow`], all at once. Those that were known keep their places,
-    /// new ones follow behind them; what waits is not touched. Cost: O(n) in the flows.
+    /// Replaces the list of flows, by [`Packet::flow`]. Known flows keep their numbers, new ones
+    /// follow; queued packets are not touched. Cost: O(n) in the flows.
     pub fn announce(&mut self, flows: &Arc<[FlowKey]>) {
         self.attach(flows, &mut SharedLists::new());
     }
 
-    /// From `now` on the port sends at `rate`: what its policy says in percent, in time or relative to the link
-    /// is resolved anew, as [`crate::Recipe::resolve`] does it, with the same warnings.
+    /// From `now` on the port sends at `rate`: what its policy says in percent, in time or relative
+    /// to the link is resolved anew, as [`crate::Recipe::resolve`] does it, with the same warnings.
     ///
-    /// - What waits stays, in its order. A limit that has become smaller refuses (or a fair queue pushes out) what
-    ///   arrives until there is room.
-    /// - Shares of classes hold from the next packet on. Tokens stay, as many as the new burst holds, and a bucket
-    ///   that was full is full. A shaper whose burst has become smaller than a waiting packet sends it with a full
-    ///   bucket.
-    /// - Averages, drop probabilities, virtual times, lists of flows and counters stay. The fair rate of flow
-    ///   admission is what was measured, at most the new rate, and stays that of an idle link if it was.
+    /// - What waits stays, in its order. A limit that has become smaller refuses (or a fair queue
+    ///   pushes out) what arrives until there is room.
+    /// - Shares of classes hold from the next packet on. Tokens stay, as many as the new burst
+    ///   holds, and a bucket that was full is full. A shaper whose burst has become smaller than a
+    ///   waiting packet sends it with a full bucket.
+    /// - Averages, drop probabilities, virtual times, lists of flows and counters stay. The fair
+    ///   rate of flow admission is what was measured, at most the new rate, and stays that of an
+    ///   idle link if it was.
     ///
     /// AQMs of your own stay as they are; a discipline of your own is told.
     ///
@@ -126,19 +129,21 @@ impl Discipline {
         Ok(warnings)
     }
 
-    /// Tells the names of the links, by number, to classes that ask where packets came from.
+    /// Sets the names of the links, by number, for classes that match the link over which a packet
+    /// arrived.
     pub fn attach_links(&mut self, names: &Arc<[String]>) {
         self.engine.attach_links(names);
     }
 
-    /// Gives markers of classes that draw random numbers (`police` with a `window`) a stream each, by the name of
-    /// its class (`parent/class` for nested ones): they draw from no other. Without a call each has a fixed one.
+    /// Gives each marker that draws random numbers (`police` with a `window`) a stream of its own,
+    /// by the name of its class (`parent/class` for nested ones). Without this call each has a
+    /// fixed stream.
     pub fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         self.engine.seed(stream);
     }
 
     /// Whether packets are classified by CoS, QoS group or the link of arrival, which the driver
-    /// then has to note ([`Packet::set_marks`]).
+    /// then has to set ([`Packet::set_marks`]).
     pub fn looks_at_marks(&self) -> bool {
         self.engine.looks_at_marks()
     }
@@ -149,7 +154,7 @@ impl Discipline {
         self.engine.memory_bytes(flows).saturating_add(fixed as u64)
     }
 
-    /// Takes a packet in: it is queued, or dropped (perhaps another in its place).
+    /// Offers a packet: it is queued or dropped, perhaps with other packets dropped in its place.
     #[inline]
     pub fn enqueue(&mut self, now: Time, pkt: Packet, rng: &mut Rng, drops: &mut Drops) {
         let mut cx = Cx {
@@ -163,8 +168,8 @@ impl Discipline {
         self.audit();
     }
 
-    /// The packet to send now, its [`Packet::leaf`] set; none if nothing waits,
-    /// if nothing may leave yet, or if queue management dropped all that might have.
+    /// The packet to send now, with its [`Packet::leaf`] set; none if no packet is queued, if none
+    /// may leave yet, or if an AQM dropped all that might have left.
     #[inline]
     pub fn dequeue(&mut self, now: Time, rng: &mut Rng, drops: &mut Drops) -> Option<Packet> {
         if self.total.packets == 0 {
@@ -182,15 +187,15 @@ impl Discipline {
         packet
     }
 
-    /// The packet of `leaf` that was dequeued last is in transmission until `end`; told anew, earlier
-    /// than that, if the link fails meanwhile.
+    /// The packet of `leaf` that was dequeued last is in transmission until `end`. Called again
+    /// with an earlier time if the link fails meanwhile.
     #[inline]
     pub fn transmits_until(&mut self, leaf: u16, end: Time) {
         self.engine.transmits_until(leaf, end);
     }
 
-    /// Drops everything that waits, leaf by leaf and in order within a flow. The discipline is then
-    /// as after its last packet has left: virtual time begins anew, AQMs know of the empty queue.
+    /// Drops all queued packets, leaf by leaf and in order within a flow. The discipline is then as
+    /// after its last packet has left: virtual time begins anew, and AQMs know of the empty queue.
     /// Tokens that a policer or shaper has taken are not given back.
     pub fn flush(&mut self, now: Time, reason: DropReason, drops: &mut Drops) {
         self.give_up(now, drops, |engine, cx| engine.flush(reason, cx));
@@ -204,7 +209,7 @@ impl Discipline {
     fn give_up(&mut self, now: Time, drops: &mut Drops, f: impl FnOnce(&mut Engine, &mut Cx<'_>)) {
         let mut cx = Cx {
             now,
-            // Nothing is left to chance.
+            // No random number is drawn.
             rng: &mut Rng::from_key(0),
             drops,
             stats: &mut self.stats,
@@ -214,10 +219,9 @@ impl Discipline {
         self.audit();
     }
 
-    /// When the next packet may leave, if one waits and a shaper may hold it
-    /// back: the first instant, `now` or later, at which [`Discipline::dequeue`]
-    /// gives a packet, or drops one that might have left. None for an empty discipline, and for one that never
-    /// holds packets back.
+    /// When the next packet may leave, if one is queued and a shaper may delay it: the first
+    /// instant, `now` or later, at which [`Discipline::dequeue`] returns a packet, or drops one
+    /// that might have left. None for an empty discipline, and for one that never delays packets.
     pub fn next_wake(&self, now: Time) -> Option<Time> {
         if self.total.packets == 0 {
             return None;
@@ -225,20 +229,20 @@ impl Discipline {
         self.engine.next_wake(now)
     }
 
-    /// Waiting packets.
+    /// The number of queued packets.
     #[inline]
     pub fn backlog_packets(&self) -> u32 {
         self.total.packets
     }
 
-    /// Waiting bytes.
+    /// The number of queued bytes.
     #[inline]
     pub fn backlog_bytes(&self) -> u64 {
         self.total.bytes
     }
 
-    /// The limit, and its AQM if it has one, of a FIFO that decides about packets when they arrive,
-    /// so that the port may compute departures then. A limit in time comes as bytes at the port's
+    /// The limit and the AQM, if any, of a FIFO that decides about packets when they arrive, so
+    /// that the port can compute departures then. A limit in time is given as bytes at the port's
     /// rate.
     pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
@@ -254,8 +258,8 @@ impl Discipline {
         }
     }
 
-    /// The token buckets of policers and shapers at `now`, always in the same order, each with the first leaf that it
-    /// is there for.
+    /// The token buckets of policers and shapers at `now`, in a fixed order, each with the first
+    /// leaf that it applies to.
     pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
         match &self.engine {
             Engine::ClassBased(tree) => tree.buckets(now),
@@ -269,7 +273,7 @@ impl Discipline {
         &self.stats
     }
 
-    /// Starts the peaks of all leaves anew from what waits now.
+    /// Resets the peaks of all leaves to the present backlogs.
     pub fn reset_peaks(&mut self) {
         self.stats.iter_mut().for_each(LeafStats::reset_peaks);
     }
@@ -289,25 +293,25 @@ impl Discipline {
         }
     }
 
-    /// Why a packet was dropped at `now`, in numbers: to be asked right after the call that dropped
-    /// it, with what that call left in its sink. Of several packets that a flush gave up, the
-    /// queue is as after the last.
+    /// Why a packet was dropped at `now`, in numbers. Valid only directly after the call that
+    /// dropped it, with the drop that this call left in its sink. If a flush dropped several
+    /// packets, the queue is shown as after the last.
     pub fn evidence(&self, now: Time, lost: &Dropped) -> Evidence {
         self.engine.evidence(now, lost)
     }
 
-    /// Why a packet was marked with congestion experienced when it was queued or left at `now`, in
-    /// numbers: to be asked right after that call, with [`Packet::leaf`] being that of its class. The
-    /// packet is not among those that wait.
+    /// Why a packet was marked with congestion experienced at `now`, when it was queued or left, in
+    /// numbers. Valid only directly after that call, with [`Packet::leaf`] being that of its class.
+    /// The packet does not count as queued.
     pub fn mark_evidence(&self, now: Time, packet: &Packet) -> Evidence {
-        // The automaton keeps the odds of its last verdict, drop or mark.
+        // The AQM keeps the odds of its last verdict, a drop or a mark.
         let verdict = Dropped {
             packet: *packet,
             reason: DropReason::Early,
         };
         let evidence = self.engine.evidence(now, &verdict);
         if matches!(evidence.cause, Cause::Waited(_)) {
-            return evidence; // It has left.
+            return evidence; // The packet has left.
         }
         Evidence {
             queue_packets: evidence.queue_packets.saturating_sub(1),
@@ -316,7 +320,7 @@ impl Discipline {
         }
     }
 
-    /// How much may wait in a leaf; no limit if there is no such leaf.
+    /// The limit of a leaf; no limit if there is no such leaf.
     pub fn limit(&self, leaf: usize) -> QueueLimit {
         if leaf < self.stats.len() {
             self.engine.limit(leaf)
@@ -330,8 +334,8 @@ impl Discipline {
         self.engine.leaf_of(packet)
     }
 
-    /// Whether waiting packets of leaf `first` always go before those of leaf `second`: a priority
-    /// class before classes that share, and before priority classes of a later level.
+    /// Whether queued packets of leaf `first` always leave before those of leaf `second`: a
+    /// priority class before classes that share, and before priority classes of a later level.
     pub fn outranks(&self, first: u16, second: u16) -> bool {
         self.engine.outranks(first, second)
     }
@@ -342,21 +346,21 @@ impl Discipline {
         self.engine.is_held(leaf, now)
     }
 
-    /// From `now` on a flow's number belongs to another flow, of other addresses or ports: flow
-    /// admission is to take nothing that it knows of the old one for the new one. None of the old
-    /// flow's packets waits. What a scheduler remembers, for a round at most, stays.
+    /// From `now` on a flow's number belongs to another flow, with other addresses or ports, so
+    /// that flow admission forgets what it knows of the old one. No packet of the old flow is
+    /// queued. State of a scheduler, which lasts a round at most, stays.
     pub fn renew(&mut self, now: Time, flow: u32) {
         self.engine.renew(now, flow);
     }
 
-    /// What flow admission has done to each flow that was offered until `now`, by flow, and where a
-    /// number was [renewed](Self::renew) by time; empty for disciplines that admit packets, not
-    /// flows.
+    /// What flow admission did to each flow that was offered until `now`, by flow, and by time
+    /// where a number was [renewed](Self::renew). Empty for disciplines without flow admission.
     pub fn waits(&self, now: Time) -> Vec<Wait> {
         self.engine.waits(now)
     }
 
-    /// The state of flow admission at `now`, ticks at `now` done; none for disciplines without.
+    /// The state of flow admission at `now`, after the ticks due at `now`; none for disciplines
+    /// without it.
     pub fn admission(&self, now: Time) -> Option<AdmissionState> {
         self.engine.admission(now)
     }

@@ -1,4 +1,4 @@
-//! What runs inside a discipline: one engine for each kind.
+//! Engines: what runs inside a discipline, one for each kind.
 
 use std::sync::Arc;
 
@@ -13,35 +13,36 @@ use crate::sched::pgps::Pgps;
 use crate::stats::{Cx, LeafGauges};
 use crate::tree::Tree;
 
-/// What every engine of a discipline can do.
+/// The operations of every engine.
 pub(crate) trait Schedule {
-    /// Queues a packet or gives it up.
+    /// Queues a packet, or drops it.
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx<'_>);
     /// The next packet, if one may leave now.
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Packet>;
     /// The packet of `leaf` that was dequeued last is in transmission until `end`.
     fn transmits_until(&mut self, _leaf: u16, _end: Time) {}
-    /// Gives a packet up that is classified, but never considered.
+    /// Drops a packet that is classified, but not offered to policers, AQM or queue.
     fn refuse(&mut self, packet: Packet, reason: DropReason, cx: &mut Cx<'_>);
-    /// Gives everything up that waits.
+    /// Drops all queued packets.
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>);
     /// When a packet may leave, for engines that can hold packets back.
     fn next_wake(&self, _now: Time) -> Option<Time> {
         None
     }
-    /// Tells the flows, and the lists that the world's links share.
+    /// Sets the flows, and the lists that the links of a world share.
     fn attach(&mut self, _flows: &Arc<[FlowKey]>, _lists: &mut SharedLists) {}
-    /// Tells one flow more, which makes `n`.
+    /// Announces another flow, so that there are `n`.
     fn add_flow(&mut self, key: FlowKey, n: usize);
-    /// Packets that came of flows that are not known, though conditions ask for addresses or ports.
+    /// The number of packets of unknown flows that arrived, if conditions look at addresses or
+    /// ports.
     fn unknown(&self) -> u64 {
         0
     }
-    /// Tells the names of the links, by number.
+    /// Sets the names of the links, by number.
     fn attach_links(&mut self, _names: &Arc<[String]>) {}
-    /// Gives markers that draw a stream each, by the name of their class.
+    /// Gives each marker that draws random numbers a stream, by the name of its class.
     fn seed(&mut self, _stream: &dyn Fn(&str) -> Rng) {}
-    /// Whether packets are classified by what is in no header.
+    /// Whether packets are classified by metadata outside of their headers.
     fn looks_at_marks(&self) -> bool {
         false
     }
@@ -55,7 +56,7 @@ pub(crate) trait Schedule {
     fn gauges(&self, leaf: usize) -> LeafGauges;
     /// Why a packet was dropped by the last call.
     fn evidence(&self, now: Time, lost: &Dropped) -> Evidence;
-    /// How much may wait in a leaf.
+    /// The limit of a leaf.
     fn limit(&self, leaf: usize) -> QueueLimit;
     /// The leaf that a packet belongs to.
     fn leaf_of(&mut self, _packet: &Packet) -> u16 {
@@ -69,10 +70,10 @@ pub(crate) trait Schedule {
     fn is_held(&self, _leaf: u16, _now: Time) -> bool {
         false
     }
-    /// From `now` on a flow's number belongs to another flow.
+    /// From `now` on the number belongs to another flow.
     fn renew(&mut self, _now: Time, _flow: u32) {}
-    /// From `now` on what follows from the rate of the port is as in `fresh`, which is the same policy at
-    /// another rate; what waits and what is remembered stays.
+    /// Takes the parameters that depend on the rate of the port from `fresh`, the same policy at
+    /// another rate. Queued packets and state stay.
     fn retune(&mut self, now: Time, fresh: Self)
     where
         Self: Sized;
@@ -193,14 +194,14 @@ engines! {
     Custom => Custom,
 }
 
-/// Gives a packet up that belongs to `leaf`.
+/// Drops a packet that belongs to `leaf`.
 pub(crate) fn refuse_at(leaf: u16, mut packet: Packet, reason: DropReason, cx: &mut Cx<'_>) {
     packet.leaf = leaf;
     cx.offered(&packet);
     cx.refused(packet, reason);
 }
 
-/// A discipline of one leaf.
+/// A discipline with one leaf.
 impl Schedule for Leaf {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx<'_>) {

@@ -1,8 +1,8 @@
-//! What a drop was decided by, for whoever asks afterwards.
+//! Evidence: the values by which a drop or a mark was decided.
 //!
-//! A discipline keeps on its drop path what would otherwise be forgotten (the draw above all), so
-//! that asking changes nothing and what is not dropped pays nothing. It is to be asked right after
-//! the call that dropped, before the next one.
+//! A discipline keeps on its drop path the values that would otherwise be lost (above all the
+//! random draw), so that reading them changes nothing and packets that are not dropped cost
+//! nothing. They are valid directly after the call that dropped the packet, before the next call.
 
 use spillgate_core::{Dscp, Dur, Time};
 
@@ -13,18 +13,20 @@ use crate::condition::AverageRate;
 pub struct Odds {
     /// The average queue that the arrival saw, in packets or bytes.
     pub average: f64,
-    /// Lower threshold, in the same.
+    /// Lower threshold, in the same unit.
     pub min: f64,
-    /// Upper threshold, in the same.
+    /// Upper threshold, in the same unit.
     pub max: f64,
     /// Whether these are in bytes; else in packets.
     pub in_bytes: bool,
-    /// Probability with which the packet was to be dropped or marked, 0 to 1; 1 above the thresholds.
+    /// Probability with which the packet was to be dropped or marked, 0 to 1; 1 above the
+    /// thresholds.
     pub probability: f64,
     /// RED's packets since the last drop, this one counted; none where the algorithm has no count
     /// or chance did not decide.
     pub count: Option<i64>,
-    /// The uniform number on [0, 1) that fell below the probability; none where chance did not decide.
+    /// The uniform number on [0, 1) that fell below the probability; none where chance did not
+    /// decide.
     pub draw: Option<f64>,
 }
 
@@ -43,18 +45,19 @@ impl Odds {
     }
 }
 
-/// The wait for which CoDel dropped or marked a packet that was to leave.
+/// The sojourn time for which CoDel dropped or marked a packet at departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {
     /// How long it waited.
     pub waited: Dur,
-    /// What it should not have waited: CoDel's target, or the threshold of its marks.
+    /// The time that it exceeded: CoDel's target, or the threshold of its marks.
     pub target: Dur,
-    /// For how long packets had waited longer than that before the first drop.
+    /// CoDel's interval: for this long packets have to wait longer than the target before the first
+    /// drop.
     pub interval: Dur,
-    /// CoDel's count of drops and marks in the present period of dropping, this one counted; 1 for the
-    /// drop that begins a period, even if that goes on where another was; none where the threshold of
-    /// marks decided.
+    /// CoDel's count of drops and marks in the present period of dropping, this one included; 1 for
+    /// the drop that begins a period, even if the count resumes from the period before. None where
+    /// the threshold of marks decided.
     pub count: Option<u32>,
     /// When the drop fell due; none where the threshold of marks decided.
     pub due: Option<Time>,
@@ -65,11 +68,12 @@ pub struct Waited {
 pub struct DelayOdds {
     /// The delay at the last update of the probability.
     pub delay: Dur,
-    /// What a packet should wait.
+    /// The target delay.
     pub target: Dur,
     /// Probability with which the packet was to be dropped or marked, 0 to 1.
     pub probability: f64,
-    /// Sum of the probabilities since the last drop, this one counted; none if drops are not kept apart.
+    /// Sum of the probabilities since the last drop, this one included; none without
+    /// de-randomization.
     pub sum: Option<f64>,
     /// The uniform number on [0, 1) that fell below the probability; none where the sum decided.
     pub draw: Option<f64>,
@@ -80,9 +84,9 @@ pub struct DelayOdds {
 pub struct BucketLevel {
     /// Whole bytes of tokens in it.
     pub tokens: u64,
-    /// Bytes that it holds at most.
+    /// Its depth in bytes.
     pub burst: u64,
-    /// Bits a second at which it fills.
+    /// The rate at which it fills, in bit/s.
     pub bps: u64,
 }
 
@@ -97,9 +101,9 @@ pub enum Refused {
     ActiveFlows,
     /// As many flows as allowed were admitted since the last tick of the fair rate.
     Quota,
-    /// The mechanism removed the flow and blocks it.
+    /// The congestion control mechanism removed the flow and blocks it.
     Blocked {
-        /// The first instant at which its packets are judged again.
+        /// When its packets are admitted or refused anew.
         until: Time,
     },
 }
@@ -117,7 +121,7 @@ impl Refused {
     }
 }
 
-/// What flow admission knew when it refused a packet.
+/// The state of flow admission when it refused a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refusal {
     /// What decided.
@@ -134,10 +138,10 @@ pub struct Refusal {
     pub mechanism: &'static str,
 }
 
-/// What decided beside the length of the queue.
+/// The cause of a drop or mark beside the length of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Cause {
-    /// Nothing more: the reason says all.
+    /// None beside the reason of the drop.
     #[default]
     Plain,
     /// Active queue management.
@@ -159,43 +163,44 @@ pub enum Cause {
     PriorityPolicer(BucketLevel),
     /// It is longer than a shaper's burst in bytes: the tokens would never suffice.
     LongerThanBurst(u64),
-    /// The limit of the queue for packets of its DSCP (weighted tail drop); the queue itself had room.
+    /// The limit of the queue for packets of its DSCP (weighted tail drop); the queue itself had
+    /// room.
     Threshold {
         /// The DSCP by which the queue treated it.
         dscp: Dscp,
-        /// How much may wait, packets of all DSCPs counted, for one of this to be queued.
+        /// The limit, which counts queued packets of all DSCPs.
         limit: QueueLimit,
     },
-    /// The limit of its flow or conversation: packets and bytes of it that wait, and most of each.
+    /// The limit of its flow or conversation.
     Flow {
-        /// Packets of it that wait.
+        /// Queued packets of the flow.
         packets: u32,
-        /// Bytes of it that wait.
+        /// Queued bytes of the flow.
         bytes: u64,
-        /// Limits of it.
+        /// The limits of the flow.
         limit: QueueLimit,
     },
     /// Admission of flows (FAN).
     Admission(Refusal),
 }
 
-/// How much may wait; none for no limit.
+/// The limit of a queue; none where unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueLimit {
-    /// Most packets.
+    /// In packets.
     pub packets: Option<u32>,
-    /// Most bytes.
+    /// In bytes.
     pub bytes: Option<u64>,
 }
 
 /// Why a packet was dropped, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Packets that wait in the leaf, after the drop and without the dropped one.
+    /// Queued packets of the leaf after the drop, without the dropped one.
     pub queue_packets: u32,
     /// Their bytes.
     pub queue_bytes: u64,
-    /// How much may wait there.
+    /// The limit of the leaf.
     pub limit: QueueLimit,
     /// What decided.
     pub cause: Cause,

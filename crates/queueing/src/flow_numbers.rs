@@ -1,4 +1,4 @@
-//! Numbers of flows, for drivers that meet them as their packets come.
+//! Numbers of flows, for drivers that learn of flows as packets arrive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use spillgate_core::{FlowKey, Packet};
 
 use crate::Discipline;
 
-/// The flows that a driver has met, numbered in the order in which they came: what
-/// [`Packet::flow`] stands for.
+/// The flows of a driver, numbered in the order of their first packets; [`Packet::flow`] is such a
+/// number.
 #[derive(Clone, Debug, Default)]
 pub struct FlowNumbers {
     numbers: BTreeMap<FlowKey, u32>,
@@ -21,8 +21,8 @@ impl FlowNumbers {
         Self::default()
     }
 
-    /// The number of a flow. One that was not met before gets the next number, and `discipline` is
-    /// told of it. Cost: O(log n) in the flows, amortized.
+    /// The number of a flow. A new flow gets the next number and is announced to `discipline`.
+    /// Cost: O(log n) in the flows, amortized.
     ///
     /// One table is for one discipline.
     pub fn announce(&mut self, key: FlowKey, discipline: &mut Discipline) -> u32 {
@@ -36,7 +36,7 @@ impl FlowNumbers {
             true => {
                 discipline.add_flow(key);
             }
-            // It was built with other flows, which these replace.
+            // The discipline was built with other flows, which these replace.
             false => discipline.announce(&Arc::from(self.keys.as_slice())),
         }
         flow
@@ -47,7 +47,7 @@ impl FlowNumbers {
         self.numbers.get(key).copied()
     }
 
-    /// The flow of a number; none if so many were not announced.
+    /// The flow with this number; none if it was not announced.
     pub fn key(&self, flow: u32) -> Option<&FlowKey> {
         self.keys.get(flow as usize)
     }

@@ -1,21 +1,20 @@
-//! A leaf: the queue in which packets wait, its limit and its AQM.
+//! A leaf: a queue, its limit and its AQM.
 //!
-//! On arrival the AQM speaks first, then the hard limit, so that the average
-//! sees every arrival (RED 1993); a mark is set only on a packet that is kept.
-//! An AQM that judges departures (CoDel) is asked for each packet that comes to
-//! the head, until one passes.
+//! On arrival the AQM decides first, then the hard limit, so that the average sees every arrival
+//! (RED 1993); a mark is set only on a packet that is queued. An AQM that decides at departure
+//! (CoDel) is asked about each packet that comes to the head, until one passes.
 
 use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Custom, Managed, Turn};
+use crate::aqm::{Aqm, Backlog, Custom, DropStage, Managed};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::{FlowQueue, Offered};
 use crate::sched::flow_wfq::{Admission, Conversations};
 use crate::stats::{Cx, LeafGauges};
 
-/// A resolved limit: both must hold after a packet was added.
+/// A resolved limit; both parts must hold after a packet was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub(crate) packets: u32,
@@ -28,7 +27,7 @@ impl Bound {
         bytes: u64::MAX,
     };
 
-    /// `limit`, a time being the bytes that `rate` sends in it.
+    /// Resolves `limit`; a time becomes the bytes that `rate` sends in it.
     pub(crate) fn new(limit: Limit, rate: Rate) -> Self {
         match limit {
             Limit::Packets(packets) => Self {
@@ -46,7 +45,7 @@ impl Bound {
         }
     }
 
-    /// The same for a queue that counts bytes in 32 bits.
+    /// The limit for a queue that counts bytes in 32 bits.
     pub(crate) fn in_4_gib(self) -> Self {
         Self {
             bytes: self.bytes.min(u64::from(u32::MAX)),
@@ -54,13 +53,13 @@ impl Bound {
         }
     }
 
-    /// Whether so much may wait.
+    /// Whether a backlog is within the limit.
     #[inline]
     pub(crate) fn holds(&self, packets: u32, bytes: u64) -> bool {
         packets <= self.packets && bytes <= self.bytes
     }
 
-    /// Whether a packet of `len` bytes fits beside what waits already.
+    /// Whether a packet of `len` bytes fits in addition to this backlog.
     #[inline]
     pub(crate) fn admits(&self, packets: u32, bytes: u64, len: u32) -> bool {
         packets < self.packets && bytes.saturating_add(u64::from(len)) <= self.bytes
@@ -94,7 +93,7 @@ impl Bound {
 pub(crate) struct Thresholds(Box<[Bound; 64]>);
 
 impl Thresholds {
-    /// Those of each DSCP; [`Bound::NONE`] for none.
+    /// The limit of each DSCP; [`Bound::NONE`] for none.
     pub(crate) fn new(of: impl Fn(Dscp) -> Bound) -> Self {
         let bound = |v: usize| Dscp::new(v as u8).map_or(Bound::NONE, &of);
         Self(Box::new(std::array::from_fn(bound)))
@@ -106,12 +105,12 @@ impl Thresholds {
     }
 }
 
-/// How the packets of a leaf wait.
+/// The queue of a leaf.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue {
     /// First in, first out.
     Ring(VecDeque<Packet>),
-    /// First in, first out, the AQM being asked for each packet that leaves.
+    /// First in, first out, with an AQM that is asked about each packet that leaves.
     Judged(VecDeque<Packet>),
     /// A fair queue by conversation.
     Fair(Conversations),
@@ -159,7 +158,7 @@ impl Leaf {
         }
     }
 
-    /// Puts its queue, in which nothing waits, under this AQM and no other; whether it takes one.
+    /// Sets the AQM of its queue, which is empty; returns whether the queue takes one.
     pub(crate) fn manage(&mut self, aqm: Custom) -> bool {
         match &mut self.queue {
             Queue::Ring(ring) | Queue::Judged(ring) => {
@@ -189,7 +188,7 @@ impl Leaf {
         }
     }
 
-    /// The scheduler's scratch of the first packet in a ring; largest if there is none.
+    /// The scheduler's tag of the first packet in a ring; the largest if there is none.
     #[inline]
     pub(crate) fn head_tag(&self) -> u64 {
         match &self.queue {
@@ -198,7 +197,7 @@ impl Leaf {
         }
     }
 
-    /// Queues a packet or gives it up; how many packets more wait afterwards.
+    /// Queues or drops a packet, and returns the change of the number of queued packets.
     #[inline]
     pub(crate) fn offer(&mut self, mut packet: Packet, cx: &mut Cx<'_>) -> i64 {
         let mut marked = false;
@@ -303,13 +302,13 @@ impl Leaf {
         cx.refused(packet, DropReason::Tail);
     }
 
-    /// Waiting packets.
+    /// The number of queued packets.
     #[inline]
     pub(crate) fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// The next packet, after what the AQM drops before it. It may drop all there are.
+    /// The next packet, after those that the AQM drops before it; none if it drops all.
     #[inline]
     pub(crate) fn pop(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
         match self.queue {
@@ -324,11 +323,11 @@ impl Leaf {
 
     #[inline(never)]
     fn pop_judged(&mut self, cx: &mut Cx<'_>) -> Option<Packet> {
-        let mut turn = Turn::First;
+        let mut stage = DropStage::First;
         loop {
             let Some(mut packet) = self.take_head(cx.now) else {
                 if let Some(aqm) = &mut self.aqm {
-                    aqm.exhausted(cx.now, turn);
+                    aqm.exhausted(cx.now, stage);
                 }
                 return None;
             };
@@ -339,7 +338,7 @@ impl Leaf {
                         bytes: self.bytes,
                         head: head(aqm, &self.queue),
                     };
-                    aqm.departure(&mut turn, cx.now, &backlog, &packet, cx.rng)
+                    aqm.departure(&mut stage, cx.now, &backlog, &packet, cx.rng)
                 }
                 None => Verdict::Pass,
             };
@@ -394,7 +393,7 @@ impl Leaf {
         let packet = match &mut self.queue {
             Queue::Ring(r) | Queue::Judged(r) => r.pop_front(),
             Queue::Fair(f) => f.pop(),
-            // It has ways of its own to be asked and flushed.
+            // It dequeues and flushes by itself.
             Queue::Flows(_) => None,
         }?;
         self.packets -= 1;
@@ -405,7 +404,7 @@ impl Leaf {
         Some(packet)
     }
 
-    /// Gives up all packets.
+    /// Drops all packets.
     pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         if let Queue::Flows(flows) = &mut self.queue {
             flows.flush(&mut |packet| cx.evicted(packet, reason));
@@ -426,7 +425,7 @@ impl Leaf {
         }
     }
 
-    /// The packet that left last is on the wire until `end`.
+    /// The packet that left last is in transmission until `end`.
     #[inline]
     pub(crate) fn transmits_until(&mut self, end: Time) {
         if self.packets == 0 {
@@ -445,7 +444,7 @@ impl Leaf {
             Queue::Flows(flows) => flows.evidence(lost),
         };
         let (limit, cause) = match lost.reason {
-            // A queue that has its own AQM has none here that could have spoken after it.
+            // A fair queue has its AQM inside; the leaf has none that could have decided later.
             _ if matches!(self.queue, Queue::Flows(_)) && of_flow() != Cause::Plain => {
                 (self.limit(), of_flow())
             }
@@ -467,7 +466,8 @@ impl Leaf {
         }
     }
 
-    /// The threshold of its DSCP, if that is what refused `lost`: the queue itself had room.
+    /// The threshold of its DSCP, if that caused the drop of `lost` while the queue itself had
+    /// room.
     fn of_threshold(&self, lost: &Dropped) -> Option<Cause> {
         let packet = &lost.packet;
         let has_room = self.bound.admits(self.packets, self.bytes, packet.len);
@@ -483,7 +483,7 @@ impl Leaf {
         })
     }
 
-    /// How much may wait.
+    /// The limit.
     pub(crate) fn limit(&self) -> QueueLimit {
         let limit = self.bound.limit();
         match &self.queue {
@@ -522,7 +522,7 @@ impl Leaf {
     }
 }
 
-/// Since when the first packet of a queue that is first in, first out waits, if its AQM asks.
+/// When the first packet of a FIFO arrived, if its AQM asks for it.
 #[inline]
 fn head(aqm: &Aqm, queue: &Queue) -> Option<Time> {
     match queue {
@@ -531,9 +531,8 @@ fn head(aqm: &Aqm, queue: &Queue) -> Option<Time> {
     }
 }
 
-/// Packets for which a ring under this bound may make room: rings double.
-/// Bytes count at 64 a packet; a bound of 1 GB or more stands for "unlimited"
-/// and says nothing about memory.
+/// The number of packets for which a ring under this bound may allocate, since rings double. Bytes
+/// count as 64 B packets; a bound of 1 GB or more counts as unlimited and gives zero.
 pub(crate) fn ring_packets(bound: &Bound) -> u64 {
     let by_bytes = if bound.bytes >= crate::recipe::UNLIMITED_BYTES {
         u64::MAX

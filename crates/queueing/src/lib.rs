@@ -22,7 +22,7 @@ pub mod testkit;
 mod tree;
 
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw};
-pub use classify::{Seen, View};
+pub use classify::{Metadata, View};
 pub use condition::{AverageRate, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;

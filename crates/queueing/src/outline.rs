@@ -1,5 +1,5 @@
-//! A policy as a tree for people: what each class was promised, where it waits,
-//! and where its thresholds are. Made once when a policy is resolved.
+//! A policy as a tree, to be shown: the guarantee, the queue and the thresholds of each class. Made
+//! once when a policy is resolved.
 
 use std::collections::BTreeMap;
 
@@ -20,30 +20,32 @@ pub struct Outline {
     pub kind: Option<&'static str>,
     /// Name of the policy at the top or nested in this class.
     pub policy: Option<String>,
-    /// The leaf in which its packets wait, as [`crate::Discipline::leaf_names`]; none for what only
-    /// contains others, and for a class without a queue, which waits with `class-default`.
+    /// The leaf in which its packets are queued, as [`crate::Discipline::leaf_names`]; none for a
+    /// container of other classes, and for a class without a queue, whose packets are queued with
+    /// `class-default`.
     pub queue: Option<String>,
     /// Level of a priority class, 1 first.
     pub level: Option<u8>,
-    /// What it may send while all classes are backlogged; the rate of the port at the top. Of a
-    /// priority class what it may send while anything waits; none if nothing bounds it.
+    /// The rate at which it may send while all classes are backlogged; the rate of the port at the
+    /// top. For a priority class the rate at which it may send while the port is congested, none if
+    /// that is unlimited.
     pub guaranteed: Option<u64>,
     /// Rate of its shaper.
     pub shape: Option<u64>,
     /// Rate of its policer.
     pub police: Option<u64>,
-    /// Packets that may wait in its queue.
+    /// The limit of its queue in packets.
     pub limit_packets: Option<u32>,
-    /// Bytes that may wait in its queue; a limit in time comes as bytes at the guaranteed rate.
+    /// The limit of its queue in bytes; a limit in time is given as bytes at the guaranteed rate.
     pub limit_bytes: Option<u64>,
     /// Limits of its queue for packets of some DSCPs, beside its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dscp_limits: Vec<DscpLimit>,
-    /// Packets of one flow that may wait, where flows have queues of their own.
+    /// The limit of one flow in packets, where flows have queues of their own.
     pub flow_packets: Option<u32>,
     /// Kind of its active queue management.
     pub aqm: Option<&'static str>,
-    /// Thresholds of that, of the average queue.
+    /// Its thresholds on the average queue.
     pub thresholds: Vec<Thresholds>,
     /// When flow admission refuses new flows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,11 +57,11 @@ pub struct Outline {
 /// When a link with flow admission admits no new flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AdmissionLimits {
-    /// While the fair rate is below this, in b/s.
+    /// New flows are refused while the fair rate is below this, in b/s.
     pub min_fair_rate: f64,
-    /// While the priority load is above this, a share of the link.
+    /// New flows are refused while the priority load is above this, a share of the link.
     pub max_priority_load: f64,
-    /// What removes flows from the list of protected flows meanwhile.
+    /// The mechanism that removes flows from the protected flow list meanwhile.
     pub mechanism: &'static str,
     /// Name of the list, if links share it.
     pub protected_list: Option<String>,
@@ -70,22 +72,22 @@ pub struct AdmissionLimits {
 pub struct DscpLimit {
     /// The DSCPs, by name.
     pub dscp: Vec<String>,
-    /// Packets that may wait, of all DSCPs together.
+    /// In packets, counting queued packets of all DSCPs.
     pub packets: Option<u32>,
-    /// Bytes that may wait, of all DSCPs together.
+    /// In bytes, counting queued packets of all DSCPs.
     pub bytes: Option<u64>,
 }
 
-/// Between which averages of the queue an AQM drops or marks at random.
+/// The averages of the queue between which an AQM drops or marks at random.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Thresholds {
     /// The DSCPs to which they apply, by name; empty for all packets.
     pub dscp: Vec<String>,
-    /// Below it nothing is dropped, in packets or bytes.
+    /// Lower threshold, in packets or bytes.
     pub min: f64,
-    /// At it the probability is `probability`, in packets or bytes.
+    /// Upper threshold, at which the probability is `probability`, in packets or bytes.
     pub max: f64,
-    /// Whether they are in bytes; else in packets.
+    /// Whether the thresholds are in bytes; else in packets.
     pub in_bytes: bool,
     /// Drop probability at `max`, 0 to 1.
     pub probability: f64,
@@ -156,7 +158,7 @@ fn classes(
         ..ClassSpec::default()
     };
     let divisions = spec.divide(around);
-    // One more division than classes: class-default was not written.
+    // There may be one more division than classes: `class-default` need not be written.
     let written = spec.classes.iter().chain([&added]);
     written
         .zip(&divisions)
@@ -226,7 +228,8 @@ impl Outline {
     }
 }
 
-/// The limits of a class's queue by DSCP, times counted at `rate`; DSCPs of one limit together.
+/// The limits of a class's queue by DSCP, with times converted at `rate`; DSCPs of one limit are
+/// listed together.
 fn dscp_limits(c: &ClassSpec, rate: Rate) -> Vec<DscpLimit> {
     let mut all: Vec<DscpLimit> = Vec::new();
     for dscp in (0..64).filter_map(Dscp::new) {

@@ -1,4 +1,4 @@
-//! From a policy as written to a discipline that runs.
+//! From a policy as written to a running discipline.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub(crate) const UNLIMITED_BYTES: u64 = 1_000_000_000;
 /// Why a policy cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError {
-    /// Where, from the scenario's root: `policies.CBWFQ.class-based.classes[2].bandwidth`.
+    /// The path from the scenario's root: `policies.CBWFQ.class-based.classes[2].bandwidth`.
     pub path: String,
     /// The offending value as written.
     pub found: String,
@@ -43,7 +43,7 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// Where the resolution stands, for errors and warnings.
+/// The current path in the scenario, for errors and warnings.
 pub(crate) struct At<'a> {
     path: String,
     warnings: &'a mut Vec<String>,
@@ -127,7 +127,7 @@ impl At<'_> {
         }
     }
 
-    /// A queue limit into which at least something fits.
+    /// A queue limit that is not zero.
     pub(crate) fn bound(&self, key: &str, limit: Limit, rate: Rate) -> Result<Bound, BuildError> {
         let bound = Bound::new(limit, rate);
         self.check(
@@ -164,7 +164,7 @@ pub(crate) fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a String> +
     }
 }
 
-/// A policy as written, with those that are nested in it: what another rate asks for again.
+/// A policy as written, with the policies nested in it, to be resolved again at another rate.
 #[derive(Debug)]
 pub(crate) struct Origin {
     name: String,
@@ -172,7 +172,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// The policy `name`, which is there, with what it leads to.
+    /// The policy `name`, which exists, with the policies that it refers to.
     fn of(name: &str, all: &BTreeMap<String, DisciplineSpec>) -> Self {
         let mut policies = BTreeMap::new();
         let mut names = vec![name];
@@ -190,13 +190,13 @@ impl Origin {
         Self { name, policies }
     }
 
-    /// What runs at `rate`, and warnings.
+    /// The engine at `rate`, and warnings.
     pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), BuildError> {
         resolve_policy(&self.name, &self.policies, rate)
     }
 }
 
-/// What runs the policy `name` at `rate`, and warnings.
+/// The engine of the policy `name` at `rate`, and warnings.
 fn resolve_policy(
     name: &str,
     policies: &BTreeMap<String, DisciplineSpec>,
@@ -228,7 +228,7 @@ fn resolve_policy(
 pub struct Recipe {
     /// The discipline as built, empty and without flows.
     prototype: Discipline,
-    /// The same for people; none without a policy.
+    /// The outline of the policy; none without a policy.
     outline: Option<Arc<Outline>>,
 }
 
@@ -262,9 +262,9 @@ impl Recipe {
         Self::resolve("policy", &policies, rate)
     }
 
-    /// Puts the queue of a leaf, by its name ([`Recipe::leaf_names`]), under an AQM of your own: a FIFO, a class that
-    /// is one, or each queue of a fair queue (`drr`, `fq`, `fq-codel`). It takes the place of the one that the policy
-    /// names.
+    /// Sets a custom AQM for the queue of a leaf, by its name ([`Recipe::leaf_names`]): a FIFO, a
+    /// class that is one, or each queue of a fair queue (`drr`, `fq`, `fq-codel`). It replaces the
+    /// AQM of the policy.
     ///
     /// # Errors
     /// If there is no such leaf, or it is of a kind that takes no AQM.
@@ -309,21 +309,20 @@ impl Recipe {
         self.build_sharing(flows, &mut SharedLists::new())
     }
 
-    /// The same for a world of several links: `lists` are those that they share, and are to
-    /// be the same for all of them.
+    /// A discipline at its start, for a world of several links. `lists` are the lists that the
+    /// links share; use the same for all links.
     pub fn build_sharing(&self, flows: &Arc<[FlowKey]>, lists: &mut SharedLists) -> Discipline {
         let mut d = self.prototype.clone();
         d.attach(flows, lists);
         d
     }
 
-    /// Whether its packets are classified by what is in no header, as
-    /// [`Discipline::looks_at_marks`].
+    /// Whether its packets are classified by metadata, as [`Discipline::looks_at_marks`].
     pub fn looks_at_marks(&self) -> bool {
         self.prototype.looks_at_marks()
     }
 
-    /// The policy as a tree for people; none for a port without a policy.
+    /// The policy as a tree, to be shown; none for a port without a policy.
     pub fn outline(&self) -> Option<&Outline> {
         self.outline.as_deref()
     }
@@ -334,13 +333,13 @@ impl Recipe {
         (0..self.prototype.leaves().len()).map(averages).collect()
     }
 
-    /// Whether it decides about a packet when that arrives, and sends in order, so that departures are known
-    /// then: [`Discipline::decided_at_arrival`].
+    /// Whether it decides about packets when they arrive and sends them in order, so that
+    /// departures are known then: [`Discipline::decided_at_arrival`].
     pub fn decides_at_arrival(&self) -> bool {
         self.prototype.decided_at_arrival().is_some()
     }
 
-    /// Whether flows are admitted, or packets alone: FAN.
+    /// Whether it admits flows, not only packets: FAN.
     pub fn admits(&self) -> bool {
         self.prototype.admission(Time::ZERO).is_some()
     }

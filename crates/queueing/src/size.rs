@@ -1,7 +1,8 @@
-//! How large a policy is with all that is nested in it, found out before anything walks it.
+//! The number of classes of a policy with all policies nested in it, found before anything walks
+//! them.
 //!
 //! A policy of 20 classes, nested 8 deep, has 20^8 of them. Each policy is counted once for each
-//! depth that is left, so counting takes no longer than the policies are as written, times 8.
+//! remaining depth, so counting takes 8 times as long as reading the policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +11,22 @@ use crate::recipe::At;
 use crate::spec::{ClassBasedSpec, DisciplineSpec};
 use crate::tree::DEFAULT;
 
-/// The most classes that a policy may have with all that is nested in it, those that hold
-/// policies left out.
+/// The largest number of classes of a policy with all policies nested in it, not counting classes
+/// that hold policies.
 const MAX_CLASSES: usize = 4096;
-/// Policies within each other.
+/// The largest depth of nesting.
 const MAX_DEPTH: usize = 8;
 
 /// Counts the classes of policies.
 #[derive(Debug)]
 pub struct Sizes<'a> {
     policies: &'a BTreeMap<String, DisciplineSpec>,
-    /// By policy and the depth that is left.
+    /// Counts by policy and remaining depth.
     known: BTreeMap<(&'a str, usize), u64>,
 }
 
 impl<'a> Sizes<'a> {
-    /// Counts among these.
+    /// For these policies.
     pub fn new(policies: &'a BTreeMap<String, DisciplineSpec>) -> Self {
         Self {
             policies,
@@ -66,8 +67,8 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Classes that hold no policy, of a policy with all that is nested in it, `depth` deep at most;
-    /// `class-default` is one of them. Of anything else 1.
+    /// The number of classes of a policy that hold no policy, with all policies nested in it up to
+    /// `depth`; `class-default` is one of them. 1 for other disciplines.
     fn within(&mut self, name: &'a str, depth: usize) -> u64 {
         let Some(spec) = self.classed(name).filter(|_| depth > 0) else {
             return 1;
@@ -88,7 +89,8 @@ impl<'a> Sizes<'a> {
         sum
     }
 
-    /// Whether the last policy of `path` leads to one of the path, which is then its last.
+    /// Whether the last policy of `path` leads to one that is already on the path, which is then
+    /// appended.
     fn leads_back(&self, path: &mut Vec<&'a str>, seen: &mut BTreeSet<&'a str>) -> bool {
         let here = path[path.len() - 1];
         let Some(spec) = self.classed(here).filter(|_| path.len() <= MAX_DEPTH) else {

@@ -1,4 +1,4 @@
-//! What a leaf counts.
+//! Counters of a leaf.
 
 use spillgate_core::{DropReason, Drops, Packet, Rng, Time};
 
@@ -18,7 +18,7 @@ pub struct LeafStats {
     pub enqueued_packets: u64,
     /// Their bytes.
     pub enqueued_bytes: u64,
-    /// Packets that left for the wire.
+    /// Packets that left.
     pub dequeued_packets: u64,
     /// Their bytes.
     pub dequeued_bytes: u64,
@@ -32,9 +32,9 @@ pub struct LeafStats {
     pub dropped_queued_bytes: u64,
     /// Packets that an AQM marked with congestion experienced, when it queued them or let them go.
     pub marks_ce: u64,
-    /// Most packets waiting at once since [`crate::Discipline::reset_peaks`].
+    /// The largest number of queued packets since [`crate::Discipline::reset_peaks`].
     pub peak_packets: u64,
-    /// Most bytes waiting at once since [`crate::Discipline::reset_peaks`].
+    /// The largest number of queued bytes since [`crate::Discipline::reset_peaks`].
     pub peak_bytes: u64,
 }
 
@@ -44,19 +44,19 @@ impl LeafStats {
         self.drops_packets.iter().sum()
     }
 
-    /// Waiting packets.
+    /// Queued packets.
     #[inline]
     pub fn backlog_packets(&self) -> u64 {
         self.enqueued_packets - self.dequeued_packets - self.dropped_queued_packets
     }
 
-    /// Waiting bytes.
+    /// Queued bytes.
     #[inline]
     pub fn backlog_bytes(&self) -> u64 {
         self.enqueued_bytes - self.dequeued_bytes - self.dropped_queued_bytes
     }
 
-    /// Starts the peaks anew from what waits now.
+    /// Resets the peaks to the present backlog.
     pub(crate) fn reset_peaks(&mut self) {
         self.peak_packets = self.backlog_packets();
         self.peak_bytes = self.backlog_bytes();
@@ -83,23 +83,23 @@ impl LeafStats {
 /// The state of one leaf at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeafGauges {
-    /// Waiting packets, without the one on the wire.
+    /// Queued packets, without the one in transmission.
     pub backlog_packets: u32,
-    /// Waiting bytes, without those of the packet on the wire.
+    /// Queued bytes, without the packet in transmission.
     pub backlog_bytes: u64,
     /// The average queue of RED or WRED in packets, as of the last arrival.
     pub average_queue: Option<f64>,
 }
 
-/// What waits in the whole discipline.
+/// The backlog of the whole discipline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Total {
     pub(crate) packets: u32,
     pub(crate) bytes: u64,
 }
 
-/// What one call of the discipline works on beside the queues: the instant,
-/// the random stream, the sink of drops, and the account.
+/// The context of one call of the discipline beside the queues: the instant, the random stream, the
+/// sink of drops, and the counters.
 pub(crate) struct Cx<'a> {
     pub(crate) now: Time,
     pub(crate) rng: &'a mut Rng,
@@ -108,7 +108,7 @@ pub(crate) struct Cx<'a> {
     pub(crate) total: &'a mut Total,
 }
 
-/// The account alone.
+/// The counters and the sink of drops, without the random stream.
 pub(crate) struct Books<'a> {
     drops: &'a mut Drops,
     stats: &'a mut [LeafStats],
@@ -116,7 +116,7 @@ pub(crate) struct Books<'a> {
 }
 
 impl Books<'_> {
-    /// A packet that was queued is given up.
+    /// Drops a packet that was queued.
     pub(crate) fn evicted(&mut self, packet: Packet, reason: DropReason) {
         let s = &mut self.stats[usize::from(packet.leaf)];
         s.dropped_queued_packets += 1;
@@ -126,7 +126,7 @@ impl Books<'_> {
         self.refused(packet, reason);
     }
 
-    /// A packet that was not queued is given up.
+    /// Drops a packet that was not queued.
     #[inline]
     fn refused(&mut self, packet: Packet, reason: DropReason) {
         let s = &mut self.stats[usize::from(packet.leaf)];
@@ -137,7 +137,7 @@ impl Books<'_> {
 }
 
 impl Cx<'_> {
-    /// The random stream, and the account.
+    /// The random stream, and the rest.
     #[inline]
     pub(crate) fn split(&mut self) -> (&mut Rng, Books<'_>) {
         let books = Books {
@@ -155,13 +155,13 @@ impl Cx<'_> {
         s.offered_bytes += u64::from(packet.len);
     }
 
-    /// A packet that was not queued is given up.
+    /// Drops a packet that was not queued.
     #[inline]
     pub(crate) fn refused(&mut self, packet: Packet, reason: DropReason) {
         self.split().1.refused(packet, reason);
     }
 
-    /// A packet that was queued is given up.
+    /// Drops a packet that was queued.
     #[inline]
     pub(crate) fn evicted(&mut self, packet: Packet, reason: DropReason) {
         self.split().1.evicted(packet, reason);
@@ -179,7 +179,7 @@ impl Cx<'_> {
         self.total.bytes += u64::from(packet.len);
     }
 
-    /// A packet that is about to leave was marked.
+    /// Counts a mark on a packet that is about to leave.
     #[inline]
     pub(crate) fn marked(&mut self, packet: &Packet) {
         self.stats[usize::from(packet.leaf)].marks_ce += 1;

@@ -1,14 +1,14 @@
-//! An AQM without a queue, for ports that compute when packets leave.
+//! An AQM without a queue, for ports that compute departures at arrival.
 
 use spillgate_core::{Packet, Rng, Time, Verdict};
 
 use super::{Aqm, Backlog};
 
-/// An AQM that speaks when a packet arrives and never again, so that whoever computes departures
-/// needs no queue to ask it.
+/// An AQM that decides only when a packet arrives, so that a port which computes departures needs
+/// no queue to ask it.
 ///
-/// The caller keeps the rules of a leaf: the AQM speaks before the limit, a mark is set only on a
-/// packet that is kept, and the packet on the wire does not wait.
+/// The caller applies the rules of a leaf: the AQM decides before the limit, a mark is set only on
+/// a packet that is queued, and the packet in transmission does not count as queued.
 #[derive(Clone, Debug)]
 pub struct ArrivalAqm(Aqm);
 
@@ -20,12 +20,12 @@ impl ArrivalAqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
     pub fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet, rng: &mut Rng) -> Verdict {
-        // One that asks for more is no ArrivalAqm.
+        // An AQM that needs more is not an `ArrivalAqm`.
         let backlog = Backlog::of(waiting, 0);
         self.0.arrival(now, &backlog, packet, rng)
     }
 
-    /// The packet that was passed last is lost to the limit.
+    /// The hard limit dropped the packet that was just passed.
     pub fn overflowed(&mut self) {
         self.0.overflowed();
     }
@@ -35,8 +35,8 @@ impl ArrivalAqm {
         self.0.average()
     }
 
-    /// What was taken last is sent until `at`, and nothing waits behind it: the queue is idle from
-    /// then on.
+    /// The transmission of the last packet ends at `at`, and nothing is queued behind it: the queue
+    /// is idle from then on.
     #[inline]
     pub fn idle_from(&mut self, at: Time) {
         self.0.emptied(at);

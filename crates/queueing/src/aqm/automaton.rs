@@ -1,4 +1,4 @@
-//! What an algorithm of active queue management is to its queue.
+//! The interface between an AQM and its queue.
 
 use spillgate_core::{Packet, Rng, Time, Verdict};
 
@@ -17,20 +17,20 @@ impl Draw for Rng {
     }
 }
 
-/// What an AQM may know of its queue: what waits, without the packet that arrives or leaves
-/// and without the one on the wire.
+/// The backlog that an AQM sees, without the packet that arrives or leaves and without the one in
+/// transmission.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     /// Waiting packets.
     pub packets: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// When the first of them arrived; none if none waits, and where the AQM does not ask for it.
+    /// When the first of them arrived; none if none is queued, or if the AQM does not need it.
     pub head: Option<Time>,
 }
 
 impl Backlog {
-    /// So much waits; since when is not asked.
+    /// A backlog without the arrival time of its first packet.
     pub(crate) fn of(packets: u32, bytes: u64) -> Self {
         Self {
             packets,
@@ -40,11 +40,11 @@ impl Backlog {
     }
 }
 
-/// What has happened in a departure before the packet that an automaton is asked for: after each
-/// drop the next packet comes up.
+/// The stage of dropping within one departure. After each drop the automaton is asked about the
+/// next packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Nothing.
+pub(crate) enum DropStage {
+    /// No drop yet.
     #[default]
     First,
     /// A drop that began a period of dropping.
@@ -53,20 +53,20 @@ pub(crate) enum Turn {
     Dropped,
 }
 
-/// An algorithm with its parameters, and what it keeps of its last verdicts for whoever asks why.
-/// What it remembers of a queue lies apart, so that one automaton serves many queues.
+/// An algorithm with its parameters, and the evidence of its last verdicts. The state of a queue is
+/// separate, so that one automaton serves many queues.
 ///
-/// All hooks but the first three have defaults: they do nothing and promise nothing.
+/// All hooks but the first three have defaults, which do nothing and promise nothing.
 pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
-    /// What it remembers of one queue.
+    /// Its state of one queue.
     type Vars: Clone + std::fmt::Debug + Send + Sync;
 
-    /// Whether it is to be asked when packets leave.
+    /// Whether it decides when packets leave.
     const JUDGES_DEPARTURES: bool = false;
-    /// Whether it is to be told since when the first packet waits.
+    /// Whether it needs the arrival time of the first queued packet.
     const ASKS_HEAD: bool = false;
 
-    /// Of a queue in which nothing has waited yet.
+    /// The state of a queue that has never held a packet.
     fn vars(&self) -> Self::Vars;
     /// The verdict on an arriving packet.
     fn arrival<D: Draw>(
@@ -77,12 +77,12 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict;
-    /// The verdict on a packet that was taken from the head of the queue, with what waits behind
-    /// it. After a drop it is asked for the next one: it may drop all there are.
+    /// The verdict on a packet that was taken from the head of the queue, with the backlog behind
+    /// it. After a drop it is asked about the next packet; it may drop all of them.
     fn departure<D: Draw>(
         &mut self,
         _vars: &mut Self::Vars,
-        _turn: &mut Turn,
+        _stage: &mut DropStage,
         _now: Time,
         _backlog: &Backlog,
         _packet: &Packet,
@@ -92,15 +92,16 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&self, _: &mut Self::Vars) {}
-    /// So many packets were dropped from the head of the queue since there was no room.
+    /// That many packets were dropped from the head of the queue to make room.
     fn pushed_out(&self, _: &mut Self::Vars, _packets: u32) {}
-    /// The queue's last packet left; again, if it goes onto a wire, with when that falls idle.
+    /// The queue's last packet left. Called a second time when the end of its transmission is
+    /// known, with that time.
     fn emptied(&self, _: &mut Self::Vars, _at: Time) {}
-    /// A departure that began with a packet found no more, as all were dropped.
-    fn exhausted(&self, _: &mut Self::Vars, _now: Time, _: Turn) {}
-    /// The scheduler asked for a packet and there was none, or nothing waits at all.
+    /// A departure found no packet to send, since all were dropped.
+    fn exhausted(&self, _: &mut Self::Vars, _now: Time, _: DropStage) {}
+    /// The scheduler asked for a packet and there was none, or the discipline is empty.
     fn retired(&self, _: &mut Self::Vars) {}
-    /// Whether it would do the same had it never seen the queue, which is empty.
+    /// Whether the state of this queue, which is empty, is equivalent to a new one.
     fn is_new(&self, _: &Self::Vars) -> bool {
         false
     }
@@ -108,12 +109,12 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn average(&self, _: &Self::Vars) -> Option<f64> {
         None
     }
-    /// Whether the packets that wait are all that it asks of the queue, and only when one arrives:
-    /// then a FIFO may compute departures ahead.
+    /// Whether it needs nothing but the number of queued packets, and only when a packet arrives;
+    /// then a FIFO may compute departures at arrival.
     fn decides_by_packets(&self) -> bool {
         false
     }
-    /// The odds of the drop or mark that it spoke last, if it has spoken one.
+    /// The odds of its last verdict that was a drop or a mark, if any.
     fn odds(&self) -> Option<Odds> {
         None
     }
@@ -123,7 +124,7 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// An automaton with what it remembers of the one queue that it manages.
+/// An automaton with the state of the one queue that it manages.
 #[derive(Clone, Debug)]
 pub(crate) struct Managed<A: Automaton> {
     pub(super) automaton: A,
@@ -151,14 +152,14 @@ impl<A: Automaton> Managed<A> {
     #[inline]
     pub(crate) fn departure<D: Draw>(
         &mut self,
-        turn: &mut Turn,
+        stage: &mut DropStage,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
         self.automaton
-            .departure(&mut self.vars, turn, now, backlog, packet, draw)
+            .departure(&mut self.vars, stage, now, backlog, packet, draw)
     }
 
     pub(crate) fn overflowed(&mut self) {
@@ -171,8 +172,8 @@ impl<A: Automaton> Managed<A> {
         self.automaton.retired(&mut self.vars);
     }
 
-    pub(crate) fn exhausted(&mut self, now: Time, turn: Turn) {
-        self.automaton.exhausted(&mut self.vars, now, turn);
+    pub(crate) fn exhausted(&mut self, now: Time, stage: DropStage) {
+        self.automaton.exhausted(&mut self.vars, now, stage);
     }
 
     pub(crate) fn average(&self) -> Option<f64> {
@@ -180,7 +181,7 @@ impl<A: Automaton> Managed<A> {
     }
 }
 
-/// None at all: every packet passes.
+/// No AQM: every packet passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unmanaged;
 

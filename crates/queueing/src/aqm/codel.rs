@@ -1,26 +1,27 @@
 //! CoDel: controlled delay.
 //!
-//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018; K. Nichols, V. Jacobson,
-//! "Controlling Queue Delay", ACM Queue 10(5), 2012. Marks, their threshold and the 16-bit root are
-//! those of Linux (`tc-codel(8)`).
+//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, RFC 8289, 2018; K. Nichols, V.
+//! Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012. Marks, their threshold and the
+//! 16-bit root are those of Linux (`tc-codel(8)`).
 //!
-//! Idea: a good queue drains within a round trip, a bad one stands. A packet that leaves tells how
-//! long it waited. When that has not been below `target` for a whole `interval`, the queue is bad:
-//! one packet is dropped, the next `interval` / √1 later, then `interval` / √2, and so on, until a
-//! packet has waited less than `target`. That makes the drop rate of TCP rise linearly in time.
+//! Idea: a good queue drains within a round trip, a bad queue stands. The sojourn time of each
+//! packet that leaves is compared with `target`. When it has not been below `target` for a whole
+//! `interval`, one packet is dropped, the next `interval` / √1 later, then `interval` / √2, and so
+//! on, until a packet has waited for less than `target`. The drop rate of TCP then rises linearly
+//! in time.
 //!
-//! A queue that becomes bad again soon goes on where it was: with the drops that the last bad period
-//! needed beyond the one before, if it ended less than 16 intervals ago.
+//! A queue that becomes bad again within 16 intervals resumes the count: it starts with the drops
+//! that the last period of dropping needed beyond the one before.
 //!
-//! Deviations: times are picoseconds, an instant at which something falls due belongs to it
-//! (RFC 8289: ≥; Linux: >, as `as: linux` has it). A mark sets the next instant from the one that was due, as a drop does.
-//! Cost: O(1) per packet, one square root per drop.
+//! Deviations: times are picoseconds. A deadline has passed at its very instant (RFC 8289: ≥;
+//! Linux: >, as with `as: linux`). A mark advances the next deadline from the last one, as a drop
+//! does. Cost: O(1) per packet, one square root per drop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Packet, Size, Time, Verdict};
 
-use super::{Automaton, Backlog, Draw, LeafFacts, Turn};
+use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
 use crate::BuildError;
 use crate::evidence::{Cause, Waited};
 use crate::recipe::At;
@@ -29,34 +30,34 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CodelSpec {
-    /// Whose CoDel it is. Default: that of RFC 8289.
+    /// The implementation that is followed. Default: RFC 8289.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub variant: Option<CodelVariant>,
-    /// What a packet may wait in a good queue. Default 5 ms, 5 % of `interval` (RFC 8289).
+    /// The acceptable standing delay. Default 5 ms, 5 % of `interval` (RFC 8289).
     pub target: Dur,
-    /// For how long packets have to wait longer than `target` before the first is dropped: about the
-    /// longest usual round-trip time. Default 100 ms (RFC 8289).
+    /// The time for which delays have to stay above `target` before the first packet is dropped:
+    /// about the longest usual round-trip time. Default 100 ms (RFC 8289).
     pub interval: Dur,
     /// Mark ECN-capable packets instead of dropping them (RFC 3168). Default false (Linux).
     pub ecn: bool,
-    /// Mark every ECN-capable packet that waited longer, whatever `ecn` says: a shallow threshold as
-    /// DCTCP needs it (Linux). Default: none.
+    /// Mark every ECN-capable packet that waited longer, whatever `ecn` says: a shallow threshold
+    /// as DCTCP needs it (Linux). Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Dur>,
-    /// While no more than this waits nothing is dropped: the largest packet of the link (RFC 8289
-    /// §5, MAXPACKET). Default 1514 B, that of Ethernet.
+    /// Nothing is dropped while at most this many bytes are queued: the largest packet of the link
+    /// (RFC 8289 §5, MAXPACKET). Default 1514 B, that of Ethernet.
     pub max_packet: Size,
     /// How the square root is computed. Default `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inverse_sqrt: Option<InverseSqrt>,
 }
 
-/// Whose CoDel it is.
+/// Implementations of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CodelVariant {
-    /// That of Linux: the 16-bit root (`inverse_sqrt: newton16`), all times in whole ticks of 1.024 us,
-    /// rounded down, and the first drop of a period only when its instant has passed.
+    /// Linux: the 16-bit root (`inverse_sqrt: newton16`), all times in whole ticks of 1.024 us,
+    /// rounded down, and the first drop of a period only after its deadline, not at it.
     Linux,
 }
 
@@ -78,11 +79,11 @@ impl Default for CodelSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InverseSqrt {
-    /// As the square root that it is (RFC 8289).
+    /// As an exact square root (RFC 8289).
     #[default]
     Exact,
-    /// In 16 bits, by one step of Newton's method per drop (Linux, ns-3): the second drop comes after
-    /// half an interval, not after 0.71.
+    /// In 16 bits, by one step of Newton's method per drop (Linux, ns-3): the second drop comes
+    /// after half an interval, not after 0.71.
     Newton16,
 }
 
@@ -96,7 +97,7 @@ impl CodelSpec {
         Vec::new()
     }
 
-    /// How the square root is computed: as written, or as the variant does.
+    /// How the square root is computed: as written, or as in the variant.
     pub fn root(&self) -> InverseSqrt {
         let of_variant = match self.variant {
             Some(CodelVariant::Linux) => InverseSqrt::Newton16,
@@ -186,7 +187,7 @@ pub(crate) struct CodelParams {
 }
 
 impl CodelParams {
-    /// What a clock of this CoDel says at `t`.
+    /// The time `t` as the clock of this variant shows it.
     #[inline]
     fn clock(&self, t: Time) -> Time {
         match self.ticks {
@@ -210,9 +211,10 @@ impl CodelParams {
 /// The state of one queue under CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CodelVars {
-    /// When packets will have waited too long for an interval; never while they do not.
+    /// The deadline of `interval` since delays are above `target`; [`Time::MAX`] while they are
+    /// not.
     first_above: Time,
-    /// When the next drop is due, while dropping.
+    /// The deadline of the next drop, while dropping.
     drop_next: Time,
     /// Drops in the present period of dropping.
     count: u32,
@@ -226,7 +228,7 @@ pub(crate) struct CodelVars {
 const _: () = assert!(std::mem::size_of::<CodelVars>() <= 32);
 
 impl CodelVars {
-    /// Of a queue that was always good.
+    /// The state of a new queue.
     pub(crate) const NEW: Self = Self {
         first_above: Time::MAX,
         drop_next: Time::ZERO,
@@ -236,14 +238,15 @@ impl CodelVars {
         dropping: false,
     };
 
-    /// The queue was found empty.
+    /// The queue is empty.
     #[inline]
     fn retire(&mut self) {
         self.first_above = Time::MAX;
         self.dropping = false;
     }
 
-    /// RFC 8289's `ok_to_drop`: a packet waited so long, `backlog` bytes still wait behind it.
+    /// RFC 8289's `ok_to_drop`, for a packet with this sojourn time and `backlog` bytes queued
+    /// behind it.
     #[inline]
     fn is_bad(&mut self, p: &CodelParams, now: Time, waited: Dur, backlog: u64) -> bool {
         if waited < p.target || backlog <= p.max_packet {
@@ -269,13 +272,13 @@ impl CodelVars {
         let root = match (3_u64 << 32).checked_sub(square) {
             Some(value) => (((value >> 2) * root) >> 31) >> 16,
             // The method does not converge from there, as after many drops for lack of room (Linux
-            // wraps around): the root itself.
+            // wraps around), so the root is computed.
             None => (65_536.0 / f64::from(self.count).sqrt()) as u64,
         };
         self.root = root.clamp(1, u64::from(u16::MAX)) as u16;
     }
 
-    /// A period of dropping begins; the first packet of it is gone.
+    /// Begins a period of dropping, after its first drop.
     fn begin(&mut self, p: &CodelParams, now: Time) {
         let grew = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next).as_ps() < 16 * p.interval.as_ps();
@@ -292,11 +295,11 @@ impl CodelVars {
     }
 }
 
-/// A running CoDel: parameters with a memory of what was decided last, for whoever asks.
+/// A running CoDel: parameters, and the evidence of its last decisions.
 #[derive(Clone, Debug)]
 pub(crate) struct Codel {
     params: CodelParams,
-    /// Packets that the last departure dropped or marked: flow, number, why.
+    /// The packets that the last departure dropped or marked: flow, number, evidence.
     decided: Vec<(u32, u32, Waited)>,
 }
 
@@ -308,45 +311,45 @@ impl Codel {
         }
     }
 
-    /// The verdict on a packet that was taken from the head of its queue, `backlog` bytes waiting
-    /// behind it. After a drop the next packet is to be asked for with the same `turn`.
+    /// The verdict on a packet that was taken from the head of its queue, with `backlog` bytes
+    /// behind it. After a drop the next packet is to be judged with the same `stage`.
     #[inline]
     fn judge(
         &mut self,
         vars: &mut CodelVars,
-        turn: &mut Turn,
+        stage: &mut DropStage,
         now: Time,
         packet: &Packet,
         backlog: u64,
     ) -> Verdict {
-        if *turn == Turn::First && !self.decided.is_empty() {
+        if *stage == DropStage::First && !self.decided.is_empty() {
             self.decided.clear();
         }
         let p = &self.params;
         let now = p.clock(now);
         let waited = now.since(p.clock(packet.arrived));
         let bad = vars.is_bad(p, now, waited, backlog);
-        let acts = match *turn {
-            Turn::First if vars.dropping => {
+        let acts = match *stage {
+            DropStage::First if vars.dropping => {
                 vars.dropping = bad;
                 bad && now >= vars.drop_next
             }
-            Turn::First => bad,
-            Turn::Dropped => {
+            DropStage::First => bad,
+            DropStage::Dropped => {
                 vars.dropping = bad;
                 if bad {
                     vars.drop_next = p.control_law(vars.drop_next, vars);
                 }
                 bad && now >= vars.drop_next
             }
-            // RFC 8289 §5: the packet behind the first one dropped goes.
-            Turn::Began => {
+            // RFC 8289 §5: the packet behind the first drop is sent.
+            DropStage::Began => {
                 vars.begin(p, now);
                 false
             }
         };
         if acts {
-            return self.act(vars, turn, now, packet, waited);
+            return self.act(vars, stage, now, packet, waited);
         }
         if waited > p.ce_threshold && packet.ecn.is_capable() {
             self.note(vars, packet, waited, None);
@@ -355,12 +358,12 @@ impl Codel {
         Verdict::Pass
     }
 
-    /// Drops or marks a packet whose time has come.
+    /// Drops or marks a packet whose deadline has passed.
     #[cold]
     fn act(
         &mut self,
         vars: &mut CodelVars,
-        turn: &mut Turn,
+        stage: &mut DropStage,
         now: Time,
         packet: &Packet,
         waited: Dur,
@@ -371,7 +374,7 @@ impl Codel {
             if marks {
                 vars.begin(&self.params, now);
             } else {
-                *turn = Turn::Began;
+                *stage = DropStage::Began;
             }
             self.note(vars, packet, waited, Some(due));
         } else {
@@ -380,7 +383,7 @@ impl Codel {
             if marks {
                 vars.drop_next = self.params.control_law(due, vars);
             } else {
-                *turn = Turn::Dropped;
+                *stage = DropStage::Dropped;
             }
             self.note(vars, packet, waited, Some(due));
         }
@@ -393,7 +396,7 @@ impl Codel {
 
     fn note(&mut self, vars: &CodelVars, packet: &Packet, waited: Dur, due: Option<Time>) {
         let p = &self.params;
-        // The first drop of a period is counted when the next packet has been seen.
+        // The first drop of a period is counted when the next packet is judged.
         let count = if vars.dropping { vars.count } else { 1 };
         let why = Waited {
             waited,
@@ -435,22 +438,22 @@ impl Automaton for Codel {
     fn departure<D: Draw>(
         &mut self,
         vars: &mut CodelVars,
-        turn: &mut Turn,
+        stage: &mut DropStage,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,
         _: &mut D,
     ) -> Verdict {
-        self.judge(vars, turn, now, packet, backlog.bytes)
+        self.judge(vars, stage, now, packet, backlog.bytes)
     }
 
-    /// CoDel is to stay as aggressive as if it had dropped them (Linux).
+    /// CoDel stays as aggressive as if it had dropped them itself (Linux).
     fn pushed_out(&self, vars: &mut CodelVars, packets: u32) {
         vars.count = vars.count.saturating_add(packets);
     }
 
-    fn exhausted(&self, vars: &mut CodelVars, now: Time, turn: Turn) {
-        if turn == Turn::Began {
+    fn exhausted(&self, vars: &mut CodelVars, now: Time, stage: DropStage) {
+        if stage == DropStage::Began {
             vars.begin(&self.params, self.params.clock(now));
         }
         vars.retire();

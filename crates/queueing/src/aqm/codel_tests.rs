@@ -33,11 +33,11 @@ fn departures(spec: &CodelSpec, ecn: Ecn, n: u32, gap: f64) -> (Vec<f64>, Vec<f6
     while left > 0 {
         visit += 1;
         let now = ms(f64::from(visit) * gap);
-        let mut turn = Turn::First;
+        let mut stage = DropStage::First;
         while left > 0 {
             left -= 1;
             let p = packet(Time::ZERO, ecn);
-            match judge.judge(&mut vars, &mut turn, now, &p, 120 * u64::from(left)) {
+            match judge.judge(&mut vars, &mut stage, now, &p, 120 * u64::from(left)) {
                 Verdict::Pass => break,
                 Verdict::Mark => {
                     marks.push(f64::from(visit) * gap);
@@ -68,8 +68,8 @@ fn drops_come_faster_with_the_root_of_their_number() {
     for us in 0..640_000_u64 {
         let now = ms(50.0) + Dur::from_us(us);
         let p = waited_for(now, Dur::from_ms(50), Ecn::NotEct);
-        let mut turn = Turn::First;
-        while judge.judge(&mut vars, &mut turn, now, &p, 100_000) != Verdict::Pass {
+        let mut stage = DropStage::First;
+        while judge.judge(&mut vars, &mut stage, now, &p, 100_000) != Verdict::Pass {
             seen.push(us as f64 / 1e3 - 100.0);
         }
     }
@@ -133,8 +133,9 @@ fn twenty_packets_that_wait_for_ever() {
     assert_eq!(drops.len(), 4);
 }
 
-/// Ticks of 1.024 us, rounded down: 5 ms are 4882 of them and 100 ms 97,656. What has waited 4882 ticks has waited too
-/// long, the first drop comes one tick after its instant, and the next is due 97,656 * 65,535 >> 16 ticks later.
+/// Ticks of 1.024 us, rounded down: 5 ms are 4882 of them and 100 ms 97,656. What has waited 4882
+/// ticks has waited too long, the first drop comes one tick after its instant, and the next is due
+/// 97,656 * 65,535 >> 16 ticks later.
 #[test]
 fn linux_counts_in_ticks() {
     let spec = CodelSpec {
@@ -148,9 +149,9 @@ fn linux_counts_in_ticks() {
     let run = |spec: &CodelSpec, at: [Time; 3]| {
         let (mut judge, mut vars) = (judge(spec), CodelVars::NEW);
         let mut ask = |now, arrived| {
-            let mut turn = Turn::First;
+            let mut stage = DropStage::First;
             let p = packet(arrived, Ecn::Ect0);
-            judge.judge(&mut vars, &mut turn, now, &p, 1_000_000)
+            judge.judge(&mut vars, &mut stage, now, &p, 1_000_000)
         };
         let verdicts = at.map(|now| ask(now, Time::ZERO));
         (verdicts, vars)
@@ -207,7 +208,7 @@ fn a_queue_of_one_packet_is_good() {
     for i in 0..1000 {
         let now = ms(1000.0 + f64::from(i));
         let p = waited_for(now, Dur::from_ms(900), Ecn::NotEct);
-        let verdict = judge.judge(&mut vars, &mut Turn::First, now, &p, 1514);
+        let verdict = judge.judge(&mut vars, &mut DropStage::First, now, &p, 1514);
         assert_eq!((verdict, vars), (Verdict::Pass, CodelVars::NEW));
     }
 }
@@ -222,7 +223,7 @@ fn the_threshold_of_marks_is_on_its_own() {
     let (mut judge, mut vars) = (judge(&spec), CodelVars::NEW);
     let mut ask = |waited: u64, ecn| {
         let p = waited_for(ms(1000.0), Dur::from_us(waited), ecn);
-        let verdict = judge.judge(&mut vars, &mut Turn::First, ms(1000.0), &p, 1_000_000);
+        let verdict = judge.judge(&mut vars, &mut DropStage::First, ms(1000.0), &p, 1_000_000);
         (verdict, judge.cause(&p))
     };
     assert_eq!(ask(2000, Ecn::Ect1), (Verdict::Pass, None));
@@ -246,7 +247,8 @@ struct Rfc {
 }
 
 impl Rfc {
-    /// Departures of a queue of (arrival in s, capable), of 1000 B each: what was dropped, whether what left was marked.
+    /// Departures of a queue of (arrival in s, capable), of 1000 B each: what was dropped, whether
+    /// what left was marked.
     fn deque(
         &mut self,
         queue: &mut std::collections::VecDeque<(f64, bool)>,
@@ -334,21 +336,22 @@ proptest! {
             us += u64::from(gap);
             let now = Time::ZERO + Dur::from_us(us);
             let seconds = us as f64 / 1e6;
-            // A control law in binary64 and one in picoseconds may differ where both fall on a visit.
+            // A control law in binary64 and one in picoseconds may differ where both fall on a
+            // visit.
             prop_assume!(!rfc.dropping || (seconds - rfc.drop_next).abs() > 1e-9);
             for _ in 0..arrivals {
                 ours.push_back((now, capable));
                 theirs.push_back((seconds, capable));
             }
-            let mut turn = Turn::First;
+            let mut stage = DropStage::First;
             let mut dropped = 0;
             let left = loop {
                 let Some((arrived, capable)) = ours.pop_front() else {
-                    judge.exhausted(&mut vars, now, turn);
+                    judge.exhausted(&mut vars, now, stage);
                     break None;
                 };
                 let p = packet(arrived, if capable { Ecn::Ect0 } else { Ecn::NotEct });
-                match judge.judge(&mut vars, &mut turn, now, &p, ours.len() as u64 * 1000) {
+                match judge.judge(&mut vars, &mut stage, now, &p, ours.len() as u64 * 1000) {
                     Verdict::Pass => break Some(false),
                     Verdict::Mark => break Some(true),
                     Verdict::Drop(_) => dropped += 1,

@@ -1,15 +1,15 @@
-//! An AQM that somebody who embeds the crate writes.
+//! An AQM written by a user of the crate.
 
 use std::fmt::Debug;
 
 use spillgate_core::{DropReason, Packet, Time, Verdict};
 
-use super::automaton::{Automaton, Backlog, Draw, Turn};
+use super::automaton::{Automaton, Backlog, Draw, DropStage};
 
-/// An AQM of your own with what it remembers of one queue: see [`crate::Recipe::manage`].
+/// An AQM of your own with its state of one queue: see [`crate::Recipe::manage`].
 ///
-/// It is asked when a packet arrives and again when one is to leave; the queue that asks does the deed. A packet
-/// that is to be marked, but is not ECN-capable, is dropped.
+/// It is asked when a packet arrives and again when one is to leave; the queue executes the
+/// verdict. A packet that is to be marked, but is not ECN-capable, is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,7 +48,8 @@ use super::automaton::{Automaton, Backlog, Draw, Turn};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait CustomAqm: Debug + Send + Sync {
-    /// The verdict on an arriving packet, with what waits before it. The hard limit of the queue comes after it.
+    /// The verdict on an arriving packet, with the backlog before it. The hard limit of the queue
+    /// is checked after it.
     fn arrival(
         &mut self,
         _now: Time,
@@ -58,8 +59,8 @@ pub trait CustomAqm: Debug + Send + Sync {
     ) -> Verdict {
         Verdict::Pass
     }
-    /// The verdict on a packet that is about to leave, with what waits behind it. After a drop it is asked for
-    /// the next one; it may drop all there are.
+    /// The verdict on a packet that is about to leave, with the backlog behind it. After a drop it
+    /// is asked about the next packet; it may drop all of them.
     fn departure(
         &mut self,
         _now: Time,
@@ -71,18 +72,21 @@ pub trait CustomAqm: Debug + Send + Sync {
     }
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&mut self) {}
-    /// So many packets were dropped from the head of the queue, one of a fair queue, as there was no room.
+    /// That many packets were dropped from the head of the queue, one of a fair queue, to make
+    /// room.
     fn pushed_out(&mut self, _packets: u32) {}
-    /// The last packet of the queue left; told again, if it goes onto a wire, with when that falls idle.
+    /// The last packet of the queue left. Called a second time when the end of its transmission is
+    /// known, with that time.
     fn emptied(&mut self, _at: Time) {}
-    /// A departure found no packet to let go, as all were dropped.
+    /// A departure found no packet to send, since all were dropped.
     fn exhausted(&mut self, _now: Time) {}
-    /// Whether it would do the same had it never seen the queue, which is empty. A fair queue forgets such
-    /// queues, and remembers all others.
+    /// Whether the state of its queue, which is empty, is equivalent to a new one. A fair queue
+    /// forgets such queues, and keeps the state of all others.
     fn is_new(&self) -> bool {
         false
     }
-    /// The same again: for a clone of the discipline, and as it was at first for each queue of a fair queue.
+    /// A copy: for a clone of the discipline, and in its initial state for each queue of a fair
+    /// queue.
     fn boxed(&self) -> Box<dyn CustomAqm>;
 }
 
@@ -92,11 +96,11 @@ impl Clone for Box<dyn CustomAqm> {
     }
 }
 
-/// A custom AQM as queues know one: as it is at first.
+/// A custom AQM in its initial state, as an automaton.
 #[derive(Clone, Debug)]
 pub(crate) struct Custom(pub(crate) Box<dyn CustomAqm>);
 
-/// A mark is for packets that understand it.
+/// Turns a mark on a packet that is not ECN-capable into a drop.
 fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
     match verdict {
         Verdict::Mark if !packet.ecn.is_capable() => Verdict::Drop(DropReason::Early),
@@ -128,7 +132,7 @@ impl Automaton for Custom {
     fn departure<D: Draw>(
         &mut self,
         vars: &mut Self::Vars,
-        _: &mut Turn,
+        _: &mut DropStage,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,
@@ -149,7 +153,7 @@ impl Automaton for Custom {
         vars.emptied(at);
     }
 
-    fn exhausted(&self, vars: &mut Self::Vars, now: Time, _: Turn) {
+    fn exhausted(&self, vars: &mut Self::Vars, now: Time, _: DropStage) {
         vars.exhausted(now);
     }
 

@@ -1,11 +1,11 @@
 //! Active queue management: verdict automata.
 //!
-//! An automaton is asked on every arrival, or on every departure, and answers with a
-//! [`spillgate_core::Verdict`]; the leaf that asked does the deed. Parameters
-//! (shared, read only) and variables (changed by every packet) lie apart.
+//! An automaton is asked on every arrival, or on every departure, and returns a
+//! [`spillgate_core::Verdict`], which the leaf executes. Parameters (shared, read only) and
+//! variables (changed by every packet) are separate.
 //!
-//! To add one: a file with its specification, parameters and variables, and
-//! one line in the registry below.
+//! To add one: a file with its specification, parameters and variables, and one line in the
+//! registry below.
 
 mod arrival;
 mod automaton;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 
 pub use arrival::ArrivalAqm;
-pub(crate) use automaton::{Automaton, Managed, Turn, Unmanaged};
+pub(crate) use automaton::{Automaton, DropStage, Managed, Unmanaged};
 pub use automaton::{Backlog, Draw};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub(crate) use custom::Custom;
@@ -37,7 +37,7 @@ use crate::recipe::At;
 use crate::registry::Kind;
 use crate::sched::flow_queue::{FlowQueue, Frame, Order};
 
-/// What resolving an AQM may ask of the leaf that it will guard.
+/// Facts about a leaf that are needed to resolve its AQM.
 pub(crate) struct LeafFacts {
     /// The rate that the leaf is guaranteed.
     pub(crate) rate: Rate,
@@ -54,8 +54,8 @@ macro_rules! registry {
         $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty => $runtime:ty;)+
         beside $hidden:ident => $unnamed:ty;
     ) => {
-        /// Active queue management of a queue. More algorithms come: what asks for one of them has to
-        /// have an answer for the others.
+        /// Active queue management of a queue. Algorithms may be added; code that matches on one of
+        /// them must handle the others.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
         pub enum AqmSpec {
@@ -73,13 +73,12 @@ macro_rules! registry {
                 match self { $(Self::$variant(_) => $kind,)+ }
             }
 
-            /// Whether it is asked when packets leave: then the queue has to be first in, first out.
+            /// Whether it decides when packets leave; then the queue has to be first in, first out.
             pub fn judges_departures(&self) -> bool {
                 match self { $(Self::$variant(_) => <$runtime as Automaton>::JUDGES_DEPARTURES,)+ }
             }
 
-            /// Where it begins to drop and how much, for people, in a queue of this limit that is
-            /// guaranteed this rate.
+            /// Its thresholds, to be shown, in a queue with this limit and this guaranteed rate.
             pub(crate) fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<crate::Thresholds> {
                 match self { $(Self::$variant(s) => s.thresholds(limit, rate),)+ }
             }
@@ -90,7 +89,7 @@ macro_rules! registry {
                 }
             }
 
-            /// A fair queue each of whose queues it manages.
+            /// A fair queue that has this AQM in each of its queues.
             pub(crate) fn manage<O: Order>(&self, frame: Frame<O>, at: &mut At<'_>, leaf: &LeafFacts) -> Result<Box<dyn FlowQueue>, crate::BuildError> {
                 match self {
                     $(Self::$variant(s) => at.key($kind, |at| s.resolve(at, leaf)).map(|a| frame.under(a)),)+
@@ -103,11 +102,11 @@ macro_rules! registry {
         pub(crate) enum Aqm { $($variant(Managed<$runtime>),)+ $hidden(Managed<$unnamed>), }
 
         impl Aqm {
-            /// Takes its parameters from the same one at another rate.
+            /// Takes its parameters from the same AQM at another rate.
             pub(crate) fn retune(&mut self, fresh: Self) {
                 match (self, fresh) {
                     $((Self::$variant(a), Self::$variant(f)) => a.automaton = f.automaton,)+
-                    // One of somebody's own has no specification, and stays.
+                    // A custom AQM has no specification, and stays.
                     _ => {}
                 }
             }
@@ -128,7 +127,8 @@ registry! {
     Wred = "wred", WredSpec => wred::Wred;
     /// CoDel, controlled delay: drops at departure what waited too long for too long (RFC 8289).
     Codel = "codel", CodelSpec => codel::Codel;
-    /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait (RFC 8033).
+    /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
+    /// (RFC 8033).
     Pie = "pie", PieSpec => pie::Pie;
     beside Custom => Custom;
 }
@@ -148,13 +148,13 @@ impl Aqm {
     #[inline]
     pub(crate) fn departure<D: Draw>(
         &mut self,
-        turn: &mut Turn,
+        stage: &mut DropStage,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        each!(self, a => a.departure(turn, now, backlog, packet, draw))
+        each!(self, a => a.departure(stage, now, backlog, packet, draw))
     }
 
     #[inline]
@@ -167,8 +167,8 @@ impl Aqm {
         each!(self, a => a.emptied(at));
     }
 
-    pub(crate) fn exhausted(&mut self, now: Time, turn: Turn) {
-        each!(self, a => a.exhausted(now, turn));
+    pub(crate) fn exhausted(&mut self, now: Time, stage: DropStage) {
+        each!(self, a => a.exhausted(now, stage));
     }
 
     pub(crate) fn average(&self) -> Option<f64> {
@@ -179,7 +179,7 @@ impl Aqm {
         each!(self, a => a.automaton.cause(packet))
     }
 
-    /// Whether it is to be asked when packets leave.
+    /// Whether it decides when packets leave.
     pub(crate) fn judges_departures(&self) -> bool {
         fn judges<A: Automaton>(_: &Managed<A>) -> bool {
             A::JUDGES_DEPARTURES
@@ -187,7 +187,7 @@ impl Aqm {
         each!(self, a => judges(a))
     }
 
-    /// Whether it is to be told since when the first packet waits.
+    /// Whether it needs the arrival time of the first queued packet.
     #[inline]
     pub(crate) fn asks_head(&self) -> bool {
         fn asks<A: Automaton>(_: &Managed<A>) -> bool {
@@ -196,7 +196,7 @@ impl Aqm {
         each!(self, a => asks(a))
     }
 
-    /// Whether a FIFO under it may compute departures ahead.
+    /// Whether a FIFO with this AQM may compute departures at arrival.
     pub(crate) fn decides_by_packets(&self) -> bool {
         !self.judges_departures() && each!(self, a => a.automaton.decides_by_packets())
     }
@@ -204,19 +204,18 @@ impl Aqm {
 
 /// The exponentially weighted average queue of RED and WRED with its idle decay.
 ///
-/// A packet that finds the queue busy is one sample: packets wait, or the last one
-/// is still in transmission. One that finds it idle first lets the average decay
-/// as if m = idle time / s small packets had found it empty, m being real:
-/// (1-w)^m, in closed form.
+/// An arrival that finds the queue busy is one sample: packets are queued, or the last one is still
+/// in transmission. An arrival that finds it idle first lets the average decay as if m = idle time
+/// / s small packets had found it empty, m being real: (1-w)^m, in closed form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average {
     value: f64,
-    /// From when on the queue is idle if nothing waits, which may lie ahead: the end of its last
-    /// packet's transmission. [`Time::MAX`] if it never was, or not known.
+    /// When the queue becomes idle if nothing is queued, which may lie in the future: the end of
+    /// the last packet's transmission. [`Time::MAX`] if it never was busy, or if unknown.
     idle_since: Time,
 }
 
-/// What [`Average`] needs to know, fixed for a run.
+/// Parameters of [`Average`].
 #[derive(Clone, Copy, Debug)]
 struct AverageParams {
     /// Weight of one sample.
@@ -247,7 +246,7 @@ impl Average {
                 let m = now.since(self.idle_since).as_secs_f64() * p.small_per_sec;
                 self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
             }
-            // If this packet is refused the queue stays idle, counted from now on.
+            // If this packet is dropped the queue stays idle, counted from now on.
             self.idle_since = now;
         } else {
             self.value += p.weight * (f64::from(packets) - self.value);

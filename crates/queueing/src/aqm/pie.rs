@@ -1,41 +1,42 @@
 //! PIE: proportional integral controller enhanced.
 //!
-//! Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017; R. Pan et al., "PIE: A lightweight control
-//! scheme to address the bufferbloat problem", HPSR 2013.
+//! Source: R. Pan, P. Natarajan, F. Baker, G. White, RFC 8033, 2017; R. Pan et al., "PIE: A
+//! lightweight control scheme to address the bufferbloat problem", HPSR 2013.
 //!
-//! Idea: every `update` the probability of a drop moves by how far the delay is from `target` and by how
-//! much it has changed, in smaller steps the smaller the probability is. What arrives is dropped with that
-//! probability. A burst is spared for `max_burst` after the queue was short, and so is a queue of two packets.
+//! Idea: at every `update` the drop probability moves by the distance of the delay from `target`
+//! and by the change of the delay, in smaller steps the smaller the probability is. Arrivals are
+//! dropped with that probability. Nothing is dropped in a burst of up to `max_burst` after the
+//! queue was short, nor in a queue of two packets.
 //!
-//! Equations (RFC 8033 §4.2): p ← p + s(p) (alpha (d - target) + beta (d - d_old)), s(p) being 1/2048 below
-//! 10⁻⁶, then 1/512, 1/128, 1/32, 1/8, 1/2 up to 0.1 and 1 above, where no step is above 0.02; 0.98 p
-//! if the queue was empty twice. Delays are in seconds.
+//! Equations (RFC 8033 §4.2): p ← p + s(p) (alpha (d - target) + beta (d - d_old)), s(p) being
+//! 1/2048 below 10⁻⁶, then 1/512, 1/128, 1/32, 1/8, 1/2 up to 0.1 and 1 above, where no step is
+//! above 0.02; 0.98 p if the queue was empty twice. Delays are in seconds.
 //!
-//! Deviations: the delay is how long the first packet has waited at the instant of the update (RFC 8033 §5.2
-//! prefers timestamps to the estimate of a rate; Linux takes that of the last packet that left). Updates are worked
-//! out when the next packet comes or goes. They begin anew with the first packet after the probability is
-//! 0 and the queue empty. It is always active, as in Linux.
-//! `as: linux` has the rules of Linux 6.1 (net/sched/sch_pie.c, without the estimate of the departure rate): the delay is
-//! that of the packet that left last, 0 if nothing is left; a burst is spared for so much time as passes between
-//! departures; updates are on the grid of `update`; the probability of an empty queue falls by 1/64; a delay above
-//! 250 ms adds 0.02.
-//! Cost: O(1) per packet and update, one draw per packet at most.
+//! Deviations: the delay is the time for which the first packet has been queued at the instant of
+//! the update (RFC 8033 §5.2 prefers timestamps to the estimate of a rate; Linux takes the delay of
+//! the last packet that left). Updates are computed when the next packet arrives or leaves. They
+//! begin anew with the first packet after the probability is 0 and the queue empty. PIE is always
+//! active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c, without the
+//! estimate of the departure rate): the delay is that of the packet that left last, 0 if the queue
+//! is then empty; the burst allowance is reduced by the time between departures; updates are on the
+//! grid of `update`; the probability of an empty queue falls by 1/64; a delay above 250 ms adds
+//! 0.02. Cost: O(1) per packet and update, at most one draw per packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
-use super::{Automaton, Backlog, Draw, LeafFacts, Turn};
+use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
 use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
 
-/// Whose rules.
+/// Implementations of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PieVariant {
-    /// Linux 6.1: the delay is that of the packet that left last. Its clock makes ticks of `update`: 20 ms
-    /// of 15 ms at 100 Hz, 16 ms at 250 Hz.
+    /// Linux 6.1: the delay is that of the packet that left last. The clock of Linux rounds
+    /// `update` up to ticks: 15 ms to 20 ms at 100 Hz, to 16 ms at 250 Hz.
     Linux,
 }
 
@@ -43,26 +44,28 @@ pub enum PieVariant {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PieSpec {
-    /// Whose PIE it is. Default: that of RFC 8033.
+    /// The implementation that is followed. Default: RFC 8033.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub variant: Option<PieVariant>,
-    /// What a packet should wait. Default 15 ms (RFC 8033 §4.2).
+    /// The target delay. Default 15 ms (RFC 8033 §4.2).
     pub target: Dur,
     /// Time between updates of the probability, 1 ms to 10 s. Default 15 ms (RFC 8033 §4.2).
     pub update: Dur,
-    /// Probability that a second of delay above `target` adds at each update. Default 0.125 (RFC 8033 §4.2).
+    /// Increase of the probability at each update for a second of delay above `target`. Default
+    /// 0.125 (RFC 8033 §4.2).
     pub alpha: f64,
-    /// Probability that a second of growing delay adds at each update. Default 1.25 (RFC 8033 §4.2).
+    /// Increase of the probability at each update for a second by which the delay has grown.
+    /// Default 1.25 (RFC 8033 §4.2).
     pub beta: f64,
-    /// For how long a burst is spared. Default 150 ms (RFC 8033 §4.4).
+    /// The length of a burst in which nothing is dropped. Default 150 ms (RFC 8033 §4.4).
     pub max_burst: Dur,
     /// Mark ECN-capable packets instead of dropping them. Default false (Linux).
     pub ecn: bool,
-    /// Up to which probability it marks; above it drops, 0 to 1. Default 0.1 (RFC 8033 §5.1).
+    /// The probability up to which it marks; above, it drops, 0 to 1. Default 0.1 (RFC 8033 §5.1).
     pub ecn_threshold: f64,
-    /// While no more than two of these wait nothing is dropped. Default 1514 B (Linux).
+    /// Nothing is dropped while at most twice this many bytes are queued. Default 1514 B (Linux).
     pub mean_packet: Size,
-    /// Keep drops apart from each other: none before the probabilities since the last one add up to 0.85, and one
+    /// De-randomize drops: none before the probabilities since the last one add up to 0.85, and one
     /// when they reach 8.5 (RFC 8033 §5.4). Default true.
     pub derandomize: bool,
 }
@@ -139,7 +142,7 @@ impl PieSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Pie {
     spec: PieSpec,
-    /// Of the last drop or mark.
+    /// The odds of the last drop or mark.
     odds: Option<DelayOdds>,
 }
 
@@ -149,15 +152,16 @@ pub(crate) struct PieVars {
     probability: f64,
     /// Sum of the probabilities since the last drop.
     sum: f64,
-    /// The delay at the last update; in Linux that of the packet that left last.
+    /// The delay at the last update; with `linux` that of the packet that left last.
     delay: Dur,
-    /// Linux: the delay at the last update.
+    /// With `linux`: the delay at the last update.
     former: Dur,
-    /// Linux: when the last packet left; [`Time::MAX`] if none did since a burst is spared anew.
+    /// With `linux`: when the last packet left; [`Time::MAX`] if none did since the burst allowance
+    /// was reset.
     left: Time,
-    /// For how long a burst is still spared.
+    /// The rest of the burst allowance.
     burst: Dur,
-    /// The next update; never while there is nothing to change.
+    /// The next update; [`Time::MAX`] while there is nothing to update.
     next: Time,
 }
 
@@ -179,7 +183,7 @@ impl Pie {
         self.spec.variant == Some(PieVariant::Linux)
     }
 
-    /// RFC 8033 §4.2: by how much the probability moves as the delay moves from `old` to `delay`.
+    /// RFC 8033 §4.2: the step of the probability as the delay moves from `old` to `delay`.
     fn step(&self, v: &PieVars, delay: Dur, old: Dur) -> f64 {
         let p = &self.spec;
         let (d, old) = (delay.as_secs_f64(), old.as_secs_f64());
@@ -217,8 +221,8 @@ impl Pie {
         v.delay = delay;
     }
 
-    /// One update of Linux. The probability falls of itself if the queue is empty, not if its first packet
-    /// has only just come.
+    /// One update of Linux. The probability decays if the queue is empty, but not if its first
+    /// packet has only just arrived.
     fn update_linux(&self, v: &mut PieVars, is_empty: bool) {
         let mut step = self.step(v, v.delay, v.former);
         if v.delay > Dur::from_ms(250) {
@@ -234,13 +238,13 @@ impl Pie {
         v.former = v.delay;
     }
 
-    /// The updates of Linux up to `now`, since the last of which nothing came or went.
+    /// The updates of Linux up to `now`. Nothing arrived or left since the last one.
     fn advance_linux(&self, v: &mut PieVars, now: Time, is_empty: bool) {
         while v.next <= now {
             let before = *v;
             self.update_linux(v, is_empty);
             if *v == before {
-                // Every update to come does the same.
+                // All further updates are alike.
                 let steps = now.since(v.next).as_ps() / self.spec.update.as_ps();
                 v.next += Dur::from_ps(steps * self.spec.update.as_ps());
             }
@@ -264,8 +268,8 @@ impl Pie {
         }
     }
 
-    /// The updates up to `now`, since the last of which nothing came or went, `head` being when the
-    /// first packet arrived.
+    /// The updates up to `now`. Nothing arrived or left since the last one; `head` is the arrival
+    /// time of the first packet.
     #[inline]
     fn advance(&self, v: &mut PieVars, now: Time, head: Option<Time>) {
         if self.is_linux() {
@@ -284,7 +288,7 @@ impl Pie {
             {
                 v.next = Time::MAX;
             } else if head.is_some() && v.probability >= 1.0 && v.next <= now {
-                // It stays there while the delay grows: to the last update at once.
+                // The probability stays at 1 while the delay grows: go to the last update at once.
                 let more = now.since(v.next).as_ps() / self.spec.update.as_ps();
                 let skipped = Dur::from_ps(more * self.spec.update.as_ps());
                 v.next += skipped;
@@ -322,7 +326,7 @@ impl Automaton for Pie {
         draw: &mut D,
     ) -> Verdict {
         if self.is_linux() && backlog.head.is_none() {
-            // It is 0 already, unless what waited was given up.
+            // It is 0 already, unless the queue was flushed.
             v.delay = Dur::ZERO;
         }
         self.advance(v, now, backlog.head);
@@ -361,7 +365,7 @@ impl Automaton for Pie {
         let sum = std::mem::take(&mut v.sum);
         if p.ecn && v.probability <= p.ecn_threshold && packet.ecn.is_capable() {
             if due && self.is_linux() {
-                // Only a drop, or a number that is drawn, begins the sum anew.
+                // Only a drop, or a random draw, restarts the sum.
                 v.sum = sum;
             }
             Verdict::Mark
@@ -370,12 +374,12 @@ impl Automaton for Pie {
         }
     }
 
-    /// Nothing is dropped here: it learns how long the packet waited before the updates.
+    /// Drops nothing: records the delay of the packet before the updates.
     #[inline]
     fn departure<D: Draw>(
         &mut self,
         v: &mut PieVars,
-        _: &mut Turn,
+        _: &mut DropStage,
         now: Time,
         backlog: &Backlog,
         packet: &Packet,

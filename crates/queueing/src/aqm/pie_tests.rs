@@ -14,8 +14,8 @@ fn ms(t: f64) -> Dur {
     Dur::from_us((t * 1e3) as u64)
 }
 
-/// Probability, delay and the one before in ms, and the probability after: by hand, each row of the table of
-/// steps, the cap of 0.02, and the decay of an empty queue.
+/// Probability, delay and the one before in ms, and the probability after: by hand, each row of the
+/// table of steps, the cap of 0.02, and the decay of an empty queue.
 #[test]
 fn steps_are_those_of_the_equations() {
     let rows = [
@@ -171,15 +171,15 @@ fn drops_keep_apart() {
             gaps.push(std::mem::take(&mut gap));
         }
     }
-    // 0.85 · 32 = 27.2 and 8.5 · 32 = 272 packets; 27 + 32 in the mean, with a deviation of 32 each: four errors of that
-    // of 1,690 gaps are 3.1.
+    // 0.85 · 32 = 27.2 and 8.5 · 32 = 272 packets; 27 + 32 in the mean, with a deviation of 32
+    // each: four errors of that of 1,690 gaps are 3.1.
     assert!(gaps.iter().all(|g| (28..=272).contains(g)));
     let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
     assert!((mean - 59.0).abs() < 3.1, "{mean}");
 }
 
-/// Linux: an update on the grid of 20 ms takes the delay of the packet that left last; that of a queue left
-/// empty is 0.
+/// Linux: an update on the grid of 20 ms takes the delay of the packet that left last; that of a
+/// queue left empty is 0.
 #[test]
 fn linux_takes_the_delay_of_the_packet_that_left() {
     let spec = PieSpec {
@@ -193,16 +193,16 @@ fn linux_takes_the_delay_of_the_packet_that_left() {
     packet.arrived = at(5.0);
     p.arrival(at(5.0), &Backlog::of(0, 0), &packet, &mut rng);
     assert_eq!(p.vars.next, at(20.0));
-    let mut turn = Turn::default();
+    let mut stage = DropStage::default();
     p.departure(
-        &mut turn,
+        &mut stage,
         at(35.0),
         &Backlog::of(1, 1500),
         &packet,
         &mut rng,
     );
     assert_eq!((p.vars.delay, p.vars.former), (ms(30.0), Dur::ZERO));
-    p.departure(&mut turn, at(45.0), &Backlog::of(0, 0), &packet, &mut rng);
+    p.departure(&mut stage, at(45.0), &Backlog::of(0, 0), &packet, &mut rng);
     // At 40 ms: (0.125 (0.030 - 0.015) + 1.25 * 0.030) / 2048.
     assert!((p.vars.probability - 0.039_375 / 2048.0).abs() < 1e-12);
     assert_eq!((p.vars.delay, p.vars.former), (Dur::ZERO, ms(30.0)));

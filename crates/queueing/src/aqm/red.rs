@@ -46,7 +46,7 @@ struct Params {
     max_packet: f64,
 }
 
-/// What has come since the last mark or drop.
+/// Arrivals since the last mark or drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gap {
     /// Packets; -1 while the average is below the lower threshold.
@@ -67,7 +67,7 @@ impl Gap {
 pub(crate) struct Vars {
     average: Average,
     gap: Gap,
-    /// Of this gap, with [`RedSpread::PerGap`].
+    /// The random number of this gap, with [`RedSpread::PerGap`].
     random: f64,
 }
 
@@ -77,12 +77,12 @@ const _: () = assert!(std::mem::size_of::<Vars>() <= 32);
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     params: Params,
-    /// Those of the last drop or mark.
+    /// The odds of the last drop or mark.
     odds: Option<Odds>,
 }
 
 impl Params {
-    /// p_b of the average; none above the region in which chance decides.
+    /// p_b at this average; none above the region in which drops are random.
     fn chance(&self, avg: f64) -> Option<f64> {
         let r = &self.rules;
         if avg < r.max_th {
@@ -94,7 +94,7 @@ impl Params {
         }
     }
 
-    /// Packets since the last drop, as the gaps count them.
+    /// Packets since the last drop, as gaps count them.
     fn count(&self, gap: Gap) -> f64 {
         match self.rules.size_scaling {
             SizeScaling::Ns => (u64::from(gap.bytes) / self.mean_packet) as f64,
@@ -104,7 +104,7 @@ impl Params {
 
     /// p_a: p_b with the gaps spread, `count` being packets since the last drop.
     fn spread(&self, p_b: f64, count: f64) -> f64 {
-        // From where on the gap may end.
+        // The shortest gap.
         let least = f64::from(u8::from(self.rules.wait));
         let x = count * p_b - least;
         if x < 0.0 {
@@ -183,7 +183,7 @@ impl Automaton for Red {
         }
         let per_gap = r.spread == RedSpread::PerGap;
         let Some(mut p_b) = p.chance(avg) else {
-            // Linux and figure 17 of 1993 begin as after a short queue, figure 2 as after a drop.
+            // Linux and figure 17 of 1993 start as after a short queue, figure 2 as after a drop.
             v.gap = if per_gap { Gap::NONE } else { Gap::NEW };
             self.odds = Some(p.odds(avg));
             return p.act(packet, avg, DropReason::Forced);
@@ -234,7 +234,7 @@ impl Automaton for Red {
     }
 
     fn overflowed(&self, v: &mut Vars) {
-        // Linux's child queue drops without its RED being told.
+        // In Linux the child queue drops without informing its RED.
         if self.params.rules.spread != RedSpread::PerGap {
             v.gap = Gap::NEW;
         }

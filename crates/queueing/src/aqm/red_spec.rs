@@ -1,8 +1,9 @@
 //! Parameters of RED and of its variants.
 //!
-//! Sources of the variants: Floyd and Jacobson 1993, figure 2 (`floyd1993`); ns-2.35 `queue/red.cc` and the defaults of
-//! `tcl/lib/ns-default.tcl` (`ns2`); Linux `include/net/red.h` and `net/sched/sch_red.c`, `tc-red(8)` (`linux`); Cisco
-//! IOS QoS configuration guide, "Weighted Random Early Detection", precedence 0 (`cisco`).
+//! Sources of the variants: Floyd and Jacobson 1993, figure 2 (`floyd1993`); ns-2.35 `queue/red.cc`
+//! and the defaults of `tcl/lib/ns-default.tcl` (`ns2`); Linux `include/net/red.h` and
+//! `net/sched/sch_red.c`, `tc-red(8)` (`linux`); Cisco IOS QoS configuration guide, "Weighted
+//! Random Early Detection", precedence 0 (`cisco`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,15 +17,16 @@ use crate::{BuildError, Thresholds};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedSpec {
-    /// Whose RED it is: the defaults of all keys that are not written. Default: RED as Floyd advised in
-    /// 1997 and 2000.
+    /// The implementation whose defaults hold for all keys that are not written. Default: RED as
+    /// Floyd advised in 1997 and 2000.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub variant: Option<RedVariant>,
-    /// Lower threshold of the average, in packets or bytes (`unit`). Default 5 packets (Floyd 1997).
+    /// Lower threshold of the average, in packets or bytes (`unit`). Default 5 packets (Floyd
+    /// 1997).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<f64>,
-    /// Upper threshold of the average, in packets or bytes (`unit`). Default 15 packets, three times
-    /// `min_th` (Floyd 1997).
+    /// Upper threshold of the average, in packets or bytes (`unit`). Default 15 packets, three
+    /// times `min_th` (Floyd 1997).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<f64>,
     /// Drop probability at `max_th`. Default 0.1 (Floyd 1997).
@@ -41,7 +43,7 @@ pub struct RedSpec {
     pub gentle: Option<bool>,
     /// Mark ECN-capable packets instead of dropping them early (RFC 3168). Default false.
     pub ecn: bool,
-    /// Up to which average `ecn` marks. Default `below-certain` (RFC 3168).
+    /// The average up to which `ecn` marks. Default `below-certain` (RFC 3168).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marks: Option<RedMarks>,
     /// How drops are spread over packets. Default `per-packet` (1993).
@@ -51,12 +53,12 @@ pub struct RedSpec {
     /// 2/p_b - 1 instead of 1 to 1/p_b - 1, about a third as many drops. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
-    /// The packet that takes the average to `min_th` passes and counts as one since the last drop (ns-2).
-    /// Default false.
+    /// The packet that takes the average to `min_th` passes and counts as one since the last drop
+    /// (ns-2). Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_passes: Option<bool>,
-    /// Nothing is dropped early while at most one packet waits, or one byte with `unit: bytes` (ns-2, ns-3).
-    /// Default false.
+    /// Nothing is dropped early while at most one packet waits, or one byte with `unit: bytes`
+    /// (ns-2, ns-3). Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_short_queue: Option<bool>,
     /// What the average and both thresholds count. Default packets.
@@ -74,17 +76,17 @@ pub struct RedSpec {
     pub max_packet: Option<Size>,
 }
 
-/// Whose RED it is.
+/// Implementations of RED.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RedVariant {
-    /// The paper's: not gentle, `max_p` 0.02, marks above `max_th` too.
+    /// The paper of 1993: not gentle, `max_p` 0.02, marks above `max_th` too.
     Floyd1993,
     /// ns-2.35 with its defaults: counts bytes, waits, scales by length, marks below `max_th` only.
     Ns2,
     /// Linux `red`: counts bytes, one random number per gap, with `ecn` marks above `max_th` too.
     Linux,
-    /// Cisco's for one precedence: every packet by p_b alone, thresholds 20 and 40 packets.
+    /// Cisco, for one precedence: every packet by p_b alone, thresholds 20 and 40 packets.
     Cisco,
 }
 
@@ -92,29 +94,30 @@ pub enum RedVariant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedSpread {
-    /// By p_a = p_b / (1 - c p_b), a random number for each packet: gaps of 1 to 1/p_b - 1 packets (1993,
-    /// figure 2).
+    /// By p_a = p_b / (1 - c p_b), a random number for each packet: gaps of 1 to 1/p_b - 1 packets
+    /// (1993, figure 2).
     PerPacket,
-    /// One random number R for each gap, which ends when c p_b reaches R: gaps of 1 to 1/p_b packets
-    /// (1993, figure 17; Linux).
+    /// One random number R for each gap, which ends when c p_b reaches R: gaps of 1 to 1/p_b
+    /// packets (1993, figure 17; Linux).
     PerGap,
-    /// Not at all: every packet by p_b (Cisco).
+    /// Not: every packet by p_b alone (Cisco).
     None,
 }
 
-/// Up to which average RED marks instead of dropping.
+/// The average up to which RED marks instead of dropping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedMarks {
     /// Below `max_th` (ns-2's `mark_p_`; WRED).
     BelowMax,
-    /// Where chance decides: below `max_th`, or twice that if `gentle` (RFC 3168; Linux `harddrop`).
+    /// Where drops are random: below `max_th`, or twice that if `gentle` (RFC 3168; Linux
+    /// `harddrop`).
     BelowCertain,
     /// Always, as far as the queue has room (1993; Linux `ecn` without `harddrop`).
     Always,
 }
 
-/// What RED's average and thresholds count.
+/// The unit of RED's average and thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedUnit {
@@ -133,8 +136,8 @@ pub enum SizeScaling {
     None,
     /// p_b is multiplied by length / `max_packet` before the gaps are spread (1993).
     Paper,
-    /// p_a is multiplied by length / `mean_packet` after the gaps were spread, and c counts bytes in whole
-    /// `mean_packet` (ns-2, ns-3).
+    /// p_a is multiplied by length / `mean_packet` after the gaps were spread, and c counts bytes
+    /// in whole `mean_packet` (ns-2, ns-3).
     Ns,
 }
 
@@ -160,7 +163,7 @@ pub struct RedRules {
 }
 
 impl RedRules {
-    /// Of a variant, with thresholds in packets.
+    /// The defaults of a variant, with thresholds in packets.
     fn of(variant: Option<RedVariant>) -> Self {
         let floyd = Self {
             min_th: 5.0,
@@ -224,7 +227,7 @@ impl RedRules {
 }
 
 impl RedSpec {
-    /// What holds: the keys that are written, and the defaults of the variant.
+    /// The rules in force: the keys that are written, and the defaults of the variant.
     pub fn rules(&self) -> RedRules {
         let base = RedRules::of(self.variant);
         let mean_packet = self.mean_packet.unwrap_or(base.mean_packet);
@@ -253,7 +256,7 @@ impl RedSpec {
         }
     }
 
-    /// The same for all packets.
+    /// The thresholds, alike for all packets.
     pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<Thresholds> {
         let r = self.rules();
         vec![Thresholds {

@@ -336,8 +336,8 @@ fn one_number_lasts_a_gap_and_the_first_packet_never_ends_it() {
         spread: Some(RedSpread::PerGap),
         ..plain()
     });
-    // p_b = 0.25: 0 ends a gap at the first packet behind the one that drew it, 0.6 at the third, 0.75 at the third.
-    // Above the maximum all is dropped, and what follows begins anew.
+    // p_b = 0.25: 0 ends a gap at the first packet behind the one that drew it, 0.6 at the third,
+    // 0.75 at the third. Above the maximum all is dropped, and what follows begins anew.
     let mut script = Script::new(&[0.0, 0.6, 0.75, 0.9, 0.2, 0.9, 0.1]);
     let queues = [10, 10, 10, 10, 10, 10, 10, 10, 15, 10, 10, 4, 10];
     assert_eq!(
@@ -467,7 +467,8 @@ fn a_variant_sets_what_is_not_written() {
     assert!(!own.wait && own.gentle && own.min_th == 5.0);
 }
 
-/// p_a times length over the typical one, and bytes since the last drop in whole typical packets (ns-2).
+/// p_a times length over the typical one, and bytes since the last drop in whole typical packets
+/// (ns-2).
 #[test]
 fn scaling_as_ns_counts_bytes() {
     let mut red = red(RedSpec {

@@ -27,7 +27,7 @@ use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
 
-/// Bytes of a packet of a limit in packets, where thresholds are in bytes.
+/// The length for which a packet counts in a limit in packets, where thresholds are in bytes.
 const FULL: u64 = 1500;
 
 /// Parameters of WRED.
@@ -39,15 +39,15 @@ pub struct WredSpec {
     /// What the average queue and all thresholds count. Default packets.
     #[serde(skip_serializing_if = "is_default")]
     pub unit: WredUnit,
-    /// Whose thresholds hold where no profile says any. Default `ios`.
+    /// The default thresholds, where no profile gives any. Default `ios`.
     #[serde(skip_serializing_if = "is_default")]
     pub defaults: WredDefaults,
     /// Exponential weighting constant n: one sample weighs 2⁻ⁿ. 1..=16, default 9.
     #[schemars(range(min = 1, max = 16))]
     pub exponential_weighting_constant: u8,
-    /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have maximum
-    /// 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of assured
-    /// forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
+    /// Profiles by DSCP that replace the defaults (with `by: dscp`). The defaults of IOS have
+    /// maximum 40, denominator 10, and minimum 32 / 28 / 24 for drop precedence 1 / 2 / 3 of
+    /// assured forwarding, 36 for EF, 22, 24 .. 34 for CS1 .. CS7, and 20 for all others.
     pub dscp: BTreeMap<Dscp, WredProfile>,
     /// Profiles by IP precedence that replace the defaults (with `by: precedence`). The defaults
     /// of IOS have maximum 40, denominator 10, and minimum 20, 22, 24, 26, 28, 31, 33, 35.
@@ -96,7 +96,7 @@ pub enum WredUnit {
 }
 
 impl WredUnit {
-    /// The unit of a number of it, for people.
+    /// The symbol of the unit, to be shown.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Packets => "packets",
@@ -105,7 +105,7 @@ impl WredUnit {
     }
 }
 
-/// Thresholds where no profile says any.
+/// Default thresholds, where no profile gives any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredDefaults {
@@ -115,8 +115,8 @@ pub enum WredDefaults {
     Ios,
     /// Those of Cisco IOS XE: shares of the queue's limit. The maximum is half of it, the minimum
     /// (8 + p)/32 of it for precedence p and class selector p, 12.8/32, 11.2/32 and 9.6/32 for drop
-    /// precedence 1, 2 and 3 of assured forwarding, 14.4/32 for EF, a quarter for all others, rounded down. A
-    /// packet of the limit counts 1500 B in bytes.
+    /// precedence 1, 2 and 3 of assured forwarding, 14.4/32 for EF, a quarter for all others,
+    /// rounded down. A packet of the limit counts 1500 B in bytes.
     IosXe,
 }
 
@@ -134,7 +134,8 @@ pub struct WredProfile {
     /// Upper threshold of the average, in `unit`, at least `min`, at most 4096 packets.
     #[schemars(range(min = 1))]
     pub max: u32,
-    /// Mark probability denominator: 1/`denominator` of the packets are dropped at `max`. Default 10.
+    /// Mark probability denominator: 1/`denominator` of the packets are dropped at `max`. Default
+    /// 10.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 65536))]
     pub denominator: u32,
@@ -172,7 +173,8 @@ impl WredProfile {
 }
 
 impl WredProfile {
-    /// The default profile on IOS XE of a DSCP, or of its precedence, where the queue's limit is `limit`.
+    /// The default profile on IOS XE of a DSCP, or of its precedence, where the queue's limit is
+    /// `limit`.
     fn share_of(limit: u64, by: WredBy, dscp: Dscp) -> Self {
         let (v, precedence) = (dscp.value(), u64::from(dscp.precedence()));
         // Tenths of a 32nd of the limit above the quarter.
@@ -199,8 +201,8 @@ impl WredProfile {
 }
 
 impl WredSpec {
-    /// The profile in force for a DSCP in a queue of this limit: what a router prints as its active
-    /// table. A limit in time is what `rate` sends in it.
+    /// The profile in force for a DSCP in a queue with this limit: the active table of a router. A
+    /// limit in time is converted at `rate`.
     pub fn profile(&self, dscp: Dscp, limit: Limit, rate: Rate) -> WredProfile {
         let written = match self.by {
             WredBy::Dscp => self.dscp.get(&dscp),
@@ -239,7 +241,7 @@ impl WredSpec {
         }
     }
 
-    /// Those of every DSCP, alike ones together.
+    /// The thresholds of every DSCP; DSCPs with the same thresholds are listed together.
     pub(super) fn thresholds(&self, limit: Limit, rate: Rate) -> Vec<Thresholds> {
         let mut all: Vec<Thresholds> = Vec::new();
         for dscp in (0..64).filter_map(Dscp::new) {
@@ -428,7 +430,7 @@ struct Params {
 #[derive(Clone, Debug)]
 pub(crate) struct Wred {
     params: Arc<Params>,
-    /// Those of the last drop or mark.
+    /// The odds of the last drop or mark.
     odds: Option<Odds>,
 }
 

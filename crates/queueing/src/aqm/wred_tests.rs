@@ -198,8 +198,8 @@ fn defaults_of_ios_xe_are_shares_of_the_limit() {
     );
 }
 
-/// The unit of the limit and that of the thresholds may differ; with IOS's own defaults the limit is
-/// of no account.
+/// The unit of the limit and that of the thresholds may differ; with IOS's own defaults the limit
+/// is of no account.
 #[test]
 fn defaults_in_packets_and_bytes() {
     let rate = Rate::from_bps(1_000_000).unwrap();
@@ -265,8 +265,9 @@ fn bytes_are_averaged() {
     );
 }
 
-/// Of a packet with labels the class selector of its EXP bits chooses the profile (RFC 3270 §2.6), not the
-/// DSCP that the labels hide: at 30 packets that of CS1 drops 0.1 * 8/18, that of AF11 nothing.
+/// Of a packet with labels the class selector of its EXP bits chooses the profile (RFC 3270 §2.6),
+/// not the DSCP that the labels hide: at 30 packets that of CS1 drops 0.1 * 8/18, that of AF11
+/// nothing.
 #[test]
 fn labels_choose_the_profile_by_dscp() {
     let mut w = wred(WredSpec::default());

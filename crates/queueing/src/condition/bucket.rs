@@ -9,7 +9,7 @@ use crate::evidence::BucketLevel;
 /// a refill is exact for every rate and interval.
 pub(super) const UNITS: u128 = 8 * PS_PER_SEC as u128;
 
-/// What so many bytes cost.
+/// The tokens that `bytes` cost.
 #[inline]
 fn tokens(bytes: u64) -> i128 {
     (u128::from(bytes) * UNITS) as i128
@@ -18,12 +18,12 @@ fn tokens(bytes: u64) -> i128 {
 /// A bucket that fills at `rate` up to a burst and starts full.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenBucket {
-    /// Tokens at `at`; below 0 after a packet that was charged without having been asked for.
+    /// Tokens at `at`; negative after a packet that was charged without a check.
     level: i128,
     full: i128,
     bps: u64,
     at: Time,
-    /// No tokens pay for what is to come: it may leave while there are not less than none.
+    /// Packets may leave while the tokens are not negative.
     owes: bool,
 }
 
@@ -39,7 +39,7 @@ impl TokenBucket {
         }
     }
 
-    /// One that lets a packet go while its tokens are not negative (Linux `htb`).
+    /// A bucket that lets a packet go while its tokens are not negative (Linux `htb`).
     pub(crate) fn owing(rate: Rate, burst_bytes: u64) -> Self {
         Self {
             owes: true,
@@ -65,8 +65,8 @@ impl TokenBucket {
         self.level(now) >= self.needed(len)
     }
 
-    /// The same for a shaper: a packet longer than the burst, which waited already when the burst
-    /// became smaller, asks for a full bucket.
+    /// Whether a shaper lets `len` bytes go at `now`. A packet longer than the burst, which was
+    /// queued before the burst became smaller, needs a full bucket.
     #[inline]
     pub(crate) fn lets_go(&self, now: Time, len: u32) -> bool {
         self.level(now) >= self.needed(len).min(self.full)
@@ -92,8 +92,8 @@ impl TokenBucket {
         self.at = self.at.max(now);
     }
 
-    /// Pays for `len` bytes that have left, with tokens to come if there are too few: an AQM may
-    /// have dropped the packet for which they sufficed, and a longer one come up behind it.
+    /// Pays for `len` bytes that have left, on credit if there are too few tokens: an AQM may have
+    /// dropped the packet for which they sufficed, and a longer packet behind it was sent.
     #[inline]
     pub(crate) fn charge(&mut self, now: Time, len: u32) {
         self.level = self.level(now) - tokens(len.into());
@@ -110,7 +110,7 @@ impl TokenBucket {
         ok
     }
 
-    /// The first instant from which on a shaper lets `len` bytes go.
+    /// The first instant at which a shaper lets `len` bytes go.
     pub(crate) fn ready_at(&self, len: u32) -> Time {
         let need = self.needed(len).min(self.full);
         let missing = (need - self.level).max(0) as u128;
@@ -188,7 +188,8 @@ mod tests {
         assert!(b.lets_go(b.ready_at(11), 11) && !b.lets_go(ready, 11));
     }
 
-    /// 1000 B/s, 1500 B: the second packet finds 500 B, the third has to wait until 1500 B are paid back.
+    /// 1000 B/s, 1500 B: the second packet finds 500 B, the third has to wait until 1500 B are paid
+    /// back.
     #[test]
     fn htb_sends_while_tokens_are_not_negative() {
         let mut b = TokenBucket::owing(bytes_per_sec(1000), 1500);

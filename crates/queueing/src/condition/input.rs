@@ -1,8 +1,8 @@
-//! A policy at the arrival of packets at a node: it polices and marks, and queues nothing.
+//! Input policies: they police and mark packets that arrive at a node, and queue nothing.
 //!
-//! Source: Cisco IOS, `service-policy input`: classes are those of an output policy, and only `police`
-//! and `set` may stand in them. The bucket of a class meters what arrives over one link.
-//! Cost: as the conditioning of a class-based policy.
+//! Source: Cisco IOS, `service-policy input`: classes are those of an output policy, with `police`
+//! and `set` only. The bucket of a class meters the packets that arrive over one link. Cost: as the
+//! conditioning of a class-based policy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use spillgate_core::{FlowKey, Packet, Rate, Rng, Time};
 
 use super::Step;
 use crate::BuildError;
-use crate::classify::{Classifier, Entry, Rules, Then};
+use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::evidence::{BucketLevel, Cause};
 use crate::recipe::{At, nearest};
 use crate::size::Sizes;
@@ -20,22 +20,22 @@ use crate::tree::check::{check_match, check_names};
 use crate::tree::parts::steps;
 use crate::tree::{DEFAULT, maximum};
 
-/// Classes of a policy with all that is nested in it.
+/// The largest number of classes of a policy with all policies nested in it.
 const MAX_CLASSES: usize = 4096;
-/// Policies within each other.
+/// The largest depth of nesting.
 const MAX_DEPTH: usize = 8;
 
-/// A validated policy for what arrives over a link.
+/// A validated input policy of a link.
 #[derive(Clone, Debug)]
 pub struct InputRecipe {
     prototype: Conditioner,
 }
 
 impl InputRecipe {
-    /// Resolves the policy `name` of `policies` for a link of this rate, of which percentages are
-    /// unless a policer is around them.
+    /// Resolves the policy `name` of `policies` for a link of this rate, to which percentages refer
+    /// unless there is an enclosing policer.
     ///
-    /// Beside the recipe come warnings: queueing that has no effect on arrival, above all.
+    /// Beside the recipe come warnings: above all, queueing that has no effect on arrival.
     ///
     /// # Errors
     /// If the policy, or one nested in it, does not exist, is not class-based or cannot be built.
@@ -93,7 +93,7 @@ struct Route {
     end: usize,
 }
 
-/// A running policy at arrival.
+/// A running input policy.
 #[derive(Clone, Debug)]
 pub struct Conditioner {
     classifier: Classifier,
@@ -101,13 +101,14 @@ pub struct Conditioner {
     /// Indexes of `steps`; those of a container appear several times.
     route_steps: Vec<u16>,
     steps: Vec<Step>,
-    /// The step that refused a packet last.
+    /// The step that dropped a packet last.
     refused_by: Option<u16>,
 }
 
 impl Conditioner {
-    /// Treats a packet that arrives at `now`, [`Packet::len`] being its length on the link: its
-    /// class, as an index of [`InputRecipe::class_names`], and whether it is let in.
+    /// Applies the policy to a packet that arrives at `now`, [`Packet::len`] being its length on
+    /// the link. Returns its class, as an index of [`InputRecipe::class_names`], and whether it is
+    /// admitted.
     pub fn admit(&mut self, now: Time, packet: &mut Packet) -> (u16, bool) {
         let class = self.classifier.route(packet);
         let route = &self.routes[usize::from(class)];
@@ -120,13 +121,14 @@ impl Conditioner {
         (class, true)
     }
 
-    /// Gives markers that draw random numbers a stream each, by the name of its class
+    /// Gives each marker that draws random numbers a stream, by the name of its class
     /// (`parent/class` for nested ones).
     pub fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         self.steps.iter_mut().for_each(|s| s.seed(stream));
     }
 
-    /// The buckets of the policers at `now`, always in the same order, each with the first class that it is there for.
+    /// The buckets of the policers at `now`, in a fixed order, each with the first class that it
+    /// applies to.
     pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
         let mut found = Vec::new();
         let mut seen = vec![false; self.steps.len()];
@@ -141,7 +143,7 @@ impl Conditioner {
         found
     }
 
-    /// Why the last packet was refused, which was at `now`.
+    /// Why the last packet was dropped, at `now`.
     pub fn evidence(&self, now: Time) -> Cause {
         let step = self.refused_by.map(|s| &self.steps[usize::from(s)]);
         step.map_or(Cause::Plain, |s| s.evidence(now))
@@ -158,8 +160,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The classifier's node of a policy inside classes whose steps are `outer`; percentages are of
-    /// `most`, what the nearest policer around it lets pass.
+    /// The classifier's node of a policy inside classes with the steps `outer`. Percentages refer
+    /// to `most`, the rate that the nearest enclosing policer admits.
     fn policy(
         &mut self,
         name: &str,
@@ -249,7 +251,7 @@ impl Builder<'_> {
         outer: &[u16],
         most: Rate,
         at: &mut At<'_>,
-    ) -> Result<Then, BuildError> {
+    ) -> Result<Target, BuildError> {
         match &class.matching {
             None => at.check(
                 class.name == DEFAULT,
@@ -284,7 +286,7 @@ impl Builder<'_> {
                 ..conditioning
             };
             let most = maximum(&policing, most);
-            return Ok(Then::Node(self.policy(inner, &prefix, &steps, most, at)?));
+            return Ok(Target::Node(self.policy(inner, &prefix, &steps, most, at)?));
         }
         let first = self.route_steps.len();
         self.route_steps.extend(steps);
@@ -300,6 +302,6 @@ impl Builder<'_> {
             first,
             end: self.route_steps.len(),
         });
-        Ok(Then::Route(self.routes.len() as u16 - 1))
+        Ok(Target::Route(self.routes.len() as u16 - 1))
     }
 }

@@ -1,9 +1,9 @@
-//! Meters: which color a packet has. Those of this file have token buckets, that of `window` an average rate.
+//! Meters: the color of a packet. The meters of this file have token buckets, that of `window` an
+//! average rate.
 //!
-//! Sources: RFC 2697 section 3 (a single rate, three colors), RFC 2698
-//! section 3 (two rates, three colors), both in their color-blind and
-//! color-aware modes. Tokens are exact for every rate and interval; a refill is
-//! computed when a packet comes.
+//! Sources: RFC 2697 section 3 (single rate, three colors), RFC 2698 section 3 (two rates, three
+//! colors), both in their color-blind and color-aware modes. Tokens are exact for every rate and
+//! interval; a refill is computed when a packet arrives.
 
 use spillgate_core::{Rate, Rng, Time};
 
@@ -12,7 +12,7 @@ use super::bucket::UNITS;
 use super::window::SlidingWindow;
 use crate::evidence::{BucketLevel, Cause};
 
-/// What a meter finds; green, yellow and red of the RFCs.
+/// The color of a packet: green, yellow and red of the RFCs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Color {
     Conform,
@@ -32,8 +32,8 @@ pub(crate) enum Meter {
 }
 
 impl Meter {
-    /// The color of a packet of `len` bytes that comes with the color `before`; a color-blind
-    /// meter is given [`Color::Conform`]. It pays for the packet.
+    /// The color of a packet of `len` bytes that arrives with the color `before`
+    /// ([`Color::Conform`] for a color-blind meter). Takes the tokens for it.
     #[inline]
     pub(crate) fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
         match self {
@@ -74,8 +74,8 @@ impl Meter {
         }
     }
 
-    /// What it knows at `now`, right after a packet came: the committed bucket, and the excess or peak one; or
-    /// the average rate.
+    /// Its state at `now`, directly after a packet arrived: the committed bucket, and the excess or
+    /// peak bucket; or the average rate.
     pub(crate) fn evidence(&self, now: Time) -> Cause {
         let (committed, excess) = match self {
             Self::OneBucket(b) => (b.describe(now), None),
@@ -86,7 +86,7 @@ impl Meter {
         Cause::Policer { committed, excess }
     }
 
-    /// Draws from streams named by classes, if it draws.
+    /// Sets its stream of random numbers, by the name of its class, if it draws.
     pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         if let Self::Window(m) = self {
             m.seed(stream);
@@ -94,7 +94,7 @@ impl Meter {
     }
 }
 
-/// The single-rate three-color meter (RFC 2697): what overflows the committed bucket fills the
+/// The single-rate three-color meter (RFC 2697): tokens that overflow the committed bucket fill the
 /// excess bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct SingleRate {
@@ -120,7 +120,7 @@ impl SingleRate {
         }
     }
 
-    /// What is in both buckets at `now`.
+    /// The tokens of both buckets at `now`.
     fn levels(&self, now: Time) -> (u128, u128) {
         let gained = u128::from(now.since(self.at).as_ps()) * u128::from(self.bps);
         let filled = self.committed + gained;

@@ -1,8 +1,7 @@
-//! Conditioners: what happens to a packet on arrival, before it is queued.
+//! Conditioners act on a packet when it arrives, before it is queued.
 //!
-//! Order within a class: set DSCP and EXP, police, police the priority class. A
-//! nested class comes before the class that contains it, so that a container
-//! meters what its members let pass.
+//! Order within a class: set DSCP and EXP, police, police the priority class. A nested class comes
+//! before the class that contains it, so that a container meters what its members admit.
 
 mod bucket;
 mod input;
@@ -38,7 +37,7 @@ pub(crate) enum Step {
     Set(Dscp),
     /// Sets the EXP bits of the top label.
     SetExp(u8),
-    /// Sets the EXP bits of labels to come.
+    /// Sets the EXP bits of labels that are pushed later.
     SetImposition(u8),
     /// Sets the priority of the 802.1Q tag.
     SetCos(u8),
@@ -60,46 +59,46 @@ impl Step {
         }
     }
 
-    /// Tells the flows to meters that look at their addresses.
+    /// Sets the flows, for meters that look at addresses.
     pub(crate) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         if let Self::Police(p) = self {
             p.attach(flows);
         }
     }
 
-    /// Tells the names of the links, by number, to meters that ask where packets came from.
+    /// Sets the names of the links, by number, for meters that look at the link of arrival.
     pub(crate) fn attach_links(&mut self, names: &Arc<[String]>) {
         if let Self::Police(p) = self {
             p.attach_links(names);
         }
     }
 
-    /// One flow more, of the next number.
+    /// Adds a flow, with the next number.
     pub(crate) fn add_flow(&mut self, key: FlowKey) {
         if let Self::Police(p) = self {
             p.add_flow(key);
         }
     }
 
-    /// Whether it asks for addresses, protocol or ports.
+    /// Whether it looks at addresses, protocol or ports.
     pub(crate) fn looks_at_flow(&self) -> bool {
         matches!(self, Self::Police(p) if p.looks_at_flow())
     }
 
-    /// Gives meters that draw a stream named by their class.
+    /// Gives each meter that draws random numbers a stream, by the name of its class.
     pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         if let Self::Police(p) = self {
             p.meter.seed(stream);
         }
     }
 
-    /// Whether it asks for what is in no header.
+    /// Whether it looks at metadata.
     pub(crate) fn looks_at_marks(&self) -> bool {
         matches!(self, Self::Police(p) if p.looks_at_marks())
     }
 
-    /// Treats a packet; false if it must be dropped. `congested`: something
-    /// waits in the discipline.
+    /// Conditions a packet, and returns false if it must be dropped. `congested`: packets are
+    /// queued in the discipline.
     #[inline]
     pub(crate) fn admits(&mut self, now: Time, packet: &mut Packet, congested: bool) -> bool {
         match self {

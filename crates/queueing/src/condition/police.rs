@@ -1,10 +1,10 @@
-//! Policers: what a class does with packets by their color, and the policer of
-//! a priority class (LLQ).
+//! Policers: the actions of a class on packets by their color, and the policer of a priority class
+//! (LLQ).
 //!
-//! Sources: RFC 2697, RFC 2698 and RFC 2859 for the meters of three colors, a token
-//! bucket as in RFC 2697 without its excess bucket for that of two; Cisco IOS
-//! `police` and `priority` commands for defaults. "Under congestion" is not
-//! defined by Cisco: here it means that something waits in the discipline.
+//! Sources: RFC 2697, RFC 2698 and RFC 2859 for the meters of three colors, a token bucket as in
+//! RFC 2697 without its excess bucket for two colors; Cisco IOS `police` and `priority` commands
+//! for defaults. Cisco does not define "under congestion": here it means that packets are queued in
+//! the discipline.
 
 use std::sync::Arc;
 
@@ -22,38 +22,42 @@ use crate::spec::{MatchSpec, OneOrMany};
 ///
 /// Without `peak_rate` and `violate` it has one bucket and two colors. With `violate` it is the
 /// single-rate three-color marker of RFC 2697, with `peak_rate` the two-rate three-color marker of
-/// RFC 2698. With `window` it has no buckets: it measures the average rate, and chooses colors at random.
+/// RFC 2698. With `window` it has no buckets: it measures the average rate, and chooses colors at
+/// random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoliceSpec {
-    /// The committed information rate, or a percentage of the most that the policy may send: of the
-    /// rate of the nearest shaper or policer around it, else of the port's. A `bandwidth` around it
-    /// is no maximum.
+    /// The committed information rate, or a percentage of the largest rate at which the policy may
+    /// send: that of the nearest enclosing shaper or policer, else the port's. An enclosing
+    /// `bandwidth` is not a maximum.
     pub rate: RateOrPercent,
-    /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`, whichever is more
-    /// (Cisco IOS: CIR/32 bytes).
+    /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`,
+    /// whichever is more (Cisco IOS: CIR/32 bytes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
-    /// The peak information rate, at least `rate`: packets above it violate, those between the two exceed.
+    /// The peak information rate, at least `rate`: packets above it violate, those between the two
+    /// exceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_rate: Option<RateOrPercent>,
-    /// The second bucket: with `peak_rate` the peak burst, default 1500 B or 250 ms at the peak rate; without it
-    /// the excess burst, which `rate` fills once the first bucket is full, default the committed burst.
+    /// The second bucket: with `peak_rate` the peak burst, default 1500 B or 250 ms at the peak
+    /// rate; without it the excess burst, which `rate` fills once the first bucket is full, default
+    /// the committed burst.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Burst>,
-    /// Meters by the average rate in a time sliding window of this length (RFC 2859), instead of by buckets. Above
-    /// `rate` packets exceed at random, with probability (average − `rate`) / average. With `peak_rate`, packets
-    /// above it violate with probability (average − `peak_rate`) / average, and exceed with (`peak_rate` − `rate`) /
-    /// average. Such a meter is color-blind and has no bursts.
+    /// Meters by the average rate in a time sliding window of this length (RFC 2859), instead of by
+    /// buckets. Above `rate` packets exceed at random, with probability (average − `rate`) /
+    /// average. With `peak_rate`, packets above it violate with probability (average − `peak_rate`)
+    /// / average, and exceed with (`peak_rate` − `rate`) / average. Such a meter is color-blind and
+    /// has no bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Dur>,
-    /// What happens to a packet within the contract; one action or several. Default `transmit`.
+    /// Action on a packet that conforms; one action or several. Default `transmit`.
     #[serde(default)]
     pub conform: PoliceActions,
-    /// What happens to a packet beyond it. Default `drop`.
+    /// Action on a packet that exceeds. Default `drop`.
     #[serde(default = "PoliceActions::dropping")]
     pub exceed: PoliceActions,
-    /// What happens to a packet beyond the second bucket, too. Default that of `exceed`.
+    /// Action on a packet that violates. Default that of `exceed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violate: Option<PoliceActions>,
     /// Makes the meter color-aware: only these packets may conform.
@@ -65,7 +69,7 @@ pub struct PoliceSpec {
 }
 
 impl PoliceSpec {
-    /// A policer of one bucket that transmits what conforms and drops the rest.
+    /// A policer of one bucket that transmits conforming packets and drops the rest.
     pub fn new(rate: RateOrPercent) -> Self {
         Self {
             rate,
@@ -83,7 +87,7 @@ impl PoliceSpec {
 
     /// A policer that drops every packet (`drop` of a class on a Cisco router).
     pub fn dropping_all() -> Self {
-        // Its rate is of no account.
+        // The rate has no effect.
         Self {
             conform: PoliceActions::dropping(),
             ..Self::new(RateOrPercent::Percent(Percent(1.0)))
@@ -96,13 +100,13 @@ impl PoliceSpec {
         drops(&self.conform) && drops(&self.exceed) && self.violate.as_ref().is_none_or(drops)
     }
 
-    /// Whether it tells three colors apart.
+    /// Whether it has three colors.
     pub fn three_colors(&self) -> bool {
         self.peak_rate.is_some() || self.violate.is_some()
     }
 }
 
-/// What a policer does with a packet.
+/// The action of a policer on a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceAction {
@@ -115,8 +119,8 @@ pub enum PoliceAction {
     SetDscp(Dscp),
     /// Send it on with these EXP bits, 0..=7, in the top label, if it has one.
     SetExp(u8),
-    /// Send it on; if it has no label, those that the next provider edge puts on get these EXP
-    /// bits, 0..=7.
+    /// Send it on; if it has no label, those that the next provider edge pushes get these EXP bits,
+    /// 0..=7.
     SetExpImposition(u8),
     /// Send it on with this priority, 0..=7, in its 802.1Q tag (CoS).
     SetCos(u8),
@@ -124,7 +128,8 @@ pub enum PoliceAction {
     SetQosGroup(u16),
 }
 
-/// The actions on packets of one color, in order; the last that sets a field holds. `drop` stands alone.
+/// The actions on packets of one color, in order; of several that set one field the last takes
+/// effect. `drop` stands alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PoliceActions(pub OneOrMany<PoliceAction>);
@@ -184,7 +189,7 @@ pub(crate) struct Treatment {
     qos_group: Option<u16>,
 }
 
-/// The color that packets come with, by their first matching condition.
+/// The color with which packets arrive, by their first matching condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Colors(pub(crate) Box<Classifier>);
 
@@ -257,7 +262,7 @@ impl Policer {
         }
     }
 
-    /// Whether its colors ask for what is in no header.
+    /// Whether its colors look at metadata.
     pub(crate) fn looks_at_marks(&self) -> bool {
         self.colors.as_ref().is_some_and(|c| c.0.looks_at_marks())
     }
@@ -276,7 +281,7 @@ impl PriorityPolicer {
         if self.always || congested {
             self.bucket.try_take(now, len)
         } else {
-            // Not congested: pay what there is, drop nothing.
+            // Not congested: take the tokens that there are, drop nothing.
             self.bucket.take(now, len);
             true
         }

@@ -1,22 +1,23 @@
-//! Meters that measure a rate in a sliding window, and choose colors at random.
+//! Meters that measure the average rate in a sliding window, and choose colors at random.
 //!
-//! Sources: RFC 2859 (time sliding window three color marker) for the rate estimator of its section 3 and
-//! the probabilities of its section 4; D. Clark and W. Fang, "Explicit allocation of best-effort packet
-//! delivery service", IEEE/ACM Transactions on Networking 6(4), 1998, for the tagger of two colors.
+//! Sources: RFC 2859 (time sliding window three color marker) for the rate estimator of its section
+//! 3 and the probabilities of its section 4; D. Clark and W. Fang, "Explicit allocation of
+//! best-effort packet delivery service", IEEE/ACM Transactions on Networking 6(4), 1998, for the
+//! tagger of two colors.
 //!
-//! Idea: packets are marked in proportion to the excess of the average rate over the target, so that the
-//! marks of a connection lie apart, where a bucket that runs empty marks a run of its packets.
-//! Deviations: the average starts at the committed rate, as in the RFC, at the begin of the run. Both kinds
-//! are color-blind, as published. One number is drawn for each packet that comes while the average is above the
-//! committed rate.
-//! Cost: O(1) for each packet.
+//! Idea: packets are marked in proportion to the excess of the average rate over the target, so
+//! that the marks of a connection are spread, while an empty bucket marks a run of packets.
+//! Deviations: the average starts at the committed rate, as in the RFC, at the start of the run.
+//! Both kinds are color-blind, as published. One random number is drawn for each packet that
+//! arrives while the average is above the committed rate. Cost: O(1) for each packet.
 
 use spillgate_core::rng::hash_bytes;
 use spillgate_core::{Dur, Rate, Rng, Time};
 
 use super::meter::Color;
 
-/// The time sliding window estimator: what came in the last window, had it come evenly, and the packet.
+/// The time sliding window estimator: the bytes of the last window, as if they had arrived evenly,
+/// and those of the new packet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SlidingRate {
     /// Average rate in bytes per second, as of `at`.
@@ -24,7 +25,7 @@ pub(crate) struct SlidingRate {
     /// Length of the window in seconds.
     window: f64,
     at: Time,
-    /// Whether a packet has come.
+    /// Whether a packet has arrived.
     begun: bool,
 }
 
@@ -39,7 +40,7 @@ impl SlidingRate {
         }
     }
 
-    /// Counts a packet of `len` bytes; the average in bytes per second.
+    /// Counts a packet of `len` bytes, and returns the average in bytes per second.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, len: u32) -> f64 {
         let gone = now.since(self.at).as_secs_f64();
@@ -50,21 +51,21 @@ impl SlidingRate {
     }
 }
 
-/// A marker by the average rate: two colors, or three with a peak rate.
+/// A marker by the average rate, with two colors, or three with a peak rate.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingWindow {
     rate: SlidingRate,
     committed: Rate,
     /// None: nothing violates.
     peak: Option<Rate>,
-    /// Its class, by which its random numbers are named.
+    /// The name of its class, which names its stream of random numbers.
     name: Box<str>,
     rng: Rng,
-    /// What it drew for the packet that came last.
+    /// The random number drawn for the last packet.
     draw: Option<f64>,
 }
 
-/// What a marker knew when it refused a packet.
+/// The state of a marker when it dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AverageRate {
     /// The average rate with this packet, in bits per second.
@@ -73,7 +74,8 @@ pub struct AverageRate {
     pub committed: u64,
     /// The peak information rate of a marker of three colors, in bits per second.
     pub peak: Option<u64>,
-    /// The uniform number on [0, 1) that chose the color; none while the average is within the committed rate.
+    /// The uniform number on [0, 1) that chose the color; none while the average is within the
+    /// committed rate.
     pub draw: Option<f64>,
 }
 
@@ -90,12 +92,13 @@ impl SlidingWindow {
         }
     }
 
-    /// Draws from the stream of its class's name from now on.
+    /// Sets its stream of random numbers, by the name of its class.
     pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
         self.rng = stream(&self.name);
     }
 
-    /// Takes the rates of the same marker at another rate of the port; the average stays, once a packet has come.
+    /// Takes the rates of the same marker at another rate of the port; the average stays, once a
+    /// packet has arrived.
     pub(crate) fn retune(&mut self, fresh: &Self) {
         if !self.rate.begun {
             self.rate = fresh.rate.clone();
@@ -104,8 +107,8 @@ impl SlidingWindow {
         self.peak = fresh.peak;
     }
 
-    /// RFC 2859, section 4. With u uniform on [0, 1), a packet is red if u * average is below average - peak,
-    /// yellow if it is below average - committed, green otherwise.
+    /// RFC 2859, section 4. With u uniform on [0, 1), a packet is red if u * average is below
+    /// average - peak, yellow if it is below average - committed, green otherwise.
     #[inline]
     pub(crate) fn color(&mut self, now: Time, len: u32) -> Color {
         let average = self.rate.arrive(now, len);
@@ -127,7 +130,7 @@ impl SlidingWindow {
         }
     }
 
-    /// What it knew about the packet that came last.
+    /// Its state after the last packet.
     pub(crate) fn describe(&self) -> AverageRate {
         AverageRate {
             average: self.rate.average * 8.0,
@@ -165,8 +168,9 @@ mod tests {
         close(rate.arrive(at(1_000_000), 1500), (before + 1500.0) / 1.98);
     }
 
-    /// The recurrence unrolled: with d the time from packet to packet, W the window and q = W / (W + d), the
-    /// average after n packets of L bytes is A q^n + L / d (1 - q^n), which a loop over the recurrence never forms.
+    /// The recurrence unrolled: with d the time from packet to packet, W the window and q = W / (W
+    /// + d), the average after n packets of L bytes is A q^n + L / d (1 - q^n), which a loop over
+    /// the recurrence never forms.
     #[test]
     fn a_constant_rate_has_a_closed_form() {
         let (start, window, gap, len) = (40_000.0_f64, 0.7, 0.003, 500.0);
@@ -180,8 +184,8 @@ mod tests {
         }
     }
 
-    /// Packets of 1000 B at twice the average sought, so that (W a + 1000) / (W + d) = a: the average stays, and
-    /// each packet's color has the probabilities of the RFC.
+    /// Packets of 1000 B at twice the average sought, so that (W a + 1000) / (W + d) = a: the
+    /// average stays, and each packet's color has the probabilities of the RFC.
     fn shares(average: u64, committed: u64, peak: Option<u64>) -> [f64; 3] {
         const PACKETS: u32 = 200_000;
         let window = Dur::from_ms(100);
@@ -197,8 +201,9 @@ mod tests {
         seen.map(|n| f64::from(n) / f64::from(PACKETS))
     }
 
-    /// The vectors of the probabilities: average in units of the committed rate, peak twice that. A share of n
-    /// packets of probability p lies within 4.9 sqrt(p (1 - p) / n) of p but for one of 10^6.
+    /// The vectors of the probabilities: average in units of the committed rate, peak twice that. A
+    /// share of n packets of probability p lies within 4.9 sqrt(p (1 - p) / n) of p but for one of
+    /// 10^6.
     #[test]
     fn shares_are_the_probabilities_of_the_rfc() {
         for (average, peak, expected) in [
@@ -221,7 +226,8 @@ mod tests {
         }
     }
 
-    /// Two markers of one name draw the same, those of two names do not, and a stream handed over is drawn from.
+    /// Two markers of one name draw the same, those of two names do not, and a stream handed over
+    /// is drawn from.
     #[test]
     fn a_marker_draws_from_the_stream_of_its_name() {
         let draws = |name: &str, seed: Option<u64>| -> Vec<Color> {

@@ -1,17 +1,16 @@
 //! The cross-protect router: admission control of flows in front of a fair queue.
 //!
-//! Source: J. Domżał, R. Wójcik, A. Jajszczyk, "The Impact of Congestion Control
-//! Mechanisms on Network Performance after Failure in Flow-Aware Networks", 2008;
-//! A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect", IEEE HPSR 2004.
+//! Source: J. Domżał, R. Wójcik, A. Jajszczyk, "The Impact of Congestion Control Mechanisms on
+//! Network Performance after Failure in Flow-Aware Networks", 2008; A. Kortebi, S. Oueslati, J.
+//! Roberts, "Cross-protect", IEEE HPSR 2004.
 //!
-//! Idea: a packet of a flow on the protected list passes. Any other passes only
-//! while the link is not congested, and then its flow is listed. Congested means
-//! that a flow's fair share of the link, or what priority traffic leaves of it,
-//! is too little; both are measured at fixed ticks and constant in between.
+//! Idea: a packet of a flow on the protected list passes. A packet of another flow passes only
+//! while the link is not congested, and then its flow is listed. The link is congested when a
+//! flow's fair rate is too low, or the load of priority traffic too high; both are measured at
+//! fixed ticks and constant in between.
 //!
-//! Order at one instant: the end of a transmission, the ticks, arrivals.
-//! A link that has failed transmits nothing, so its time down counts as idle;
-//! its ticks stay on their grid and its lists on theirs.
+//! Order at one instant: the end of a transmission, the ticks, arrivals. A link that has failed
+//! transmits nothing, so its time down counts as idle; its ticks and the times of its lists go on.
 //!
 //! Cost: O(1) per packet beside the scheduler.
 
@@ -30,7 +29,7 @@ use crate::evidence::{Cause, Evidence, QueueLimit, Refusal, Refused};
 use crate::leaf::Bound;
 use crate::stats::{Cx, LeafGauges};
 
-/// When a link counts as congested, and how many flows it lists.
+/// Thresholds of congestion, and the limit of admissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     /// In b/s.
@@ -38,12 +37,12 @@ pub(crate) struct Thresholds {
     /// A share of the link.
     pub(crate) max_priority_load: f64,
     pub(crate) p_add: f64,
-    /// Most flows listed between two fair-rate ticks.
+    /// The largest number of flows listed between two fair-rate ticks.
     pub(crate) quota: u32,
     pub(crate) accept_trigger: bool,
 }
 
-/// Flows that a tick may look at when it takes silent ones off the list.
+/// The number of flows that a tick may check for silence.
 const SWEEP: u32 = 256;
 
 /// A running cross-protect router of one link.
@@ -60,9 +59,9 @@ pub(crate) struct Fan {
     member: u16,
     /// Name of the list to share.
     share: Option<Box<str>>,
-    /// The scheduler knows that nothing is left of its last busy period.
+    /// The scheduler has been told that the link is idle.
     idle: bool,
-    /// The scheduler could not remember a flow, and no tick has found room since.
+    /// The scheduler could not list a flow, and no tick has found room since.
     saturated: bool,
     /// Flows listed since the last fair-rate tick.
     listed: u32,
@@ -71,7 +70,7 @@ pub(crate) struct Fan {
     refusal: Option<Refusal>,
 }
 
-/// What a router is made of.
+/// The parts of a router.
 pub(crate) struct Parts {
     pub(crate) queue: FairQueue,
     pub(crate) bound: Bound,
@@ -79,16 +78,16 @@ pub(crate) struct Parts {
     pub(crate) indicators: Indicators,
     pub(crate) thresholds: Thresholds,
     pub(crate) mechanism: Mechanism,
-    /// An empty list that nobody has joined.
+    /// An empty list that no link has joined.
     pub(crate) list: FlowList,
-    /// Name of the list that it is, if several links share it.
+    /// The name of the list, if several links share it.
     pub(crate) share: Option<String>,
 }
 
 impl Fan {
     pub(crate) fn new(mut parts: Parts) -> Self {
         let member = match parts.share {
-            // It joins the shared one when it is built.
+            // The link joins the shared list when it is built.
             Some(_) => 0,
             None => parts.list.join(parts.mechanism.asks_age()),
         };
@@ -110,7 +109,7 @@ impl Fan {
         }
     }
 
-    /// Makes up for what the link and the indicators did before `end` while nobody called.
+    /// Catches up with the ticks and the idle time before `end`, for which there were no calls.
     #[inline]
     fn catch_up(&mut self, end: Time) {
         if !self.idle && self.queue.packets() == 0 {
@@ -138,7 +137,7 @@ impl Fan {
             self.listed = 0;
             self.saturated &= self.queue.saturated();
         }
-        // A flow that is silent for just the time-out stays.
+        // A flow whose silence equals the time-out stays.
         let last = Time::from_ps(end.as_ps().saturating_sub(1));
         self.list.with(|l| l.sweep(last, SWEEP));
     }
@@ -154,7 +153,7 @@ impl Fan {
         }
     }
 
-    /// Whether a packet of a flow may pass, and if not, why.
+    /// Decides whether a packet of a flow may pass; the reason if not.
     #[inline]
     fn admit(&mut self, now: Time, flow: u32, rng: &mut Rng) -> Option<Refused> {
         if self.mechanism.is_behind() {
@@ -176,7 +175,7 @@ impl Fan {
         self.admit_new(now, flow, rng)
     }
 
-    /// The same for a flow that is not on the list.
+    /// Decides whether a packet of an unlisted flow may pass; the reason if not.
     #[inline(never)]
     fn admit_new(&mut self, now: Time, flow: u32, rng: &mut Rng) -> Option<Refused> {
         let mut refused = self.congestion();
@@ -210,7 +209,7 @@ impl Fan {
         None
     }
 
-    /// List and mechanism without removals that are due still, if there are any. For gauges: a copy.
+    /// Copies of list and mechanism with pending removals done, if there are any; for gauges.
     fn caught_up(&self) -> Option<(FlowList, Mechanism)> {
         if !self.mechanism.is_behind() {
             return None;
@@ -236,7 +235,7 @@ impl Fan {
     }
 }
 
-/// The instant after which nothing at `now` is left to come.
+/// The first instant after `now`.
 fn after(now: Time) -> Time {
     now + Dur::from_ps(1)
 }
@@ -296,7 +295,7 @@ impl Schedule for Fan {
     fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         self.catch_up(after(cx.now));
         self.queue.flush(&mut |packet| cx.evicted(packet, reason));
-        // What was on the wire is lost with the rest.
+        // The packet in transmission is lost, too.
         self.indicators.cut(cx.now);
         self.idle = true;
     }
@@ -328,7 +327,7 @@ impl Schedule for Fan {
     }
 
     fn retune(&mut self, now: Time, fresh: Self) {
-        // What was measured until now was measured of the old link.
+        // The measurements until now are of the old rate.
         self.catch_up(now);
         self.queue.set_bound(fresh.bound);
         self.bound = fresh.bound;
@@ -374,7 +373,7 @@ impl Schedule for Fan {
     }
 
     fn admission(&self, now: Time) -> Option<AdmissionState> {
-        // The rest of the copy would be the whole list.
+        // Copying the rest would copy the whole list.
         let mut seen = Sight {
             indicators: self.indicators,
             saturated: self.saturated,
@@ -410,7 +409,7 @@ impl Schedule for Fan {
     }
 }
 
-/// What [`Fan::catch_up`] would change, for gauges.
+/// The state that [`Fan::catch_up`] changes, for gauges.
 struct Sight {
     indicators: Indicators,
     saturated: bool,

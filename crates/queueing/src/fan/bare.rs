@@ -1,4 +1,4 @@
-//! A fair queue by itself.
+//! A fair queue without admission control.
 
 use spillgate_core::Packet;
 
@@ -38,8 +38,8 @@ fn params(packets: u32, unit: u32, charged: bool) -> FairQueueParams {
 }
 
 impl BareFairQueue {
-    /// Priority fair queueing; `mtu` in bytes. Its order is a ring of buckets up to 128 KiB, beyond
-    /// a heap.
+    /// Priority fair queueing; `mtu` in bytes. Its order is a ring of buckets up to 128 KiB, and a
+    /// heap above.
     pub fn pfq(packets: u32, mtu: u32) -> Self {
         Self(FairQueue::pfq(&params(packets, mtu, true)))
     }
@@ -57,8 +57,8 @@ impl BareFairQueue {
         Self(FairQueue::pdrr(&params(packets, quantum, charged)))
     }
 
-    /// Queues a packet; whether with priority, or none if it was dropped. Packets that were pushed
-    /// out for it are lost.
+    /// Queues a packet; returns whether it got priority, or none if it was dropped. Packets that
+    /// are pushed out for it are discarded.
     #[inline]
     pub fn offer(&mut self, packet: Packet) -> Option<bool> {
         let class = self.0.offer(packet, &mut |_| {})?;
@@ -71,7 +71,7 @@ impl BareFairQueue {
         self.0.pop()
     }
 
-    /// Drops all that waits, and forgets all flows.
+    /// Drops all queued packets, and forgets all flows.
     pub fn clear(&mut self) {
         self.0.flush(&mut |_| {});
     }
@@ -81,12 +81,12 @@ impl BareFairQueue {
         (self.0.packets(), self.0.bytes())
     }
 
-    /// Bytes so far that a flow with always something to send would have sent.
+    /// The bytes that a permanently backlogged flow would have sent so far.
     pub fn fair_bytes(&self) -> u64 {
         self.0.fair_bytes()
     }
 
-    /// Bytes so far that got priority.
+    /// The bytes that got priority so far.
     pub fn priority_bytes(&self) -> u64 {
         self.0.priority_bytes()
     }

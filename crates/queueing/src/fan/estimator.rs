@@ -1,26 +1,25 @@
 //! The two congestion indicators: fair rate and priority load.
 //!
-//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: implicit
-//! service differentiation and admission control", IEEE HPSR 2004.
+//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: implicit service differentiation
+//! and admission control", IEEE HPSR 2004.
 //!
-//! Idea: at fixed ticks the fair rate becomes the larger of what a flow with
-//! always something to send would have got, and the capacity that lay idle:
-//! FR = max(C·S, 8·ΔV) / T. The priority load becomes the share of the link
-//! that arrived with priority: PL = 8·ΔB / (C·T). In between both are constant.
+//! Idea: at fixed ticks the fair rate becomes the larger of the rate that a permanently backlogged
+//! flow would have got and the idle capacity: FR = max(C·S, 8·ΔV) / T. The priority load becomes
+//! the share of the link that arrived with priority: PL = 8·ΔB / (C·T). Between ticks both are
+//! constant.
 //!
-//! Ticks are no events. Between two calls of the discipline neither total
-//! changes, and the link is idle from the end of its last transmission on, so
-//! the ticks that lie between are made up for at the next call. Runs of ticks
-//! that change nothing are skipped, so a long silence costs no more than a
+//! Ticks are not events. Between two calls of the discipline neither total changes, and the link is
+//! idle from the end of its last transmission on, so the ticks in between are computed at the next
+//! call. Runs of ticks that change nothing are skipped, so a long silence costs no more than a
 //! short one.
 //!
-//! Deviation: the fair rate is at most C. The virtual time moves by whole
-//! packets, so a single flow could seem to get up to one packet more.
+//! Deviation: the fair rate is at most C. The virtual time moves by whole packets, so a single flow
+//! could seem to get up to one packet more.
 
 use spillgate_core::time::PS_PER_SEC;
 use spillgate_core::{Dur, Rate, Time};
 
-/// Ticks of one indicator, on a grid that never moves.
+/// One indicator, with ticks on a fixed grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Meter {
     interval: Dur,
@@ -28,7 +27,7 @@ struct Meter {
     smoothing: f64,
     /// The instant of the next tick.
     next: Time,
-    /// The next tick ends an interval, and does not only begin the first.
+    /// The next tick ends an interval; it does not only start the first one.
     measuring: bool,
     /// The total at the last tick.
     base: u64,
@@ -71,7 +70,8 @@ impl Meter {
         self.next += self.interval;
     }
 
-    /// Skips the ticks before `end` if each of them, measuring `measured`, leaves the value as it is.
+    /// Skips the ticks before `end` if each of them, with the measurement `measured`, leaves the
+    /// value unchanged.
     fn skip(&mut self, measured: f64, end: Time) {
         if self.measuring && self.blend(measured) == self.value && self.next < end {
             let gap = end.since(self.next).as_ps() - 1;
@@ -87,9 +87,9 @@ pub(crate) struct Indicators {
     capacity: f64,
     fair: Meter,
     load: Meter,
-    /// The end of the last transmission: the link is idle from here on.
+    /// The end of the last transmission, when the link becomes idle.
     busy_until: Time,
-    /// Idle periods of the present fair-rate interval that have ended.
+    /// Idle time of the present fair-rate interval that has ended.
     idle: Dur,
     /// The next tick of either.
     next: Time,
@@ -106,8 +106,8 @@ pub(crate) struct Measuring {
 }
 
 impl Indicators {
-    /// The link sends at `rate` from now on. The fair rate is that of an idle link still if it was, else what was
-    /// measured, at most the capacity.
+    /// Sets the rate of the link. The fair rate stays that of an idle link if it was, else it is
+    /// the measured value, at most the new capacity.
     pub(crate) fn set_capacity(&mut self, rate: Rate) {
         let capacity = rate.bps() as f64;
         if self.fair.value == self.capacity {
@@ -117,7 +117,7 @@ impl Indicators {
         self.capacity = capacity;
     }
 
-    /// Those of an idle link that has carried nothing.
+    /// The indicators of an idle link that has carried nothing.
     pub(crate) fn new(rate: Rate, m: Measuring) -> Self {
         let capacity = rate.bps() as f64;
         let fair = Meter::new(m.fair_interval, m.fair_smoothing, m.phase, capacity);
@@ -169,7 +169,7 @@ impl Indicators {
         self.busy_until = now + tx;
     }
 
-    /// The transmission ends at `end`, which is not what the rate says where that varies.
+    /// Sets the end of the transmission, where the rate varies.
     #[inline]
     pub(crate) fn busy_to(&mut self, end: Time) {
         self.busy_until = end;
@@ -180,10 +180,9 @@ impl Indicators {
         self.busy_until = self.busy_until.min(now);
     }
 
-    /// Makes up for the ticks before `end`. Until then, nothing has changed since the last call
-    /// but the link may have become idle; the totals are those of the scheduler.
-    ///
-    /// True if a fair-rate tick was among them.
+    /// Computes the ticks before `end`, and returns whether a fair-rate tick was among them. Since
+    /// the last call nothing has changed, except that the link may have become idle; the totals are
+    /// those of the scheduler.
     pub(crate) fn advance(&mut self, end: Time, fair_bytes: u64, priority_bytes: u64) -> bool {
         let mut fair_ticked = false;
         while self.load.next < end {
@@ -199,7 +198,7 @@ impl Indicators {
             if self.fair.begun() >= self.busy_until {
                 self.fair.skip(self.capacity, end);
             } else {
-                // A tick at the end of the transmission has seen no idleness either.
+                // At a tick at the end of the transmission there has been no idle time either.
                 self.fair
                     .skip(0.0, end.min(self.busy_until + Dur::from_ps(1)));
             }
@@ -210,8 +209,8 @@ impl Indicators {
 
     fn measured_load(&self, total: u64) -> f64 {
         let bits = 8 * u128::from(total - self.load.base) * u128::from(PS_PER_SEC);
-        // Products of a rate and an interval in picoseconds have few significant bits, so that
-        // a load of exactly the threshold compares as equal to it.
+        // Products of a rate and an interval in picoseconds have few significant bits, so a load of
+        // exactly the threshold compares as equal to it.
         bits as f64 / (self.capacity * self.load.interval.as_ps() as f64)
     }
 

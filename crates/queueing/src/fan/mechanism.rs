@@ -1,23 +1,21 @@
-//! What removes flows from the protected list when a new flow meets congestion.
+//! Congestion control mechanisms: they remove flows from the protected list when a new flow meets
+//! congestion.
 //!
-//! Sources: J. Domżał, A. Jajszczyk, "New Congestion Control Mechanisms for
-//! Flow-Aware Networks", IEEE ICC 2008; J. Domżał, R. Wójcik, A. Jajszczyk, "The
-//! Impact of Congestion Control Mechanisms on Network Performance after Failure
-//! in Flow-Aware Networks", 2008.
+//! Sources: J. Domżał, A. Jajszczyk, "New Congestion Control Mechanisms for Flow-Aware Networks",
+//! IEEE ICC 2008; J. Domżał, R. Wójcik, A. Jajszczyk, "The Impact of Congestion Control Mechanisms
+//! on Network Performance after Failure in Flow-Aware Networks", 2008.
 //!
-//! Cost: a flush of EFM under the sticky rule closes an epoch of the list, O(1).
-//! Otherwise elastic flows wait in a heap by the time of their admission, and
-//! each removal is paid for by the admission that went before: O(log n) per
-//! admission of an elastic flow (per change of mind of the scheduler under the
-//! instant rule), and nothing per packet.
+//! Cost: a flush of EFM under the sticky rule closes an epoch of the list, O(1). Otherwise elastic
+//! flows are kept in a heap by the time of their admission, and each removal is paid for by an
+//! admission: O(log n) per admission of an elastic flow (under the instant rule, whenever a flow
+//! becomes elastic again), and nothing per packet.
 //!
-//! RAEF and RBAEF may have to remove very many at once. The packet that makes
-//! them do so notes the instant and removes a few; the packets after it remove a
-//! few each, and the flow of each packet is looked at first, so that every
-//! decision is as if all had gone at that instant. Only where what a removal
-//! leads to must be known at once are all removed by the one packet: under the
-//! instant rule, which asks the scheduler as it is now, with a list that other
-//! links see too, and where the packet itself is admitted.
+//! RAEF and RBAEF may have to remove very many flows at once. The packet that triggers this records
+//! the instant and removes a few; later packets remove a few each, and the flow of each packet is
+//! checked first, so that every decision is as if all had been removed at that instant. All flows
+//! are removed by the triggering packet only where the result is needed at once: under the instant
+//! rule, which asks the scheduler in its present state, with a list that other links share, and
+//! where that packet itself is admitted.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,29 +28,29 @@ use super::spec::{ElasticRule, FanMechanism};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Basic,
-    /// Least time between flushes.
+    /// The shortest time between flushes.
     Efm(Dur),
-    /// Least age of a flow that is removed.
+    /// The age from which on a flow is removed.
     Raef(Dur),
-    /// The same, and how long it is blocked.
+    /// That age, and how long a removed flow is blocked.
     Rbaef(Dur, Dur),
 }
 
-/// Flows that the packet which makes the mechanism act removes at most, and each packet after it. In
-/// tests it is behind more often.
+/// The number of flows that the triggering packet, and each packet after it, removes at most;
+/// smaller in tests, so that removals are pending more often.
 const STEPS: u32 = if cfg!(test) { 1 } else { 16 };
 
-/// The time of a flow's admission, but no less than that of the last that was old enough at a cut
-/// before the flow was marked, and how many cuts there were before. A cut is compared with it by the
-/// same two: a flow goes with the first cut that is not below it.
+/// The age of a flow for comparison with cuts: the time of its admission, but at least the limit of
+/// the last cut before the flow was marked, and the number of cuts before that. A flow leaves with
+/// the first cut whose age is not below its own.
 type Age = (Time, u32);
 
-/// An instant at which all marked flows of some age left the list.
+/// An instant at which all marked flows up to some age left the list.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     age: Age,
     at: Time,
-    /// One of them is known.
+    /// At least one of these flows has been found.
     found: bool,
 }
 
@@ -61,35 +59,37 @@ struct Cut {
 pub(crate) struct Mechanism {
     kind: Kind,
     rule: ElasticRule,
-    /// Removals may wait for the packets after.
+    /// Removals may be left to later packets.
     lazy: bool,
     /// The last flush of EFM.
     last: Option<Time>,
-    /// Marked flows by age, and others that have left the list since.
+    /// Marked flows by age, and flows that have left the list since.
     elders: BinaryHeap<Reverse<(Age, u32)>>,
-    /// By flow: its age in `elders` when it was last put there. Empty if nothing asks for it.
+    /// By flow: its age in `elders` when it was last added. Empty if the mechanism does not use it.
     ages: Vec<Age>,
-    /// Cuts that some flows may have to leave by still, in order. Their ages never go back.
+    /// Cuts that may still remove some flows, in order of time and of age.
     cuts: VecDeque<Cut>,
-    /// The age that the next flow to be marked has at least.
+    /// The smallest age of the next flow that is marked.
     least: Age,
     blocked: Blocked,
     acts: u64,
 }
 
-/// The blocked flow list. All blocks last equally long, so they end in the order in which they began.
+/// The blocked flow list. All blocks last equally long, so they end in the order in which they
+/// began.
 #[derive(Clone, Debug, Default)]
 struct Blocked {
-    /// By flow: the end of its block, [`Time::ZERO`] for none. Empty if nothing blocks.
+    /// By flow: the end of its block, [`Time::ZERO`] for none. Empty if the mechanism does not
+    /// block.
     until: Vec<Time>,
-    /// Ends of blocks, and how many, by time.
+    /// The ends of blocks and their numbers, by time.
     ends: VecDeque<(Time, u32)>,
 }
 
 impl Blocked {
     fn add(&mut self, flow: u32, end: Time) {
         self.until[flow as usize] = end;
-        // Flows are found out of turn when they send.
+        // Flows that send are found out of order.
         let at = self.ends.partition_point(|(e, _)| *e < end);
         match self.ends.get_mut(at).filter(|(e, _)| *e == end) {
             Some((_, n)) => *n += 1,
@@ -99,7 +99,7 @@ impl Blocked {
 }
 
 impl Mechanism {
-    /// `at_once`: what is removed must be gone when the packet that removes it is done.
+    /// `at_once`: removals must be complete when the triggering packet has been handled.
     pub(crate) fn new(spec: &FanMechanism, rule: ElasticRule, at_once: bool) -> Self {
         Self {
             lazy: rule == ElasticRule::Sticky && !at_once,
@@ -130,12 +130,12 @@ impl Mechanism {
         }
     }
 
-    /// Whether a flush closes an epoch of the list, and flows need not be found one by one.
+    /// Whether a flush closes an epoch of the list, so that flows need not be found one by one.
     fn by_epoch(&self) -> bool {
         matches!(self.kind, Kind::Efm(_)) && self.rule == ElasticRule::Sticky
     }
 
-    /// Whether it asks the list when flows were listed.
+    /// Whether it needs the times of listing.
     pub(crate) fn asks_age(&self) -> bool {
         self.kind != Kind::Basic && !self.by_epoch()
     }
@@ -158,7 +158,7 @@ impl Mechanism {
     pub(crate) fn memory_bytes(&self, flows: usize) -> u64 {
         let elder = std::mem::size_of::<(Age, u32)>() as u64;
         let age = std::mem::size_of::<Age>() as u64;
-        // The heap is twice the flows that it is about, and doubles its room.
+        // The heap has up to twice the marked flows, and doubles its capacity.
         let elders = if self.asks_age() { 4 * elder + age } else { 0 };
         let blocked = if matches!(self.kind, Kind::Rbaef(..)) {
             8
@@ -175,7 +175,7 @@ impl Mechanism {
         (now < until).then_some(until)
     }
 
-    /// From here on the number belongs to another flow, which is not blocked.
+    /// From now on the number belongs to another flow, which is not blocked.
     pub(crate) fn renew(&mut self, flow: u32) {
         if let Some(until) = self.blocked.until.get_mut(flow as usize) {
             *until = Time::ZERO;
@@ -188,8 +188,8 @@ impl Mechanism {
         lasting.map(|(_, n)| n).sum()
     }
 
-    /// Whether a packet that was offered to the scheduler, and was queued behind the priority
-    /// packets or not, may make its flow an elastic one.
+    /// Whether a packet that was offered to the scheduler may make its flow elastic; `behind` if it
+    /// was queued behind priority packets.
     #[inline]
     pub(crate) fn may_mark(&self, behind: bool) -> bool {
         match (self.kind, self.rule) {
@@ -199,7 +199,7 @@ impl Mechanism {
         }
     }
 
-    /// Such a packet was offered. `would_wait`: the flow's next one would get no priority.
+    /// Handles such a packet. `would_wait`: the flow's next packet would get no priority.
     #[inline]
     pub(crate) fn offered(
         &mut self,
@@ -214,7 +214,7 @@ impl Mechanism {
             self.expect_flows(flow as usize + 1);
             self.ages[flow as usize] = age;
             self.elders.push(Reverse((age, flow)));
-            // Flows that end uncongested are never asked for.
+            // Flows that end without congestion would stay in the heap.
             if self.elders.len() > 2 * list.marked(member) as usize + 64 {
                 let ages = &self.ages;
                 self.elders.retain(|Reverse((age, flow))| {
@@ -253,7 +253,7 @@ impl Mechanism {
                 }
                 if self.lazy {
                     self.cut(now, active, list, member);
-                    return false; // it counts when it is known whether anybody had to leave
+                    return false; // it counts once it is known whether a flow was removed
                 }
                 self.remove(now, active, would_wait, list, member) > 0
             }
@@ -262,7 +262,7 @@ impl Mechanism {
         acted
     }
 
-    /// Removes the elastic flows that were listed at least `age` ago; how many.
+    /// Removes the elastic flows that were listed at least `age` ago, and returns their number.
     fn remove(
         &mut self,
         now: Time,
@@ -300,7 +300,7 @@ impl Mechanism {
         }
     }
 
-    /// The same as [`Self::remove`], begun.
+    /// Starts a removal as [`Self::remove`], to be completed later.
     fn cut(&mut self, now: Time, age: Dur, list: &mut FlowList, member: u16) {
         let Some(last) = now.as_ps().checked_sub(age.as_ps()) else {
             return;
@@ -320,26 +320,26 @@ impl Mechanism {
         self.work(STEPS, list, member);
     }
 
-    /// Whether flows that have left the list by a cut are there still.
+    /// Whether removals are pending.
     #[inline]
     pub(crate) fn is_behind(&self) -> bool {
         !self.cuts.is_empty()
     }
 
-    /// A packet of the flow has come while the mechanism is behind: takes that flow off the list if
-    /// it must be, and some others.
+    /// A packet of the flow arrives while removals are pending: removes that flow if a cut requires
+    /// it, and some others.
     #[cold]
     pub(crate) fn go_on(&mut self, flow: u32, list: &mut FlowList, member: u16) {
         self.settle(flow, list, member);
         self.work(STEPS, list, member);
     }
 
-    /// Takes all flows off the list that must be.
+    /// Completes all pending removals.
     pub(crate) fn finish(&mut self, list: &mut FlowList, member: u16) {
         self.work(u32::MAX, list, member);
     }
 
-    /// The same until there is room for one more.
+    /// Completes pending removals until there is room for one more flow.
     pub(crate) fn make_room(&mut self, list: &mut FlowList, member: u16) {
         while self.is_behind() && list.is_full() {
             self.work(1, list, member);
@@ -360,7 +360,7 @@ impl Mechanism {
             if self.ages[flow as usize] == age {
                 self.settle(flow, list, member);
             }
-            // Those that are left are no older.
+            // The remaining flows are not older.
             while self.cuts.front().is_some_and(|c| c.age < age) {
                 self.cuts.pop_front();
             }
@@ -368,7 +368,7 @@ impl Mechanism {
         list.hold(self.is_behind());
     }
 
-    /// Takes a flow off the list if a cut was not below its age.
+    /// Removes a flow if a cut requires it.
     fn settle(&mut self, flow: u32, list: &mut FlowList, member: u16) {
         if !list.is_marked(member, flow) {
             return;
@@ -385,7 +385,7 @@ impl Mechanism {
         }
     }
 
-    /// From here on the number belongs to another flow, of which no cut knows.
+    /// From now on the number belongs to another flow, to which earlier cuts do not apply.
     pub(crate) fn leave(&mut self, flow: u32, list: &mut FlowList, member: u16) {
         if self.is_behind() {
             self.settle(flow, list, member);

@@ -1,4 +1,4 @@
-//! From a cross-protect router as written to one that runs.
+//! From a cross-protect router as written to a running one.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::leaf::Bound;
 use crate::recipe::At;
 use crate::spec::{DisciplineSpec, Scope};
 
-/// The largest MTU and quantum: beyond any packet.
+/// The largest MTU and quantum, above any packet length.
 const MAX_UNIT: u64 = 1_000_000;
 
 impl FanSpec {
@@ -209,7 +209,7 @@ fn lasting(at: &At<'_>, key: &str, time: Dur) -> Result<(), BuildError> {
     )
 }
 
-/// A number that is at least 1 if it is given.
+/// Checks that a number is at least 1, if it is given.
 fn at_least_one(
     at: &At<'_>,
     key: &str,
@@ -225,7 +225,7 @@ fn at_least_one(
     )
 }
 
-/// A threshold in b/s. A rate is at least 1 b/s; 0 % is none at all.
+/// A threshold in b/s. A rate is at least 1 b/s; 0 % means no threshold.
 fn threshold(r: RateOrPercent, rate: Rate) -> u64 {
     match r {
         RateOrPercent::Percent(p) if p.0 <= 0.0 => 0,

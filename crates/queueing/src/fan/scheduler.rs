@@ -1,8 +1,7 @@
-//! What admission control needs of a fair queue, and the fair queues there are.
+//! The interface of fair queues for admission control, and its implementations.
 //!
-//! A flow is [`Packet::flow`], the dense number that the driver gives each
-//! different key ([`spillgate_core::FlowKey`]): equal numbers are equal keys, so
-//! nothing is found by a hash.
+//! A flow is [`Packet::flow`], the dense number that the driver gives each different key
+//! ([`spillgate_core::FlowKey`]): equal numbers are equal keys, so no hash is needed.
 
 use spillgate_core::Packet;
 
@@ -19,29 +18,29 @@ pub(crate) enum Class {
     Backlog,
 }
 
-/// A scheduler that gives priority to flows below their fair rate. It owns the packets that wait
-/// and their limit; it sees neither time nor rate.
+/// A scheduler that gives priority to flows below their fair rate. It holds the queued packets and
+/// their limit; it knows neither time nor rate.
 pub(crate) trait FairScheduler {
-    /// Queues a packet of a flow that is admitted, or refuses it (none) because the buffer is full
-    /// of packets that nothing may push out. What had to leave for it goes to `evicted`, also if
-    /// that was not enough.
+    /// Queues a packet of an admitted flow, or returns none if the buffer is full of packets that
+    /// cannot be pushed out. Packets that are pushed out for it go to `evicted`, also if they were
+    /// not enough.
     fn offer(&mut self, packet: Packet, evicted: &mut impl FnMut(Packet)) -> Option<Class>;
     /// The next packet to send.
     fn pop(&mut self) -> Option<Packet>;
-    /// The link has become idle: flows are forgotten, totals and virtual time stay. Nothing waits.
+    /// The link has become idle, and no packet is queued: flows are forgotten, totals and virtual
+    /// time stay.
     fn idle(&mut self);
     /// Whether a packet of the flow would be denied priority now: the flow is remembered and has
     /// used its allowance.
     fn is_backlogged(&self, flow: u32) -> bool;
-    /// Bytes that got priority, in total.
+    /// The total of bytes that got priority.
     fn priority_bytes(&self) -> u64;
-    /// Bytes that a flow which always has something to send would have sent: virtual time (PFQ),
+    /// The total of bytes that a permanently backlogged flow would have sent: virtual time (PFQ),
     /// the service of a fictitious flow (PDRR).
     fn fair_bytes(&self) -> u64;
-    /// Whether the list of active flows is at its limit, so that the next new flow would not be
-    /// remembered.
+    /// Whether the list of active flows is full, so that the next new flow could not be listed.
     fn saturated(&self) -> bool;
-    /// Packets so far of flows that could not be remembered because the list was at its limit.
+    /// The number of packets of flows that could not be listed since the list was full.
     fn unlisted(&self) -> u64;
     /// Waiting packets.
     fn packets(&self) -> u32;
@@ -51,15 +50,15 @@ pub(crate) trait FairScheduler {
     fn expect_flows(&mut self, n: usize);
     /// Upper estimate of the memory in bytes with a full buffer and so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
-    /// Gives up everything that waits, the priority packets first, then flow by flow; then the
-    /// link is idle.
+    /// Drops all queued packets, those with priority first, then flow by flow; then the link is
+    /// idle.
     fn flush(&mut self, lost: &mut impl FnMut(Packet));
 }
 
 /// Parameters of a fair queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FairQueueParams {
-    /// How much may wait.
+    /// The limit of all queues together.
     pub(crate) limit: Bound,
     /// PFQ: bytes of priority after which a flow gets no more.
     pub(crate) mtu: u32,
@@ -67,16 +66,16 @@ pub(crate) struct FairQueueParams {
     pub(crate) quantum: u32,
     /// PDRR: priority bytes are charged to the deficit.
     pub(crate) charged: bool,
-    /// PFQ: flows that can be remembered.
+    /// PFQ: the largest number of active flows.
     pub(crate) afl_max: u32,
 }
 
-/// A fair queue. It lies outside of its port: ports of every other kind would be as large.
+/// A fair queue. It is boxed, so that ports of other kinds are not as large.
 #[derive(Clone, Debug)]
 pub(crate) enum FairQueue {
     /// PFQ with a ring of buckets.
     Pfq(Box<Pfq<Ring>>),
-    /// The same for longer packets.
+    /// PFQ with a larger ring, for longer packets.
     PfqWide(Box<Pfq<WideRing>>),
     /// PFQ with a heap.
     PfqHeap(Box<Pfq<Heap>>),
@@ -96,7 +95,7 @@ macro_rules! each {
 }
 
 impl FairQueue {
-    /// How much may wait from now on; what is above it leaves as packets come.
+    /// Sets the limit; packets above it are pushed out as others arrive.
     pub(crate) fn set_bound(&mut self, bound: Bound) {
         each!(self, q => q.set_bound(bound));
     }
@@ -125,7 +124,7 @@ impl FairQueue {
         }
     }
 
-    /// Prepares for a packet longer than the MTU that was promised.
+    /// Prepares for a packet longer than the configured MTU.
     #[cold]
     fn allow_long(&mut self, len: u32) {
         fn wider<O: Order>(q: &Pfq<O>, len: u32) -> FairQueue {

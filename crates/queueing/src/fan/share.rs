@@ -1,12 +1,12 @@
-//! Lists that belong to one link, or to several.
+//! Protected flow lists of one link, or shared by several.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::lists::FlowList;
 
-/// The protected flow lists that links of one world share, by name. Each world begins with
-/// none, so that no run sees another's.
+/// The protected flow lists that links of one world share, by name. Each world starts with none, so
+/// that runs are independent.
 #[derive(Debug, Default)]
 pub struct SharedLists(BTreeMap<String, Arc<Mutex<FlowList>>>);
 
@@ -16,7 +16,7 @@ impl SharedLists {
         Self::default()
     }
 
-    /// The list of this name, which is as `list` if it is new.
+    /// The list with this name, added as a copy of `list` if it is new.
     pub(crate) fn get(&mut self, name: &str, list: &FlowList) -> Arc<Mutex<FlowList>> {
         let list = || Arc::new(Mutex::new(list.clone()));
         let shared = self.0.entry(name.to_owned()).or_insert_with(list);
@@ -24,7 +24,8 @@ impl SharedLists {
     }
 }
 
-/// A link's way to its list. The links of a world run in one thread, so nobody ever waits.
+/// A link's access to its list. The links of a world run in one thread, so the lock is never
+/// contended.
 #[derive(Debug)]
 pub(crate) enum Access {
     Own(Box<FlowList>),
@@ -32,8 +33,8 @@ pub(crate) enum Access {
 }
 
 impl Clone for Access {
-    /// A copy has a list of its own: what happens to it must not be seen by the links that share
-    /// the original's.
+    /// A copy has a list of its own, so that it does not change that of the links that share the
+    /// original.
     fn clone(&self) -> Self {
         match self {
             Self::Own(list) => Self::Own(list.clone()),
@@ -46,7 +47,7 @@ impl Clone for Access {
 }
 
 fn lock(list: &Mutex<FlowList>) -> MutexGuard<'_, FlowList> {
-    // A panic elsewhere leaves nothing half done that a run could go on with.
+    // After a panic elsewhere no run continues with this list.
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -22,20 +22,21 @@ pub struct FanSpec {
     #[serde(deserialize_with = "bare_or_with")]
     #[schemars(schema_with = "scheduler_schema")]
     pub scheduler: FanScheduler,
-    /// How much may wait. A packet that would exceed it pushes out the first packet of the flow
-    /// with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
+    /// Limit of all queues together. A packet that would exceed it pushes out the first packet of
+    /// the flow with the longest backlog. Time is counted at the link's rate. Default 1000 packets.
     pub limit: Limit,
-    /// Bytes of priority that a flow may get per stay in the scheduler; not below the largest
+    /// Bytes of priority that a flow may get while the scheduler lists it; not below the largest
     /// packet, the link's overhead included. Default 1500 B.
     pub mtu: Size,
     /// The link is congested while the measured fair rate is below this. Default 5 % of the link.
     pub min_fair_rate: RateOrPercent,
-    /// The link is congested while the measured priority load is above this. Default 70 % of the link.
+    /// The link is congested while the measured priority load is above this. Default 70 % of the
+    /// link.
     pub max_priority_load: RateOrPercent,
     /// A flow leaves the protected flow list after a silence longer than this. Default 20 s.
     pub pfl_flow_timeout: Dur,
-    /// Most flows on the protected flow list; those that find it full pass without protection.
-    /// None for no limit.
+    /// Largest number of flows on the protected flow list; flows that find it full pass
+    /// unprotected. None for no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub pfl_max: Option<u32>,
@@ -60,8 +61,8 @@ pub struct FanSpec {
     /// When the first measuring intervals begin; they end at this time plus multiples of their
     /// length. Default 0 s.
     pub tick_phase: Dur,
-    /// Most flows admitted between two ticks of the fair rate, against the overshoot after an
-    /// opening. None for no limit, as published.
+    /// Largest number of flows admitted between two ticks of the fair rate, against the overshoot
+    /// when congestion ends. None for no limit, as published.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub admissions_per_tick: Option<u32>,
@@ -109,7 +110,8 @@ pub enum FanScheduler {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfqSpec {
-    /// Most flows on the active flow list; a full list counts as congestion. None for no limit.
+    /// Largest number of flows on the active flow list; a full list counts as congestion. None for
+    /// no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub afl_max: Option<u32>,
@@ -121,12 +123,12 @@ pub struct PfqSpec {
 pub struct PdrrSpec {
     /// Whether priority packets are charged to their flow's deficit.
     pub mode: PdrrMode,
-    /// What a flow may send per round; not below the MTU. Default the MTU.
+    /// Bytes that a flow may send per round; not below the MTU. Default the MTU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Size>,
 }
 
-/// What a priority packet costs its flow in PDRR.
+/// The charge for a priority packet in PDRR.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PdrrMode {
@@ -137,19 +139,20 @@ pub enum PdrrMode {
     Literal,
 }
 
-/// What happens to listed flows when a packet of an unlisted flow meets a congested link.
+/// The mechanism that acts on listed flows when a packet of an unlisted flow meets a congested
+/// link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub enum FanMechanism {
-    /// Nothing: the new flow waits until others end.
+    /// None: the new flow waits until others end.
     #[serde(rename = "basic")]
     Basic(BasicSpec),
     /// Enhanced flushing mechanism: all elastic flows leave the list.
     #[serde(rename = "efm")]
     Efm(EfmSpec),
-    /// Remove active elastic flows: those listed for long leave the list.
+    /// Remove active elastic flows: those listed for a long time leave the list.
     #[serde(rename = "raef")]
     Raef(RaefSpec),
-    /// Remove and block active elastic flows: they may not come back at once.
+    /// Remove and block active elastic flows: they may not return at once.
     #[serde(rename = "rbaef")]
     Rbaef(RbaefSpec),
 }
@@ -222,14 +225,14 @@ impl Default for RbaefSpec {
     }
 }
 
-/// Which flows count as elastic, all others being streaming.
+/// The rule by which flows count as elastic; all others are streaming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ElasticRule {
-    /// Those of which the scheduler has refused priority to a packet since they were listed.
+    /// Flows to one of whose packets the scheduler has denied priority since they were listed.
     #[default]
     Sticky,
-    /// Those of which the scheduler would refuse priority to a packet now.
+    /// Flows to whose next packet the scheduler would deny priority.
     Instant,
 }
 

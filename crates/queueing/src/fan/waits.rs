@@ -1,8 +1,8 @@
-//! What the admission control has done to each flow, and its state at an instant.
+//! The results of admission control for each flow, and its state at an instant.
 
 use spillgate_core::Time;
 
-/// What the admission control of one link has done to one flow.
+/// The result of admission control at one link for one flow.
 ///
 /// The waiting time is `admitted` minus `offered`, 0 if the first packet was admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,18 +11,18 @@ pub struct Wait {
     pub flow: u32,
     /// When its first packet reached the admission control.
     pub offered: Time,
-    /// When its first packet passed it; none while none has.
+    /// When its first packet was admitted; none if none was.
     pub admitted: Option<Time>,
     /// Packets refused before that.
     pub refused: u64,
     /// Packets refused in all.
     pub refused_total: u64,
-    /// How often it was put on the protected flow list here; a flow that a shared list knew
-    /// already has none.
+    /// How often it was put on the protected flow list here; zero for a flow that was already on a
+    /// shared list.
     pub admissions: u32,
-    /// How often the mechanism of this link took it off.
+    /// How often the mechanism of this link removed it.
     pub removals: u32,
-    /// How often it fell off for its silence.
+    /// How often it was removed after a time-out without packets.
     pub timeouts: u32,
 }
 

@@ -1,22 +1,22 @@
 //! Deficit round robin (DRR).
 //!
-//! Source: M. Shreedhar, G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
-//! 4(3), 1996; pushing out from the longest queue: P. McKenney, "Stochastic Fairness Queueing",
+//! Source: M. Shreedhar, G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM
+//! ToN 4(3), 1996; pushing out from the longest queue: P. McKenney, "Stochastic Fairness Queueing",
 //! INFOCOM 1990.
 //!
-//! Idea: flows with packets take turns. In its turn a flow's deficit grows by its quantum, and its
-//! packets leave while they are not longer than the deficit, which pays for them. What is left is
-//! kept for the next turn, unless the queue is empty. Over any time in which two flows always have
-//! packets, what they send differs by less than a quantum and two packets.
+//! Idea: backlogged flows take turns. In its turn a flow's deficit grows by its quantum, and its
+//! packets leave while they are not longer than the deficit, which they are charged to. The rest of
+//! the deficit is kept for the next turn, unless the queue is empty. Over any time in which two
+//! flows are backlogged, the bytes that they send differ by less than a quantum and two packets.
 //!
-//! Where there is no room, the first packet of the flow with the most bytes waiting is dropped, until
-//! there is: of the arriving packet's own flow if that is the one.
+//! Where there is no room, the first packet of the flow with the longest queue in bytes is dropped
+//! until there is, which may be the flow of the arriving packet.
 //!
-//! Deviation: a flow whose last packet was pushed out loses its deficit at once and its place in the
-//! round when its turn comes. Where an AQM drops at departure, what it lets go instead may be longer than
-//! the deficit; the flow pays the rest in its next turns.
-//! Cost: O(1) per packet if the quantum is at least the longest packet, else O(length / quantum)
-//! turns; O(log n) while the buffer overflows.
+//! Deviation: a flow whose last packet was pushed out loses its deficit at once, and its place in
+//! the round when its turn comes. Where an AQM drops at departure, the packet that is sent instead
+//! may be longer than the deficit; the flow pays the rest in its next turns. Cost: O(1) per packet
+//! if the quantum is at least the longest packet, else O(length / quantum) turns; O(log n) while
+//! the buffer overflows.
 
 use std::collections::VecDeque;
 
@@ -42,12 +42,12 @@ pub(crate) const MOST_QUANTUM: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DrrSpec {
-    /// Bytes that a flow of weight 1 may send in its turn, 64 B to 1 MiB. Default 1514 B, the longest
-    /// packet of Ethernet.
+    /// Bytes that a flow of weight 1 may send in its turn, 64 B to 1 MiB. Default 1514 B, the
+    /// longest packet of Ethernet.
     pub quantum: Size,
-    /// What a flow's quantum is multiplied by.
+    /// The weight of a flow, by which its quantum is multiplied.
     pub weights: WfqWeights,
-    /// How much may wait in all. Default 1000 packets.
+    /// Limit of all queues together. Default 1000 packets.
     pub limit: Limit,
     /// Number of queues, 1 to 65536, into which flows are hashed by addresses, ports and protocol.
     /// Default: each flow has its own.
@@ -132,7 +132,7 @@ impl FlowQueueSpec for DrrSpec {
     }
 }
 
-/// What the scheduler keeps of a flow.
+/// The scheduler's state of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turns {
     /// Bytes that it may send.
@@ -149,20 +149,20 @@ const _: () = assert!(std::mem::size_of::<Flow<Own<Turns, ()>>>() <= 32);
 pub(crate) struct Rounds {
     quantum: i32,
     weights: WfqWeights,
-    /// Slots of the flows with packets, in the order of the round; one whose packets were pushed out
-    /// is still in it.
+    /// Slots of the flows with packets, in the order of the round; one whose packets were pushed
+    /// out is still in it.
     round: VecDeque<u32>,
-    /// The first flow has been given its quantum in this turn.
+    /// The first flow has got its quantum in this turn.
     in_turn: bool,
 }
 
 impl Rounds {
-    /// The first of the round leaves it.
+    /// Removes the first flow from the round.
     #[inline]
     fn leave<V>(&mut self, flows: &mut Flows<Turns, V>) -> Option<u32> {
         let slot = self.round.pop_front()?;
         self.in_turn = false;
-        flows.at_mut(slot).own.turn.quantum = 0;
+        flows.at_mut(slot).own.sched.quantum = 0;
         Some(slot)
     }
 }
@@ -179,10 +179,10 @@ impl Order for Rounds {
 
     #[inline]
     fn joined<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, packet: &Packet) {
-        let turns = &mut flows.at_mut(slot).own.turn;
+        let turns = &mut flows.at_mut(slot).own.sched;
         if turns.quantum == 0 {
             turns.deficit = 0;
-            // At most eight times a MiB.
+            // At most 8 MiB.
             turns.quantum = self.quantum * self.weights.of(packet) as i32;
             self.round.push_back(slot);
         }
@@ -195,7 +195,7 @@ impl Order for Rounds {
             let Some(len) = flows.first_len(slot) else {
                 return Some(slot);
             };
-            let turns = &mut flows.at_mut(slot).own.turn;
+            let turns = &mut flows.at_mut(slot).own.sched;
             if !self.in_turn {
                 turns.deficit = turns.deficit.saturating_add(turns.quantum);
                 self.in_turn = true;
@@ -212,8 +212,9 @@ impl Order for Rounds {
     #[inline]
     fn charge<V>(&mut self, flows: &mut Flows<Turns, V>, slot: u32, len: u32) -> bool {
         let flow = flows.at_mut(slot);
-        // Longer than the deficit where the AQM dropped a shorter packet before: it pays later.
-        flow.own.turn.deficit = flow.own.turn.deficit.saturating_sub_unsigned(len);
+        // The packet may be longer than the deficit, if the AQM dropped a shorter one before it:
+        // the flow pays later.
+        flow.own.sched.deficit = flow.own.sched.deficit.saturating_sub_unsigned(len);
         flow.queue.is_empty() && self.leave(flows).is_some()
     }
 
@@ -243,7 +244,7 @@ impl Order for Rounds {
             let Some(len) = flows.first_len(*slot) else {
                 continue;
             };
-            let turns = flows.at(*slot).own.turn;
+            let turns = flows.at(*slot).own.sched;
             let quantum = i64::from(turns.quantum);
             let missing = i64::from(len) - i64::from(turns.deficit);
             let rounds = (missing + quantum - 1).div_euclid(quantum);

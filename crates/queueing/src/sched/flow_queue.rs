@@ -1,10 +1,10 @@
-//! Fair queues by flow: an order in which queues send, a way to sort packets into them, and an AQM that
-//! manages each, composed.
+//! Fair queues by flow, composed of three parts: an order in which queues send, a way to sort
+//! packets into queues, and an AQM for each queue.
 //!
-//! Where there is no room, the queue with the most bytes gives packets up from its head. The AQM is
-//! asked when a packet arrives at its queue, before it is queued, and for each packet that comes to the
-//! head of the queue whose turn it is; what is dropped then is not charged. A queue is remembered while
-//! its AQM remembers anything of it.
+//! Where there is no room, the queue with the most bytes loses packets from its head. The AQM is
+//! asked when a packet arrives at its queue, before it is queued, and about each packet at the head
+//! of the queue that is to send; packets dropped then are not charged. A queue is remembered while
+//! its AQM has state of it.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -15,40 +15,40 @@ use spillgate_core::{DropReason, Dropped, Ecn, Packet, Rate, Rng, Time, Verdict}
 
 use super::flows::{Flows, Sorting};
 use crate::BuildError;
-use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, LeafFacts, Turn, Unmanaged};
+use crate::aqm::{AqmSpec, Automaton, Backlog, Custom, DropStage, LeafFacts, Unmanaged};
 use crate::evidence::{Cause, QueueLimit};
 use crate::leaf::{Bound, ring_packets};
 use crate::recipe::At;
 
-/// Whose backlog the AQM of a queue is told of.
+/// The backlog that the AQM of a queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Guard {
-    /// What waits in all queues together (Linux): CoDel may drop the last packet of a flow.
+    /// That of all queues together (Linux): CoDel may drop the last packet of a flow.
     #[default]
     Total,
-    /// What waits in the packet's own queue (ns-3).
+    /// That of the packet's own queue (ns-3).
     Flow,
 }
 
-/// In which order queues send.
+/// The order in which queues send: the scheduler.
 pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
-    /// What it keeps of one queue.
+    /// Its state of one queue.
     type State: Clone + Debug + Send + Sync;
 
-    /// Of a queue that has no place in the order.
+    /// The state of a queue that has no place in the order.
     fn state(&self) -> Self::State;
     /// A packet was appended to the queue in `slot`: it takes its place, if it has none.
     fn joined<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, packet: &Packet);
     /// The queue that is to send now, perhaps one without packets.
     fn next<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
-    /// So many bytes of that queue left. Whether it gave up its place.
+    /// That queue sent `len` bytes. Returns whether it lost its place.
     fn charge<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32, len: u32) -> bool;
-    /// That queue had nothing to send. Whether it gave up its place.
+    /// That queue had nothing to send. Returns whether it lost its place.
     fn missed<V>(&mut self, flows: &mut Flows<Self::State, V>, slot: u32) -> bool;
     /// All packets of a queue were pushed out.
     fn forfeit(_: &mut Self::State) {}
-    /// Takes the place of some queue, for when nothing waits.
+    /// Removes some queue from the order, when all queues are empty.
     fn withdraw<V>(&mut self, flows: &mut Flows<Self::State, V>) -> Option<u32>;
     /// Forgets all places.
     fn clear(&mut self);
@@ -56,14 +56,14 @@ pub(crate) trait Order: Clone + Debug + Send + Sync + 'static {
     fn head_len<V>(&self, flows: &Flows<Self::State, V>) -> u32;
 }
 
-/// A fair queue but for its AQM.
+/// A fair queue without its AQM.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame<O> {
     /// The name of the leaf that it is.
     pub(crate) name: &'static str,
     pub(crate) order: O,
     pub(super) sorting: Sorting,
-    /// How much may wait in all.
+    /// The limit of all queues together.
     pub(crate) bound: Bound,
     /// Packets that the longest queue loses at most when there is no room.
     pub(crate) batch: u32,
@@ -71,7 +71,7 @@ pub(crate) struct Frame<O> {
 }
 
 impl<O: Order> Frame<O> {
-    /// The fair queue, each queue under this AQM.
+    /// The fair queue, with this AQM in each queue.
     pub(crate) fn under<A: Automaton>(self, aqm: A) -> Box<dyn FlowQueue> {
         Box::new(Fair::new(self, aqm))
     }
@@ -81,14 +81,14 @@ impl<O: Order> Frame<O> {
 pub(crate) trait FlowQueueSpec {
     /// Checks the parameters; `rate` is that of the queue.
     fn resolve(&self, at: &mut At<'_>, rate: Rate) -> Result<Box<dyn FlowQueue>, BuildError>;
-    /// How much may wait in all, times counted at `rate`.
+    /// The limit of all queues together, with times converted at `rate`.
     fn bound(&self, rate: Rate) -> Bound;
     /// The AQM of each queue.
     fn aqm(&self) -> Option<AqmSpec>;
 }
 
-/// A fair queue each of whose queues has this AQM, if any; its thresholds are of one queue, and it
-/// takes the rate and the limit of all together for those of its own.
+/// A fair queue with this AQM, if any, in each of its queues. The thresholds of the AQM apply to
+/// one queue; its rate and limit are those of all queues together.
 pub(super) fn managed<O: Order>(
     frame: Frame<O>,
     aqm: Option<&AqmSpec>,
@@ -106,12 +106,12 @@ pub(super) fn managed<O: Order>(
     at.key("aqm", |at| aqm.manage(frame, at, &facts))
 }
 
-/// What became of a packet.
+/// The fate of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
-    /// It waits, marked or not.
+    /// It is queued, marked or not.
     Queued { marked: bool },
-    /// Its queue had to give.
+    /// It was pushed out of its queue.
     PushedOut,
     /// The AQM dropped it.
     Dropped(DropReason),
@@ -121,9 +121,9 @@ pub(crate) enum Offered {
 pub(crate) trait FlowQueue: Debug + Send + Sync {
     /// The name of the leaf that it is.
     fn name(&self) -> &'static str;
-    /// Whether there would be room for a packet if nothing waited.
+    /// Whether there would be room for a packet if all queues were empty.
     fn fits(&self, packet: &Packet) -> bool;
-    /// Queues a packet that fits and gives up what has no room.
+    /// Queues a packet that fits, and drops packets for which there is no room.
     fn offer(
         &mut self,
         now: Time,
@@ -131,34 +131,34 @@ pub(crate) trait FlowQueue: Debug + Send + Sync {
         rng: &mut Rng,
         evicted: &mut dyn FnMut(Packet),
     ) -> Offered;
-    /// The next packet, and whether it is marked; `lost` gets what is dropped before.
+    /// The next packet, and whether it is marked; packets that are dropped before it go to `lost`.
     fn pop(
         &mut self,
         now: Time,
         rng: &mut Rng,
         lost: &mut dyn FnMut(Packet, DropReason),
     ) -> Option<(Packet, bool)>;
-    /// The packet that left last is on the wire until `end`.
+    /// The packet that left last is in transmission until `end`.
     fn transmits_until(&mut self, end: Time);
     /// Length of the next packet if nothing drops it; 0 if there is none.
     fn head_len(&self) -> u32;
-    /// Gives everything up.
+    /// Drops all packets.
     fn flush(&mut self, lost: &mut dyn FnMut(Packet));
     /// Why `lost` was dropped.
     fn evidence(&self, lost: &Dropped) -> Cause;
-    /// How much may wait in all.
+    /// The limit of all queues together.
     fn bound(&self) -> &Bound;
-    /// The flows are `0..n`.
+    /// Allows the flows `0..n`.
     fn expect_flows(&mut self, n: usize);
     /// Upper estimate of its memory in bytes when it is full, for so many flows.
     fn memory_bytes(&self, flows: usize) -> u64;
     /// Takes limits and parameters from the same queue at another rate.
     fn retune(&mut self, fresh: &dyn FlowQueue);
-    /// The same queue, in which nothing waits, each of its queues under this AQM.
+    /// The same queue, which is empty, with this AQM in each of its queues.
     fn under(&self, aqm: Custom) -> Box<dyn FlowQueue>;
-    /// The same again.
+    /// A copy.
     fn boxed(&self) -> Box<dyn FlowQueue>;
-    /// What it is.
+    /// Itself, to find out its type.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -217,7 +217,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         }
     }
 
-    /// The first packet of a queue that its AQM lets go.
+    /// The first packet of a queue that its AQM passes.
     #[inline]
     fn take(
         &mut self,
@@ -226,11 +226,11 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         rng: &mut Rng,
         lost: &mut dyn FnMut(Packet, DropReason),
     ) -> Option<(Packet, bool)> {
-        let mut turn = Turn::First;
+        let mut stage = DropStage::First;
         loop {
             let Some(mut packet) = self.flows.pop(slot) else {
                 let vars = &mut self.flows.at_mut(slot).own.vars;
-                self.aqm.exhausted(vars, now, turn);
+                self.aqm.exhausted(vars, now, stage);
                 return None;
             };
             if self.flows.at(slot).queue.is_empty() {
@@ -244,7 +244,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
             let vars = &mut self.flows.at_mut(slot).own.vars;
             let verdict = self
                 .aqm
-                .departure(vars, &mut turn, now, &backlog, &packet, rng);
+                .departure(vars, &mut stage, now, &backlog, &packet, rng);
             match verdict {
                 Verdict::Pass => return Some((packet, false)),
                 Verdict::Mark => {
@@ -274,7 +274,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         }
     }
 
-    /// Nothing waits.
+    /// All queues are empty.
     fn idle(&mut self) {
         while let Some(slot) = self.order.withdraw(&mut self.flows) {
             self.retire(slot);
@@ -282,7 +282,8 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         self.flows.emptied();
     }
 
-    /// Gives up what has no room; whether the packet that `arrived` in this slot is kept.
+    /// Drops packets for which there is no room, and returns whether the packet that `arrived` in
+    /// this slot is kept.
     #[inline(never)]
     fn make_room(&mut self, now: Time, arrived: u32, evicted: &mut dyn FnMut(Packet)) -> bool {
         let aqm = &self.aqm;
@@ -295,7 +296,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
                 aqm.pushed_out(&mut flow.own.vars, packets);
                 if flow.queue.is_empty() {
                     aqm.emptied(&mut flow.own.vars, now);
-                    O::forfeit(&mut flow.own.turn);
+                    O::forfeit(&mut flow.own.sched);
                 }
             },
         );
@@ -305,7 +306,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
         kept
     }
 
-    /// What waits of the flow of a packet: packets and bytes.
+    /// The backlog of the flow of a packet: packets and bytes.
     pub(super) fn flows_backlog(&self, packet: &Packet) -> (u32, u64) {
         match self.flows.find(packet) {
             Some(slot) => {
@@ -431,7 +432,7 @@ impl<O: Order, A: Automaton> FlowQueue for Fair<O, A> {
 
     fn retune(&mut self, fresh: &dyn FlowQueue) {
         self.bound = *fresh.bound();
-        // An AQM of somebody's own has no specification, and stays.
+        // A custom AQM has no specification, and stays.
         if let Some(fresh) = fresh.as_any().downcast_ref::<Self>() {
             self.aqm = fresh.aqm.clone();
         }

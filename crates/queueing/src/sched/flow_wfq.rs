@@ -2,20 +2,19 @@
 //!
 //! Source: Cisco IOS congestion management guide and `show queueing` output.
 //!
-//! Idea: packets are hashed by addresses, ports, protocol and type of service
-//! into conversations. A packet's sequence number is the larger of its
-//! conversation's last and the system's (that of the last packet sent) plus
-//! length times weight, weight being 32384 / (precedence + 1) in integers. The
-//! smallest number leaves first: SCFQ with integer weights. A conversation that
-//! holds as many packets as the congestive discard threshold has to give.
+//! Idea: packets are hashed by addresses, ports, protocol and type of service into conversations. A
+//! packet's sequence number is the larger of the last number of its conversation and that of the
+//! last packet sent, plus length times weight, with weight 32384 / (precedence + 1) in integers.
+//! The smallest number leaves first: SCFQ with integer weights. A conversation that holds as many
+//! packets as the congestive discard threshold loses packets.
 //!
 //! HQF gives the flows of a fair queue equal weights (measured by I. Pepelnjak, "HQF: intra-class
 //! WFQ ignores the IP precedence", 2009): [`FlowWeights::Equal`].
 //!
-//! Deviations: numbers have 64 bits and never wrap (2³⁸ packets of 1500 B). An
-//! evicted packet gives its sequence number back. The ECN bits are left out of
-//! the hash, so that a mark moves no packet to another conversation.
-//! Cost: O(log n) per packet; an arrival at the threshold scans the conversations.
+//! Deviations: numbers have 64 bits and never wrap (2³⁸ packets of 1500 B). When a packet is
+//! evicted its conversation's last number is reduced. The ECN bits are left out of the hash, so
+//! that a mark moves no packet to another conversation. Cost: O(log n) per packet; an arrival at
+//! the threshold scans the conversations.
 
 use std::collections::VecDeque;
 
@@ -42,9 +41,9 @@ pub struct FairQueueSpec {
     /// Packets that all conversations together may hold. Default 1000.
     #[schemars(range(min = 1))]
     pub hold_queue: u32,
-    /// What happens at the threshold.
+    /// The action at the threshold.
     pub cdt_policy: CdtPolicy,
-    /// What a flow's share depends on.
+    /// The field on which a flow's share depends.
     #[serde(skip_serializing_if = "FlowWeights::is_default")]
     pub weights: FlowWeights,
 }
@@ -61,14 +60,15 @@ impl Default for FairQueueSpec {
     }
 }
 
-/// What the share of a flow depends on.
+/// The field on which the share of a flow depends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowWeights {
     /// Its IP precedence p: backlogged flows share in proportion to p + 1 (flow-based WFQ).
     #[default]
     Precedence,
-    /// Nothing: all share alike, as with the hierarchical queueing framework (HQF) of Cisco IOS.
+    /// None: all flows get equal shares, as with the hierarchical queueing framework (HQF) of Cisco
+    /// IOS.
     Equal,
 }
 
@@ -78,7 +78,7 @@ impl FlowWeights {
     }
 }
 
-/// What flow-based WFQ does with a conversation at its discard threshold; sources disagree.
+/// The action of flow-based WFQ at the discard threshold of a conversation; sources disagree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CdtPolicy {
@@ -134,11 +134,11 @@ struct Conversation {
     blocked: bool,
 }
 
-/// What became of an arrival.
+/// The fate of an arrival.
 pub(crate) enum Admission {
     /// It is queued.
     Accepted,
-    /// It is queued; this packet had to leave for it.
+    /// It is queued; this packet was evicted for it.
     Evicted(Packet),
     /// It is not queued.
     Refused,

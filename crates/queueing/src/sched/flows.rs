@@ -1,7 +1,7 @@
-//! Queues by flow in one store, for round-robin schedulers that push out from the longest.
+//! Queues by flow in one store, for round-robin schedulers that push out from the longest queue.
 //!
-//! A packet's queue is its flow's own, or one of a fixed number, by a hash of addresses, ports and
-//! protocol that a number of the run's own changes (RFC 8290 §4.1.1): then flows can collide.
+//! A packet's queue is its flow's own, or one of a fixed number, chosen by a salted hash of
+//! addresses, ports and protocol (RFC 8290 §4.1.1); then flows can collide.
 
 use spillgate_core::rng::mix;
 use spillgate_core::{Packet, Rng};
@@ -11,17 +11,17 @@ use super::slab::Slab;
 use super::table::{Flow, Table};
 use crate::leaf::Bound;
 
-/// Which queue a packet belongs to.
+/// How packets are sorted into queues.
 #[derive(Clone, Debug)]
 pub(crate) enum Sorting {
-    /// Its flow's.
+    /// One queue for each flow.
     Exact,
-    /// One of `queues`, by its hash with `salt`, which is drawn with the first packet.
+    /// One of `queues`, by a hash with `salt`, which is drawn with the first packet.
     Hashed { queues: u32, salt: Option<u64> },
 }
 
 impl Sorting {
-    /// Into so many queues, or each flow into its own.
+    /// Into this number of queues, or one for each flow.
     pub(super) fn into_queues(queues: Option<u32>) -> Self {
         match queues {
             None => Self::Exact,
@@ -30,14 +30,14 @@ impl Sorting {
     }
 }
 
-/// What is kept of a queue.
+/// The state of a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Own<S, V> {
-    /// By the AQM.
+    /// The state of its AQM.
     pub(super) vars: V,
-    /// By the order in which queues send.
-    pub(super) turn: S,
-    /// Its packets.
+    /// The state of the scheduler.
+    pub(super) sched: S,
+    /// The number of its packets.
     pub(super) packets: u32,
 }
 
@@ -68,7 +68,7 @@ impl<S, V> Flows<S, V> {
         self.sorting.clone()
     }
 
-    /// Draws the number that changes the hash, if that is still to be done.
+    /// Draws the salt of the hash, unless that has been done.
     #[inline]
     pub(super) fn prepare(&mut self, rng: &mut Rng) {
         if let Sorting::Hashed {
@@ -97,17 +97,17 @@ impl<S, V> Flows<S, V> {
         self.table.find(self.number(packet))
     }
 
-    /// The slot of a packet's queue, which is `fresh` if it is not remembered.
+    /// The slot of a packet's queue, added with the state `fresh` if it is not remembered.
     #[inline]
     pub(super) fn slot(&mut self, packet: &Packet, fresh: impl FnOnce() -> (S, V)) -> u32 {
         let id = self.number(packet);
         match self.table.find(id) {
             Some(slot) => slot,
             None => {
-                let (turn, vars) = fresh();
+                let (sched, vars) = fresh();
                 let own = Own {
                     vars,
-                    turn,
+                    sched,
                     packets: 0,
                 };
                 self.table.insert(id, 0, own)
@@ -141,9 +141,10 @@ impl<S, V> Flows<S, V> {
         Some(*packet)
     }
 
-    /// Gives up packets until what waits is within `bound`: at a time half of the bytes of the queue
-    /// that has most, from its head, and at most `batch` packets; of equals the queue with the lowest
-    /// number. `gave` is told how many. Whether the packet that `arrived` in this slot is kept.
+    /// Drops packets until the backlog is within `bound`: each time half of the bytes of the
+    /// longest queue, from its head, and at most `batch` packets; of equals the queue with the
+    /// lowest number. `gave` is called with the number dropped. Returns whether the packet that
+    /// `arrived` in this slot is kept.
     #[inline(never)]
     pub(super) fn make_room(
         &mut self,
@@ -163,7 +164,7 @@ impl<S, V> Flows<S, V> {
             while let Some(victim) = self.pop(slot) {
                 packets += 1;
                 bytes += victim.len;
-                // What arrived last is the last of its queue.
+                // The packet that arrived is the last of its queue.
                 if slot == arrived && self.table.at(slot).queue.is_empty() {
                     kept = false;
                 } else {
@@ -206,7 +207,7 @@ impl<S, V> Flows<S, V> {
         self.table.remove(slot);
     }
 
-    /// Gives all packets up, queue by queue, and forgets everything.
+    /// Drops all packets, queue by queue, and forgets all queues.
     pub(super) fn flush(&mut self, lost: &mut dyn FnMut(Packet)) {
         let mut full: Vec<(u32, u32)> = self
             .table
@@ -226,26 +227,26 @@ impl<S, V> Flows<S, V> {
         }
     }
 
-    /// Nothing waits.
+    /// All queues are empty.
     #[inline]
     pub(super) fn emptied(&mut self) {
         self.longest.reset();
     }
 
-    /// The flows are `0..n`.
+    /// Allows the flows `0..n`.
     pub(super) fn expect_flows(&mut self, n: usize) {
         if matches!(self.sorting, Sorting::Exact) {
             self.table.expect_flows(n);
         }
     }
 
-    /// Upper estimate of the memory of so many waiting packets, for so many flows.
+    /// Upper estimate of the memory of this many queued packets, for this many flows.
     pub(super) fn memory_bytes(&self, packets: u64, flows: usize) -> u64 {
         let queues = match self.sorting {
             Sorting::Exact => flows as u64,
             Sorting::Hashed { queues, .. } => queues.into(),
         };
-        // Beside its state a place in the round, in the table, in the heap of backlogs and in the
+        // Beside its state an entry in the round, in the table, in the heap of backlogs and in the
         // list of vacant slots.
         let queue = (std::mem::size_of::<Flow<Own<S, V>>>() + 4 + 4 + 20 + 4) as u64;
         Slab::PACKET as u64 * packets + queues * queue

@@ -1,19 +1,19 @@
-//! Fair queueing with new queues first: the scheduler of FQ-CoDel, under any AQM.
+//! Fair queueing with new queues first: the scheduler of FQ-CoDel, with any AQM.
 //!
-//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018, §4; limits
-//! and batches are those of Linux (`tc-fq_codel(8)`).
+//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018, §4;
+//! limits and batches are those of Linux (`tc-fq_codel(8)`).
 //!
-//! Idea: queues with packets take turns by deficit: one may send while its credit is above 0, and gets a
-//! quantum more each turn. A queue that was empty joins the list of new queues, which goes before that of
-//! the old ones, and leaves it for the old ones after its quantum or when it is empty: flows that send
-//! less than a quantum per round hardly wait.
+//! Idea: backlogged queues take turns by deficit: a queue may send while its credit is positive,
+//! and gets a quantum more in each turn. A queue that was empty joins the list of new queues, which
+//! is served before that of old queues, and moves to the old ones after its quantum or when it is
+//! empty: flows that send less than a quantum per round hardly wait.
 //!
 //! Where there is no room, the queue with the most bytes loses half of them from its head, at most
-//! `drop_batch` packets; its AQM is told.
+//! `drop_batch` packets; its AQM is informed.
 //!
-//! Deviations: queues that are empty leave the lists as soon as nothing waits at all, where Linux
-//! needs one more call. The memory limit counts the bytes of packets, not of kernel buffers.
-//! Cost: O(1) per packet; O(log n) while the limit is exceeded, where Linux looks through all queues.
+//! Deviations: empty queues leave the lists as soon as all queues are empty, where Linux needs one
+//! more call. The memory limit counts the bytes of packets, not of kernel buffers. Cost: O(1) per
+//! packet; O(log n) while the limit is exceeded, where Linux scans all queues.
 
 use std::collections::VecDeque;
 
@@ -33,9 +33,9 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqSpec {
-    /// How much may wait in all. Default 10240 packets (RFC 8290 §5.2.4).
+    /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
     pub limit: Limit,
-    /// Bytes of packets that may wait in all, beside `limit`. Default 32 MiB (Linux).
+    /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB (Linux).
     pub memory_limit: Size,
     /// Number of queues into which flows are hashed, 1 to 65536. Default: each flow has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +49,7 @@ pub struct FqSpec {
     /// Active queue management of each queue. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aqm: Option<AqmSpec>,
-    /// Whose backlog that is told of. Default `flow`.
+    /// The backlog that this AQM sees. Default `flow`.
     pub guard: Guard,
 }
 
@@ -68,7 +68,7 @@ impl Default for FqSpec {
 }
 
 impl FqSpec {
-    /// All but the AQM; `queues` is the key of their number.
+    /// The fair queue without its AQM; `queues` is the key of their number.
     pub(super) fn frame(
         &self,
         name: &'static str,
@@ -128,7 +128,7 @@ impl FlowQueueSpec for FqSpec {
     }
 }
 
-/// What the scheduler keeps of a queue.
+/// The scheduler's state of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit {
     /// Bytes that it may send.
@@ -141,14 +141,14 @@ pub(crate) struct Credit {
 #[derive(Clone, Debug)]
 pub(crate) struct Lists {
     quantum: i32,
-    /// Slots of the queues that just got packets.
+    /// Slots of new queues.
     pub(super) new: VecDeque<u32>,
-    /// Slots of the others with packets, and of some without.
+    /// Slots of old queues: the others with packets, and some without.
     pub(super) old: VecDeque<u32>,
 }
 
 impl Lists {
-    /// The first queue to be asked leaves its list; whether that is the list of new ones.
+    /// Removes the first queue from its list, and returns whether that is the list of new queues.
     #[inline]
     fn leave(&mut self) -> bool {
         let is_new = self.new.pop_front().is_some();
@@ -171,7 +171,7 @@ impl Order for Lists {
 
     #[inline]
     fn joined<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, _: &Packet) {
-        let credit = &mut flows.at_mut(slot).own.turn;
+        let credit = &mut flows.at_mut(slot).own.sched;
         if !credit.listed {
             (credit.listed, credit.deficit) = (true, self.quantum);
             self.new.push_back(slot);
@@ -182,7 +182,7 @@ impl Order for Lists {
     fn next<V>(&mut self, flows: &mut Flows<Credit, V>) -> Option<u32> {
         loop {
             let slot = *self.new.front().or_else(|| self.old.front())?;
-            let credit = &mut flows.at_mut(slot).own.turn;
+            let credit = &mut flows.at_mut(slot).own.sched;
             if credit.deficit > 0 {
                 return Some(slot);
             }
@@ -194,7 +194,7 @@ impl Order for Lists {
 
     #[inline]
     fn charge<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32, len: u32) -> bool {
-        let credit = &mut flows.at_mut(slot).own.turn;
+        let credit = &mut flows.at_mut(slot).own.sched;
         credit.deficit = credit.deficit.saturating_sub_unsigned(len);
         false
     }
@@ -202,17 +202,18 @@ impl Order for Lists {
     #[inline]
     fn missed<V>(&mut self, flows: &mut Flows<Credit, V>, slot: u32) -> bool {
         if self.leave() && !self.old.is_empty() {
-            // So that it cannot be new again before the old ones had their turn.
+            // So that it does not become new again before the old ones had their turn (RFC 8290
+            // §4.2).
             self.old.push_back(slot);
             return false;
         }
-        flows.at_mut(slot).own.turn.listed = false;
+        flows.at_mut(slot).own.sched.listed = false;
         true
     }
 
     fn withdraw<V>(&mut self, flows: &mut Flows<Credit, V>) -> Option<u32> {
         let slot = self.new.pop_front().or_else(|| self.old.pop_front())?;
-        flows.at_mut(slot).own.turn.listed = false;
+        flows.at_mut(slot).own.sched.listed = false;
         Some(slot)
     }
 
@@ -228,7 +229,7 @@ impl Order for Lists {
             let Some(len) = flows.first_len(*slot) else {
                 continue;
             };
-            let deficit = flows.at(*slot).own.turn.deficit;
+            let deficit = flows.at(*slot).own.sched.deficit;
             if deficit > 0 {
                 return len;
             }

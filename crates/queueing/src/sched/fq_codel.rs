@@ -1,7 +1,7 @@
-//! FQ-CoDel: the scheduler of [`super::fq`] with hashed queues, each under CoDel.
+//! FQ-CoDel: the scheduler of [`super::fq`] with hashed queues and CoDel in each.
 //!
-//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018. Batches
-//! and the count after an overflow are those of Linux (`tc-fq_codel(8)`).
+//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018.
+//! Batches and the count after an overflow are those of Linux (`tc-fq_codel(8)`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,12 @@ use crate::recipe::At;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelSpec {
-    /// Whose CoDel it has. Default: that of RFC 8289.
+    /// The implementation of CoDel that is followed. Default: RFC 8289.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub variant: Option<CodelVariant>,
-    /// How much may wait in all. Default 10240 packets (RFC 8290 §5.2.4).
+    /// Limit of all queues together. Default 10240 packets (RFC 8290 §5.2.4).
     pub limit: Limit,
-    /// Bytes of packets that may wait in all, beside `limit`. Default 32 MiB (Linux).
+    /// Limit of all queues together in bytes of packets, beside `limit`. Default 32 MiB (Linux).
     pub memory_limit: Size,
     /// Number of queues into which flows are hashed, 1 to 65536. Default 1024 (RFC 8290 §5.2.3).
     #[schemars(range(min = 1, max = 65536))]
@@ -33,9 +33,9 @@ pub struct FqCodelSpec {
     /// Packets that the longest queue loses at most when there is no room. Default 64 (Linux).
     #[schemars(range(min = 1))]
     pub drop_batch: u32,
-    /// What a packet may wait in a good queue, as CoDel's. Default 5 ms.
+    /// The acceptable standing delay, as CoDel's. Default 5 ms.
     pub target: Dur,
-    /// For how long packets have to wait longer than `target` before the first is dropped, as CoDel's.
+    /// The time for which delays have to stay above `target` before the first drop, as CoDel's.
     /// Default 100 ms.
     pub interval: Dur,
     /// Mark ECN-capable packets instead of dropping them. Default true (RFC 8290 §5.2.7, Linux).
@@ -43,9 +43,9 @@ pub struct FqCodelSpec {
     /// Mark every ECN-capable packet that waited longer, whatever `ecn` says. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Dur>,
-    /// While no more than this waits CoDel drops nothing. Default 1514 B.
+    /// CoDel drops nothing while at most this many bytes are queued. Default 1514 B.
     pub max_packet: Size,
-    /// What is compared with `max_packet`.
+    /// The backlog that is compared with `max_packet`.
     pub guard: Guard,
     /// How the square root is computed. Default `exact`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl FqCodelSpec {
         }
     }
 
-    /// The default with this CoDel.
+    /// FQ-CoDel with the parameters of this CoDel, else defaults.
     pub fn under(codel: &CodelSpec) -> Self {
         Self {
             variant: codel.variant,
@@ -101,7 +101,7 @@ impl FqCodelSpec {
         }
     }
 
-    /// What it is made of.
+    /// Its scheduler, with CoDel as the AQM.
     pub fn parts(&self) -> FqSpec {
         FqSpec {
             limit: self.limit,

@@ -1,7 +1,7 @@
 //! Vectors of ns-3's test of FQ-CoDel, and a slow reading of RFC 8290 for any traffic.
 
 use super::*;
-use crate::aqm::{Automaton, Backlog, Codel, Turn};
+use crate::aqm::{Automaton, Backlog, Codel, DropStage};
 use crate::recipe::test_at;
 use crate::sched::flow_queue::{Fair, Offered};
 use crate::sched::fq::Lists;
@@ -115,7 +115,7 @@ fn deficits_go_round() {
                 && !queue.flows.at(*s).queue.is_empty()
         });
         of.next()
-            .map(|(s, new)| (queue.flows.at(s).own.turn.deficit, new))
+            .map(|(s, new)| (queue.flows.at(s).own.sched.deficit, new))
     };
     add(&mut queue, 9);
     add(&mut queue, 1);
@@ -222,7 +222,7 @@ impl Slow {
                 self.queues.insert(bucket, queue);
                 continue;
             }
-            let mut turn = Turn::First;
+            let mut turn = DropStage::First;
             let mut left = None;
             let mut found = None;
             while let Some(p) = queue.packets.pop_front() {

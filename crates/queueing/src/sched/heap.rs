@@ -43,7 +43,7 @@ impl<K: Copy + Ord> MinHeap<K> {
         self.entries.first().copied()
     }
 
-    /// Puts `id` under `key`, wherever it was.
+    /// Sets the key of `id`, inserting it if it is absent.
     pub(crate) fn set(&mut self, id: u32, key: K) {
         let at = self.place[id as usize];
         let at = if at == ABSENT {
@@ -57,7 +57,7 @@ impl<K: Copy + Ord> MinHeap<K> {
         self.down(at);
     }
 
-    /// Puts `id` under `key` unless it is under a smaller one.
+    /// Lowers the key of `id` to `key`, inserting it if it is absent.
     #[inline]
     pub(crate) fn lower(&mut self, id: u32, key: K) {
         match self.place[id as usize] {
@@ -72,7 +72,7 @@ impl<K: Copy + Ord> MinHeap<K> {
         self.up(self.entries.len() - 1);
     }
 
-    /// Takes `id` out, if it is in.
+    /// Removes `id`, if it is present.
     pub(crate) fn remove(&mut self, id: u32) {
         let at = self.place[id as usize];
         if at == ABSENT {
@@ -89,7 +89,7 @@ impl<K: Copy + Ord> MinHeap<K> {
         }
     }
 
-    /// Takes everything out, in time proportional to what was in.
+    /// Removes all entries, in time proportional to their number.
     pub(crate) fn clear(&mut self) {
         for (_, id) in self.entries.drain(..) {
             self.place[id as usize] = ABSENT;

@@ -1,31 +1,30 @@
-//! Which flow has the most bytes waiting, for the one that has to give.
+//! The flow with the longest queue in bytes, from which packets are pushed out.
 
 use super::heap::MinHeap;
 use super::table::{Flow, Table};
 
-/// Flows by waiting bytes, exactly; of equals the lowest flow.
+/// Flows by queued bytes, exactly; of equals the lowest flow.
 ///
-/// What only grows is kept up to date, what shrinks is not: a key may promise
-/// more than a flow still has, and is corrected when it comes up. As long as
-/// nothing has to give, no order is kept at all; it is built when the buffer
-/// first overflows, and given up when that has emptied to half, so that
-/// building it is paid by the packets in between.
-/// Cost: O(log n) amortized per packet while the buffer overflows, else O(1).
+/// The order is lazy: it is updated when a queue grows, not when it shrinks. So a key may be larger
+/// than the queue, and is corrected when it comes to the top. No order is kept before the buffer
+/// first overflows. It is built then, and dropped when the buffer has emptied to half, so that the
+/// packets in between pay for building it. Cost: O(log n) amortized per packet while the buffer
+/// overflows, else O(1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Longest {
     heap: MinHeap,
-    /// Below so many waiting packets no order is kept; 0 while none is.
+    /// The order is dropped below this number of queued packets; 0 while there is none.
     until: u32,
 }
 
-/// The order of a flow with `bytes` waiting: the smaller, the sooner it has to give.
+/// The key of a flow with `bytes` queued; the smallest key is pushed out first.
 #[inline]
 fn key(bytes: u32, flow: u32) -> u64 {
     u64::from(u32::MAX - bytes) << 32 | u64::from(flow)
 }
 
 impl Longest {
-    /// The flow in `slot`, which may have to give, has more bytes than before.
+    /// The flow in `slot`, which may be pushed out, has more bytes than before.
     #[inline]
     pub(super) fn grew(&mut self, slot: u32, flow: u32, bytes: u32) {
         if self.until > 0 {
@@ -34,7 +33,7 @@ impl Longest {
         }
     }
 
-    /// So many packets wait in all.
+    /// The number of queued packets is now `packets`.
     #[inline]
     pub(super) fn shrunk(&mut self, packets: u32) {
         if packets < self.until {
@@ -42,7 +41,7 @@ impl Longest {
         }
     }
 
-    /// Nothing waits.
+    /// All queues are empty.
     #[inline]
     pub(super) fn reset(&mut self) {
         if self.until > 0 {
@@ -51,7 +50,7 @@ impl Longest {
         }
     }
 
-    /// The slot that has to give, of `packets` that wait.
+    /// The slot of the longest queue, given the number of queued packets.
     pub(super) fn find<S>(&mut self, packets: u32, flows: &Table<S>) -> Option<u32> {
         if self.until == 0 {
             self.until = packets / 2 + 1;

@@ -1,4 +1,4 @@
-//! Schedulers over flows: which packet of many queues leaves next.
+//! Schedulers over flows: they choose the queue whose packet leaves next.
 
 pub(crate) mod drr;
 #[cfg(test)]

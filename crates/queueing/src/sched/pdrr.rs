@@ -1,20 +1,18 @@
 //! Priority deficit round robin (PDRR).
 //!
-//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Implicit service differentiation
-//! using deficit round robin", ITC 19, 2005; deficit round robin: M. Shreedhar,
-//! G. Varghese, IEEE/ACM ToN 4(3), 1996.
+//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Implicit service differentiation using deficit
+//! round robin", ITC 19, 2005; deficit round robin: M. Shreedhar, G. Varghese, IEEE/ACM ToN 4(3),
+//! 1996.
 //!
-//! Idea: deficit round robin over the active flows, and one queue before all
-//! others for the first quantum of each flow since it became active. A flow that
-//! sends less than a quantum per round is gone from the list when the round
-//! comes to it, and is new with its next packet. A marker goes round with the
-//! flows: each round in which it sees others served is a quantum that a flow
-//! with always something to send would have got.
+//! Idea: deficit round robin over the active flows, and a priority queue for the first quantum of
+//! each flow since it became active. A flow that sends less than a quantum per round has left the
+//! active list when its turn comes, and is new with its next packet. A marker takes part in the
+//! round: each round in which flows are served between two of its turns is a quantum that a
+//! permanently backlogged flow would have got.
 //!
-//! Modes: as published, a flow that empties its queue within its turn is new at
-//! once and gets more than its share; `charged` takes priority bytes from the
-//! deficit, which closes that.
-//! Cost: O(1) per packet; O(log n) while the buffer overflows.
+//! Modes: as published, a flow that empties its queue within its turn is new at once and gets more
+//! than its share; `charged` charges priority bytes to the deficit, which prevents that. Cost: O(1)
+//! per packet; O(log n) while the buffer overflows.
 
 use std::collections::VecDeque;
 
@@ -29,17 +27,17 @@ use crate::leaf::{Bound, ring_packets};
 /// The marker's place in the round.
 const MARKER: u32 = u32::MAX;
 
-/// What the scheduler keeps of a flow in the active list.
+/// The scheduler's state of a flow in the active list.
 #[derive(Clone, Debug)]
-struct Turn {
+struct PdrrState {
     /// Bytes that it may send in this turn. At least minus one quantum.
     deficit: i64,
-    /// Bytes that arrived since it became active; counts no further than it matters.
+    /// Bytes that arrived since it became active, counted as far as needed.
     count: u32,
 }
 
 // Two to a cache line.
-const _: () = assert!(std::mem::size_of::<Flow<Turn>>() <= 32);
+const _: () = assert!(std::mem::size_of::<Flow<PdrrState>>() <= 32);
 
 /// A running PDRR scheduler.
 #[derive(Clone, Debug)]
@@ -50,10 +48,10 @@ pub(crate) struct Pdrr {
     priority: List,
     slab: Slab,
     /// The active flows.
-    flows: Table<Turn>,
+    flows: Table<PdrrState>,
     /// Their slots and the marker, in the order of the round.
     round: VecDeque<u32>,
-    /// The first flow has been given its quantum in this turn.
+    /// The first flow has got its quantum in this turn.
     in_turn: bool,
     /// A packet without priority has left since the marker was first.
     served: bool,
@@ -72,7 +70,7 @@ impl Pdrr {
     pub(crate) fn new(params: &FairQueueParams) -> Self {
         Self {
             bound: params.limit.in_4_gib(),
-            // A quantum of nothing would never let a packet go.
+            // With a quantum of zero no packet would leave.
             quantum: params.quantum.max(1),
             charged: params.charged,
             priority: List::EMPTY,
@@ -117,7 +115,7 @@ impl Pdrr {
         self.in_turn = false;
     }
 
-    /// Where the next packet without priority is; one must wait.
+    /// The slot of the next packet without priority; there must be one.
     fn serve(&mut self) -> Option<u32> {
         loop {
             let slot = *self.round.front()?;
@@ -169,7 +167,7 @@ impl FairScheduler for Pdrr {
         let slot = match self.flows.find(packet.flow) {
             Some(slot) => slot,
             None => {
-                let fresh = Turn {
+                let fresh = PdrrState {
                     deficit: 0,
                     count: 0,
                 };
@@ -266,8 +264,8 @@ impl FairScheduler for Pdrr {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        // A place in the round, in the heap of backlogs and in the list of vacant slots.
-        let flow = (4 + std::mem::size_of::<Flow<Turn>>() + 8 + 20 + 4) as u64;
+        // An entry in the round, in the heap of backlogs and in the list of vacant slots.
+        let flow = (4 + std::mem::size_of::<Flow<PdrrState>>() + 8 + 20 + 4) as u64;
         Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow
     }
 

@@ -31,11 +31,11 @@ use crate::stats::{Cx, LeafGauges};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WfqSpec {
-    /// What a flow's weight is.
+    /// The weight of a flow.
     pub weights: WfqWeights,
-    /// How much of one flow may wait; time is counted at the port's rate. Default 64 packets.
+    /// Limit of one flow; time is counted at the port's rate. Default 64 packets.
     pub limit: Limit,
-    /// How much may wait in all; time is counted at the port's rate. Default 1000 packets.
+    /// Limit of all flows together; time is counted at the port's rate. Default 1000 packets.
     pub hold_queue: Limit,
 }
 
@@ -53,7 +53,7 @@ impl Default for WfqSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WfqWeights {
-    /// All flows alike.
+    /// Equal weights.
     #[default]
     Equal,
     /// IP precedence + 1, as Cisco's flow-based WFQ weighs. A flow keeps its weight while the
@@ -75,7 +75,7 @@ impl WfqWeights {
 const UNITS: u32 = 20;
 /// 8·10¹² bit·ps per byte are 2¹⁵ of these.
 const FIVE_12: u64 = 244_140_625;
-/// V is brought back towards 0 above this.
+/// V is rebased towards 0 above this.
 const REBASE: u64 = 1 << 62;
 
 #[derive(Clone, Debug, Default)]
@@ -131,7 +131,8 @@ impl Pgps {
         }
     }
 
-    /// Takes rate and limits of the same queue at another rate: the fluid server is as slow or fast from `now` on.
+    /// Takes rate and limits of the same queue at another rate; the fluid server has that rate from
+    /// `now` on.
     pub(crate) fn retune(&mut self, now: Time, fresh: &Self) {
         self.advance(now);
         self.bps = fresh.bps;
@@ -255,7 +256,7 @@ impl Pgps {
         }
     }
 
-    /// How much may wait in all.
+    /// The limit of all flows together.
     pub(crate) fn limit(&self) -> QueueLimit {
         self.bound.limit()
     }
@@ -281,8 +282,8 @@ impl Pgps {
         Some(packet)
     }
 
-    /// Gives up all packets. The fluid server, which may hold more than waits, is emptied too: it
-    /// must not go on with what nobody will send.
+    /// Drops all packets. The fluid server, which may hold more than is queued, is emptied too: it
+    /// must not serve packets that are never sent.
     pub(crate) fn flush(&mut self, reason: DropReason, cx: &mut Cx<'_>) {
         while let Some(packet) = self.take_head() {
             cx.evicted(packet, reason);

@@ -1,7 +1,7 @@
 //! Many queues of packets in one store.
 //!
-//! The packets of all queues lie in one vector and are linked by place, so that
-//! a queue costs two numbers and no packet is ever allocated by itself.
+//! The packets of all queues lie in one vector and are linked by index, so that a queue costs two
+//! numbers, and no packet is allocated by itself.
 
 use spillgate_core::Packet;
 
@@ -26,17 +26,17 @@ impl List {
     }
 }
 
-/// What belongs to a packet's place: apart from it, since appending needs no other part of the
-/// last packet, and a packet into which something is written on its way takes longer to copy.
+/// The links of a packet's place. They are separate from the packet, since appending needs no other
+/// part of the last packet, and writing into a packet would make its copy slower.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// The place behind it in its queue.
     next: u32,
-    /// The number that comes back with the packet.
+    /// The number that is returned with the packet.
     note: u32,
 }
 
-/// The store. Its memory grows to the most packets that ever waited.
+/// The store. Its memory grows to the largest number of packets that were ever queued.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     packets: Vec<Packet>,
@@ -57,7 +57,7 @@ impl Slab {
     /// Memory for each packet in bytes.
     pub(super) const PACKET: usize = std::mem::size_of::<Packet>() + std::mem::size_of::<Place>();
 
-    /// Appends a packet, and a number that comes back with it.
+    /// Appends a packet, and a number that is returned with it.
     #[inline]
     pub(crate) fn push(&mut self, list: &mut List, packet: Packet, note: u32) {
         let at = self.vacant;
@@ -86,9 +86,9 @@ impl Slab {
         Some((*self.packet(at), self.note(at)))
     }
 
-    /// Takes the first packet out of its queue; it stays in this place until the next one comes. What
-    /// is read from there is copied once, where several results that hold a packet are not: that
-    /// halves the cost of a scheduler.
+    /// Unlinks the first packet from its queue; it stays in its place until the next packet is
+    /// stored. Reading it from there copies it once, while several nested results would copy it
+    /// several times: that halves the cost of a scheduler.
     #[inline]
     pub(super) fn unlink(&mut self, list: &mut List) -> Option<u32> {
         let at = list.head;

@@ -1,36 +1,35 @@
-//! The few flows that a scheduler remembers, found by their number.
+//! The few flows that a scheduler remembers, by their number.
 
 use super::slab::List;
 
 const NONE: u32 = u32::MAX;
 
-/// A flow that is remembered: what of it waits, and what its scheduler keeps of it.
+/// A flow that is remembered: its queue, and the state that its scheduler keeps.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow<S> {
     pub(super) own: S,
     /// [`NONE`] in a vacant slot.
     pub(super) id: u32,
-    /// Its bytes that wait.
+    /// Its queued bytes.
     pub(super) waiting: u32,
-    /// Its packets, those aside that go before all others.
+    /// Its packets, without those in the priority queue.
     pub(super) queue: List,
 }
 
 impl<S> Flow<S> {
-    /// The flow and its waiting bytes, if it has packets that can be pushed out.
+    /// The flow and its queued bytes, if it has packets that can be pushed out.
     #[inline]
     pub(super) fn candidate(&self) -> Option<(u32, u32)> {
         (!self.queue.is_empty()).then_some((self.id, self.waiting))
     }
 }
 
-/// A table from flow numbers to slots with a record each. Looking up, adding,
-/// removing and clearing are O(1): what a flow's number points to counts only
-/// if the record there says that it is that flow's. A flow that is not
-/// remembered costs four bytes.
+/// A table from flow numbers to slots with a record each. Looking up, adding, removing and clearing
+/// are O(1): an entry is valid only if the record that it points to names the same flow. A flow
+/// that is not remembered costs four bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Table<S> {
-    /// Where to look, by flow.
+    /// The slot of each flow, valid only if the record there names the flow.
     slots: Vec<u32>,
     flows: Vec<Flow<S>>,
     vacant: Vec<u32>,
@@ -60,7 +59,7 @@ impl<S> Table<S> {
         (found.id == flow).then_some(slot)
     }
 
-    /// Remembers a flow that is not, of which so many bytes wait outside of its queue; its slot.
+    /// Adds a flow with `waiting` bytes queued outside of its own queue, and returns its slot.
     #[inline]
     pub(super) fn insert(&mut self, id: u32, waiting: u32, own: S) -> u32 {
         self.expect_flows(id as usize + 1);
@@ -98,7 +97,7 @@ impl<S> Table<S> {
         self.vacant.clear();
     }
 
-    /// What is remembered in `slot`, if anything is.
+    /// The record in `slot`, if there is one.
     #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<&Flow<S>> {
         self.flows.get(slot as usize).filter(|f| f.id != NONE)

@@ -10,8 +10,8 @@ use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, PoliceSpec};
 use crate::aqm::AqmSpec;
 use crate::sched::flow_queue::FlowQueueSpec;
 
-/// A policy of classes, tried in order; what no class matches goes to `class-default`,
-/// which is added when it is not written.
+/// A policy of classes, tried in order. Packets that no class matches go to `class-default`, which
+/// is added when it is not written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassBasedSpec {
@@ -22,7 +22,7 @@ pub struct ClassBasedSpec {
 /// One class of a policy.
 ///
 /// A class that asks for no queue of its own (no priority, bandwidth, shape, queue limit of any
-/// kind, AQM, fair queue or policy) only conditions its packets: they wait with those of
+/// kind, AQM, fair queue or policy) only conditions its packets: they are queued with those of
 /// `class-default`, as on a Cisco router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -36,35 +36,35 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,
     /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate. Classes without any
-    /// bandwidth statement share equally what is left, at least 1 % each.
+    /// bandwidth statement share the rest equally, at least 1 % each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<RateOrPercent>,
-    /// Share of what priority and guaranteed classes leave.
+    /// Share of the rate that priority and guaranteed classes leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth_remaining: Option<Percent>,
-    /// Share of what priority and guaranteed classes leave, as a ratio 1..=1000 to the other classes'
-    /// ratios; then classes without any bandwidth statement have ratio 1.
+    /// Share of the rate that priority and guaranteed classes leave, as a ratio 1..=1000 to the
+    /// other classes' ratios; classes without any bandwidth statement then have ratio 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub bandwidth_remaining_ratio: Option<u32>,
-    /// Upper bound on the class's rate; excess waits.
+    /// Upper bound on the class's rate; excess packets are queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeSpec>,
-    /// Upper bound on the class's rate; excess is dropped or re-marked on arrival.
+    /// Upper bound on the class's rate; excess packets are dropped or re-marked on arrival.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceSpec>,
-    /// How much of the class may wait. Default 64 packets; with `fair_queue`, no limit beside the
-    /// fair queue's own. Time is counted at the class's guaranteed rate.
+    /// Limit of the class's queue. Default 64 packets; with `fair_queue`, no limit beside the fair
+    /// queue's own. Time is counted at the class's guaranteed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Limit>,
     /// Weighted tail drop: a packet of one of these DSCPs is dropped on arrival unless it fits
-    /// under this limit, too. All packets that wait in the class's queue count, whatever their
-    /// DSCP. Time is counted as in `queue_limit`. Of a labelled packet the class selector of its
-    /// EXP bits counts as its DSCP.
+    /// under this limit, too. All queued packets of the class count, whatever their DSCP. Time is
+    /// counted as in `queue_limit`. Of a labelled packet the class selector of its EXP bits counts
+    /// as its DSCP.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_limit_dscp: BTreeMap<Dscp, Limit>,
-    /// The same for every DSCP of these IP precedences, 0..=7, that `queue_limit_dscp` does not
-    /// name.
+    /// Weighted tail drop for every DSCP of these IP precedences, 0..=7, that `queue_limit_dscp`
+    /// does not name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub queue_limit_precedence: BTreeMap<u8, Limit>,
     /// Active queue management of the class's queue.
@@ -89,18 +89,18 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 7))]
     pub set_exp: Option<u8>,
-    /// Sets the EXP bits, 0..=7, that the labels of a packet without labels get at the next
-    /// provider edge, in place of what `mpls.imposition` of the topology says.
+    /// Sets the EXP bits, 0..=7, of the labels that a packet without labels gets at the next
+    /// provider edge, in place of those of `mpls.imposition` of the topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 7))]
     pub set_exp_imposition: Option<u8>,
-    /// Sets the priority, 0..=7, of the 802.1Q tag (CoS) of every packet of the class. Links without
-    /// `dot1q` carry none.
+    /// Sets the priority, 0..=7, of the 802.1Q tag (CoS) of every packet of the class. Links
+    /// without `dot1q` carry none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 7))]
     pub set_cos: Option<u8>,
     /// Puts every packet of the class into this QoS group, 0..=511, until it leaves the node: for
-    /// policies at arrival (`input_policy` of a link).
+    /// input policies (`input_policy` of a link).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 511))]
     pub set_qos_group: Option<u16>,
@@ -110,8 +110,8 @@ pub struct ClassSpec {
 }
 
 impl ClassSpec {
-    /// How much may wait in its queue, of which WRED's default thresholds may be shares: its own
-    /// limit, that of its fair queue, or 64 packets.
+    /// The limit of its queue, to which WRED's default thresholds may refer: its own limit, that of
+    /// its fair queue, or 64 packets.
     pub fn waiting_limit(&self) -> Limit {
         let fair = self.fair_queue.as_ref().map(|f| f.hold_queue);
         let own = match &self.priority {
@@ -147,8 +147,7 @@ impl ClassSpec {
         self.fair_queue.is_some() || self.flow_queue().is_some()
     }
 
-    /// The AQM of each of its queues, with what the keys of its parameters begin
-    /// with.
+    /// The AQM of each of its queues, with the prefix of the keys of its parameters.
     pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
         if let Some(aqm) = &self.aqm {
             return Some((format!("aqm.{}.", aqm.kind()), aqm.clone()));
@@ -194,7 +193,7 @@ pub struct PrioritySpec {
     /// 1 is served first. Default 1.
     #[schemars(range(min = 1, max = 16))]
     pub level: u8,
-    /// What the class may send when the port is congested. None: it is never policed.
+    /// The rate at which the class may send when the port is congested. None: it is never policed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateOrPercent>,
     /// The policer's burst. Default 200 ms at `rate` (Cisco IOS).
@@ -202,7 +201,7 @@ pub struct PrioritySpec {
     pub burst: Option<Size>,
     /// When the policer acts.
     pub police: PolicingWhen,
-    /// How much may wait in the class. Default 64 packets.
+    /// Limit of the class's queue. Default 64 packets.
     pub limit: Limit,
 }
 
@@ -222,38 +221,41 @@ impl Default for PrioritySpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicingWhen {
-    /// Only while something waits in the port.
+    /// Only while packets are queued in the port.
     #[default]
     Conditional,
     /// On every packet.
     Always,
 }
 
-/// Whose token rule a shaper has.
+/// The token rule of a shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ShaperKind {
-    /// Linux `htb`: sends while the tokens are not negative, and pays for what was too long with tokens
-    /// to come. Packets of any length leave.
+    /// Linux `htb`: it sends while the tokens are not negative, and pays for the rest of a long
+    /// packet with later tokens. Packets of any length leave.
     Htb,
 }
 
-/// A token-bucket shaper. It sends a packet when there are tokens for all of it. One that is longer than
-/// the bucket is deep can never leave; it is dropped on arrival and counted as a policer drop.
+/// A token-bucket shaper. It sends a packet when there are tokens for all of it. A packet that is
+/// longer than the bucket is deep can never leave; it is dropped on arrival and counted as a
+/// policer drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeSpec {
-    /// Whose token rule holds. Default: tokens for the whole packet.
+    /// The token rule. Default: tokens for the whole packet.
     #[serde(rename = "as", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<ShaperKind>,
-    /// The average rate, or a percentage of the most that the policy may send: of the rate of the
-    /// nearest shaper or policer around it, else of the port's. A `bandwidth` around it is no
+    /// The average rate, or a percentage of the largest rate at which the policy may send: that of
+    /// the nearest enclosing shaper or policer, else the port's. An enclosing `bandwidth` is not a
     /// maximum.
     pub rate: RateOrPercent,
-    /// The bucket's depth, in bytes or in time at `rate` (Bc). Default 4 ms (Cisco IOS), at least 1600 B.
+    /// The bucket's depth, in bytes or in time at `rate` (Bc). Default 4 ms (Cisco IOS), at least
+    /// 1600 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
-    /// What the bucket holds beside that, in bytes or in time at `rate` (Be). Default none.
+    /// The excess burst, by which the bucket is deeper, in bytes or in time at `rate` (Be). Default
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Burst>,
 }

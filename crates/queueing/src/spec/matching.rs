@@ -25,14 +25,14 @@ pub struct MatchSpec {
     /// packets without labels, as every condition on IP fields does on packets with labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exp: Option<OneOrMany<u8>>,
-    /// Priority 0..=7 of the 802.1Q tag (CoS) with which the packet came to the node or that it got
-    /// there, one or several. It fails on packets without a tag.
+    /// Priority 0..=7 of the 802.1Q tag (CoS) with which the packet arrived at the node or that it
+    /// got there, one or several. It fails on packets without a tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cos: Option<OneOrMany<u8>>,
-    /// QoS group 0..=511 into which a policy at arrival put the packet, one or several.
+    /// QoS group 0..=511 into which an input policy put the packet, one or several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qos_group: Option<OneOrMany<u16>>,
-    /// Link over which the packet came to the node, one or several. It fails on packets of the
+    /// Link over which the packet arrived at the node, one or several. It fails on packets of the
     /// node's own flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<OneOrMany<String>>,
@@ -71,7 +71,7 @@ pub struct MatchSpec {
 pub struct AclEntry {
     /// True for `permit`, false for `deny`.
     pub permit: bool,
-    /// The packets that the line is about.
+    /// The packets that the line matches.
     #[serde(rename = "match")]
     pub matching: MatchSpec,
 }

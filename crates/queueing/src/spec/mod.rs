@@ -1,8 +1,7 @@
 //! Queue disciplines as a user writes them.
 //!
-//! A [`DisciplineSpec`] is what a link's `policy` names. Router
-//! configurations become the same types, so an inline policy and an imported
-//! one cannot behave differently.
+//! A link's `policy` names a [`DisciplineSpec`]. Router configurations become the same types, so an
+//! inline policy and an imported one cannot behave differently.
 
 mod class_based;
 mod matching;
@@ -44,7 +43,7 @@ use crate::sched::flow_queue::FlowQueueSpec;
 use crate::sched::pgps::Pgps;
 use crate::tree::Tree;
 
-/// What resolving a discipline may refer to.
+/// The context in which a discipline is resolved.
 pub(crate) struct Scope<'a> {
     /// All policies by name.
     pub(crate) policies: &'a BTreeMap<String, DisciplineSpec>,
@@ -60,8 +59,8 @@ macro_rules! registry {
         $($(#[doc = $doc:literal])+ $variant:ident = $kind:literal, $spec:ty;)+
         flow queues: $($(#[doc = $fdoc:literal])+ $flow:ident = $fkind:literal, $fspec:ty;)+
     ) => {
-        /// The queue discipline of a port. More kinds come: what asks for one of them has to have an
-        /// answer for the others.
+        /// The queue discipline of a port. Kinds may be added; code that matches on one of them
+        /// must handle the others.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[non_exhaustive]
         pub enum DisciplineSpec {
@@ -116,13 +115,14 @@ registry! {
     Drr = "drr", DrrSpec;
     /// Fair queueing with new flows first, the scheduler of FQ-CoDel, under any AQM (RFC 8290).
     Fq = "fq", FqSpec;
-    /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC 8290).
+    /// FQ-CoDel: flow queues by deficit round robin with new flows first, each under CoDel (RFC
+    /// 8290).
     FqCodel = "fq-codel", FqCodelSpec;
 }
 
 impl DisciplineSpec {
-    /// The AQM of its queue, or of each of them, with what the keys of its parameters
-    /// begin with; none for one that has none, and for classes.
+    /// The AQM of its queue, or of each of its queues, with the prefix of the keys of its
+    /// parameters; none if it has none, and for classes.
     pub fn managed_by(&self) -> Option<(String, AqmSpec)> {
         let aqm = match self {
             Self::Fifo(s) => s.aqm.clone(),
@@ -174,8 +174,8 @@ impl ClassBasedSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FifoSpec {
-    /// How much may wait; a packet that would exceed it is dropped (tail drop).
-    /// Default 40 packets, the output hold queue of Cisco IOS.
+    /// Limit of the queue; a packet that would exceed it is dropped (tail drop). Default 40
+    /// packets, the output hold queue of Cisco IOS.
     pub limit: Limit,
     /// Active queue management in front of the limit.
     #[serde(skip_serializing_if = "Option::is_none")]

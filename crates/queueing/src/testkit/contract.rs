@@ -1,4 +1,4 @@
-//! What drivers rely on, whatever the discipline: the wording is at [`Discipline`].
+//! The contract that drivers rely on, for every discipline; its wording is at [`Discipline`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -11,7 +11,8 @@ use crate::{Discipline, LeafStats};
 /// DSCPs of [`flows`], by number: EF, AF41, AF31, AF33, AF21, AF23, AF11, default.
 const DSCPS: [u8; 8] = [46, 34, 26, 30, 18, 22, 10, 0];
 
-/// Eight flows between hosts of their own, of UDP and TCP in turns, from port 40000 on to port 5000 on.
+/// Eight flows between different hosts, alternately of UDP and TCP, from port 40000 on to port 5000
+/// on.
 pub fn flows() -> Arc<[FlowKey]> {
     (0..8).map(flow).collect()
 }
@@ -26,7 +27,8 @@ fn flow(i: u16) -> FlowKey {
     }
 }
 
-/// Packet `seq` of one of [`flows`], `len` bytes long: each flow has a DSCP of its own, every third is ECN-capable.
+/// Packet `seq` of one of [`flows`], `len` bytes long: each flow has a different DSCP, every third
+/// is ECN-capable.
 pub fn packet(number: u32, seq: u32, len: u16) -> Packet {
     let value = DSCPS[number as usize % DSCPS.len()];
     let hash = u16::try_from(number).ok().filter(|n| *n < 8);
@@ -43,10 +45,10 @@ pub fn packet(number: u32, seq: u32, len: u16) -> Packet {
     }
 }
 
-/// What a driver may do.
+/// An operation of a driver.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// A packet of one of [`flows`] comes.
+    /// A packet of one of [`flows`] arrives.
     Arrive {
         /// Its flow.
         flow: u32,
@@ -57,7 +59,7 @@ pub enum Op {
     Serve,
     /// Time passes.
     Pass(Dur),
-    /// The link fails: everything is given up.
+    /// The link fails: all queued packets are dropped.
     Flush,
     /// An arrival while the link is down.
     Refuse {
@@ -68,7 +70,7 @@ pub enum Op {
     },
 }
 
-/// So many things that a driver may do: packets of all lengths, pauses, now and then a failure.
+/// That many random operations: packets of all lengths, pauses, now and then a failure.
 pub fn random_ops(rng: &mut Rng, n: usize) -> Vec<Op> {
     let arrival = |rng: &mut Rng| {
         let len = match rng.below(2) {
@@ -95,35 +97,36 @@ pub fn random_ops(rng: &mut Rng, n: usize) -> Vec<Op> {
     (0..n).map(|_| op(rng)).collect()
 }
 
-/// One line per thing that happened.
+/// An entry of the ledger, one for each packet that left or was dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Entry {
     /// A packet left.
     Sent(Time, Packet),
-    /// A packet was given up, with the metric that counts it.
+    /// A packet was dropped, with the metric that counts it.
     Dropped(Time, Packet, &'static str),
 }
 
-/// What a discipline promises beyond what all have to keep.
+/// Promises of a discipline beyond those that all must keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// Packets of a flow leave in the order in which they came.
+    /// Packets of a flow leave in the order of their arrival.
     pub in_order: bool,
-    /// It never holds packets back: if something waits, something leaves.
+    /// It never delays packets: if some are queued, one leaves.
     pub work_conserving: bool,
 }
 
 impl Contract {
-    /// Runs so many random sequences of events on the discipline that `build` makes, and checks after each event:
+    /// Runs that many random sequences of operations on the discipline that `build` makes, and
+    /// checks after each operation:
     ///
-    /// - every packet leaves or is dropped, once; counters say the same;
-    /// - what gives no packet says when it will, and does so then, not before;
+    /// - every packet leaves or is dropped, once, and the counters agree;
+    /// - a discipline that gives no packet says when it will, and does so then, not before;
     /// - asking more often than needed changes nothing;
-    /// - a clone goes on as the original does; the same seed gives the same;
-    /// - a flush gives up all that waits, in order within a flow.
+    /// - a clone goes on as the original does, and the same seed gives the same results;
+    /// - a flush drops all queued packets, in order within a flow.
     ///
     /// # Panics
-    /// If it does not keep that, with what it broke.
+    /// If the discipline breaks the contract, with the rule that it broke.
     pub fn check(&self, build: impl Fn() -> Discipline, cases: u64) {
         for seed in 0..cases {
             let mut rng = Rng::named(seed, 0, "contract", "operations");
@@ -133,10 +136,10 @@ impl Contract {
         }
     }
 
-    /// The same for one sequence; a clone is made before event `fork_at`.
+    /// Checks one sequence; a clone is made before operation `fork_at`.
     ///
     /// # Panics
-    /// If it does not keep the contract.
+    /// If the discipline breaks the contract.
     pub fn check_ops(&self, build: impl Fn() -> Discipline, seed: u64, ops: &[Op], fork_at: usize) {
         let (mut d, mut nosy) = (Driver::new(build(), seed), Driver::new(build(), seed));
         nosy.nosy = true;
@@ -169,7 +172,7 @@ impl Contract {
         self.check_ledger(&d);
     }
 
-    /// If nothing may leave now, nothing leaves before the wake-up and something at it.
+    /// Checks that if no packet may leave now, none leaves before the wake-up and one leaves at it.
     ///
     /// # Panics
     /// If not.
@@ -199,7 +202,7 @@ impl Contract {
         assert!(at.does_something(), "nothing at the wake-up");
     }
 
-    /// Every packet left or was dropped, once; of a discipline that is drained.
+    /// Checks that every packet left or was dropped, once, of a discipline that is drained.
     ///
     /// # Panics
     /// If not.
@@ -228,7 +231,7 @@ impl Contract {
     }
 }
 
-/// A discipline under test with all that a driver holds.
+/// A discipline under test, with the state of a driver.
 #[derive(Debug)]
 pub struct Driver {
     /// The discipline.
@@ -237,9 +240,9 @@ pub struct Driver {
     pub rng: Rng,
     /// The present.
     pub now: Time,
-    /// Packets that have come, by flow.
+    /// The number of packets that have arrived, by flow.
     pub seq: [u32; 8],
-    /// What has happened.
+    /// The packets that left or were dropped.
     pub ledger: Vec<Entry>,
     /// Whether to poll far more than needed.
     pub nosy: bool,
@@ -247,7 +250,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// At time 0; the discipline is told [`flows`].
+    /// A driver at time 0, which announces [`flows`].
     pub fn new(mut discipline: Discipline, seed: u64) -> Self {
         discipline.announce(&flows());
         Self {
@@ -261,7 +264,7 @@ impl Driver {
         }
     }
 
-    /// A copy that goes on by itself.
+    /// An independent copy.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self {
@@ -284,7 +287,8 @@ impl Driver {
     /// Asks for a packet.
     ///
     /// # Panics
-    /// If there is none, something waits, and nothing says when to ask again.
+    /// If there is none although some are queued, and the discipline does not say when to ask
+    /// again.
     pub fn serve(&mut self) -> Option<Packet> {
         let p = self
             .discipline
@@ -299,14 +303,14 @@ impl Driver {
         p
     }
 
-    /// Whether a packet leaves, or is dropped that might have.
+    /// Whether a packet leaves, or one is dropped that might have left.
     fn does_something(&mut self) -> bool {
         let before = self.ledger.len();
         self.serve();
         self.ledger.len() > before
     }
 
-    /// What must change nothing: gauges, and dequeues that give nothing.
+    /// Operations that must change nothing: gauges, and dequeues that give no packet.
     fn poll(&mut self) {
         if !self.nosy {
             return;
@@ -326,14 +330,14 @@ impl Driver {
         *seq += 1;
         let mut p = packet(flow, *seq - 1, len);
         p.arrived = self.now;
-        // Two of the flows come with one and two labels.
+        // Two of the flows have one and two labels.
         for exp in [3, 5].iter().take((flow as usize).saturating_sub(5)) {
             p.labels.push(*exp);
         }
         p
     }
 
-    /// The link fails: every packet that waits is dropped, each once, and nothing is left.
+    /// The link fails: every queued packet is dropped, each once, and none is left.
     ///
     /// # Panics
     /// If not.
@@ -358,10 +362,10 @@ impl Driver {
         assert_eq!(self.serve(), None);
     }
 
-    /// Something happens.
+    /// Applies an operation.
     ///
     /// # Panics
-    /// If the discipline does not keep the contract meanwhile.
+    /// If the discipline breaks the contract.
     pub fn apply(&mut self, op: Op) {
         self.poll();
         match op {
@@ -389,10 +393,10 @@ impl Driver {
         self.poll();
     }
 
-    /// Serves until nothing waits.
+    /// Serves until no packet is queued.
     ///
     /// # Panics
-    /// If something is stuck.
+    /// If packets are left that never leave.
     pub fn drain(&mut self) {
         while self.discipline.backlog_packets() > 0 {
             if !self.does_something() {

@@ -1,5 +1,5 @@
-//! For tests and experiments: [`Contract`], what drivers rely on, checked; and [`Bench`], a server in front of a
-//! discipline: a list of arrivals in, departures and drops out.
+//! For tests and experiments: [`Contract`], what drivers rely on, checked; and [`Bench`], a server
+//! in front of a discipline: a list of arrivals in, departures and drops out.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,7 +27,7 @@ pub use contract::{Contract, Driver, Entry, Op, flows, packet, random_ops};
 /// Random loss at departure.
 #[derive(Clone, Debug)]
 struct Lossy {
-    /// With which each packet is dropped.
+    /// The probability with which each packet is dropped.
     chance: f64,
 }
 
@@ -44,9 +44,9 @@ impl CustomAqm for Lossy {
     }
 }
 
-/// Every queue of a discipline, in which nothing waits yet, that takes an AQM loses packets that are to leave, each with
-/// this probability, and keeps no other queue management: the contract allows an AQM to drop
-/// several in a row, and the last.
+/// Sets an AQM that drops packets at departure with this probability, and no other, for every queue
+/// of a discipline that takes an AQM; the queues are empty. The contract allows an AQM to drop
+/// several packets in a row, and the last.
 pub fn lose_at_departure(discipline: &mut Discipline, chance: f64) {
     for leaf in discipline.leaves_mut() {
         leaf.manage(Custom(Box::new(Lossy { chance })));
@@ -56,15 +56,15 @@ pub fn lose_at_departure(discipline: &mut Discipline, chance: f64) {
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// When its first bit went onto the wire.
+    /// The start of its transmission.
     pub start: Time,
-    /// When its last bit did.
+    /// The end of its transmission.
     pub finish: Time,
     /// The packet.
     pub packet: Packet,
 }
 
-/// What came out of a [`Bench`].
+/// The result of a [`Bench`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// In order of time.
@@ -86,9 +86,9 @@ impl Outcome {
 
 /// A discipline, a server of constant rate, and arrivals to come.
 ///
-/// A packet that arrives at the very instant at which the server takes the
-/// next packet takes part in that choice. In a run it does not: there packets
-/// come one by one, after what is served at that instant.
+/// A packet that arrives at the very instant at which the server takes the next packet takes part
+/// in that choice. In a simulation it does not: there a packet that arrives is handled after the
+/// service at that instant.
 #[derive(Debug)]
 pub struct Bench {
     discipline: Discipline,
@@ -108,8 +108,8 @@ impl Bench {
         }
     }
 
-    /// Lets `packet` arrive at `at`; its [`Packet::arrived`] is set. Arrivals may be
-    /// told in any order; of simultaneous ones the first told comes first.
+    /// Lets `packet` arrive at `at`; its [`Packet::arrived`] is set. Arrivals may be given in any
+    /// order; simultaneous ones arrive in the order given.
     pub fn arrive(&mut self, at: Time, mut packet: Packet) {
         packet.arrived = at;
         self.arrivals.push((at, packet));

@@ -6,8 +6,8 @@ use super::{Content, Tree};
 use crate::evidence::BucketLevel;
 
 impl Tree {
-    /// The buckets of the policers and shapers at `now`, always in the same order, each with the first leaf that it
-    /// is there for.
+    /// The buckets of the policers and shapers at `now`, in a fixed order, each with the first leaf
+    /// that it applies to.
     pub(crate) fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {
         let mut found = Vec::new();
         let mut seen = vec![false; self.steps.len()];

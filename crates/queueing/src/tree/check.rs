@@ -1,4 +1,4 @@
-//! What a class-based policy must satisfy before it is built.
+//! Checks of a class-based policy before it is built.
 
 use spillgate_core::{Rate, RateOrPercent};
 
@@ -9,7 +9,7 @@ use crate::BuildError;
 use crate::recipe::At;
 use crate::spec::{ClassSpec, MatchSpec};
 
-/// Classes of one policy.
+/// The largest number of classes of one policy.
 const MAX_CLASSES: usize = 250;
 
 /// Names are given, unique, and end with `class-default`.
@@ -56,7 +56,7 @@ pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), 
     Ok(())
 }
 
-/// What one class says fits together.
+/// Checks that the statements of a class are compatible.
 pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Result<(), BuildError> {
     match &c.matching {
         None => at.check(
@@ -114,7 +114,7 @@ pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Resul
     Ok(())
 }
 
-/// Keys of a class that cannot stand together.
+/// Checks for keys of a class that exclude each other.
 fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
     let policy = ("policy", c.policy.is_some());
     let has = c.queueing_keys().chain([policy]);
@@ -278,7 +278,7 @@ pub(crate) fn check_match(m: &MatchSpec, at: &mut At<'_>) -> Result<(), BuildErr
     Ok(())
 }
 
-/// Guarantees must fit into the enclosing rate, remaining shares into 100 %.
+/// Checks that guarantees fit into the enclosing rate, and remaining shares into 100 %.
 pub(crate) fn check_sums(
     classes: &[ClassSpec],
     wants: &[Want],
@@ -296,8 +296,8 @@ pub(crate) fn check_sums(
         };
         if let Some(written) = written {
             let r = at.index("classes", i, |at| positive(written, rate, key, at))?;
-            // The unit of a priority class may be another (Cisco IOS QoS command reference,
-            // `bandwidth (policy-map class)`).
+            // A priority class may use another unit (Cisco IOS QoS command reference, `bandwidth
+            // (policy-map class)`).
             match written {
                 _ if c.priority.is_some() => {}
                 RateOrPercent::Rate(_) => in_rates = true,

@@ -1,4 +1,4 @@
-//! What the classes of a policy come to at a rate, for whoever explains a policy.
+//! The rates of the classes of a policy at a given rate, to explain a policy.
 
 use spillgate_core::Rate;
 
@@ -7,16 +7,16 @@ use super::resolve::DEFAULT;
 use super::shares::{Want, shares};
 use crate::spec::{ClassBasedSpec, ClassSpec};
 
-/// The rates around a policy.
+/// The rates that enclose a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Enclosing {
-    /// What its classes divide: the rate of the port, or what the class around it is shaped to or
-    /// guaranteed.
+    /// The rate that its classes divide: that of the port, or the rate to which the enclosing class
+    /// is shaped or which it is guaranteed.
     pub rate: Rate,
-    /// The most that it may send: the rate of the nearest shaper or policer around it, else that
-    /// of the port. Percentages of its shapers and policers are of this (Cisco IOS QoS command
-    /// reference, `police (percent)` and `shape (percent)`, "Bandwidth and Hierarchical Policy
-    /// Maps": `bandwidth` of a parent is no maximum).
+    /// The largest rate at which it may send: that of the nearest enclosing shaper or policer, else
+    /// that of the port. Percentages of its shapers and policers refer to this (Cisco IOS QoS
+    /// command reference, `police (percent)` and `shape (percent)`, "Bandwidth and Hierarchical
+    /// Policy Maps": `bandwidth` of a parent is not a maximum).
     pub most: Rate,
 }
 
@@ -26,30 +26,32 @@ impl From<Rate> for Enclosing {
     }
 }
 
-/// What a class gets of the rate that its policy divides; bursts in bytes.
+/// The rates of a class, given the rate that its policy divides; bursts in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
-    /// Whether it has a queue of its own; else it waits with `class-default`.
+    /// Whether it has a queue of its own; else its packets are queued with `class-default`.
     pub queued: bool,
-    /// What it may send while all classes are backlogged; of a priority class what it may send
-    /// while anything waits, none if that is not bounded. None without a queue.
+    /// The rate at which it may send while all classes are backlogged. For a priority class the
+    /// rate at which it may send while the port is congested, none if that is unlimited. None
+    /// without a queue.
     pub guaranteed: Option<Rate>,
     /// Rate and burst of its shaper.
     pub shape: Option<(Rate, u64)>,
     /// Rate and burst of its policer.
     pub police: Option<(Rate, u64)>,
-    /// Rate and burst of the second bucket of its policer, if that has three colors: the peak
-    /// rate, or the committed rate where there is one rate only.
+    /// Rate and burst of the second bucket of a policer with three colors: the peak rate, or with a
+    /// single rate the committed rate.
     pub police_excess: Option<(Rate, u64)>,
     /// Rate and burst of the policer of its priority.
     pub priority: Option<(Rate, u64)>,
-    /// What a policy inside it has around it.
+    /// The rates that enclose a policy inside it.
     pub inner: Enclosing,
 }
 
 impl ClassBasedSpec {
-    /// What each class gets of the rate of a port or of a class around the policy, in the order of `classes`, and last `class-default` if it
-    /// is not among them. Errors of the policy are [`crate::Recipe::resolve`]'s to find.
+    /// The rates of each class, given the rate of the port or of the enclosing class, in the order
+    /// of `classes`; `class-default` comes last if it is not among them. Errors of the policy are
+    /// not checked here, but by [`crate::Recipe::resolve`].
     pub fn divide(&self, around: impl Into<Enclosing>) -> Vec<Division> {
         let around = around.into();
         let rate = around.rate;
@@ -118,8 +120,8 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
     }
 }
 
-/// The most that the policy inside a class may send, `most` being that of the class's own policy:
-/// the lower of its shaper and its policer.
+/// The largest rate at which the policy inside a class may send, `most` being that of the class's
+/// own policy: the lower of its shaper and its policer.
 pub(crate) fn maximum(c: &ClassSpec, most: Rate) -> Rate {
     let shaped = c.shape.as_ref().map(|s| s.rate.of(most));
     let policed = c.police.as_ref().map(|p| p.rate.of(most));

@@ -1,26 +1,22 @@
 //! Class-based queueing: CBWFQ with LLQ, shapers, policers and nested policies.
 //!
-//! Sources: S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband
-//! Applications", INFOCOM 1994 (the scheduler); Cisco IOS modular QoS (what
-//! classes mean).
+//! Sources: S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications",
+//! INFOCOM 1994 (the scheduler); Cisco IOS modular QoS (the meaning of classes).
 //!
-//! Idea: every policy is a node whose classes hold a leaf or another node.
-//! Priority classes go first: by level, and within a level in the order of
-//! arrival. The other classes share by SCFQ: a class that becomes backlogged
-//! starts at S = max(its last F, V), its next packet would finish at
-//! F = S + L / share, the smallest F leaves and becomes V. So classes that wait
-//! share what others leave in proportion to their guaranteed bandwidth.
+//! Idea: every policy is a node whose classes hold a leaf or another node. Priority classes are
+//! served first: by level, and within a level in the order of arrival. The other classes share by
+//! SCFQ: a class that becomes backlogged starts at S = max(its last F, V), its next packet would
+//! finish at F = S + L / share, the packet with the smallest F leaves, and F becomes V. So
+//! backlogged classes share the bandwidth that others leave in proportion to their guarantees.
 //!
-//! A shaped class waits for tokens for its whole next packet. While it waits it
-//! is out of the contest: its S moves along with V, so it gathers no credit.
+//! A shaped class becomes eligible when there are tokens for its whole next packet. While it waits
+//! for them its S moves along with V, so it gathers no credit.
 //!
-//! Deviations: F is computed when a packet is chosen, not when it arrives. For
-//! a queue both are the same; for a nested policy, whose next packet may
-//! change, only this is exact. Tags count 2⁻²⁰ byte per unit of share; shares
-//! are exact to 2⁻²⁰ relative or better, which may decide what in rational numbers
-//! would be a tie, and none counts as less than 10⁻⁶.
-//! Cost: O(classes) per packet, which for the tens of classes of real policies
-//! is less than keeping them sorted.
+//! Deviations: F is computed when a packet is chosen, not when it arrives. For a queue both are the
+//! same; for a nested policy, whose next packet may change, only this is exact. Tags count 2⁻²⁰
+//! byte per unit of share; shares are exact to 2⁻²⁰ relative or better, which may decide ties of
+//! exact arithmetic, and no share counts as less than 10⁻⁶. Cost: O(classes) per packet, which for
+//! the tens of classes of real policies is less than keeping them sorted.
 
 mod buckets;
 pub(crate) mod check;
@@ -28,7 +24,7 @@ mod divide;
 pub(crate) mod parts;
 mod resolve;
 mod shares;
-mod told;
+mod updates;
 
 use std::sync::Arc;
 
@@ -45,10 +41,10 @@ pub(crate) use divide::maximum;
 pub use divide::{Division, Enclosing};
 pub(crate) use resolve::{DEFAULT, resolve};
 
-/// V is brought back towards 0 above this.
+/// V is rebased towards 0 above this.
 const REBASE: u64 = 1 << 60;
 
-/// What a class holds.
+/// The content of a class.
 #[derive(Clone, Copy, Debug)]
 enum Content {
     Leaf(u16),
@@ -62,7 +58,7 @@ struct Class {
     start: u64,
     /// Tag units per byte: 2²⁰ / share.
     per_byte: u64,
-    /// Packets that wait in it.
+    /// Its queued packets.
     packets: u32,
     /// The node that it belongs to.
     node: u16,
@@ -71,7 +67,7 @@ struct Class {
     shaper: Option<u16>,
     /// Priority level, 1 first; 0 for a class that shares.
     level: u8,
-    /// Whether its packets may have to wait for tokens, here or further in.
+    /// Whether its packets may have to wait for tokens, of its own shaper or of one inside.
     gated: bool,
 }
 
@@ -80,7 +76,7 @@ struct Class {
 struct Node {
     /// Virtual time: the largest F served.
     v: u64,
-    /// Packets that wait in priority classes.
+    /// The number of queued packets in priority classes.
     priority_packets: u32,
     first: u16,
     end: u16,
@@ -99,11 +95,11 @@ struct Route {
     end_step: u16,
 }
 
-/// Per leaf, what the tree needs beside it.
+/// Facts about a leaf that the tree needs.
 #[derive(Clone, Copy, Debug)]
 struct LeafPlace {
     class: u16,
-    /// The smallest burst of the shapers around it.
+    /// The smallest burst of the enclosing shapers.
     longest: u32,
     /// Whether it belongs to a priority class.
     priority: bool,
@@ -125,11 +121,11 @@ pub(crate) struct Tree {
     /// Packets that arrived for priority classes, to order those of one level.
     arrivals: u64,
     names: Arc<[String]>,
-    /// The step that refused a packet last; none if a shaper's burst did.
+    /// The step that dropped a packet last; none if a shaper's burst did.
     refused_by: Option<u16>,
-    /// How many flows are known where conditions ask for them; [`u32::MAX`] where none does.
+    /// The number of known flows where conditions look at flows; [`u32::MAX`] elsewhere.
     known: u32,
-    /// Packets that came of others.
+    /// The number of packets of other flows that arrived.
     unknown: u64,
 }
 
@@ -187,7 +183,7 @@ impl Tree {
         best
     }
 
-    /// The next packet of a backlogged class, if its shapers let it go at `now`.
+    /// The next packet of a backlogged class, if its shapers have tokens for it at `now`.
     #[inline]
     fn candidate(&self, class: &Class, now: Time) -> Option<Pick> {
         let pick = match class.content {
@@ -233,7 +229,7 @@ impl Tree {
         next
     }
 
-    /// Counts a packet into its class and all around it.
+    /// Counts a packet in its class and the enclosing classes.
     #[inline]
     fn activate(&mut self, leaf: u16) {
         let mut c = self.places[usize::from(leaf)].class;
@@ -253,8 +249,8 @@ impl Tree {
         }
     }
 
-    /// Takes packets that its AQM or queue dropped out of the count of a leaf's class and all
-    /// around it. They are not charged: others use their time.
+    /// Takes packets that the AQM or the queue of a leaf dropped out of the counts of its class and
+    /// the enclosing classes. They are not charged: other classes use their time.
     #[cold]
     fn forget(&mut self, leaf: u16, lost: u32) {
         let mut c = self.places[usize::from(leaf)].class;
@@ -272,7 +268,7 @@ impl Tree {
         }
     }
 
-    /// Charges a packet that left to its class and all around it.
+    /// Charges a packet that left to its class and the enclosing classes.
     #[inline]
     fn charge(&mut self, leaf: u16, len: u32, now: Time) {
         let mut c = self.places[usize::from(leaf)].class;
@@ -304,7 +300,7 @@ impl Tree {
         }
     }
 
-    /// Moves the classes that wait for tokens along with virtual time.
+    /// Moves the start tags of classes that wait for tokens along with virtual time.
     fn hold_back(&mut self, node: u16, now: Time) {
         let Node { v, first, end, .. } = self.nodes[usize::from(node)];
         for c in first..end {
@@ -364,7 +360,7 @@ impl Schedule for Tree {
         }
         let place = self.places[usize::from(route.leaf)];
         if packet.len > place.longest {
-            // The tokens of a shaper would never suffice.
+            // The bucket of a shaper is smaller than the packet.
             self.refused_by = None;
             cx.refused(packet, DropReason::Policer);
             return;
@@ -376,7 +372,7 @@ impl Schedule for Tree {
         match self.leaves[usize::from(route.leaf)].offer(packet, cx) {
             0 => {}
             1 => self.activate(route.leaf),
-            // No more than one is ever gained.
+            // At most one packet is gained.
             more => self.forget(route.leaf, more.unsigned_abs() as u32),
         }
     }
@@ -392,7 +388,7 @@ impl Schedule for Tree {
             if lost > 0 {
                 self.forget(pick.leaf, lost);
             }
-            // Its AQM may have dropped all that waited in the class: another's turn.
+            // Its AQM may have dropped all packets of the class: choose again.
             let Some(packet) = left else { continue };
             debug_assert!(packet.len == pick.len || lost > 0);
             self.charge(pick.leaf, packet.len, cx.now);
@@ -414,7 +410,7 @@ impl Schedule for Tree {
         for leaf in &mut self.leaves {
             leaf.flush(reason, cx);
         }
-        // No class starts later than its node's virtual time, so that emptied classes begin alike.
+        // No class starts later than its node's virtual time, so emptied classes start alike.
         self.classes.iter_mut().for_each(|c| c.packets = 0);
         self.nodes.iter_mut().for_each(|n| n.priority_packets = 0);
     }
@@ -423,7 +419,7 @@ impl Schedule for Tree {
         if !self.nodes[0].gated {
             return None;
         }
-        // Between two changes the choice is constant, and tokens only grow.
+        // Between two changes the choice is constant, and tokens only increase.
         let mut t = now;
         while self.pick(0, t).is_none() {
             t = self.next_change(0, t)?;
@@ -497,7 +493,7 @@ impl Schedule for Tree {
         if mine.level == 0 {
             return false;
         }
-        // The class of `second` that stands in the same policy, if there is one.
+        // The class of `second` in the same policy, if there is one.
         let mut c = self.places[usize::from(second)].class;
         loop {
             let class = &self.classes[usize::from(c)];
@@ -548,7 +544,8 @@ mod tests {
     use crate::stats::{LeafStats, Total};
     use spillgate_core::{Drops, Rate};
 
-    /// Moving the origin of virtual time changes no order: classes backlogged, idle and shaped, and a nested policy.
+    /// Moving the origin of virtual time changes no order: classes backlogged, idle and shaped, and
+    /// a nested policy.
     #[test]
     fn the_origin_of_virtual_time_does_not_matter() {
         let json = r#"{"main": {"class-based": {"classes": [

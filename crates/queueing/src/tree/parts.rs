@@ -10,7 +10,7 @@ use super::divide::Enclosing;
 use super::shares::Want;
 use crate::BuildError;
 use crate::aqm::LeafFacts;
-use crate::classify::{Classifier, Entry, Rules, Then};
+use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{
     Colors, Meter, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate,
     SlidingWindow, Step, TokenBucket, TwoRate,
@@ -19,7 +19,7 @@ use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
 use crate::spec::{ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec};
 
-/// Bursts where none is given, in bytes; the specifications say where they are from.
+/// Default bursts, in bytes; the specifications name their sources.
 pub(super) mod default_burst {
     use spillgate_core::{Dur, Rate};
 
@@ -46,7 +46,7 @@ pub(crate) fn asks_for_queue(c: &ClassSpec) -> bool {
     c.queueing_keys().any(|(_, set)| set) || c.policy.is_some()
 }
 
-/// What it asks of the enclosing rate.
+/// The share of the enclosing rate that it asks for.
 pub(crate) fn want(c: &ClassSpec, rate: Rate) -> Want {
     if let Some(p) = &c.priority {
         Want::Priority(p.rate.map(|r| r.of(rate)))
@@ -109,7 +109,7 @@ pub(crate) fn shaper(
     Ok((shaped, burst))
 }
 
-/// What the bucket of a shaper of this rate holds, in bytes: Bc + Be.
+/// The depth of the bucket of a shaper of this rate, in bytes: Bc + Be.
 pub(crate) fn shaper_depth(s: &ShapeSpec, shaped: Rate) -> u64 {
     let excess = s.excess_burst.map_or(0, |b| b.bytes(shaped));
     depth(s.burst, shaped, default_burst::shape).saturating_add(excess)
@@ -304,7 +304,7 @@ pub(crate) fn check_group(key: &str, group: u16, at: &At<'_>) -> Result<(), Buil
     )
 }
 
-/// What colors packets come with, for a color-aware policer.
+/// The colors with which packets arrive, for a color-aware policer.
 fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError> {
     let Some(conform) = &p.conform_color else {
         at.check(
@@ -322,7 +322,7 @@ fn colors(p: &PoliceSpec, at: &mut At<'_>) -> Result<Option<Colors>, BuildError>
     }
     let entry = |matching, route| Entry {
         matching,
-        then: Then::Route(route),
+        then: Target::Route(route),
     };
     let mut entries = vec![entry(Some(conform.clone()), 0)];
     entries.extend(p.exceed_color.clone().map(|m| entry(Some(m), 1)));
@@ -379,7 +379,7 @@ pub(crate) fn leaf(c: &ClassSpec, guaranteed: Rate, at: &mut At<'_>) -> Result<L
     Ok(Leaf::new(queue, bound, aqm))
 }
 
-/// The limits of a class's queue by DSCP, times counted at `rate`; none if it has none.
+/// The limits of a class's queue by DSCP, with times converted at `rate`; none if it has none.
 pub(crate) fn thresholds(
     c: &ClassSpec,
     rate: Rate,
@@ -413,7 +413,8 @@ pub(crate) fn thresholds(
     Ok(Some(Thresholds::new(of)))
 }
 
-/// The conditioning of the class `name` (with those around it), in the order in which it acts.
+/// The conditioning of the class `name` (with the enclosing classes), in the order in which it is
+/// applied.
 pub(crate) fn steps(
     class: &ClassSpec,
     name: &str,

@@ -1,4 +1,4 @@
-//! From a class-based policy as written to the tree that runs.
+//! From a class-based policy as written to a running tree.
 
 use spillgate_core::Rate;
 
@@ -10,16 +10,16 @@ use super::parts::{
 use super::shares::{Want, shares};
 use super::{Class, Content, LeafPlace, Node, Route, Tree};
 use crate::BuildError;
-use crate::classify::{Classifier, Entry, Rules, Then};
+use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{Step, TokenBucket};
 use crate::leaf::Leaf;
 use crate::recipe::{At, nearest};
 use crate::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, MatchSpec, Scope, ShaperKind};
 
 pub(crate) const DEFAULT: &str = "class-default";
-/// Classes and routes of a policy with all that is nested in it.
+/// The largest number of classes and routes of a policy with all policies nested in it.
 const MAX_ROUTES: usize = 4096;
-/// Policies within each other.
+/// The largest depth of nesting.
 const MAX_DEPTH: usize = 8;
 
 /// Builds the tree of the policy `scope.name`.
@@ -72,21 +72,21 @@ pub(crate) fn resolve(
     Ok(tree)
 }
 
-/// What surrounds a policy.
+/// The surroundings of a policy.
 struct Around {
     parent: Option<u16>,
     /// `PARENT/` for names of leaves.
     prefix: String,
-    /// The smallest burst of the shapers around it.
+    /// The smallest burst of the enclosing shapers.
     longest: u32,
 }
 
 /// A class as the classifier sees it.
 struct Description {
     matching: Option<MatchSpec>,
-    /// Where its packets wait; none: with those of `class-default`.
+    /// Where its packets are queued; none: with those of `class-default`.
     content: Option<Content>,
-    /// Its own conditioning, indexes of the steps.
+    /// Its own conditioning, as indexes of steps.
     steps: Vec<u16>,
 }
 
@@ -109,7 +109,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds a policy; its node.
+    /// Adds a policy and returns its node.
     fn policy(
         &mut self,
         spec: &ClassBasedSpec,
@@ -158,7 +158,7 @@ impl Builder<'_> {
             gated: false,
         });
         self.descriptions.push(Vec::new());
-        // The node's classes lie side by side, so they are all made before any nested policy.
+        // The classes of a node lie side by side, so all are made before any nested policy.
         for _ in 0..count {
             self.classes.push(Class {
                 start: 0,
@@ -328,8 +328,8 @@ impl Builder<'_> {
         Ok(node)
     }
 
-    /// Makes the classifier's node for a policy inside classes whose steps are
-    /// `outer`; its index.
+    /// Makes the classifier's node for a policy inside classes with the steps `outer`, and returns
+    /// its index.
     fn classification(
         &mut self,
         node: u16,
@@ -347,8 +347,8 @@ impl Builder<'_> {
             let content = d.content.or(default);
             let steps: Vec<u16> = d.steps.iter().chain(outer).copied().collect();
             let then = match content {
-                Some(Content::Node(n)) => Then::Node(self.classification(n, &steps, at)?),
-                Some(Content::Leaf(leaf)) => Then::Route(self.route(leaf, &steps, at)?),
+                Some(Content::Node(n)) => Target::Node(self.classification(n, &steps, at)?),
+                Some(Content::Leaf(leaf)) => Target::Route(self.route(leaf, &steps, at)?),
                 None => continue,
             };
             self.rules.nodes[usize::from(id)].push(Entry { matching, then });
@@ -372,12 +372,12 @@ impl Builder<'_> {
     }
 }
 
-/// Where a class stands in its policy.
+/// The surroundings of a class.
 struct Place {
     id: u16,
     /// The enclosing rate.
     rate: Rate,
-    /// The most that its policy may send.
+    /// The largest rate at which its policy may send.
     most: Rate,
     share: f64,
     want: Want,

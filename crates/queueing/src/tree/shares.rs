@@ -1,26 +1,26 @@
 //! How the classes of a policy divide their enclosing rate.
 //!
-//! Priority and guaranteed classes take what they ask for. What they leave is
-//! divided by `bandwidth remaining` statements, and what those leave goes in
-//! equal parts to the classes that ask for nothing, `class-default` among them.
+//! Priority and guaranteed classes get what they ask for. The rest is divided by `bandwidth
+//! remaining` statements, and the rest of that is shared equally by the classes without any
+//! statement, `class-default` among them.
 
 use spillgate_core::Rate;
 
 /// The smallest share of a class without a guarantee of its own.
 const FLOOR: f64 = 0.01;
 
-/// What a class asks for.
+/// The share that a class asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Want {
     /// Strict priority, up to this rate if one is given.
     Priority(Option<Rate>),
     /// A guaranteed rate.
     Rate(Rate),
-    /// A fraction of what priority and guaranteed classes leave.
+    /// A fraction of the rate that priority and guaranteed classes leave.
     RemainingPercent(f64),
-    /// A ratio of what priority and guaranteed classes leave.
+    /// A ratio of the rate that priority and guaranteed classes leave.
     RemainingRatio(u32),
-    /// Nothing.
+    /// No share of its own.
     Rest,
 }
 

@@ -83,9 +83,9 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The longest transmission time of a packet on any link; zero without policies at ingress.
-    /// Those count the part of a packet that arrives within the measured period, also of one that
-    /// is not outstanding.
+    /// The longest transmission time of a packet on any link; zero without input policies. Those
+    /// count the part of a packet that arrives within the measured period, also of one that is not
+    /// outstanding.
     fn longest_transmission(&self) -> Dur {
         if self.inputs.is_none() {
             return Dur::ZERO;

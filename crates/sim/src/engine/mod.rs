@@ -119,7 +119,7 @@ pub struct World<S> {
     pub(crate) failures: Option<Box<Failures>>,
     pub(crate) routing: Option<Box<Routing>>,
     pub(crate) mpls: Option<Box<Mpls>>,
-    /// Policies at ingress; none if no link has one.
+    /// Input policies; none if no packet is looked at where it arrives.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// Nodes that hold packets; none if every node passes packets on at once.
     pub(crate) nodes: Option<Box<Nodes>>,

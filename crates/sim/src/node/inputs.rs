@@ -79,7 +79,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// None if no link has an input policy or a tag and no class matches the input interface.
+    /// None if no link has an input policy and no class matches on what is noted at arrival.
     pub(crate) fn new(
         plan: &WorldPlan,
         flows: &Arc<[FlowKey]>,

@@ -1,17 +1,17 @@
-//! Which flows the links of a list hold to be elastic, and how all of a link's are removed at once.
+//! The flows that each link of a list considers elastic, which can all be removed at once.
 //!
-//! A mark names an epoch of the link that has set it. A flush closes the epoch: from then on each
-//! flow that carries it counts as unlisted, and is unlinked when next met. So a flush costs the
-//! same for one flow and for a million.
+//! A mark is the number of an epoch of the link that has set it. A flush closes the epoch: from
+//! then on each flow with its mark counts as unlisted, and is unlinked when next met. So a flush
+//! costs the same for one flow and for a million.
 
 use spillgate_core::Time;
 
-/// Marks: not on the list, on it, and from here on the number of an epoch.
+/// Marks: not on the list, on it, and from this number on that of an epoch.
 pub(super) const ABSENT: u32 = 0;
 pub(super) const LISTED: u32 = 1;
 const EPOCHS: u32 = 2;
 
-/// A time between two flushes of a link that removed something.
+/// The time between two effective flushes of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Epoch {
     pub(super) member: u16,
@@ -19,7 +19,7 @@ pub(super) struct Epoch {
     pub(super) closed: Time,
 }
 
-/// What a link has marked.
+/// The present epoch of a link.
 #[derive(Clone, Copy, Debug)]
 struct Present {
     /// Its mark now.
@@ -36,7 +36,7 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    /// Begins those of one more link; its number.
+    /// Adds a link, and returns its number.
     pub(super) fn join(&mut self) -> u16 {
         let member = self.present.len() as u16;
         let mark = self.open(member);
@@ -63,7 +63,7 @@ impl Epochs {
         mark >= EPOCHS && self.all[(mark - EPOCHS) as usize].closed < Time::MAX
     }
 
-    /// The mark that a link sets now.
+    /// The present mark of a link.
     #[inline]
     pub(super) fn own(&self, member: u16) -> u32 {
         self.present[usize::from(member)].mark
@@ -74,13 +74,13 @@ impl Epochs {
         self.present[usize::from(member)].flows
     }
 
-    /// Counts a flow that has got the present mark of a link.
+    /// Counts a flow that got the present mark of a link.
     #[inline]
     pub(super) fn gained(&mut self, member: u16) {
         self.present[usize::from(member)].flows += 1;
     }
 
-    /// Counts a flow that has lost this mark, which is of no closed epoch.
+    /// Counts a flow that lost this mark, whose epoch is not closed.
     #[inline]
     pub(super) fn lost(&mut self, mark: u32) {
         if mark >= EPOCHS {
@@ -89,7 +89,7 @@ impl Epochs {
         }
     }
 
-    /// Removes all flows that carry the present mark of a link; how many.
+    /// Removes all flows that carry the present mark of a link, and returns their number.
     pub(super) fn flush(&mut self, now: Time, member: u16) -> u32 {
         let Present { mark, flows } = self.present[usize::from(member)];
         if flows > 0 {

@@ -1,16 +1,16 @@
 //! The protected flow list.
 //!
-//! A flow is [`spillgate_core::Packet::flow`], the dense number that the driver
-//! gives each different key ([`spillgate_core::FlowKey`]), so a flow is found by
-//! its index, never by a hash. 20 bytes of bookkeeping per flow: the time of the
-//! last packet, two links of the list by that time, and a mark.
+//! A flow is [`spillgate_core::Packet::flow`], the dense number that the driver gives each
+//! different key ([`spillgate_core::FlowKey`]), so a flow is found by its index, without a hash. 20
+//! bytes of bookkeeping per flow: the time of the last packet, two links of the list by that time,
+//! and a mark.
 //!
-//! A flow is marked while a link holds it to be elastic. What a link marked is
-//! removed at once ([`epochs`]); who is silent for too long is found in the
-//! [`order`] of last packets, or when looked up.
+//! A flow is marked while a link considers it elastic. All marked flows of a link are removed at
+//! once ([`epochs`]); flows that have timed out are found in the [`order`] of last packets, or when
+//! looked up.
 //!
-//! Several links may share a list. Each of them marks flows on its own; a flow
-//! that two have marked is elastic at the one that did last.
+//! Several links may share a list. Each of them marks flows separately; a flow that two links have
+//! marked is elastic at the one that marked it last.
 
 mod epochs;
 mod order;
@@ -23,7 +23,7 @@ use epochs::{ABSENT, Epochs, LISTED};
 use order::{Entry, NIL, Order};
 use records::{Record, Records};
 
-/// How a flow has left the list, and on which link's account.
+/// How a flow has left the list, and which link counts it.
 enum Gone {
     Removed(u16),
     TimedOut(u16),
@@ -37,18 +37,18 @@ pub(crate) struct FlowList {
     max: u32,
     entries: Vec<Entry>,
     order: Order,
-    /// When each flow was listed; empty if no mechanism asks.
+    /// When each flow was listed; empty if no mechanism needs it.
     added: Vec<Time>,
     /// The link that listed each flow; empty for a list of one link.
     by: Vec<u16>,
-    /// Flows on the list, those included whose silence nobody has noticed yet.
+    /// The number of flows on the list, including those whose time-out has not been noticed.
     size: u32,
     epochs: Epochs,
-    /// Of each link.
+    /// The records of each link.
     records: Vec<Records>,
     aged: bool,
     shared: bool,
-    /// A mechanism is behind with removals: who has fallen silent since is not looked for.
+    /// Removals of a mechanism are pending: time-outs are not searched for meanwhile.
     held: bool,
 }
 
@@ -70,7 +70,8 @@ impl FlowList {
         }
     }
 
-    /// One more link uses the list; its number. `aged`: it asks when flows were listed.
+    /// Adds a link that uses the list, and returns its number. `aged`: it needs the times of
+    /// listing.
     pub(crate) fn join(&mut self, aged: bool) -> u16 {
         self.records.push(Records::default());
         self.aged |= aged;
@@ -100,7 +101,8 @@ impl FlowList {
         (flows as u64).saturating_mul((entry + more) as u64)
     }
 
-    /// Whether a packet of the flow at `now` finds it on the list; if so, its silence ends.
+    /// Whether the flow is on the list when a packet of it arrives at `now`; if so, restarts its
+    /// time-out.
     #[inline]
     pub(crate) fn refresh(&mut self, now: Time, flow: u32) -> bool {
         let Some(entry) = self.entries.get_mut(flow as usize) else {
@@ -122,8 +124,8 @@ impl FlowList {
     pub(crate) fn insert(&mut self, now: Time, member: u16, flow: u32) -> bool {
         self.sweep(now, 2);
         if self.size >= self.max {
-            // In a list of strict order the first flow is silent for too long, or none is. Flushed
-            // ones do not count, and each is met here once.
+            // In a list of strict order only the first flows can have timed out. Flushed flows do
+            // not count, and each is met here once.
             while self.order.head() != NIL {
                 let head = self.order.head();
                 if !self.epochs.is_closed(self.entries[head as usize].mark) {
@@ -154,17 +156,17 @@ impl FlowList {
         true
     }
 
-    /// Whether flows may be listed that have left, of which their mechanism will tell.
+    /// Sets whether removals of a mechanism are pending.
     pub(crate) fn hold(&mut self, held: bool) {
         self.held = held;
     }
 
-    /// Whether one more flow finds no room, those included that have left unnoticed.
+    /// Whether there is no room for another flow, counting those that have left unnoticed.
     pub(crate) fn is_full(&self) -> bool {
         self.size >= self.max
     }
 
-    /// Takes up to `most` flows off the list that have been silent for too long.
+    /// Removes up to `most` flows that have timed out.
     pub(crate) fn sweep(&mut self, now: Time, most: u32) {
         if self.held {
             return;
@@ -181,7 +183,7 @@ impl FlowList {
         }
     }
 
-    /// Notes that the link holds the flow to be elastic; true if it is listed and was not marked.
+    /// Marks the flow as elastic at the link; returns whether it is listed and was not marked.
     #[inline]
     pub(crate) fn mark(&mut self, member: u16, flow: u32) -> bool {
         let own = self.epochs.own(member);
@@ -216,7 +218,7 @@ impl FlowList {
         self.epochs.marked(member)
     }
 
-    /// When a listed flow was listed; only in lists whose mechanisms ask.
+    /// When a listed flow was listed; only in lists whose mechanisms need it.
     #[inline]
     pub(crate) fn added(&self, flow: u32) -> Time {
         self.added[flow as usize]
@@ -227,8 +229,8 @@ impl FlowList {
         self.size -= self.epochs.flush(now, member);
     }
 
-    /// Removes a flow that carries the mark of a link, on its account; false if its silence has
-    /// done so before.
+    /// Removes a flow that carries the mark of a link and counts it there; false if it has timed
+    /// out before.
     pub(crate) fn remove(&mut self, now: Time, member: u16, flow: u32) -> bool {
         let entry = self.entries[flow as usize];
         if now.since(entry.last()) > self.timeout {
@@ -240,12 +242,12 @@ impl FlowList {
         true
     }
 
-    /// Takes a flow off the list that was flushed, or silent for too long, and says why.
+    /// Unlinks a flow that was flushed or has timed out, and counts the cause.
     fn leave(&mut self, flow: u32, now: Time) {
         let mark = self.entries[flow as usize].mark;
         let gone = self.gone(flow, now);
         if self.epochs.is_closed(mark) {
-            // Its flush has counted it.
+            // The flush has counted it.
             self.order.unlink(&mut self.entries, flow);
             self.entries[flow as usize].mark = ABSENT;
         } else {
@@ -258,7 +260,7 @@ impl FlowList {
         }
     }
 
-    /// From here on the number belongs to another flow, which nobody knows.
+    /// From now on the number belongs to another flow, which is not listed.
     pub(crate) fn renew(&mut self, now: Time, flow: u32) {
         match self.entries.get(flow as usize) {
             None => return,
@@ -285,7 +287,7 @@ impl FlowList {
         }
         let epoch = self.epochs.of(entry.mark);
         let closed = epoch.map_or(Time::MAX, |e| e.closed);
-        // What came first counts.
+        // The earlier of the two counts.
         if now.min(closed).since(entry.last()) > self.timeout {
             let by = self.by.get(flow as usize).copied().unwrap_or_default();
             return Some(Gone::TimedOut(by));
@@ -312,19 +314,19 @@ impl FlowList {
         self.record(member, flow).refused(now);
     }
 
-    /// Flows on the list at `now`. For gauges: it looks at all flows that have fallen silent since
-    /// the last packets.
+    /// The number of flows on the list at `now`. For gauges: scans all flows that have timed out
+    /// since the last packets.
     pub(crate) fn listed(&self, now: Time) -> u32 {
         let Some(edge) = now.as_ps().checked_sub(self.timeout.as_ps()) else {
             return self.size;
         };
         let silent = self.order.before(&self.entries, Time::from_ps(edge));
         let silent = silent.filter(|e| now.since(e.last()) > self.timeout);
-        // A flush has counted those of its epoch.
+        // A flush has counted the flows of its epoch.
         self.size - silent.filter(|e| !self.epochs.is_closed(e.mark)).count() as u32
     }
 
-    /// What a link has done to the flows that reached it until `now`, by flow and time.
+    /// The results at a link for the flows that reached it until `now`, by flow and time.
     pub(crate) fn waits(&self, now: Time, member: u16) -> Vec<Wait> {
         self.records[usize::from(member)].waits(|wait| match self.gone(wait.flow, now) {
             Some(Gone::Removed(by)) if by == member => wait.removals += 1,

@@ -1,8 +1,8 @@
 //! The flows of a list in the order of their last packets.
 //!
-//! The order serves no decision but that of a full list; a flow that has been silent for too long
-//! is recognized when it is looked up. Without `pfl_max` it is therefore kept to a sixteenth of the
-//! time-out only, which spares most packets the relinking.
+//! Only a full list needs the exact order; a flow that has timed out is recognized when it is
+//! looked up. Without `pfl_max` the order is therefore kept only to a sixteenth of the time-out,
+//! which saves most packets the relinking.
 
 use spillgate_core::{Dur, Time};
 
@@ -11,7 +11,7 @@ use super::epochs::ABSENT;
 /// No flow.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// What a list keeps of each flow.
+/// The entry of a flow in a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// Time of the last packet, in halves that need no alignment.
@@ -42,10 +42,10 @@ impl Entry {
     }
 }
 
-/// The order, in links between entries.
+/// The order, as a doubly linked list of entries.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// It counts in 2^shift ps.
+    /// Its resolution is 2^shift ps.
     shift: u32,
     head: u32,
     tail: u32,
@@ -55,7 +55,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// An empty one, `strict` or as good as the time-out needs.
+    /// An empty order, exact (`strict`) or as precise as the time-out needs.
     pub(super) fn new(timeout: Dur, strict: bool) -> Self {
         let grain = if strict { 1 } else { timeout.as_ps() / 16 };
         Self {
@@ -78,7 +78,7 @@ impl Order {
         self.head
     }
 
-    /// Puts a flow behind all others.
+    /// Appends a flow.
     pub(super) fn push(&mut self, entries: &mut [Entry], flow: u32) {
         let entry = &mut entries[flow as usize];
         entry.prev = self.tail;
@@ -90,7 +90,7 @@ impl Order {
         self.tail = flow;
     }
 
-    /// Takes a flow out.
+    /// Removes a flow.
     pub(super) fn unlink(&mut self, entries: &mut [Entry], flow: u32) {
         #[cfg(test)]
         {
@@ -107,7 +107,7 @@ impl Order {
         }
     }
 
-    /// Notes a packet of a flow whose last one before came at `last`.
+    /// Updates a flow with a packet at `now`, after its last packet at `last`.
     #[inline]
     pub(super) fn refresh(&mut self, entries: &mut [Entry], flow: u32, last: Time, now: Time) {
         entries[flow as usize].set_last(now);
@@ -117,7 +117,7 @@ impl Order {
         }
     }
 
-    /// The entries of flows whose last packet may have come before `edge`.
+    /// The entries of flows whose last packet may have arrived before `edge`.
     pub(super) fn before<'a>(
         &'a self,
         entries: &'a [Entry],

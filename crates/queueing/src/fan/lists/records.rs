@@ -1,10 +1,10 @@
-//! What a link has done to each flow.
+//! Records of a link for each flow.
 
 use spillgate_core::Time;
 
 use crate::fan::waits::Wait;
 
-/// What it has done to one.
+/// The record of one flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     /// [`Time::MAX`] for never.
@@ -62,7 +62,7 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     present: Vec<Record>,
-    /// Those of flows whose number another flow has now.
+    /// The records of flows whose number belongs to another flow now.
     past: Vec<(u32, Record)>,
 }
 
@@ -77,7 +77,7 @@ impl Records {
         &mut self.present[flow as usize]
     }
 
-    /// From here on the number belongs to another flow.
+    /// From now on the number belongs to another flow.
     pub(super) fn renew(&mut self, flow: u32) {
         let record = std::mem::replace(self.of(flow), Record::NEW);
         if record.offered < Time::MAX {
@@ -85,7 +85,8 @@ impl Records {
         }
     }
 
-    /// All of flows that reached the link, by flow and time; `more` adds what is not recorded yet.
+    /// The results for flows that reached the link, by flow and time; `more` adds what is not
+    /// recorded yet.
     pub(super) fn waits(&self, more: impl Fn(&mut Wait)) -> Vec<Wait> {
         let known = (0..).zip(&self.present);
         let known = known.filter(|(_, r)| r.offered < Time::MAX);

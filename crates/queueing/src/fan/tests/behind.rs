@@ -85,8 +85,8 @@ fn rbaef(active: Dur, blocked: Dur) -> FanMechanism {
     })
 }
 
-/// A packet that makes 100 000 flows leave costs no more than any other, and the packets after it do
-/// as if they had.
+/// A packet that makes 100 000 flows leave costs no more than any other, and the packets after it
+/// do as if they had.
 #[test]
 fn no_packet_removes_many() {
     const N: u32 = 100_000;

@@ -8,7 +8,8 @@ use crate::spec::FanSpec;
 /// Who sends; its flow is its place in the list.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// Packets of `len` bytes every `every`, from `start` until `stop`. It does not care for losses.
+    /// Packets of `len` bytes every `every`, from `start` until `stop`. It does not care for
+    /// losses.
     Stream {
         len: u16,
         every: Dur,

@@ -1,20 +1,20 @@
 //! Sets of small numbers in which the next member is found in constant time.
 
-/// A set of numbers below a power of two, in levels of 64: a bit of one level says whether a word of
-/// the level below has any.
+/// A set of numbers below a power of two, in levels of 64: a bit of one level says whether a word
+/// of the level below has any.
 pub(crate) trait Bits: Clone {
     /// Fewest and most numbers.
     const LEAST: usize;
     const MOST: usize;
     /// An empty set of numbers below `n`, a power of two from `LEAST` to `MOST`.
     fn new(n: usize) -> Self;
-    /// Puts a number in; whether it was not.
+    /// Adds a number, and returns whether it was absent.
     fn set(&mut self, i: usize) -> bool;
-    /// Takes a number out.
+    /// Removes a number.
     fn clear(&mut self, i: usize);
-    /// The first member from `from` on, around the end.
+    /// The first member at or after `from`, wrapping around the end.
     fn next(&self, from: usize) -> Option<usize>;
-    /// Takes everything out.
+    /// Removes all members.
     fn clear_all(&mut self);
 }
 
@@ -80,7 +80,7 @@ impl Bits for Two {
         if here != 0 {
             return Some(word * 64 + first(here));
         }
-        // The words after this one; else all, of which this one has low bits only.
+        // The words after this one; else all, including the low bits of this one.
         let word = match after(self.summary, word) {
             0 => first(self.summary),
             later => first(later),
@@ -96,7 +96,7 @@ impl Bits for Two {
     }
 }
 
-/// Numbers below up to 2^18: sets of 4096, and which of them are not empty.
+/// Numbers below at most 2^18: sets of 4096, and a set of those that are not empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Three {
     summary: u64,
@@ -135,7 +135,7 @@ impl Bits for Three {
             return None;
         }
         let set = at / Two::MOST;
-        // Around the end of the set is before `at`: that comes last.
+        // Wrapping around within the set comes last.
         if let Some(i) = self.sets[set].next(at % Two::MOST) {
             if i >= at % Two::MOST {
                 return Some(set * Two::MOST + i);

@@ -1,27 +1,24 @@
 //! Priority fair queueing (PFQ).
 //!
-//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: implicit service
-//! differentiation and admission control", IEEE HPSR 2004; start-time fair
-//! queueing: P. Goyal, H. Vin, H. Cheng, IEEE/ACM ToN 5(5), 1997.
+//! Source: A. Kortebi, S. Oueslati, J. Roberts, "Cross-protect: implicit service differentiation
+//! and admission control", IEEE HPSR 2004; start-time fair queueing: P. Goyal, H. Vin, H. Cheng,
+//! IEEE/ACM ToN 5(5), 1997.
 //!
-//! Idea: start-time fair queueing whose virtual time v is the start tag of the
-//! packet that left last. A packet that would get the smallest tag there can be,
-//! because its flow has used less than one MTU since it was last forgotten,
-//! leaves before all others. A flow is forgotten as soon as nothing of it waits
-//! and v has passed the finish tag of its last packet: a flow that sends less
-//! than its fair rate is new with every packet, and so always first.
+//! Idea: start-time fair queueing whose virtual time v is the start tag of the packet that left
+//! last. A packet of a flow that has used less than one MTU since it was last forgotten would get
+//! the smallest possible tag; it leaves before all others. A flow is forgotten as soon as none of
+//! its packets is queued and v has passed the finish tag of its last packet: a flow that sends less
+//! than its fair rate is new with every packet, and so always has priority.
 //!
-//! Order: a queue for priority packets, one for each flow that has others, and
-//! the start tag of each such queue's first packet. The tag need not be stored:
-//! it is the flow's finish tag less the bytes in its queue. Tags lie within the
-//! MTU and the longest packet above v, so that a ring of 4096 buckets orders
-//! them in constant time, or a larger one for MTUs above 2048 B (up to 2 MB of
-//! buckets); a heap does beyond any IP packet, with the same result.
+//! Order: a queue for priority packets, a queue for each flow with other packets, and the start tag
+//! of the first packet of each of these. The tag need not be stored: it is the flow's finish tag
+//! less the bytes in its queue. Tags lie at most the MTU and the longest packet above v, so that a
+//! ring of 4096 buckets orders them in constant time, or a larger one for MTUs above 2048 B (up to
+//! 2 MB of buckets); above the longest IP packet a heap does, with the same result.
 //!
-//! Deviations: priority bytes are charged to the flow's tag, and the packet
-//! after one that was pushed out inherits its tag; see the model page.
-//! Cost: O(1) per packet, amortized; O(log n) in the heap form and while the
-//! buffer overflows.
+//! Deviations: priority bytes are charged to the flow's tag, and the packet after one that was
+//! pushed out inherits its tag; see the model page. Cost: O(1) per packet, amortized; O(log n) in
+//! the heap form and while the buffer overflows.
 
 mod bits;
 mod order;
@@ -38,7 +35,7 @@ pub(crate) use order::{Heap, Order};
 use ring::Buckets;
 pub(crate) use ring::{Ring, WideRing};
 
-/// What a packet in the priority queue carries if its flow is not in the list.
+/// The note of a packet in the priority queue whose flow is not in the list.
 const UNLISTED: u32 = u32::MAX;
 
 /// How far above virtual time tags lie at most with packets up to `len`.
@@ -47,12 +44,12 @@ pub(crate) fn span(mtu: u32, len: u32) -> u64 {
     u64::from(mtu) + u64::from(len)
 }
 
-/// What the scheduler keeps of a flow in the active flow list.
+/// The scheduler's state of a flow in the active flow list.
 #[derive(Clone, Debug)]
 struct Tags {
     /// Finish tag of its last packet.
     finish: u64,
-    /// Its bytes that wait without priority.
+    /// Its bytes that are queued without priority.
     queued: u32,
     /// Bytes that got priority since it was listed.
     given: u32,
@@ -81,9 +78,9 @@ pub(crate) struct Pfq<O> {
     slab: Slab,
     /// The active flow list.
     flows: Table<Tags>,
-    /// Flows with packets of their own queue, by the first one's start tag.
+    /// Flows with packets in their own queue, by the start tag of the first one.
     heads: O,
-    /// Flows without waiting packets, by finish tag: where v reaches it they are forgotten.
+    /// Flows without queued packets, by finish tag; they are forgotten when v reaches it.
     resting: O,
     longest: Longest,
     priority_bytes: u64,
@@ -117,7 +114,8 @@ impl<O: Order> Pfq<O> {
         }
     }
 
-    /// The same with another order, for packets up to `len`; what follows is the same.
+    /// The same scheduler with another order, for packets up to `len`; its behavior does not
+    /// change.
     pub(crate) fn reordered<P: Order>(mut self, len: u32) -> Pfq<P> {
         let span = span(self.mtu, len);
         let mut heads = P::new(span);
@@ -161,15 +159,15 @@ impl<O: Order> Pfq<O> {
         Some(self.flows.at(self.flows.find(flow)?).own.finish)
     }
 
-    /// Counts a packet that waits no longer.
+    /// Counts a packet that leaves the queue.
     #[inline]
     fn left(&mut self, packet: &Packet) {
         self.packets -= 1;
         self.bytes -= u64::from(packet.len);
     }
 
-    /// Takes the first packet out of the queue of the longest backlog. The next one inherits its
-    /// tag: otherwise what was dropped would count as service.
+    /// Removes the first packet from the longest queue. The next one inherits its tag: otherwise
+    /// the dropped packet would count as service.
     fn evict(&mut self) -> Option<Packet> {
         let slot = self.longest.find(self.packets, &self.flows)?;
         let flow = self.flows.at_mut(slot);
@@ -181,7 +179,7 @@ impl<O: Order> Pfq<O> {
         if flow.queue.is_empty() {
             self.heads.remove(slot, tag);
             if flow.waiting == 0 {
-                // Forgotten when v changes, even if it is at the flow's tag already.
+                // The flow is forgotten when v changes, even if v is at its tag already.
                 self.resting.insert(slot, flow.own.finish);
             }
         }
@@ -189,7 +187,7 @@ impl<O: Order> Pfq<O> {
         Some(packet)
     }
 
-    /// Moves virtual time on, and forgets who has nothing at stake any more.
+    /// Moves virtual time on, and forgets the flows whose finish tag it passes.
     #[inline]
     fn advance(&mut self, v: u64) {
         while let Some(slot) = self.resting.first(self.v) {
@@ -251,7 +249,7 @@ impl<O: Order> Pfq<O> {
 
 #[cfg(test)]
 impl<O: Order> Pfq<O> {
-    /// Checks what must be true between two calls.
+    /// Checks the invariants that hold between calls.
     pub(crate) fn audit(&self) {
         let span = 2 * u64::from(self.mtu);
         let mut listed = 0;
@@ -377,7 +375,7 @@ impl<O: Order> FairScheduler for Pfq<O> {
     }
 
     fn memory_bytes(&self, flows: usize) -> u64 {
-        // A place in each order, in the heap of backlogs and in the list of vacant slots.
+        // An entry in each order, in the heap of backlogs and in the list of vacant slots.
         let flow = (4 + std::mem::size_of::<Flow<Tags>>() + 2 * O::SLOT + 20 + 4) as u64;
         let rings = self.heads.memory_bytes() + self.resting.memory_bytes();
         Slab::PACKET as u64 * ring_packets(&self.bound) + flows as u64 * flow + rings

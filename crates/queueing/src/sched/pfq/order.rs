@@ -10,15 +10,15 @@ pub(crate) trait Order: Clone {
     const MAX_SPAN: u64;
     /// An empty order for tags that lie less than `span` bytes above the least.
     fn new(span: u64) -> Self;
-    /// Puts a slot in that is not.
+    /// Adds a slot that is absent.
     fn insert(&mut self, slot: u32, tag: u64);
-    /// Takes a slot out that was put in with `tag`.
+    /// Removes a slot that was added with `tag`.
     fn remove(&mut self, slot: u32, tag: u64);
     /// The first slot; no tag is below `from`.
     fn first(&self, from: u64) -> Option<u32>;
-    /// Takes everything out.
+    /// Removes all slots.
     fn clear(&mut self);
-    /// Its memory in bytes, that for slots aside.
+    /// Its memory in bytes, without that for slots.
     fn memory_bytes(&self) -> u64;
 }
 
@@ -26,7 +26,7 @@ pub(crate) trait Order: Clone {
 #[derive(Clone, Debug)]
 pub(crate) struct Heap {
     heap: MinHeap<(u64, u64)>,
-    /// How many have been put in.
+    /// The number of slots that have been added.
     count: u64,
 }
 

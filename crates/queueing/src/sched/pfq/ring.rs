@@ -10,21 +10,22 @@ pub(crate) type Ring = Buckets<Two>;
 /// A ring for longer ones, up to 128 KiB. It takes 16 times to 64 times the memory.
 pub(crate) type WideRing = Buckets<Three>;
 
-/// A ring of first-in-first-out buckets, one for each tag in a window, with a bitmap in levels of
-/// those that are not empty: a search for the first set bit in each level gives the least tag.
+/// A ring of first-in-first-out buckets, one for each tag in a window, with a multi-level bitmap of
+/// the buckets that are not empty: a search for the first set bit in each level gives the smallest
+/// tag.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets<B> {
     bits: B,
-    /// Number of buckets less one, which is a power of two less one.
+    /// The number of buckets, a power of two, less one.
     mask: u64,
-    /// First and last slot of each bucket; means nothing where the bit is clear.
+    /// First and last slot of each bucket; undefined where the bit is clear.
     buckets: Box<[(u32, u32)]>,
     /// The slots before and after each one in its bucket.
     links: Vec<(u32, u32)>,
 }
 
 impl<B> Buckets<B> {
-    /// Tags are less than this above the least.
+    /// Tags lie less than this above the smallest.
     #[inline]
     pub(crate) fn span(&self) -> u64 {
         self.mask + 1
@@ -41,7 +42,7 @@ impl<B: Bits> Order for Buckets<B> {
     const MAX_SPAN: u64 = B::MOST as u64;
 
     fn new(span: u64) -> Self {
-        // No smaller than what the bitmap takes at least.
+        // At least the smallest size of the bitmap.
         let span = span.clamp(B::LEAST as u64, B::MOST as u64);
         let buckets = span.next_power_of_two() as usize;
         Self {

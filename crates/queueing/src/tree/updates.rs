@@ -1,4 +1,4 @@
-//! What a tree is told after it was built: flows, links, another rate.
+//! Updates of a tree after it was built: flows, links, another rate.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use super::Tree;
 use crate::condition::Step;
 
 impl Tree {
-    /// The flows are these.
+    /// Sets the flows.
     pub(super) fn attach(&mut self, flows: &Arc<[FlowKey]>) {
         self.classifier.attach(flows);
         self.steps.iter_mut().for_each(|s| s.attach(flows));
         self.expect_flows(flows.len());
     }
 
-    /// One flow more, which makes `n`.
+    /// Adds a flow, so that there are `n`.
     pub(super) fn add_flow(&mut self, key: FlowKey, n: usize) {
         self.classifier.add_flow(key);
         self.steps.iter_mut().for_each(|s| s.add_flow(key));
@@ -29,18 +29,19 @@ impl Tree {
         self.leaves.iter_mut().for_each(|l| l.expect_flows(n));
     }
 
-    /// Whether a condition asks for addresses, protocol or ports.
+    /// Whether a condition looks at addresses, protocol or ports.
     pub(super) fn looks_at_flow(&self) -> bool {
         self.classifier.looks_at_flow() || self.steps.iter().any(Step::looks_at_flow)
     }
 
-    /// A packet has come of a flow that is not known. Of one with labels only these are seen.
+    /// Counts a packet of an unknown flow, unless it is labelled: conditions see only the labels of
+    /// such a packet.
     #[cold]
     pub(super) fn note_unknown(&mut self, packet: &Packet) {
         self.unknown += u64::from(packet.labels.is_plain());
     }
 
-    /// Tells the names of the links.
+    /// Sets the names of the links.
     pub(super) fn attach_links(&mut self, names: &Arc<[String]>) {
         self.classifier.attach_links(names);
         self.steps.iter_mut().for_each(|s| s.attach_links(names));
