@@ -99,21 +99,23 @@ impl Discipline {
         self.attach(flows, &mut SharedLists::new());
     }
 
-    /// From `now` on the port sends at `rate`: what its policy says in percent, in time or relative
-    /// to the link is resolved anew, as [`crate::Recipe::resolve`] does it, with the same warnings.
+    /// From `now` on the port sends at `rate`: parameters of the policy in percent, in time or
+    /// relative to the link are resolved anew, as [`crate::Recipe::resolve`] does it, with the same
+    /// warnings.
     ///
-    /// - What waits stays, in its order. A limit that has become smaller refuses (or a fair queue
-    ///   pushes out) what arrives until there is room.
-    /// - Shares of classes hold from the next packet on. Tokens stay, as many as the new burst
-    ///   holds, and a bucket that was full is full. A shaper whose burst has become smaller than a
-    ///   waiting packet sends it with a full bucket.
+    /// - Queued packets stay, in order. If a limit has become smaller, arrivals are dropped (or a
+    ///   fair queue pushes out) until there is room.
+    /// - Shares of classes hold from the next packet on. Buckets keep their tokens, up to the new
+    ///   burst, and a bucket that was full is full. A shaper whose burst has become smaller than a
+    ///   queued packet sends it with a full bucket.
     /// - Averages, drop probabilities, virtual times, lists of flows and counters stay. The fair
-    ///   rate of flow admission is what was measured, at most the new rate, and stays that of an
+    ///   rate of flow admission is the last measurement, at most the new rate, and stays that of an
     ///   idle link if it was.
     ///
-    /// AQMs of your own stay as they are; a discipline of your own is told.
+    /// Custom AQMs are not changed; a custom discipline is told the rate.
     ///
-    /// What is on the wire is the driver's: [`Discipline::transmits_until`] tells of a new end.
+    /// The driver handles the packet in transmission: [`Discipline::transmits_until`] sets a new
+    /// end.
     ///
     /// # Errors
     /// If the policy cannot be built for this rate. The discipline is as before.

@@ -34,7 +34,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// Refuses a policy with more than [`MAX_CLASSES`].
+    /// Refuses a policy with more than 4096 classes.
     ///
     /// # Errors
     /// If it has more; if it has them because it contains itself, the error says so.

@@ -168,9 +168,9 @@ mod tests {
         close(rate.arrive(at(1_000_000), 1500), (before + 1500.0) / 1.98);
     }
 
-    /// The recurrence unrolled: with d the time from packet to packet, W the window and q = W / (W
-    /// + d), the average after n packets of L bytes is A q^n + L / d (1 - q^n), which a loop over
-    /// the recurrence never forms.
+    /// The recurrence unrolled: with d the time from packet to packet, W the window and q = W /
+    /// (W + d), the average after n packets of L bytes is A q^n + L / d (1 - q^n), which a loop
+    /// over the recurrence never forms.
     #[test]
     fn a_constant_rate_has_a_closed_form() {
         let (start, window, gap, len) = (40_000.0_f64, 0.7, 0.003, 500.0);
