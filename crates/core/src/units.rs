@@ -296,6 +296,10 @@ mod tests {
         assert_eq!(problem("20 ms"), "`ms` is not a unit that fits here");
         assert_eq!(problem("fast"), "this does not begin with a number");
         assert!(parse_percent("101 %").is_err());
+        // The nearest binary64, as others who divide have it.
+        for n in 0..=100 {
+            assert_eq!(parse_percent(&format!("{n} %")), Ok(f64::from(n) / 100.0));
+        }
     }
 
     #[test]

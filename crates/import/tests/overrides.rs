@@ -218,6 +218,11 @@ fn variants_change_policies_and_configurations() {
             .replace("queue-limit 64", limit);
         policies(&text.replace("percent 15", "percent 9"), &[])
     };
+    // A key in quotes is the same key.
+    let quoted = "\"configs\"[0].ios=o.cfg".to_owned();
+    let chosen = read(&scenario(Platform::Ios, ""), &configs, &[quoted]);
+    let chosen = chosen.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(chosen[0].policies, policies(&other, &[]));
     for (variant, wanted) in found.iter().zip([
         wanted("percent 35", "queue-limit 64"),
         wanted("percent 40", "queue-limit 64"),

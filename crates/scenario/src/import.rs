@@ -160,6 +160,21 @@ pub struct PolicyPlaces {
     pub classes: Vec<ClassPlaces>,
 }
 
+impl PolicyPlaces {
+    /// Those of a policy without classes that stands in one line, from 1.
+    pub fn in_line(line: u32) -> Self {
+        let spot = Spot {
+            line,
+            column: 1,
+            width: 0,
+        };
+        Self {
+            spot,
+            classes: Vec::new(),
+        }
+    }
+}
+
 /// Where a class of a policy stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassPlaces {

@@ -282,7 +282,10 @@ impl<'o> Source<'o> {
 
 /// Applies the overrides of one stage.
 fn replace(ctx: &mut Ctx<'_>, root: &mut Node, overrides: &[String], stage: Stage) {
-    for assignment in overrides.iter().filter(|o| Stage::of(o) == stage) {
+    for assignment in overrides
+        .iter()
+        .filter(|o| Stage::of_assignment(o) == stage)
+    {
         if let Err(ds) = set::command_line(root, assignment, &mut ctx.texts) {
             ctx.report_all(ds);
         }

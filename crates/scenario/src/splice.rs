@@ -63,10 +63,7 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, imported: &Imported, text: u32) {
 
 /// Where a policy of this name is already defined, in words.
 fn defined(ctx: &Ctx<'_>, root: &Node, name: &str) -> Option<String> {
-    let Some(Value::Map(entries)) = root.get("policies").map(|n| &n.value) else {
-        return None;
-    };
-    let (key, _) = entries.iter().find(|(k, _)| k.name == name)?;
+    let key = key(root, name)?;
     Some(match key.span.text {
         0 => format!("as `policies.{name}` of the scenario"),
         text => format!("at {}:{}", ctx.texts.name(text), key.span.line),
@@ -75,11 +72,15 @@ fn defined(ctx: &Ctx<'_>, root: &Node, name: &str) -> Option<String> {
 
 /// Whether a policy of the tree comes from a configuration, changed or not; what replaces it as a whole does not.
 pub(crate) fn is_imported(texts: &Texts, root: &Node, name: &str) -> bool {
-    let Some(Value::Map(entries)) = root.get("policies").map(|n| &n.value) else {
-        return false;
+    key(root, name).is_some_and(|k| texts.is_beside(k.span.text))
+}
+
+/// The key of a policy of the tree.
+fn key<'n>(root: &'n Node, name: &str) -> Option<&'n Key> {
+    let Value::Map(entries) = &root.get("policies")?.value else {
+        return None;
     };
-    let found = entries.iter().find(|(k, _)| k.name == name);
-    found.is_some_and(|(k, _)| texts.is_beside(k.span.text))
+    entries.iter().map(|(k, _)| k).find(|k| k.name == name)
 }
 
 /// The entries of `policies`; none if it is no mapping.

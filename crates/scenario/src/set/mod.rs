@@ -85,13 +85,17 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// When the value at a path, or of a `path=value`, is replaced.
-    pub(crate) fn of(path: &str) -> Self {
-        let rest = path.trim_start().strip_prefix("configs");
-        match rest.map(str::trim_start) {
-            Some(rest) if rest.is_empty() || rest.starts_with(['.', '[', '=']) => Self::Configs,
+    /// When the value at a path is replaced; one that is no path is reported with the rest.
+    fn of(path: &str) -> Self {
+        match parse(path).as_deref() {
+            Ok([first, ..]) if first.text == "configs" => Self::Configs,
             _ => Self::Rest,
         }
+    }
+
+    /// When a `path=value` of the command line is applied.
+    pub(crate) fn of_assignment(assignment: &str) -> Self {
+        Self::of(split(assignment).map_or("", |(path, _)| path))
     }
 }
 
@@ -268,8 +272,17 @@ traffic:
             ),
             (
                 "policies.P.classes[2].aqm.red.max_p=0.2",
-                &steps!["policies", "P", "class-based", "classes", 2, "name"],
-                "y",
+                &steps![
+                    "policies",
+                    "P",
+                    "class-based",
+                    "classes",
+                    2,
+                    "aqm",
+                    "red",
+                    "max_p"
+                ],
+                "0.2",
             ),
             (
                 "traffic.voice.source.packet=1 kB",

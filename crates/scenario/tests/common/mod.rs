@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Limit, Overhead, Percent, RateOrPercent};
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, FifoSpec, MatchSpec};
-use spillgate_scenario::import::{PolicyPlaces, Spot};
+use spillgate_scenario::import::PolicyPlaces;
 use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{
     Diagnostic, Diagnostics, Imported, ImportedInterface, Importer, Platform,
@@ -72,15 +72,7 @@ impl Importer for Router {
                 }
             };
             out.policies.insert(words[1].to_owned(), spec);
-            let spot = Spot {
-                line: number,
-                column: 1,
-                width: 0,
-            };
-            let places = PolicyPlaces {
-                spot,
-                classes: Vec::new(),
-            };
+            let places = PolicyPlaces::in_line(number);
             out.places.insert(words[1].to_owned(), places);
         }
         Ok(out)

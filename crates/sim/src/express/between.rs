@@ -204,7 +204,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The next change or sample is another one: what can be worked out ahead now is.
+    /// Moves the end of the look-ahead to the next change or sample. Where links fail, packets in pipes that are due before
+    /// it are offered to their next ports.
     pub(super) fn extend_lookahead(&mut self) {
         if self.lane.between.is_none() && self.lane.stalls.is_none() {
             return;

@@ -1,8 +1,9 @@
-//! Samples of time series show queues as they are at an instant, with all that happens then: what
-//! is due later is not worked out before. A packet that might have been offered to the next port at
-//! once, had no sample been to come, stays on its wire. Once the sample is taken, the first such
-//! packet of a wire wakes as it would in the engine, and those behind it go on at once; until then
-//! what follows on the same link stays behind them.
+//! Packets that a coming sample of the time series keeps in their pipes.
+//!
+//! A sample shows queues as they are at an instant, so nothing due at that instant or later may be offered to its next
+//! port before the sample is taken. Such a packet stays in the pipe of its link, and packets that the link sends after
+//! it stay behind it, to keep their order. After the sample the first of them wakes as in the engine; the others
+//! that are due before the following sample are then offered at once.
 
 use std::collections::VecDeque;
 
@@ -13,13 +14,13 @@ use super::feeders::Feeder;
 use crate::engine::{ARRIVED, World};
 use crate::link::{Link, Onward};
 
-/// The packets that a sample holds up.
+/// The packets that wait in pipes for a sample.
 pub(super) struct Stalls {
-    /// The link that alone feeds each solo port, or [`NONE`].
+    /// By port: the only link that feeds it, or [`NONE`].
     feeder: Vec<u32>,
-    /// How many are on each link.
+    /// By link: how many of its packets wait.
     on_link: Vec<u32>,
-    /// The sample for which some on each wire wait; [`Time::MAX`] if none does.
+    /// By pipe: the sample for which its packets wait; [`Time::MAX`] if none waits.
     of_pipe: Vec<Time>,
 }
 
@@ -38,15 +39,17 @@ impl Stalls {
         }
     }
 
-    /// The link over which a packet comes that goes on to `port`, if it was held up there.
-    fn link_to(&self, port: u32) -> Option<usize> {
-        let feeder = *self.feeder.get(port as usize)?;
-        (feeder != NONE).then_some(feeder as usize)
+    /// A waiting packet goes on to `port`.
+    fn release(&mut self, port: u32) {
+        let feeder = self.feeder[port as usize];
+        if feeder != NONE {
+            self.on_link[feeder as usize] -= 1;
+        }
     }
 }
 
 impl<S: EventSet> World<S> {
-    /// Whether packets on `link` are held up that what it sends now has to stay behind.
+    /// Whether packets of `link` wait for a sample: what it sends now stays behind them.
     #[inline(always)]
     pub(super) fn is_stalled(&self, link: usize) -> bool {
         match &self.lane.stalls {
@@ -55,53 +58,50 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet comes onto the wire of `link` that has to wait for a sample, if it could go on
-    /// without.
+    /// Counts a packet that enters the pipe of `link` as waiting, if it could go on but for the sample.
     #[cold]
     pub(super) fn stall(&mut self, link: usize, onward: Onward, packet: &Packet) {
         if self.next_ahead(link, onward.ahead, packet).is_none() {
             return;
         }
-        let horizon = self.lane.lookahead_end;
+        let sample = self.lane.lookahead_end;
         if let Some(stalls) = &mut self.lane.stalls {
             stalls.on_link[link] += 1;
             let of_pipe = &mut stalls.of_pipe[onward.pipe as usize];
-            *of_pipe = horizon.min(*of_pipe);
+            *of_pipe = sample.min(*of_pipe);
         }
     }
 
-    /// The port to which a packet goes on that a sample may have held up.
+    /// The next port of a packet at this hop, if only one link feeds it: such packets may have waited.
     fn next_single_feeder(&self, hop: usize) -> Option<u32> {
         let next = self.hops[hop];
         let single = next != ARRIVED && self.links.get(next as usize)?.onward.single_feeder;
         single.then_some(next)
     }
 
-    /// The first packet on a wire is due.
+    /// The first packet in a pipe is due: it waits no longer.
     pub(super) fn stall_ends(&mut self, pipe: usize) {
         let Some(hop) = self.pipes.first(pipe).map(|p| p.hop()) else {
             return;
         };
         let next = self.next_single_feeder(hop);
         if let (Some(next), Some(stalls)) = (next, &mut self.lane.stalls) {
-            if let Some(link) = stalls.link_to(next) {
-                stalls.on_link[link] -= 1;
-            }
+            stalls.release(next);
         }
     }
 
-    /// What is on a wire and was held up by a sample that is taken goes on.
+    /// Offers the packets in a pipe that waited for a sample which is taken by now to their next ports.
     pub(super) fn go_on(&mut self, pipe: usize) {
-        let horizon = self.lane.lookahead_end;
+        let sample = self.lane.lookahead_end;
         match &mut self.lane.stalls {
-            Some(stalls) if stalls.of_pipe[pipe] < horizon => stalls.of_pipe[pipe] = Time::MAX,
+            Some(stalls) if stalls.of_pipe[pipe] < sample => stalls.of_pipe[pipe] = Time::MAX,
             _ => return,
         }
         let (mut stay, mut ahead) = (VecDeque::new(), Vec::new());
         let mut waits = false;
         for head in self.pipes.take(pipe) {
             match self.next_single_feeder(head.hop()) {
-                Some(next) if head.due < horizon => ahead.push((head, next)),
+                Some(next) if head.due < sample => ahead.push((head, next)),
                 next => {
                     waits |= next.is_some();
                     stay.push_back(head);
@@ -110,16 +110,14 @@ impl<S: EventSet> World<S> {
         }
         self.pipes.put(pipe, stay);
         if let Some(stalls) = self.lane.stalls.as_mut().filter(|_| waits) {
-            stalls.of_pipe[pipe] = horizon;
+            stalls.of_pipe[pipe] = sample;
         }
         self.events.cancel(self.slots.pipes + pipe as u32);
         self.wake_pipe(pipe);
         for (head, next) in ahead {
-            // One at a time: what these bring about must not get in front of the rest.
+            // Only now: as long as later packets of the link wait, what it sends meanwhile stays behind them.
             if let Some(stalls) = &mut self.lane.stalls {
-                if let Some(link) = stalls.link_to(next) {
-                    stalls.on_link[link] -= 1;
-                }
+                stalls.release(next);
             }
             let mut packet = head.packet();
             self.count_ahead(head.due, head.tie, &packet);

@@ -36,21 +36,21 @@ def _wred(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _profiles(policy: str, values: Mapping[str, object]) -> dict[str, object]:
-    """Values of the profiles of both classes, by key; `x` is the class of AF, and its EXP."""
+    """Values of the profiles of both classes, by key; `{x}` is the class of AF, and its EXP."""
     found: dict[str, object] = {}
     for name, x in (("CRITICAL", "3"), ("NON-CRITICAL", "2")):
-        own = {f"aqm.{key.replace('x', x)}": value for key, value in values.items()}
+        own = {f"aqm.{key.format(x=x)}": value for key, value in values.items()}
         found |= in_classes((policy,), (name,), own)
     return found
 
 
 def _denominators(n: int) -> dict[str, object]:
-    by_dscp = {f"dscp.afx{y}.denominator": n for y in (1, 2, 3)}
-    tunneled = _profiles("MPLS-CBWFQ-LLQ-WRED", {"precedence.x.denominator": n})
+    by_dscp = {f"dscp.af{{x}}{y}.denominator": n for y in (1, 2, 3)}
+    tunneled = _profiles("MPLS-CBWFQ-LLQ-WRED", {"precedence.{x}.denominator": n})
     return _profiles("CBWFQ-LLQ-WRED", by_dscp) | tunneled
 
 
-_LOWER = {"dscp.afx2.min": 20, "dscp.afx3.min": 16}
+_LOWER = {"dscp.af{x}2.min": 20, "dscp.af{x}3.min": 16}
 
 
 ASSUMPTIONS = (

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use spillgate_core::{Limit, Rate, RateOrPercent};
 use spillgate_queueing::spec::{DisciplineSpec, FairQueueSpec, FifoSpec};
-use spillgate_scenario::import::{PolicyPlaces, Spot};
+use spillgate_scenario::import::PolicyPlaces;
 use spillgate_scenario::{Imported, ImportedInterface};
 
 use super::super::ast::{At, Config, Interface, InterfaceQueueing, Origin};
@@ -40,15 +40,7 @@ pub(super) fn lower(
                         policy.push('+');
                     }
                     imported.policies.insert(policy.clone(), spec);
-                    let spot = Spot {
-                        line,
-                        column: 1,
-                        width: 0,
-                    };
-                    let place = PolicyPlaces {
-                        spot,
-                        classes: Vec::new(),
-                    };
+                    let place = PolicyPlaces::in_line(line);
                     imported.places.insert(policy.clone(), place);
                     (policy, line)
                 })

@@ -20,18 +20,17 @@ pub(super) fn policy(map: &PolicyMap<'_>, config: &Config<'_>) -> PolicyPlaces {
     }
 }
 
-/// The command that stands at a place.
+/// The place of a command, or of the word of it that matters, to the end of the line.
 pub(crate) fn spot(origin: Origin<'_>) -> Spot {
     let text = origin.text;
     Spot {
         line: origin.line,
         column: origin.column,
-        // The command; where a word of it is meant, that word and what follows.
         width: u32::try_from(text.chars().count()).unwrap_or(0),
     }
 }
 
-/// The whole command that something stands in.
+/// Where the commands of a class stand, by the keys that mean the same.
 fn class(c: &Class<'_>, maps: &BTreeMap<&str, ClassMap<'_>>) -> ClassPlaces {
     let mut keys = BTreeMap::new();
     let mut put = |key: &str, origin: Option<Origin<'_>>| {
