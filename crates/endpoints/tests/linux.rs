@@ -37,6 +37,9 @@ fn queue(name: &str) -> Option<Queue> {
         "pie" => {
             r#"{"fifo": {"limit": "1000 packets", "aqm": {"pie": {"as": "linux", "update": "20 ms", "mean_packet": "1500 B"}}}}"#
         }
+        "pie dq_rate_estimator" => {
+            r#"{"fifo": {"limit": "1000 packets", "aqm": {"pie": {"as": "linux", "update": "20 ms", "mean_packet": "1500 B", "dq_rate_estimator": true}}}}"#
+        }
         _ => return None,
     };
     Some(discipline(spec))
@@ -116,14 +119,18 @@ fn beside_the_kernel() {
 /// `as: linux` is what the model of the test makes of the kernel's rules: packet by packet, with the same random numbers.
 #[test]
 fn the_pie_of_linux_is_an_independent_model_of_it() {
-    for (flows, cc) in [
-        (1, r#", "cc": "newreno""#),
-        (5, r#", "cc": "newreno""#),
-        (5, ""),
+    let reno = r#", "cc": "newreno""#;
+    for (flows, cc, estimates) in [
+        (1, reno, false),
+        (5, reno, false),
+        (5, "", false),
+        (5, reno, true),
+        (5, "", true),
     ] {
-        let spec: TcpSpec =
-            serde_json::from_str(&format!(r#"{{"profile": "linux"{cc}}}"#)).unwrap();
-        let cfg = Arc::new(spec.resolve().unwrap());
+        let spec = ["pie", "pie dq_rate_estimator"][usize::from(estimates)];
+        let qdisc = || queue(spec).unwrap();
+        let tcp: TcpSpec = serde_json::from_str(&format!(r#"{{"profile": "linux"{cc}}}"#)).unwrap();
+        let cfg = Arc::new(tcp.resolve().unwrap());
         for seed in 0..3 {
             let run = |queue| {
                 let mut lan = Lan::new(&cfg, flows, queue, seed);
@@ -134,11 +141,11 @@ fn the_pie_of_linux_is_an_independent_model_of_it() {
                     lan.goodput().to_bits(),
                 )
             };
-            let model = run(Queue::Early(early::Early::pie()));
+            let model = run(Queue::Early(early::Early::pie(estimates)));
             assert_eq!(
-                run(queue("pie").unwrap()),
+                run(qdisc()),
                 model,
-                "{flows} flows{cc}, seed {seed}"
+                "{spec}: {flows} flows{cc}, seed {seed}"
             );
             assert!(model.0 > 100, "{}", model.0);
         }

@@ -206,6 +206,7 @@ impl Leaf {
                 packets: self.packets,
                 bytes: self.bytes,
                 head: head(aqm, &self.queue),
+                drain_rate: aqm.drain_rate(),
             };
             match aqm.arrival(cx.now, &backlog, &packet, cx.rng) {
                 Verdict::Pass => {}
@@ -337,6 +338,7 @@ impl Leaf {
                         packets: self.packets,
                         bytes: self.bytes,
                         head: head(aqm, &self.queue),
+                        drain_rate: aqm.drain_rate(),
                     };
                     aqm.departure(&mut stage, cx.now, &backlog, &packet, cx.rng)
                 }

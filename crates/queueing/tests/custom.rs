@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{BPS, flows, packet, rate, resolve};
 use spillgate_core::{DropReason, Drops, Dur, Ecn, FlowKey, Packet, Rate, Rng, Time, Verdict};
-use spillgate_queueing::testkit::{Contract, Driver};
+use spillgate_queueing::testkit::{Bench, Contract, Driver};
 use spillgate_queueing::{Backlog, CustomAqm, CustomDiscipline, Discipline, Draw, Recipe};
 
 const STRICT: Contract = Contract {
@@ -78,6 +78,51 @@ const QUEUES: [(&str, &str); 6] = [
 fn an_aqm_of_ones_own_keeps_the_contract_in_every_queue() {
     for (json, leaf) in QUEUES {
         STRICT.check(|| managed(json, leaf, Counting::default()), 60);
+    }
+}
+
+/// Keeps what it is told of the drain rate, in bytes a second.
+#[derive(Clone, Debug)]
+struct Listening(Arc<AtomicU64>);
+
+impl CustomAqm for Listening {
+    fn arrival(&mut self, _: Time, backlog: &Backlog, _: &Packet, _: &mut dyn Draw) -> Verdict {
+        assert_eq!(backlog.drain_rate.is_some(), backlog.drains_in().is_some());
+        let rate = backlog.drain_rate.unwrap_or_default();
+        self.0.store(rate as u64, Ordering::Relaxed);
+        Verdict::Pass
+    }
+
+    fn boxed(&self) -> Box<dyn CustomAqm> {
+        Box::new(self.clone())
+    }
+}
+
+/// One of two flows gets half of the link from a fair queue, and all of it from a FIFO. The first
+/// measurement is off by the packet that begins it, one in 17, and has a weight of 7/8 per further one.
+#[test]
+fn an_aqm_of_ones_own_is_told_the_drain_rate() {
+    for (json, leaf, share) in [
+        (r#"{"fifo": {"limit": "500 packets"}}"#, "fifo", 1.0),
+        (
+            r#"{"drr": {"limit": "500 packets", "quantum": "1000 B"}}"#,
+            "drr",
+            0.5,
+        ),
+    ] {
+        let told = Arc::new(AtomicU64::new(0));
+        let listening = managed(json, leaf, Listening(told.clone()));
+        let mut bench = Bench::new(listening, rate(BPS));
+        for seq in 0..200 {
+            for flow in [0, 1] {
+                bench.arrive(Time::ZERO, packet(flow, seq, 1000));
+            }
+        }
+        // Three quarters of them have left.
+        bench.arrive(Time::from_secs_f64(2.4), packet(0, 200, 1000));
+        bench.run();
+        let rate = told.load(Ordering::Relaxed) as f64 / (share * BPS as f64 / 8.0);
+        assert!((1.0..1.0 + 1.0 / 16.0).contains(&rate), "{leaf}: {rate}");
     }
 }
 

@@ -16,11 +16,13 @@ use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 13] = [
+const OUT: [&str; 15] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
     "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, ecn: true}}}}",
+    "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, dq_rate_estimator: true}}}}",
+    "{fq: {limit: 90 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 5 ms, dq_rate_estimator: true}}}}",
     "{fq: {limit: 80 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 0 s, derandomize: false}}}}",
     "{wfq: {}}",
     "{flow-wfq: {}}",

@@ -21,10 +21,47 @@ struct Pie {
     burst: f64,
     dequeued: Option<Time>,
     update: Time,
+    /// `dq_rate_estimator`.
+    rate: Option<Estimator>,
+}
+
+/// The kernel's estimate of the rate at which the queue drains.
+struct Estimator {
+    /// Bytes that left since when; none while the queue is short.
+    count: Option<(f64, Time)>,
+    average: f64,
+}
+
+const NOTHING: Estimator = Estimator {
+    count: None,
+    average: 0.0,
+};
+
+impl Estimator {
+    /// Returns the seconds that a measurement took.
+    fn dequeue(&mut self, now: Time, len: f64, backlog: f64) -> Option<f64> {
+        if backlog >= 16384.0 {
+            self.count.get_or_insert((0.0, now));
+        }
+        let (count, since) = self.count.as_mut()?;
+        *count += len;
+        let took = now.since(*since).as_secs_f64();
+        if *count < 16384.0 || took == 0.0 {
+            return None;
+        }
+        let rate = *count / took;
+        if self.average == 0.0 {
+            self.average = rate;
+        } else {
+            self.average += (rate - self.average) / 8.0;
+        }
+        self.count = (backlog >= 16384.0).then_some((0.0, now));
+        Some(took)
+    }
 }
 
 impl Early {
-    pub(crate) fn pie() -> Self {
+    pub(crate) fn pie(estimates: bool) -> Self {
         Self {
             waiting: VecDeque::new(),
             bytes: 0.0,
@@ -36,6 +73,7 @@ impl Early {
                 burst: 0.150,
                 dequeued: None,
                 update: Time::ZERO,
+                rate: estimates.then_some(NOTHING),
             },
         }
     }
@@ -57,6 +95,12 @@ impl Early {
         // Updates up to now found the packet waiting.
         pie.catch_up(now, self.bytes);
         self.bytes -= f64::from(p.len);
+        if let Some(rate) = &mut pie.rate {
+            if let Some(took) = rate.dequeue(now, f64::from(p.len), self.bytes) {
+                pie.burst = (pie.burst - took).max(0.0);
+            }
+            return Some(p);
+        }
         pie.delay = now.since(p.arrived).as_secs_f64();
         if self.bytes == 0.0 {
             pie.delay = 0.0;
@@ -96,6 +140,12 @@ impl Pie {
     }
 
     fn step(&mut self, bytes: f64) {
+        if let Some(rate) = &self.rate {
+            self.delay = match rate.average {
+                0.0 => 0.0,
+                average => bytes / average,
+            };
+        }
         let known = self.delay != 0.0 || bytes == 0.0;
         let mut scale = 1.0;
         if self.probability < 0.1 {
@@ -120,8 +170,10 @@ impl Pie {
         }
         let calm = self.delay.max(self.former) < Self::TARGET / 2.0;
         self.former = self.delay;
-        if calm && self.probability == 0.0 {
+        let unknown = self.rate.as_ref().is_some_and(|r| r.average == 0.0);
+        if calm && self.probability == 0.0 && !unknown {
             (self.burst, self.sum, self.dequeued) = (0.150, 0.0, None);
+            self.rate = self.rate.take().map(|_| NOTHING);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The interface between an AQM and its queue.
 
-use spillgate_core::{Packet, Rng, Time, Verdict};
+use spillgate_core::{Dur, Packet, Rng, Time, Verdict};
 
 use crate::evidence::{Cause, Odds};
 
@@ -27,16 +27,26 @@ pub struct Backlog {
     pub bytes: u64,
     /// When the first of them arrived; none if none is queued, or if the AQM does not need it.
     pub head: Option<Time>,
+    /// The rate at which the queue drains in bytes a second, measured while 16,384 B and more were
+    /// queued; none before that, or if the AQM does not need it.
+    pub drain_rate: Option<f64>,
 }
 
 impl Backlog {
-    /// A backlog without the arrival time of its first packet.
+    /// A backlog of which no more is known.
     pub(crate) fn of(packets: u32, bytes: u64) -> Self {
         Self {
             packets,
             bytes,
-            head: None,
+            ..Self::default()
         }
+    }
+
+    /// How long the waiting packets take to leave at the drain rate (Little's law); none while the
+    /// rate is unknown.
+    pub fn drains_in(&self) -> Option<Dur> {
+        let seconds = self.bytes as f64 / self.drain_rate?;
+        Some(Dur::from_secs_f64(seconds))
     }
 }
 
@@ -107,6 +117,10 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
     /// The average queue in packets, if it keeps one.
     fn average(&self, _: &Self::Vars) -> Option<f64> {
+        None
+    }
+    /// The drain rate of this queue in bytes a second, if it measures one and knows it.
+    fn drain_rate(&self, _: &Self::Vars) -> Option<f64> {
         None
     }
     /// Whether it needs nothing but the number of queued packets, and only when a packet arrives;

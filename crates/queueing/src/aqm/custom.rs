@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::automaton::{Automaton, Backlog, Draw, DropStage};
+use super::drain::{DrainRate, DrainRule};
 
 /// An AQM of your own with its state of one queue: see [`crate::Recipe::manage`].
 ///
@@ -100,6 +101,13 @@ impl Clone for Box<dyn CustomAqm> {
 #[derive(Clone, Debug)]
 pub(crate) struct Custom(pub(crate) Box<dyn CustomAqm>);
 
+/// A custom AQM of one queue, with the drain rate of that queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    aqm: Box<dyn CustomAqm>,
+    drain: DrainRate,
+}
+
 /// Turns a mark on a packet that is not ECN-capable into a drop.
 fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
     match verdict {
@@ -109,13 +117,16 @@ fn for_packet(verdict: Verdict, packet: &Packet) -> Verdict {
 }
 
 impl Automaton for Custom {
-    type Vars = Box<dyn CustomAqm>;
+    type Vars = Own;
 
     const JUDGES_DEPARTURES: bool = true;
     const ASKS_HEAD: bool = true;
 
     fn vars(&self) -> Self::Vars {
-        self.0.boxed()
+        Own {
+            aqm: self.0.boxed(),
+            drain: DrainRate::UNKNOWN,
+        }
     }
 
     fn arrival<D: Draw>(
@@ -126,7 +137,7 @@ impl Automaton for Custom {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        for_packet(vars.arrival(now, backlog, packet, draw), packet)
+        for_packet(vars.aqm.arrival(now, backlog, packet, draw), packet)
     }
 
     fn departure<D: Draw>(
@@ -138,26 +149,34 @@ impl Automaton for Custom {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        for_packet(vars.departure(now, backlog, packet, draw), packet)
+        let verdict = for_packet(vars.aqm.departure(now, backlog, packet, draw), packet);
+        if !matches!(verdict, Verdict::Drop(_)) {
+            vars.drain
+                .left(DrainRule::Linux, now, packet.len, backlog.bytes);
+        }
+        verdict
     }
 
     fn overflowed(&self, vars: &mut Self::Vars) {
-        vars.overflowed();
+        vars.aqm.overflowed();
     }
 
     fn pushed_out(&self, vars: &mut Self::Vars, packets: u32) {
-        vars.pushed_out(packets);
+        vars.aqm.pushed_out(packets);
     }
 
     fn emptied(&self, vars: &mut Self::Vars, at: Time) {
-        vars.emptied(at);
+        vars.aqm.emptied(at);
     }
 
     fn exhausted(&self, vars: &mut Self::Vars, now: Time, _: DropStage) {
-        vars.exhausted(now);
+        vars.aqm.exhausted(now);
     }
 
     fn is_new(&self, vars: &Self::Vars) -> bool {
-        vars.is_new()
+        vars.aqm.is_new()
+    }
+    fn drain_rate(&self, vars: &Self::Vars) -> Option<f64> {
+        vars.drain.bytes_per_sec()
     }
 }

@@ -11,6 +11,7 @@ mod arrival;
 mod automaton;
 mod codel;
 mod custom;
+mod drain;
 mod pie;
 mod red;
 mod red_spec;
@@ -177,6 +178,12 @@ impl Aqm {
 
     pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {
         each!(self, a => a.automaton.cause(packet))
+    }
+
+    /// The drain rate of its queue in bytes a second, if it is measured and known.
+    #[inline]
+    pub(crate) fn drain_rate(&self) -> Option<f64> {
+        each!(self, a => a.automaton.drain_rate(&a.vars))
     }
 
     /// Whether it decides when packets leave.

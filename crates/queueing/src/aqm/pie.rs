@@ -14,18 +14,19 @@
 //!
 //! Deviations: the delay is the time for which the first packet has been queued at the instant of
 //! the update (RFC 8033 §5.2 prefers timestamps to the estimate of a rate; Linux takes the delay of
-//! the last packet that left). Updates are computed when the next packet arrives or leaves. They
+//! the last packet that left). With `dq_rate_estimator` it is the queue at the update divided by
+//! the drain rate, 0 before there is one. Updates are computed when the next packet arrives or leaves. They
 //! begin anew with the first packet after the probability is 0 and the queue empty. PIE is always
-//! active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c, without the
-//! estimate of the departure rate): the delay is that of the packet that left last, 0 if the queue
-//! is then empty; the burst allowance is reduced by the time between departures; updates are on the
-//! grid of `update`; the probability of an empty queue falls by 1/64; a delay above 250 ms adds
+//! active, as in Linux. With `as: linux` it follows Linux 6.1 (net/sched/sch_pie.c): the delay is that
+//! of the packet that left last, 0 if the queue is then empty; the burst allowance is reduced by
+//! the time between departures; updates are on the grid of `update`; the probability of an empty queue falls by 1/64; a delay above 250 ms adds
 //! 0.02. Cost: O(1) per packet and update, at most one draw per packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
+use super::drain::{DrainRate, DrainRule};
 use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
 use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
@@ -68,6 +69,10 @@ pub struct PieSpec {
     /// De-randomize drops: none before the probabilities since the last one add up to 0.85, and one
     /// when they reach 8.5 (RFC 8033 §5.4). Default true.
     pub derandomize: bool,
+    /// Take as delay the queued bytes divided by the rate at which the queue drains, measured over
+    /// every 16,384 B that leave while as many are queued, instead of how long packets wait
+    /// (RFC 8033 §5.2; Linux `dq_rate_estimator`). Default false (Linux).
+    pub dq_rate_estimator: bool,
 }
 
 impl Default for PieSpec {
@@ -83,6 +88,7 @@ impl Default for PieSpec {
             ecn_threshold: 0.1,
             mean_packet: Size(1514),
             derandomize: true,
+            dq_rate_estimator: false,
         }
     }
 }
@@ -152,20 +158,23 @@ pub(crate) struct PieVars {
     probability: f64,
     /// Sum of the probabilities since the last drop.
     sum: f64,
-    /// The delay at the last update; with `linux` that of the packet that left last.
+    /// The delay at the last update; with `linux` and time stamps that of the packet that left
+    /// last.
     delay: Dur,
     /// With `linux`: the delay at the last update.
     former: Dur,
-    /// With `linux`: when the last packet left; [`Time::MAX`] if none did since the burst allowance
-    /// was reset.
+    /// With `linux` and time stamps: when the last packet left; [`Time::MAX`] if none did since the
+    /// burst allowance was reset.
     left: Time,
     /// The rest of the burst allowance.
     burst: Dur,
     /// The next update; [`Time::MAX`] while there is nothing to update.
     next: Time,
+    /// With `dq_rate_estimator`: the drain rate.
+    drain: DrainRate,
 }
 
-const _: () = assert!(std::mem::size_of::<PieVars>() <= 56);
+const _: () = assert!(std::mem::size_of::<PieVars>() <= 80);
 
 /// `time` less `by`, 0 at least.
 fn less(time: Dur, by: Dur) -> Dur {
@@ -233,30 +242,13 @@ impl Pie {
             v.probability -= v.probability / 64.0;
         }
         if v.probability == 0.0 && self.is_short(v.delay) && self.is_short(v.former) {
-            (v.burst, v.sum, v.left) = (self.spec.max_burst, 0.0, Time::MAX);
+            let measured = v.drain.bytes_per_sec().is_some();
+            if measured || !self.spec.dq_rate_estimator {
+                (v.burst, v.sum, v.left) = (self.spec.max_burst, 0.0, Time::MAX);
+                v.drain = DrainRate::UNKNOWN;
+            }
         }
         v.former = v.delay;
-    }
-
-    /// The updates of Linux up to `now`. Nothing arrived or left since the last one.
-    fn advance_linux(&self, v: &mut PieVars, now: Time, is_empty: bool) {
-        while v.next <= now {
-            let before = *v;
-            self.update_linux(v, is_empty);
-            if *v == before {
-                // All further updates are alike.
-                let steps = now.since(v.next).as_ps() / self.spec.update.as_ps();
-                v.next += Dur::from_ps(steps * self.spec.update.as_ps());
-            }
-            v.next += self.spec.update;
-        }
-        let idle = PieVars {
-            next: v.next,
-            ..self.vars()
-        };
-        if is_empty && *v == idle {
-            v.next = Time::MAX;
-        }
     }
 
     /// The first update after `now`.
@@ -268,33 +260,77 @@ impl Pie {
         }
     }
 
-    /// The updates up to `now`. Nothing arrived or left since the last one; `head` is the arrival
-    /// time of the first packet.
+    /// The updates up to `now` of a queue in which nothing arrived or left since the last one.
     #[inline]
-    fn advance(&self, v: &mut PieVars, now: Time, head: Option<Time>) {
-        if self.is_linux() {
-            return self.advance_linux(v, now, head.is_none());
+    fn advance(&self, v: &mut PieVars, now: Time, queue: &Backlog) {
+        if v.next <= now {
+            self.catch_up(v, now, queue);
         }
+    }
+
+    fn catch_up(&self, v: &mut PieVars, now: Time, queue: &Backlog) {
+        let period = self.spec.update;
+        let periods = |time: Dur| Dur::from_ps(time.as_ps() / period.as_ps() * period.as_ps());
+        let is_empty = queue.packets == 0;
         while v.next <= now {
-            let delay = head.map_or(Dur::ZERO, |arrived| v.next.since(arrived));
-            self.update(v, delay);
-            v.next += self.spec.update;
-            if head.is_none()
-                && *v
-                    == (PieVars {
-                        next: v.next,
-                        ..self.vars()
-                    })
-            {
+            let before = *v;
+            let delay = self.delay(v, queue);
+            match self.spec.variant {
+                None => self.update(v, delay),
+                Some(PieVariant::Linux) => {
+                    v.delay = delay;
+                    self.update_linux(v, is_empty);
+                }
+            }
+            if *v == before {
+                // All further updates are alike.
+                v.next += periods(now.since(v.next));
+            }
+            v.next += period;
+            if is_empty && self.is_idle(v) {
                 v.next = Time::MAX;
-            } else if head.is_some() && v.probability >= 1.0 && v.next <= now {
-                // The probability stays at 1 while the delay grows: go to the last update at once.
-                let more = now.since(v.next).as_ps() / self.spec.update.as_ps();
-                let skipped = Dur::from_ps(more * self.spec.update.as_ps());
+            } else if v.probability >= 1.0 && v.next <= now && self.delay_grows(queue) {
+                // The probability stays at 1: go to the last update at once.
+                let skipped = periods(now.since(v.next));
                 v.next += skipped;
                 v.burst = less(v.burst, skipped);
             }
         }
+    }
+
+    /// The delay at the next update.
+    fn delay(&self, v: &PieVars, queue: &Backlog) -> Dur {
+        if self.spec.dq_rate_estimator {
+            // An update may have forgotten the rate since the call.
+            let drain_rate = v.drain.bytes_per_sec();
+            let queue = Backlog {
+                drain_rate,
+                ..*queue
+            };
+            queue.drains_in().unwrap_or(Dur::ZERO)
+        } else if self.is_linux() {
+            v.delay
+        } else {
+            queue
+                .head
+                .map_or(Dur::ZERO, |arrived| v.next.since(arrived))
+        }
+    }
+
+    /// Whether the delay is that of a packet which goes on waiting.
+    fn delay_grows(&self, queue: &Backlog) -> bool {
+        queue.head.is_some() && !self.is_linux() && !self.spec.dq_rate_estimator
+    }
+
+    /// Whether no update changes the state of this queue, which is empty, any more.
+    fn is_idle(&self, v: &PieVars) -> bool {
+        let mut new = self.vars();
+        new.next = v.next;
+        if !self.is_linux() {
+            // The RFC never forgets the drain rate.
+            new.drain = v.drain;
+        }
+        *v == new
     }
 }
 
@@ -313,6 +349,7 @@ impl Automaton for Pie {
             left: Time::MAX,
             burst: self.spec.max_burst,
             next: Time::MAX,
+            drain: DrainRate::UNKNOWN,
         }
     }
 
@@ -325,12 +362,12 @@ impl Automaton for Pie {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        if self.is_linux() && backlog.head.is_none() {
+        let p = &self.spec;
+        if self.is_linux() && !p.dq_rate_estimator && backlog.packets == 0 {
             // It is 0 already, unless the queue was flushed.
             v.delay = Dur::ZERO;
         }
-        self.advance(v, now, backlog.head);
-        let p = &self.spec;
+        self.advance(v, now, backlog);
         if v.next == Time::MAX {
             v.next = self.first_update(now);
         }
@@ -374,7 +411,7 @@ impl Automaton for Pie {
         }
     }
 
-    /// Drops nothing: records the delay of the packet before the updates.
+    /// Drops nothing: makes the updates that found the packet waiting, and measures.
     #[inline]
     fn departure<D: Draw>(
         &mut self,
@@ -385,16 +422,31 @@ impl Automaton for Pie {
         packet: &Packet,
         _: &mut D,
     ) -> Verdict {
-        self.advance(v, now, Some(packet.arrived));
-        if self.is_linux() {
+        let before = Backlog {
+            packets: backlog.packets + 1,
+            bytes: backlog.bytes + u64::from(packet.len),
+            head: Some(packet.arrived),
+            ..*backlog
+        };
+        self.advance(v, now, &before);
+        let took = if self.spec.dq_rate_estimator {
+            let rule = match self.spec.variant {
+                None => DrainRule::Rfc8033,
+                Some(PieVariant::Linux) => DrainRule::Linux,
+            };
+            v.drain.left(rule, now, packet.len, backlog.bytes)
+        } else if self.is_linux() {
             v.delay = match backlog.bytes {
                 0 => Dur::ZERO,
                 _ => now.since(packet.arrived),
             };
-            if v.left < Time::MAX {
-                v.burst = less(v.burst, now.since(v.left));
-            }
-            v.left = now;
+            let last = std::mem::replace(&mut v.left, now);
+            (last < Time::MAX).then(|| now.since(last))
+        } else {
+            None
+        };
+        if let (Some(took), Some(PieVariant::Linux)) = (took, self.spec.variant) {
+            v.burst = less(v.burst, took);
         }
         Verdict::Pass
     }
@@ -407,6 +459,10 @@ impl Automaton for Pie {
 
     fn is_new(&self, v: &PieVars) -> bool {
         *v == self.vars()
+    }
+
+    fn drain_rate(&self, v: &PieVars) -> Option<f64> {
+        v.drain.bytes_per_sec()
     }
 
     fn cause(&self, _: &Packet) -> Option<Cause> {

@@ -64,38 +64,121 @@ fn steps_are_those_of_the_equations() {
     }
 }
 
-/// A queue behind which nothing moves, asked at `times` (ms), is in the end as one asked every ms.
+/// A drain rate of 10^6 B/s.
+fn drains() -> DrainRate {
+    let mut drain = DrainRate::UNKNOWN;
+    for ms in 0..=17 {
+        let now = Time::ZERO + Dur::from_ms(ms);
+        drain.left(
+            DrainRule::Linux,
+            now,
+            if ms == 0 { 0 } else { 1000 },
+            20_000,
+        );
+    }
+    assert!((drain.bytes_per_sec().unwrap() - 1e6).abs() < 1e-3);
+    drain
+}
+
+/// A queue in which nothing moves, asked once, is in the end as one asked every ms.
 #[test]
 fn updates_can_wait() {
-    let spec = PieSpec::default();
-    for head in [None, Some(Time::ZERO)] {
-        let start = PieVars {
-            probability: 0.3,
-            delay: ms(40.0),
-            burst: ms(70.0),
-            next: Time::ZERO + ms(15.0),
-            ..pie(&spec).vars
+    let variants = [None, Some(PieVariant::Linux)];
+    for (variant, dq_rate_estimator) in variants.into_iter().flat_map(|v| [(v, false), (v, true)]) {
+        let spec = PieSpec {
+            variant,
+            dq_rate_estimator,
+            ..PieSpec::default()
         };
-        let (mut often, mut once) = (start, start);
-        let automaton = pie(&spec).automaton;
-        for t in 0..60_000 {
-            automaton.advance(&mut often, Time::ZERO + ms(f64::from(t)), head);
+        // Empty, and 4 ms, 9 ms and 20 ms of queue.
+        for bytes in [0, 4_000, 9_000, 20_000] {
+            let new = pie(&spec).vars;
+            let start = PieVars {
+                probability: 0.3,
+                // In Linux the packet that leaves a queue empty makes it 0.
+                delay: ms(if variant.is_some() && bytes == 0 {
+                    0.0
+                } else {
+                    40.0
+                }),
+                burst: ms(70.0),
+                next: Time::ZERO + ms(15.0),
+                drain: if dq_rate_estimator {
+                    drains()
+                } else {
+                    new.drain
+                },
+                ..new
+            };
+            let (mut often, mut once) = (start, start);
+            let queue = Backlog {
+                head: (bytes > 0).then_some(Time::ZERO),
+                ..Backlog::of((bytes > 0).into(), bytes)
+            };
+            let automaton = pie(&spec).automaton;
+            for t in 0..60_000 {
+                automaton.advance(&mut often, Time::ZERO + ms(f64::from(t)), &queue);
+            }
+            automaton.advance(&mut once, Time::ZERO + ms(59_999.0), &queue);
+            assert_eq!(often, once, "{spec:?} {bytes}");
+            // An empty queue is as new in the end, and waits for a packet.
+            let time_stamps = !dq_rate_estimator && variant.is_none();
+            if time_stamps {
+                assert_eq!(bytes == 0, once == new);
+            }
+            assert_eq!(bytes == 0, once.next == Time::MAX, "{spec:?} {bytes}");
         }
-        automaton.advance(&mut once, Time::ZERO + ms(59_999.0), head);
-        assert_eq!(often, once);
-        // An empty queue is as new in the end, and waits for a packet.
-        assert_eq!(head.is_none(), once == pie(&spec).vars);
     }
-    // A day of silence ends in no time.
+}
+
+/// A day without a packet ends in no time.
+#[test]
+fn a_day_is_skipped() {
     let mut v = PieVars {
         probability: 1.0,
         next: Time::ZERO,
-        ..pie(&spec).vars
+        ..pie(&PieSpec::default()).vars
     };
-    pie(&spec)
+    let queue = Backlog {
+        head: Some(Time::ZERO),
+        ..Backlog::of(1, 1000)
+    };
+    pie(&PieSpec::default())
         .automaton
-        .advance(&mut v, Time::from_secs_f64(86_400.0), Some(Time::ZERO));
+        .advance(&mut v, Time::from_secs_f64(86_400.0), &queue);
     assert!(v.delay > Dur::from_secs(86_399));
+}
+
+/// 41 packets of 1000 B wait at each update, one leaves each ms: 17 of them, of which one does not
+/// count, take 16 ms, and the RFC divides 16,384 B by that.
+#[test]
+fn a_standing_queue_is_divided_by_its_drain_rate() {
+    for (variant, rate) in [(None, 1.024e6), (Some(PieVariant::Linux), 1e6)] {
+        let mut p = pie(&PieSpec {
+            variant,
+            dq_rate_estimator: true,
+            ..PieSpec::default()
+        });
+        let mut rng = Rng::from_key(1);
+        let behind = Backlog::of(40, 40_000);
+        p.arrival(Time::ZERO, &behind, &Packet::new(0, 0, 1000), &mut rng);
+        for t in 1..=2000 {
+            let packet = Packet::new(0, 0, 1000);
+            let now = Time::ZERO + ms(f64::from(t));
+            p.departure(&mut DropStage::First, now, &behind, &packet, &mut rng);
+            // The first measurement ends at 17 ms: the update of 15 ms knows no rate.
+            if t == 29 {
+                assert!(p.vars.delay.is_zero());
+            }
+        }
+        let delay = p.vars.delay.as_secs_f64();
+        assert!(
+            (delay - 41_000.0 / rate).abs() < 1e-9,
+            "{variant:?}: {delay}"
+        );
+        // What measurements took is the burst that Linux allowed; the RFC counts updates.
+        assert!(p.vars.burst.is_zero());
+    }
 }
 
 /// A verdict at this probability, behind so many bytes.

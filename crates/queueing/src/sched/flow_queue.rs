@@ -214,6 +214,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
             packets,
             bytes,
             head,
+            drain_rate: self.aqm.drain_rate(&flow.own.vars),
         }
     }
 
