@@ -20,6 +20,7 @@ from spillgate.explain import Explanation, explain
 from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
+from spillgate.points import Axis, Point
 from spillgate.result import Results, load
 from spillgate.rows import Admission, Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
@@ -42,6 +43,7 @@ __commit__: str = _engine.COMMIT
 
 __all__ = [
     "Admission",
+    "Axis",
     "Description",
     "Diagnostic",
     "Distribution",
@@ -54,6 +56,7 @@ __all__ = [
     "Metric",
     "MissingDependencyError",
     "OutputError",
+    "Point",
     "Progress",
     "Rating",
     "Recorded",

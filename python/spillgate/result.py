@@ -10,13 +10,14 @@ import platform
 import shutil
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
+from spillgate.points import At, chosen, columns
 from spillgate.remarks import identical, overloaded, remarks, unsettled
 from spillgate.rows import (
     VERDICT_MARKS,
@@ -41,6 +42,7 @@ from spillgate.visible import visible
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import xarray as xr
 
 SERIES = "series.parquet"
 """Name of the table of time series in a run directory."""
@@ -171,8 +173,19 @@ class Results:
         name: str | None = None,
         metric: str | None = None,
         variant: str | None = None,
+        at: At | None = None,
     ) -> list[Row]:
         """The rows that match all given criteria, in the scenario's order.
+
+        Args:
+            scope: What the rows are about: `class`, `queue`, `link`, ...
+            name: Its name.
+            metric: The metric.
+            variant: The variant; of a scenario with axes also the name of a point.
+            at: Coordinates by axis: `{"load": "2 Mb/s"}` or `{"load": 2e6}`.
+
+        Raises:
+            InputError: If there is no such axis or value.
 
         Example:
             >>> import spillgate
@@ -180,25 +193,22 @@ class Results:
             >>> [r.name for r in results.table(scope="class", metric="owd_mean")]
             ['voice', 'data', 'voice', 'data']
         """
-        rows = self._summary(scope)
-        wanted = [
-            (key, value)
-            for key, value in (
-                ("name", name),
-                ("metric", metric),
-                ("variant", variant),
-            )
-            if value is not None
+        among = self._chosen(variant, at)
+        return [
+            r
+            for r in self._summary(scope)
+            if name in (None, r.name) and metric in (None, r.metric) and among(r.variant)
         ]
-        return [r for r in rows if all(getattr(r, k) == v for k, v in wanted)]
 
     def classes(self, *, metric: str | None = None, variant: str | None = None) -> list[Row]:
         """The rows about classes of service."""
         return self.table(scope="class", metric=metric, variant=variant)
 
-    def value(self, variant: str, scope: str, name: str, metric: str) -> Row:
+    def value(
+        self, variant: str | None, scope: str, name: str, metric: str, *, at: At | None = None
+    ) -> Row:
         """One row; raises `KeyError` if there is none."""
-        for row in self.table(scope=scope, name=name, metric=metric, variant=variant):
+        for row in self.table(scope=scope, name=name, metric=metric, variant=variant, at=at):
             return row
         raise KeyError((variant, scope, name, metric))
 
@@ -209,6 +219,7 @@ class Results:
         metric: str | None = None,
         name: str | None = None,
         variant: str | None = None,
+        at: At | None = None,
     ) -> list[Sample]:
         """The value of each run, of what matches all given criteria.
 
@@ -222,14 +233,11 @@ class Results:
             >>> [s.runs for s in results.samples(scope="class", metric="jitter", name="voice")]
             [(0, 1), (0, 1)]
         """
+        among = self._chosen(variant, at)
         found = self._values.samples(
             [] if scope is None else [scope], [] if metric is None else [metric]
         )
-        return [
-            s
-            for s in records(Sample, found)
-            if name in (None, s.name) and variant in (None, s.variant)
-        ]
+        return [s for s in records(Sample, found) if name in (None, s.name) and among(s.variant)]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -308,6 +316,7 @@ class Results:
         where: str | None = None,
         metric: str | None = None,
         variant: str | None = None,
+        at: At | None = None,
         run: int | None = None,
     ) -> tuple[Series, ...]:
         """Time series of the runs that were sampled: the first of each variant, or those chosen.
@@ -315,7 +324,8 @@ class Results:
         Args:
             where: What was sampled: `wan/voice` for a queue, `link wan`, `class voice`, `flow f`.
             metric: Its metric: `backlog_packets`, `carried`, `throughput`, `cwnd`, ...
-            variant: The variant.
+            variant: The variant; of a scenario with axes also the name of a point.
+            at: Coordinates by axis.
             run: The run, from 0.
 
         Example:
@@ -324,12 +334,13 @@ class Results:
             >>> [s.unit for s in results.series(where="class voice", variant="llq")]
             ['b/s']
         """
+        among = self._chosen(variant, at)
         return tuple(
             s
             for s in self._objects("series", Series)
             if where in (None, s.where)
             and metric in (None, s.metric)
-            and variant in (None, s.variant)
+            and among(s.variant)
             and run in (None, s.run)
         )
 
@@ -382,6 +393,8 @@ class Results:
         # Of the machine, not of the results, which are the same on any number of threads; the
         # manifest has the threads.
         del described["jobs"], described["memory_bytes"]
+        if not self.description.axes:
+            del described["axes"], described["points"]
         described["measurement"] = {
             k: described.pop(k) for k in ("warmup", "duration", "interval")
         }
@@ -462,6 +475,9 @@ class Results:
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas data frame, one line a row.
 
+        With axes `variant` is the variant alone, `point` what rows have as `variant`, and each
+        axis is a column.
+
         Raises:
             MissingDependencyError: If pandas is not installed.
         """
@@ -469,10 +485,10 @@ class Results:
             import pandas as pd
         except ImportError as error:
             raise _missing("pandas") from error
-        return pd.DataFrame(self._values.summary(), columns=_columns())
+        return pd.DataFrame(self._lines(), columns=self._columns())
 
     def to_polars(self) -> pl.DataFrame:
-        """The table as a polars data frame, one line a row.
+        """The table as a polars data frame, one line a row, with the columns of `to_pandas`.
 
         Raises:
             MissingDependencyError: If polars is not installed.
@@ -481,9 +497,70 @@ class Results:
             import polars as pl
         except ImportError as error:
             raise _missing("polars") from error
-        schema = {f.name: pl.String() for f in fields(Row)}
-        values = dict.fromkeys(("mean", "low", "high"), pl.Float64())
-        return pl.DataFrame(self._values.summary(), schema={**schema, **values, "n": pl.Int64()})
+        numbers = [a.name for a in self.description.axes if a.numbers is not None]
+        schema: dict[str, Any] = dict.fromkeys(self._columns(), pl.String())
+        schema |= dict.fromkeys(("mean", "low", "high", *numbers), pl.Float64())
+        return pl.DataFrame(self._lines(), schema=schema | {"n": pl.Int64()})
+
+    def to_xarray(self, scope: str = "class") -> xr.Dataset:
+        """The values of one scope as a data set with named dimensions.
+
+        Each metric is a variable. Its dimensions are `variant` (if there are several), the axes,
+        `name` (of the class, queue, ..) and `estimate`: the mean and the `low` and `high` end of
+        its 95 % interval. What is undefined is NaN.
+
+        Raises:
+            InputError: If there is nothing in this scope.
+            MissingDependencyError: If pandas or xarray is not installed.
+
+        Example:
+            >>> import spillgate
+            >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
+            >>> delay = results.to_xarray().owd_mean
+            >>> [str(d) for d in delay.dims]
+            ['variant', 'name', 'estimate']
+        """
+        try:
+            import xarray as xr
+        except ImportError as error:
+            raise _missing("xarray") from error
+        frame = self.to_pandas()
+        frame = frame[frame["scope"] == scope]
+        if frame.empty:
+            msg = f"error: nothing in these results is of scope {scope!r}"
+            raise InputError(msg)
+        d = self.description
+        places = ["variant"] if len({p.variant for p in d.points}) > 1 else []
+        places += [a.name for a in d.axes]
+        estimates = ["mean", "low", "high"]
+        long = frame.melt([*places, "name", "metric"], estimates, "estimate", "value")
+        long["value"] = long["value"].astype(float)
+        wide = long.pivot_table(  # one value each
+            "value", [*places, "name", "estimate"], "metric", sort=False, dropna=False
+        )
+        order: dict[str, Sequence[object]] = {
+            "variant": list(dict.fromkeys(p.variant for p in d.points)),
+            **{a.name: a.values for a in d.axes},
+            "name": list(dict.fromkeys(frame["name"])),
+            "estimate": estimates,
+        }
+        found: xr.Dataset = xr.Dataset.from_dataframe(wide)
+        ordered: xr.Dataset = found.reindex({str(k): list(order[str(k)]) for k in found.dims})
+        return ordered
+
+    def _chosen(self, variant: str | None, at: At | None) -> Callable[[str], bool]:
+        return chosen(self.description.axes, self.description.points, variant, at)
+
+    def _columns(self) -> list[str]:
+        axes = [a.name for a in self.description.axes]
+        return [f.name for f in fields(Row)] + (["point", *axes] if axes else [])
+
+    def _lines(self) -> list[dict[str, Any]]:
+        rows, places = (
+            self._values.summary(),
+            columns(self.description.axes, self.description.points),
+        )
+        return [{**r, **places[r["variant"]]} for r in rows] if places else rows
 
     def _repr_html_(self) -> str:
         """Verdicts and classes for notebooks."""
@@ -566,10 +643,6 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
         k: [x if math.isfinite(x) else None for x in v] if isinstance(v, array) else v
         for k, v in record.items()
     }
-
-
-def _columns() -> list[str]:
-    return [f.name for f in fields(Row)]
 
 
 def _missing(package: str) -> MissingDependencyError:

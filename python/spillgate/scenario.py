@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from spillgate import _engine
 from spillgate.errors import InputError
+from spillgate.points import Axis, Point, axes_of, counted, points_of
 from spillgate.source import FilesLike, ScenarioLike, Source
 
 Overrides = Mapping[str, object] | Sequence[str]
@@ -47,7 +48,9 @@ class Description:
         files: Files that the scenario refers to, as written there.
         seed: Master seed.
         runs: Independent runs of each variant.
-        variants: Names of the variants.
+        variants: Names of the points: of the variants, where there are no axes.
+        axes: What is varied beside the variants.
+        points: The points in the order of `variants`.
         classes: Classes of service.
         links: One record a link: name, from, to, rate (b/s), delay (s), policy, and where they are
             irregular process (of the rate) and channel (loss and reordering) in words; those of
@@ -76,7 +79,8 @@ class Description:
         sla: One record a requirement: class, metric, max, min in base units; customer, site and
             basis (the published objective) or none.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
-        against: The variant that the others are compared with.
+        against: The variant that the others are compared with, at the same coordinates; of a
+            scenario without variants the first point.
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
         forwarding: One record a node of the first variant that takes time to forward packets:
             name, per_packet (s), delay (s), input_queue (packets from each link).
@@ -113,11 +117,15 @@ class Description:
     arriving: tuple[tuple[str | None, ...], ...] = ()
     auto_warmup: bool = False
     forwarding: tuple[dict[str, Any], ...] = ()
+    axes: tuple[Axis, ...] = ()
+    points: tuple[Point, ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
         """Builds it from the record that the core writes."""
         measurement = record["measurement"]
+        if "settings" in record:
+            record = {**record, **_by_point(record["settings"], record["set"])}
         return cls(
             name=record["name"],
             hash=record["hash"],
@@ -148,7 +156,18 @@ class Description:
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
             auto_warmup=measurement.get("auto_warmup", False),
             forwarding=tuple(record.get("forwarding", ())),
+            axes=axes_of(record.get("axes", ())),
+            points=points_of(record["variants"], record.get("points", ())),
         )
+
+    def extent(self) -> str:
+        """How many points there are, in words: `12 points (2 variants × 6 load)`."""
+        if not self.axes:
+            return counted(len(self.variants), "variant")
+        variants = len({p.variant for p in self.points})
+        sizes = [counted(variants, "variant")] if variants > 1 else []
+        sizes += [f"{len(a.labels)} {a.name}" for a in self.axes]
+        return f"{counted(len(self.points), 'point')} ({' × '.join(sizes)})"
 
     def outages(self) -> list[tuple[float, float, str]]:
         """When links may be down in a run: from, to (s), and which in words."""
@@ -162,6 +181,15 @@ class Description:
             if failure["at"] < min(until, end):
                 found.append((failure["at"], min(until, end), what))
         return found
+
+
+def _by_point(settings: Sequence[Mapping[str, Any]], which: Sequence[int]) -> dict[str, Any]:
+    # The core says each setting of the links once; points that are alike share it.
+    shared = {k: [tuple(s[k]) for s in settings] for k in ("policies", "arriving", "outlines")}
+    by_point = {k: tuple(values[i] for i in which) for k, values in shared.items()}
+    if not any(policy is not None for s in shared["arriving"] for policy in s):
+        by_point["arriving"] = ()
+    return by_point
 
 
 def irregularity(link: Mapping[str, Any]) -> str:

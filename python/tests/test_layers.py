@@ -63,6 +63,7 @@ ALLOWED = {
 RANK = {
     "errors": 0,
     "_engine": 1,
+    "points": 1,
     "source": 1,
     "labels": 0,
     "visible": 0,

@@ -4,7 +4,8 @@ use serde::Serialize;
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
-    ArrivalSpec, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled, WorldPlan,
+    ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled,
+    VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
@@ -24,8 +25,14 @@ pub struct Description {
     pub seed: u64,
     /// Runs of each variant.
     pub runs: u32,
-    /// Names of the variants.
+    /// Names of the points: of the variants, where there are no axes.
     pub variants: Vec<String>,
+    /// What is varied beside the variants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub axes: Vec<Axis>,
+    /// The points; empty where there are no axes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<PointDescription>,
     /// Classes of service.
     pub classes: Vec<String>,
     /// Links of the first variant.
@@ -33,15 +40,10 @@ pub struct Description {
     /// Nodes of the first variant that take time to forward packets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forwarding: Vec<ForwardingDescription>,
-    /// Policy of each link (by position) in each variant.
-    pub policies: Vec<Vec<String>>,
-    /// Policy at the receiving end of each link, by variant and position; empty if there is none
-    /// in any variant.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub arriving: Vec<Vec<Option<String>>>,
-    /// The same as trees: what each class is promised, its queue, limits and thresholds. None for
-    /// a link without a policy.
-    pub outlines: Vec<Vec<Option<Outline>>>,
+    /// The different settings of links.
+    pub settings: Vec<Settings>,
+    /// Which of these each point has, by position.
+    pub set: Vec<usize>,
     /// Number of flows, workloads of sessions included.
     pub flows: usize,
     /// How many of them are TCP connections.
@@ -62,10 +64,46 @@ pub struct Description {
     pub sla: Vec<SlaRow>,
     /// What is done about their number: `none`, `bonferroni` or `holm`.
     pub correction: &'static str,
-    /// The variant that the others are compared with.
+    /// The variant that the others are compared with, at the same coordinates; of a scenario without variants the first
+    /// point.
     pub against: String,
     /// Largest relative error of the quantiles, which come from histograms.
     pub quantile_error: f64,
+}
+
+/// The policies of the links, by position.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Policy of each link.
+    pub policies: Vec<String>,
+    /// Policy at its receiving end.
+    pub arriving: Vec<Option<String>>,
+    /// The policy as a tree: what each class is promised, its queue, limits and thresholds. None
+    /// for a link without a policy.
+    pub outlines: Vec<Option<Outline>>,
+}
+
+impl Settings {
+    fn of(world: &WorldPlan) -> Self {
+        let links = || world.links.iter();
+        let arriving = |l: &LinkPlan| l.input.as_ref().map(|i| i.policy.clone());
+        Self {
+            policies: links().map(|l| l.policy.clone()).collect(),
+            arriving: links().map(arriving).collect(),
+            outlines: links().map(|l| l.discipline.outline().cloned()).collect(),
+        }
+    }
+}
+
+/// A point of a scenario with axes.
+#[derive(Clone, Debug, Serialize)]
+pub struct PointDescription {
+    /// Its name in rows.
+    pub name: String,
+    /// Name of its variant; empty if the scenario has none.
+    pub variant: String,
+    /// Its place on each axis.
+    pub places: Vec<u32>,
 }
 
 /// A link, in base units.
@@ -183,6 +221,21 @@ pub struct SlaRow {
 pub fn describe(plan: &Plan) -> Description {
     let first = plan.variants.first().map(|v| &*v.world);
     let secs = |d: fn(&WorldPlan) -> Dur| first.map_or(0.0, |w| d(w).as_secs_f64());
+    let mut settings: Vec<Settings> = Vec::new();
+    let set = plan.variants.iter().map(|v| {
+        let own = Settings::of(&v.world);
+        // Among the last ones: a study may vary the policies.
+        let near = settings.len().saturating_sub(100);
+        let known = settings[near..].iter().position(|s| *s == own);
+        known.map_or_else(
+            || {
+                settings.push(own);
+                settings.len() - 1
+            },
+            |i| near + i,
+        )
+    });
+    let set = set.collect();
     Description {
         name: plan.name.clone(),
         hash: plan.hash.clone(),
@@ -190,20 +243,17 @@ pub fn describe(plan: &Plan) -> Description {
         seed: plan.seed,
         runs: plan.runs,
         variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
+        axes: plan.axes.clone(),
+        points: if plan.axes.is_empty() {
+            Vec::new()
+        } else {
+            plan.variants.iter().map(point_of).collect()
+        },
         classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
         links: first.map(links_of).unwrap_or_default(),
         forwarding: first.map(forwarding_of).unwrap_or_default(),
-        policies: plan
-            .variants
-            .iter()
-            .map(|v| v.world.links.iter().map(|l| l.policy.clone()).collect())
-            .collect(),
-        arriving: arriving(plan),
-        outlines: plan
-            .variants
-            .iter()
-            .map(|v| v.world.links.iter().map(outline_of).collect())
-            .collect(),
+        settings,
+        set,
         flows: first.map_or(0, |w| w.flows.len()),
         connections: first.map_or(0, |w| {
             let is_one = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
@@ -222,26 +272,26 @@ pub fn describe(plan: &Plan) -> Description {
         },
         sla: plan.sla.iter().map(sla_row).collect(),
         correction: plan.correction.name(),
-        against: plan.variants[plan.against].name.clone(),
+        against: reference(plan),
         quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
     }
 }
 
-fn arriving(plan: &Plan) -> Vec<Vec<Option<String>>> {
-    let of = |l: &LinkPlan| l.input.as_ref().map(|i| i.policy.clone());
-    let all = plan.variants.iter();
-    let all: Vec<Vec<_>> = all
-        .map(|v| v.world.links.iter().map(of).collect())
-        .collect();
-    if all.iter().flatten().any(Option::is_some) {
-        all
-    } else {
-        Vec::new()
+fn point_of(point: &VariantPlan) -> PointDescription {
+    PointDescription {
+        name: point.name.clone(),
+        variant: point.variant.clone(),
+        places: point.coordinates.clone(),
     }
 }
 
-fn outline_of(link: &LinkPlan) -> Option<Outline> {
-    link.discipline.outline().cloned()
+/// What the points are compared with: a variant, or a point where there are none.
+fn reference(plan: &Plan) -> String {
+    let against = plan.against.first().and_then(|i| plan.variants.get(*i));
+    against.map_or_else(String::new, |point| match point.variant.as_str() {
+        "" => point.name.clone(),
+        variant => variant.to_owned(),
+    })
 }
 
 fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {

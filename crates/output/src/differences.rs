@@ -36,12 +36,13 @@ pub struct DifferenceRow {
 }
 
 impl Report {
-    /// The differences of the classes' values to those of the plan's `against`, in pairs of runs of the same number.
+    /// The differences of the classes' values to those of the points in the plan's `against`, in pairs of runs of the
+    /// same number.
     pub fn differences(&self) -> Vec<DifferenceRow> {
-        let against = self.plan().against;
-        let others = (0..self.plan().variants.len()).filter(|v| *v != against);
+        let pairs = self.plan().against.iter().enumerate();
+        let others = pairs.filter(|(v, against)| v != *against);
         others
-            .flat_map(|v| self.differences_of(v, against))
+            .flat_map(|(v, against)| self.differences_of(v, *against))
             .collect()
     }
 

@@ -1,33 +1,61 @@
 //! Results as one tidy Parquet table: a row a value.
 //!
-//! Columns: `variant`, `run`, `scope`, `where`, `class`, `metric`, `value` (null where undefined), `unit`.
+//! Columns: `variant`, `run`, `scope`, `where`, `class`, `metric`, `value` (null where undefined), `unit`. With axes also
+//! `point`, which is variant and coordinates in one text, and a column for each axis: numbers in a base unit, or texts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{Type, TypePtr};
 use spillgate_measure::table::Scope;
+use spillgate_scenario::plan::{Axis, Plan, VariantPlan};
 use spillgate_sim::Finished;
 
 use crate::report::Report;
 
-const SCHEMA: &str = "message results {
-    required binary variant (UTF8);
+const COLUMNS: &str = "required binary variant (UTF8);
     required int32 run;
     required binary scope (UTF8);
     required binary where (UTF8);
     required binary class (UTF8);
     required binary metric (UTF8);
     optional double value;
-    required binary unit (UTF8);
-}";
+    required binary unit (UTF8);";
+
+/// The columns of a table with these axes.
+fn schema(axes: &[Axis]) -> Result<TypePtr> {
+    let utf8 = |name: &str| -> Result<TypePtr> {
+        let column = Type::primitive_type_builder(name, PhysicalType::BYTE_ARRAY)
+            .with_repetition(Repetition::REQUIRED)
+            .with_converted_type(ConvertedType::UTF8);
+        Ok(Arc::new(column.build()?))
+    };
+    let mut fields = parse_message_type(&format!("message results {{ {COLUMNS} }}"))?
+        .get_fields()
+        .to_vec();
+    if !axes.is_empty() {
+        fields.push(utf8("point")?);
+    }
+    for axis in axes {
+        fields.push(match axis.numbers {
+            Some(_) => {
+                let column = Type::primitive_type_builder(&axis.name, PhysicalType::DOUBLE);
+                Arc::new(column.with_repetition(Repetition::REQUIRED).build()?)
+            }
+            None => utf8(&axis.name)?,
+        });
+    }
+    let message = Type::group_type_builder("results").with_fields(fields);
+    Ok(Arc::new(message.build()?))
+}
 
 /// Rows of a row group. They are all the writer holds, so that its memory does not grow with
 /// the number of flows and runs.
@@ -54,6 +82,50 @@ struct Columns {
     metric: Vec<ByteArray>,
     value: Vec<Option<f64>>,
     unit: Vec<ByteArray>,
+    /// With axes.
+    point: Vec<ByteArray>,
+    /// For each axis.
+    coordinates: Vec<Coordinates>,
+}
+
+/// Where rows are on an axis.
+enum Coordinates {
+    Numbers(Vec<f64>),
+    Texts(Vec<ByteArray>),
+}
+
+/// A point of the plan, as its rows have it.
+struct Point<'p> {
+    name: ByteArray,
+    variant: ByteArray,
+    coordinates: Vec<Coordinate<'p>>,
+}
+
+/// A place on an axis.
+enum Coordinate<'p> {
+    Number(f64),
+    Text(&'p str),
+}
+
+impl<'p> Point<'p> {
+    fn of(plan: &'p Plan, point: &VariantPlan) -> Self {
+        let places = plan.axes.iter().zip(&point.coordinates);
+        let coordinate = |(axis, at): (&'p Axis, &u32)| match &axis.numbers {
+            Some(numbers) => Coordinate::Number(numbers[*at as usize]),
+            None => Coordinate::Text(&axis.labels[*at as usize]),
+        };
+        // Without axes the variant is the point.
+        let variant = if plan.axes.is_empty() {
+            &point.name
+        } else {
+            &point.variant
+        };
+        Self {
+            name: text(&point.name),
+            variant: text(variant),
+            coordinates: places.map(coordinate).collect(),
+        }
+    }
 }
 
 /// Writes all values of the report's runs, but for time series.
@@ -61,7 +133,7 @@ struct Columns {
 /// # Errors
 /// What the file system or the encoder says.
 pub fn write_parquet(report: &Report, path: &Path) -> Result<()> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let schema = schema(&report.plan().axes)?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("spillgate ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -70,10 +142,11 @@ pub fn write_parquet(report: &Report, path: &Path) -> Result<()> {
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
     let mut columns = Columns::default();
     for finished in report.finished() {
-        let variant = text(&report.plan().variants[finished.info.variant].name);
+        let plan = report.plan();
+        let point = Point::of(plan, &plan.variants[finished.info.variant]);
         let run = finished.info.run as i32;
         rows(report, finished, |row| {
-            columns.push(&variant, run, &row);
+            columns.push(&point, run, &row);
             if columns.run.len() == GROUP {
                 columns.flush(&mut writer)?;
             }
@@ -131,8 +204,26 @@ fn rows(
 }
 
 impl Columns {
-    fn push(&mut self, variant: &ByteArray, run: i32, row: &Row<'_>) {
-        self.variant.push(variant.clone());
+    fn push(&mut self, point: &Point<'_>, run: i32, row: &Row<'_>) {
+        if !point.coordinates.is_empty() {
+            self.point.push(point.name.clone());
+        }
+        let empty = |c: &Coordinate<'_>| match c {
+            Coordinate::Number(_) => Coordinates::Numbers(Vec::new()),
+            Coordinate::Text(_) => Coordinates::Texts(Vec::new()),
+        };
+        if self.coordinates.is_empty() {
+            self.coordinates = point.coordinates.iter().map(empty).collect();
+        }
+        for (column, at) in self.coordinates.iter_mut().zip(&point.coordinates) {
+            match (column, at) {
+                (Coordinates::Numbers(column), Coordinate::Number(x)) => column.push(*x),
+                (Coordinates::Texts(column), Coordinate::Text(t)) => column.push(text(t)),
+                // Each axis has one kind.
+                _ => {}
+            }
+        }
+        self.variant.push(point.variant.clone());
         self.run.push(run);
         self.scope.push(ByteArray::from(row.scope));
         self.place.push(row.place.clone());
@@ -162,7 +253,17 @@ impl Columns {
         }
         put::<ByteArrayType>(group, &self.metric, None)?;
         optional(group, &self.value)?;
-        put::<ByteArrayType>(group, &self.unit, None)
+        put::<ByteArrayType>(group, &self.unit, None)?;
+        if !self.coordinates.is_empty() {
+            put::<ByteArrayType>(group, &self.point, None)?;
+        }
+        for column in &self.coordinates {
+            match column {
+                Coordinates::Numbers(values) => put::<DoubleType>(group, values, None)?,
+                Coordinates::Texts(values) => put::<ByteArrayType>(group, values, None)?,
+            }
+        }
+        Ok(())
     }
 }
 

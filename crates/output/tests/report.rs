@@ -344,8 +344,8 @@ fn distributions_ascend_and_pool_the_runs() {
 fn a_description_is_in_base_units() {
     let d = describe(&plan());
     assert_eq!((d.name.as_str(), d.runs, d.flows), ("known values", 3, 3));
-    let [Some(fifo)] = &d.outlines[0][..] else {
-        panic!("one link with a policy: {:?}", d.outlines);
+    let [Some(fifo)] = &d.settings[0].outlines[..] else {
+        panic!("one link with a policy: {:?}", d.settings);
     };
     assert_eq!(fifo.queue.as_deref(), Some("fifo"));
     assert_eq!(
@@ -353,7 +353,9 @@ fn a_description_is_in_base_units() {
         (Some(40), Some(12_000_000))
     );
     assert_eq!(d.classes, ["busy", "silent"]);
-    assert_eq!(d.policies, [["FIFO"], ["WFQ"]]);
+    let policies: Vec<_> = d.settings.iter().map(|s| &s.policies[..]).collect();
+    assert_eq!(policies, [["FIFO"], ["WFQ"]]);
+    assert_eq!(d.set, [0, 1]);
     assert_eq!(
         (d.links[0].rate, d.links[0].from.as_str()),
         (12_000_000, "a")

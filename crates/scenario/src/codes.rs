@@ -77,6 +77,7 @@ diagnostic_codes! {
     BAD_VOICE = "E0607", "Speech that cannot be rated as written.";
     BAD_SLA = "E0608", "A requirement that does not say what is required of whom.";
     UNKNOWN_VARIANT = "E0609", "A variant that the scenario does not have.";
+    BAD_AXIS = "E0610", "An axis that cannot be varied as written.";
 
     W_POLICY = "W0401", "A policy that may not do what was meant.";
     W_BANDWIDTH = "W0402", "An interface's bandwidth differs from its link's rate.";

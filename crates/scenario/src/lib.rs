@@ -35,6 +35,7 @@ mod node;
 pub mod objectives;
 pub mod offered;
 pub mod plan;
+mod points;
 mod rate;
 pub mod routes;
 mod scalar;

@@ -1,7 +1,7 @@
 //! From a scenario file to a plan.
 //!
-//! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`]. A variant
-//! is the tree with its `set` applied, lowered like a scenario of its own. Each
+//! Text -> tree with places -> policies of configurations -> overrides -> [`Scenario`] -> [`Plan`]. A point
+//! is the tree with what it sets applied, lowered like a scenario of its own. Each
 //! stage reports everything that it finds; the next begins when nothing is wrong.
 
 use std::collections::BTreeMap;
@@ -20,6 +20,7 @@ use crate::import::{Files, Importer};
 use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::plan::{Plan, VariantPlan};
+use crate::points::{Grid, Point};
 use crate::schema::{Scenario, SlaSpec};
 use crate::set::{self, Stage};
 use crate::splice;
@@ -92,8 +93,9 @@ pub fn port_policies(
         let source = Source::read(ctx, path, files, opts)?;
         let scenario = typed(ctx, &source.root, &[])?;
         let mut ports = Vec::with_capacity(scenario.variants.len());
-        variants(ctx, &source, &scenario, |ctx, t| {
-            ports.push(lower::ports(ctx, &t.name, &t.scenario, &t.root));
+        let grid = Grid::of(ctx, &scenario, &source.root)?;
+        points(ctx, &source, &scenario, &grid, |ctx, t| {
+            ports.push(lower::ports(ctx, &t.point.name, &t.scenario, &t.root));
         });
         Some(ports)
     };
@@ -163,11 +165,15 @@ pub(crate) fn run<'o>(
         scenario.runs.count = runs;
     }
     let mut shared = Shared::default();
-    let mut plans = Vec::with_capacity(scenario.variants.len());
-    let whole = variants(ctx, &source, &scenario, |ctx, t| {
+    let grid = Grid::of(ctx, &scenario, root)?;
+    let axes = grid.axes();
+    let mut plans = Vec::with_capacity(grid.len());
+    let whole = points(ctx, &source, &scenario, &grid, |ctx, t| {
         if let Some(world) = lower::world(ctx, &mut shared, &t.scenario, &t.root) {
             plans.push(VariantPlan {
-                name: t.name,
+                name: t.point.name,
+                variant: t.point.variant,
+                coordinates: t.point.coordinates,
                 world: Arc::new(world),
             });
         }
@@ -189,7 +195,7 @@ pub(crate) fn run<'o>(
         file: Some(file.clone()),
         ..SlaSpec::default()
     }));
-    let against = lower::against(ctx, &scenario, root);
+    let against = lower::against(ctx, &scenario, root, &plans);
     let sla = lower::sla(ctx, &scenario, &required, root, &mut plans);
     if !ctx.is_fine() {
         return None;
@@ -199,6 +205,7 @@ pub(crate) fn run<'o>(
         name: title(&scenario, path),
         seed: scenario.runs.seed,
         runs: scenario.runs.count,
+        axes,
         variants: plans,
         sla,
         correction: scenario.verdicts.correction,
@@ -254,18 +261,18 @@ impl<'o> Source<'o> {
         })
     }
 
-    /// The tree of variant `index`; none after an error was reported. `stem` is what all variants without
+    /// The tree of a point; none after an error was reported. `stem` is what all points without
     /// configurations of their own begin with.
-    fn variant(&self, ctx: &mut Ctx<'_>, stem: &Node, index: usize) -> Option<Node> {
+    fn point(&self, ctx: &mut Ctx<'_>, stem: &Node, point: &Point<'_>) -> Option<Node> {
         let before = ctx.error_count();
         let set = |ctx: &mut Ctx<'_>, copy: &mut Node, stage| {
-            if let Err(ds) = set::variant(copy, &self.root, index, stage, &ctx.texts) {
+            if let Err(ds) = set::point(copy, point, stage, &ctx.texts) {
                 ctx.report_all(ds);
             }
         };
-        let own = set::sets_configs(&self.root, index);
+        let own = set::sets_configs(point);
         let mut copy = match &self.bare {
-            Some(bare) if own => bare.without("variants"),
+            Some(bare) if own => common(bare),
             _ => stem.clone(),
         };
         if own {
@@ -345,47 +352,49 @@ pub(crate) fn typed(ctx: &mut Ctx<'_>, root: &Node, base: &[Step]) -> Option<Sce
         .ok()
 }
 
+/// What the points of a scenario have in common.
+fn common(root: &Node) -> Node {
+    // What each of them has of the others' `set` grows with their square.
+    root.without("variants").without("axes")
+}
+
 /// A scenario to lower, with the tree that it came from.
-pub(crate) struct Tree {
-    pub(crate) name: String,
+pub(crate) struct Tree<'g> {
+    pub(crate) point: Point<'g>,
     pub(crate) scenario: Scenario,
     pub(crate) root: Node,
 }
 
-/// Makes the tree of each variant and hands it on, one after the other, as they are as large as the
-/// scenario; that of the scenario itself if it has none. Once one could not be made, the further are
-/// made for their errors alone. False if any could not.
-pub(crate) fn variants<'a>(
+/// Makes the tree of each point and hands it on, one after the other, as they are as large as the
+/// scenario; that of the scenario itself if it has only one. Once one could not be made, the further
+/// are made for their errors alone. False if any could not.
+pub(crate) fn points<'a>(
     ctx: &mut Ctx<'a>,
     source: &Source<'_>,
     scenario: &Scenario,
-    mut each: impl FnMut(&mut Ctx<'a>, Tree),
+    grid: &Grid<'_>,
+    mut each: impl FnMut(&mut Ctx<'a>, Tree<'_>),
 ) -> bool {
     let root = &source.root;
-    if scenario.variants.is_empty() {
-        let name = if scenario.name.is_empty() {
-            "base"
-        } else {
-            &scenario.name
-        };
+    if grid.is_single() {
         let tree = Tree {
-            name: name.to_owned(),
+            point: grid.point(0),
             scenario: scenario.clone(),
             root: root.clone(),
         };
         each(ctx, tree);
         return true;
     }
-    let mut whole = lower::variant_names(ctx, scenario, root);
-    // What each of them has of the others' `set` grows with their square.
-    let stem = root.without("variants");
-    for (i, variant) in scenario.variants.iter().enumerate() {
-        let copy = source.variant(ctx, &stem, i);
+    let mut whole = true;
+    let stem = common(root);
+    for i in 0..grid.len() {
+        let point = grid.point(i);
+        let copy = source.point(ctx, &stem, &point);
         let made = copy.and_then(|copy| Some((typed(ctx, &copy, &[])?, copy)));
         whole &= made.is_some();
         if let Some((scenario, root)) = made.filter(|_| whole) {
             let tree = Tree {
-                name: variant.name.clone(),
+                point,
                 scenario,
                 root,
             };

@@ -30,14 +30,17 @@ pub struct Plan {
     pub seed: u64,
     /// Independent runs of each variant.
     pub runs: u32,
-    /// At least one; a scenario without variants has one, named like the scenario.
+    /// What is varied beside the variants.
+    pub axes: Vec<Axis>,
+    /// The points of all axes, variants first, of which the last changes fastest. At least one; a scenario
+    /// without variants and axes has one, named like the scenario.
     pub variants: Vec<VariantPlan>,
     /// What the results must satisfy; the same for every variant.
     pub sla: Vec<SlaPlan>,
     /// What is done about many verdicts at once.
     pub correction: Correction,
-    /// Index of the variant that the others are compared with.
-    pub against: usize,
+    /// Index of the point that each is compared with: of the same coordinates, but another variant.
+    pub against: Vec<usize>,
     /// What the user should know before believing the result, with file and line where there is one.
     pub warnings: Vec<String>,
     /// Configuration lines that are understood but not modelled, or not understood.
@@ -63,11 +66,28 @@ pub struct Unmodelled {
     pub understood: bool,
 }
 
-/// One variant of the scenario.
-#[derive(Clone, Debug)]
-pub struct VariantPlan {
+/// An axis of the points.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
     /// Its name.
     pub name: String,
+    /// Its values as written.
+    pub labels: Vec<String>,
+    /// Base unit of the numbers: b/s, s, B, packets, ratio, or empty.
+    pub unit: Option<&'static str>,
+    /// The values in that unit, if all are of one kind.
+    pub numbers: Option<Vec<f64>>,
+}
+
+/// One point: a variant of the scenario with one value of each axis.
+#[derive(Clone, Debug)]
+pub struct VariantPlan {
+    /// Its name, unique: of the variant, with its coordinates.
+    pub name: String,
+    /// Name of its variant alone; empty if the scenario has none.
+    pub variant: String,
+    /// Its place on each of [`Plan::axes`].
+    pub coordinates: Vec<u32>,
     /// What runs.
     pub world: Arc<WorldPlan>,
 }

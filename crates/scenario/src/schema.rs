@@ -115,6 +115,9 @@ pub struct Scenario {
     /// The same scenario with some values replaced, run under the same seeds and shown side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantSpec>,
+    /// What else is varied, in all combinations with each other and with the variants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub axes: Vec<AxisSpec>,
 }
 
 fn is_usual(verdicts: &VerdictsSpec) -> bool {
@@ -216,4 +219,32 @@ pub struct VariantSpec {
     pub name: String,
     /// Values by path, as for `--set`: `topology.links.wan.policy: LLQ`.
     pub set: BTreeMap<String, serde_json::Value>,
+}
+
+/// An axis of a study: a name with the values that it takes, each of which replaces something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AxisSpec {
+    /// Its name: a column of the results.
+    pub name: String,
+    /// The path whose value it replaces, or a list of paths that all get the same value, as for
+    /// `--set`: `traffic.calls.count`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<OneOrMany>,
+    /// The values at that path, numbers or texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<serde_json::Value>>,
+    /// In place of `set` and `values`: named values that replace something each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<VariantSpec>>,
+}
+
+/// A text or a list of texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use spillgate_queueing::spec::DisciplineSpec;
 
@@ -12,6 +13,7 @@ use crate::load::{self, Options};
 use crate::lower;
 use crate::node::{Node, Step};
 use crate::plan::Plan;
+use crate::points::Grid;
 use crate::splice;
 use crate::text::Texts;
 
@@ -27,14 +29,25 @@ pub struct Surveyed {
     texts: Texts,
 }
 
-/// One variant.
+/// One point. Points share what they have in common.
 #[derive(Debug)]
 pub struct Variant {
     /// Every policy of the scenario and of its configurations, by name.
-    pub policies: BTreeMap<String, DisciplineSpec>,
+    pub policies: Arc<BTreeMap<String, DisciplineSpec>>,
     /// The configurations that it refers to.
     pub configs: Vec<PathBuf>,
-    root: Node,
+    /// But for its traffic.
+    root: Arc<Node>,
+}
+
+/// So many of the last points are compared with a new one, to share with it.
+const NEAR: usize = 100;
+
+/// The value that one of the last points has already, or a new one.
+fn shared<'v, T: PartialEq + 'v>(last: impl Iterator<Item = &'v Arc<T>>, value: T) -> Arc<T> {
+    let mut last = last;
+    let found = last.find(|known| ***known == value);
+    found.map_or_else(|| Arc::new(value), Arc::clone)
 }
 
 impl Surveyed {
@@ -69,7 +82,7 @@ impl Surveyed {
 
     /// Whether a variant of the scenario has something at these keys.
     pub fn has(&self, variant: usize, keys: &[&str]) -> bool {
-        let mut node = self.variants.get(variant).map(|v| &v.root);
+        let mut node = self.variants.get(variant).map(|v| &*v.root);
         for key in keys {
             node = node.and_then(|n| n.get(key));
         }
@@ -141,14 +154,18 @@ fn read(
     let (scenario, plan, source) = load::run(ctx, path, files, opts)?;
     let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut variants = Vec::with_capacity(plan.variants.len());
-    load::variants(ctx, &source, &scenario, |ctx, t| {
+    let grid = Grid::of(ctx, &scenario, &source.root)?;
+    load::points(ctx, &source, &scenario, &grid, |ctx, t| {
         let configs = t.scenario.configs.iter();
         let configs = configs.map(|c| dir.join(&c.ios)).collect();
-        variants.push(Variant {
-            policies: lower::ports(ctx, &t.name, &t.scenario, &t.root).policies,
+        let policies = lower::ports(ctx, &t.point.name, &t.scenario, &t.root).policies;
+        let last = || variants.iter().rev().take(NEAR);
+        let variant = Variant {
+            policies: shared(last().map(|v: &Variant| &v.policies), policies),
             configs,
-            root: t.root,
-        });
+            root: shared(last().map(|v| &v.root), t.root.without("traffic")),
+        };
+        variants.push(variant);
     });
     Some((plan, variants))
 }

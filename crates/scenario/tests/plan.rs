@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{Router, SMALL, memory};
 use spillgate_core::{Dscp, Dur, Time};
-use spillgate_scenario::plan::{Application, FailurePlan, Plan, Traffic};
+use spillgate_scenario::plan::{Application, FailurePlan, NO_POLICY, Plan, Traffic};
 use spillgate_scenario::{Diagnostics, NoImporter, Options, load};
 
 fn plan_with(text: &str, files: &[(&str, &str)], opts: &Options) -> Result<Plan, Diagnostics> {
@@ -584,4 +584,83 @@ fn nodes_and_links_are_bounded() {
         &links.join(", "),
         "1200000 links",
     );
+}
+
+/// Axes and variants in all combinations, the last axis fastest; each point is the scenario with its values written in.
+#[test]
+fn points_are_all_combinations() {
+    let axes = "axes:
+  - {name: rate, set: topology.links.wan.rate, values: [10 Mb/s, 2 Mb/s]}
+  - name: calls
+    points:
+      - {name: few, set: {traffic.voice.count: 1}}
+      - {name: many, set: {traffic.voice.count: 5, measurement.duration: 3 s}}
+";
+    let variants = "variants:
+  - {name: near, set: {}}
+  - {name: far, set: {topology.links.wan.delay: 90 ms}}
+";
+    let p = plan(&format!(
+        "{SMALL}{axes}{variants}verdicts: {{against: far}}\n"
+    ));
+    let names: Vec<_> = p.variants.iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(
+        names[..5],
+        [
+            "near, rate=10 Mb/s, calls=few",
+            "near, rate=10 Mb/s, calls=many",
+            "near, rate=2 Mb/s, calls=few",
+            "near, rate=2 Mb/s, calls=many",
+            "far, rate=10 Mb/s, calls=few"
+        ]
+    );
+    assert_eq!(p.against, [4, 5, 6, 7, 4, 5, 6, 7]);
+    assert_eq!(p.variants[6].coordinates, [1, 0]);
+    assert_eq!(p.axes[0].unit, Some("b/s"));
+    assert_eq!(p.axes[0].numbers, Some(vec![1e7, 2e6]));
+    assert_eq!(
+        (p.axes[1].unit, &p.axes[1].labels[..]),
+        (None, &["few".to_owned(), "many".to_owned()][..])
+    );
+    for point in &p.variants {
+        let set = [
+            (point.coordinates[0] == 1).then_some("topology.links.wan.rate=2 Mb/s"),
+            Some(["traffic.voice.count=1", "traffic.voice.count=5"][point.coordinates[1] as usize]),
+            (point.coordinates[1] == 1).then_some("measurement.duration=3 s"),
+            (point.variant == "far").then_some("topology.links.wan.delay=90 ms"),
+        ];
+        let opts = Options {
+            overrides: set.into_iter().flatten().map(str::to_owned).collect(),
+            ..Options::default()
+        };
+        let alone = plan_with(SMALL, &[], &opts).unwrap();
+        let worlds = [&point.world, &alone.variants[0].world].map(|w| format!("{w:?}"));
+        assert_eq!(worlds[0], worlds[1], "{}", point.name);
+    }
+}
+
+/// An axis may choose a configuration, and another change its policies: they are read first.
+#[test]
+fn axes_reach_policies_of_configurations() {
+    let text = format!(
+        "{}axes:
+  - {{name: site, set: configs.0.ios, values: [one.cfg, two.cfg]}}
+  - {{name: limit, set: policies.LLQ.fifo.limit, values: [10 packets, 20 packets]}}
+",
+        SMALL.replace("policy: Q}", "}").replace(
+            "policies:",
+            "configs:\n  - {ios: one.cfg, interfaces: {Serial0: wan}}\npolicies:"
+        )
+    );
+    let router = "policy LLQ fifo 5\ninterface Serial0\noutput LLQ\n";
+    let router2 = "policy LLQ fifo 6\ninterface Serial0\n";
+    let files = [("dir/one.cfg", router), ("dir/two.cfg", router2)];
+    let p = plan_with(&text, &files, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let policies = p.variants.iter().map(|v| v.world.links[0].policy.as_str());
+    let policies: Vec<_> = policies.collect();
+    assert_eq!(policies, ["LLQ", "LLQ", NO_POLICY, NO_POLICY]);
+    let limit = |i: usize| format!("{:?}", p.variants[i].world.links[0].discipline.outline());
+    assert_ne!(limit(0), limit(1));
+    assert_eq!(p.variants.len(), 4);
+    assert_eq!(p.axes[1].unit, Some("packets"));
 }

@@ -7,7 +7,7 @@ import csv
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -182,15 +182,26 @@ def _figures(
 
     specs = read_specs(wanted)
     for spec in specs:
-        known = [("variant", spec.variants, described.variants)]
-        if spec.kind == "ccdf" or (spec.kind == "bars" and spec.scope == "class"):
+        known: list[tuple[str, Iterable[str], Sequence[str]]] = [
+            ("variant", spec.variants, described.variants)
+        ]
+        if spec.kind == "sweep":
+            variants = list(dict.fromkeys(p.variant for p in described.points))
+            axes = [a.name for a in described.axes]
+            known = [("variant", spec.variants, variants), ("axis", (spec.axis, *spec.at), axes)]
+            known += [
+                (f"value of {a.name}", (str(spec.at[a.name]),), a.labels)
+                for a in described.axes
+                if isinstance(spec.at.get(a.name), str)
+            ]
+        if spec.kind == "ccdf" or (spec.kind != "timeline" and spec.scope == "class"):
             known.append(("class", spec.names, described.classes))
         for what, names, there in known:
             for name in names:
                 if name not in there:
                     msg = (
                         f"{wanted}: error: figure {spec.file}: there is no {what} "
-                        f"{name!r}; there are {', '.join(there)}"
+                        f"{name!r}; there are {', '.join(there) or 'none'}"
                     )
                     raise InputError(msg)
     return specs

@@ -35,7 +35,7 @@ def description(d: Description) -> None:
         f"warm-up, series every {format_value(d.interval, 's')}"
     )
     out.print(
-        f"{count(len(d.variants), 'variant')} × {count(d.runs, 'run')}, seed {d.seed}, "
+        f"{d.extent()} × {count(d.runs, 'run')}, seed {d.seed}, "
         f"at most about {format_value(float(d.memory_bytes), 'B')} of memory"
     )
     out.print(Text(f"scenario {d.hash}"))
@@ -100,6 +100,8 @@ def _links(out: Console, d: Description) -> None:
     rows = []
     for i, link in enumerate(d.links):
         names = [p[i] for p in d.policies if i < len(p)]
+        # With axes a list of all points would say nothing.
+        names = list(dict.fromkeys(names)) if d.axes else names
         policy = names[0] if len(set(names)) == 1 else f"{', '.join(names)} (by variant)"
         if link.get("input"):
             policy += f"; arriving: {link['input']}"

@@ -12,6 +12,7 @@ global changes and no window opens. Bars carry 95 % intervals.
 
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.files import FigureSpec, default_figures, draw, read_specs, save
+from spillgate.plot.sweep import sweep
 
 __all__ = [
     "FigureSpec",
@@ -21,5 +22,6 @@ __all__ = [
     "draw",
     "read_specs",
     "save",
+    "sweep",
     "timeline",
 ]

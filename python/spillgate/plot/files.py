@@ -4,7 +4,7 @@ The figures of a scenario can be chosen in a TOML file:
 
     [[figure]]
     file = "delay"                # without ending
-    kind = "bars"                 # bars, timeline or ccdf
+    kind = "bars"                 # bars, timeline, ccdf or sweep
     metric = "owd_mean"
     scope = "class"
     names = ["voice", "video"]
@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from spillgate.bounded import read_text
 from spillgate.errors import InputError
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.style import styled
+from spillgate.plot.sweep import sweep
 from spillgate.result import Results
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-KINDS = ("bars", "timeline", "ccdf")
+KINDS = ("bars", "timeline", "ccdf", "sweep")
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ class FigureSpec:
 
     Attributes:
         file: File name without ending: letters, digits, `.`, `_` and `-`.
-        kind: `bars`, `timeline` or `ccdf`.
+        kind: `bars`, `timeline`, `ccdf` or `sweep`.
         metric: Name of the metric (not for `ccdf`).
-        scope: For bars: what is compared.
+        scope: For bars and sweeps: what is compared.
         names: Classes, code points, queues ... to show; all if empty.
         variants: Variants to show; all if empty.
         x: For bars: a group is a `variant` or a `name`.
+        axis: For sweeps: the axis of the scenario that goes to the right.
+        at: For sweeps: coordinates on the other axes; all of them if empty.
         shades: For bars: this many consecutive series share a hue.
         log: For bars: logarithmic values.
         title: Above the figure.
@@ -66,6 +69,8 @@ class FigureSpec:
     shades: int = 1
     log: bool = False
     title: str = ""
+    axis: str = ""
+    at: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Checks what a user may have mistyped."""
@@ -78,6 +83,9 @@ class FigureSpec:
                 raise ValueError(msg)
         if self.kind == "bars" and not self.metric:
             msg = "bars need a metric"
+            raise ValueError(msg)
+        if self.kind == "sweep" and not (self.metric and self.axis):
+            msg = "a sweep needs a metric and an axis"
             raise ValueError(msg)
         if self.shades < 1:
             msg = f"shades must be at least 1, not {self.shades}"
@@ -116,7 +124,7 @@ def read_specs(path: str | Path) -> list[FigureSpec]:
     return specs
 
 
-_TYPES = {"shades": int, "log": bool, "names": list, "variants": list}
+_TYPES = {"shades": int, "log": bool, "names": list, "variants": list, "at": dict}
 
 
 def _spec(table: dict[str, Any]) -> FigureSpec:
@@ -129,7 +137,12 @@ def _spec(table: dict[str, Any]) -> FigureSpec:
         # In Python a bool is an int; in a figure it is a mistake.
         wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
         if wrong or (kind is list and not all(isinstance(v, str) for v in value)):
-            what = {"list": "a list of texts", "str": "a text", "int": "a whole number"}
+            what = {
+                "list": "a list of texts",
+                "str": "a text",
+                "int": "a whole number",
+                "dict": "a table of coordinates by axis",
+            }
             msg = f"{key} must be {what.get(kind.__name__, 'true or false')}, not {value!r}"
             raise ValueError(msg)
     if "file" not in table:
@@ -183,6 +196,17 @@ def draw(results: Results, spec: FigureSpec) -> Figure:
             spec.metric or "backlog_packets",
             where=names,
             variants=variants,
+            title=spec.title,
+        )
+    if spec.kind == "sweep":
+        return sweep(
+            results,
+            spec.metric,
+            spec.axis,
+            scope=spec.scope,
+            names=names,
+            variants=variants,
+            at=spec.at,
             title=spec.title,
         )
     if spec.kind == "ccdf":

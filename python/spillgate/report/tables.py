@@ -236,7 +236,8 @@ def comparison(results: Results) -> Comparison | None:
     if not found:
         return None
     d = results.description
-    others = tuple(v for v in d.variants if v != d.against)
+    compared = {variant for _, _, variant in found}
+    others = tuple(v for v in d.variants if v in compared)
     meaning = {m.name: m.summary for m in metrics()}
     rows = []
     for cls in d.classes:

@@ -27,6 +27,8 @@ pub(crate) use period::runs;
 pub(crate) use policies::{Shared, unused_policies};
 pub(crate) use sla::sla;
 
+use std::collections::BTreeMap;
+
 use failures::Failures;
 use links::Links;
 use nodes::Nodes;
@@ -39,7 +41,7 @@ use crate::error::Diagnostic;
 use crate::load::{LinkPolicy, PortPolicies};
 use crate::mpls::Role;
 use crate::node::{Node, Step, steps};
-use crate::plan::WorldPlan;
+use crate::plan::{VariantPlan, WorldPlan};
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -164,26 +166,46 @@ pub(crate) fn ports(
     }
 }
 
-/// The variant that the others are compared with; none after an error.
-pub(crate) fn against(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Option<usize> {
-    let Some(name) = &scenario.verdicts.against else {
-        return Some(0);
-    };
+/// The point that each is compared with: that of the same coordinates and the variant that the scenario
+/// names, or the first; without variants the first of all. None after an error.
+pub(crate) fn against(
+    ctx: &mut Ctx<'_>,
+    scenario: &Scenario,
+    root: &Node,
+    points: &[VariantPlan],
+) -> Option<Vec<usize>> {
     let names = || scenario.variants.iter().map(|v| v.name.as_str());
-    let found = names().position(|n| n == name);
-    if found.is_none() {
-        let hint = match scenario.variants.len() {
-            0 => "there are no `variants` to compare".to_owned(),
-            _ => format!("variants: {}", list(names())),
-        };
-        let message = format!(
-            "there is no variant `{name}`{}",
-            did_you_mean(name, names())
-        );
-        let d = Diagnostic::error(codes::UNKNOWN_VARIANT, message).hint(hint);
-        ctx.error(d, root, &steps!["verdicts", "against"]);
+    let Some(name) = &scenario.verdicts.against else {
+        return Some(same_coordinates(points, names().next()));
+    };
+    if names().any(|n| n == name) {
+        return Some(same_coordinates(points, Some(name)));
     }
-    found
+    let hint = match scenario.variants.len() {
+        0 => "there are no `variants` to compare".to_owned(),
+        _ => format!("variants: {}", list(names())),
+    };
+    let message = format!(
+        "there is no variant `{name}`{}",
+        did_you_mean(name, names())
+    );
+    let d = Diagnostic::error(codes::UNKNOWN_VARIANT, message).hint(hint);
+    ctx.error(d, root, &steps!["verdicts", "against"]);
+    None
+}
+
+/// For each point that of a variant with its coordinates.
+fn same_coordinates(points: &[VariantPlan], variant: Option<&str>) -> Vec<usize> {
+    let Some(variant) = variant else {
+        return vec![0; points.len()];
+    };
+    let of_variant = points
+        .iter()
+        .enumerate()
+        .filter(|(_, p)| p.variant == variant);
+    let places: BTreeMap<_, usize> = of_variant.map(|(i, p)| (&p.coordinates, i)).collect();
+    let found = points.iter().map(|p| places.get(&p.coordinates));
+    found.map(|i| i.copied().unwrap_or_default()).collect()
 }
 
 /// Names of variants must differ.
@@ -223,7 +245,7 @@ fn bad_name(name: &str) -> Option<&'static str> {
     }
 }
 
-fn check_name(ctx: &mut Ctx<'_>, name: &str, what: &str, root: &Node, path: &[Step]) {
+pub(crate) fn check_name(ctx: &mut Ctx<'_>, name: &str, what: &str, root: &Node, path: &[Step]) {
     if let Some(problem) = bad_name(name) {
         let d = Diagnostic::error(
             codes::BAD_NAME,

@@ -1,4 +1,4 @@
-//! Overrides: `--set path=value`, and the `set` of variants.
+//! Overrides: `--set path=value`, and the `set` of variants and axes.
 //!
 //! A path is made of keys and list positions: `topology.links.wan.rate`,
 //! `traffic.0.flow.count` or `traffic[0].flow.count`. A key with dots or
@@ -20,6 +20,7 @@ use self::path::{Segment, parse};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value};
+use crate::points::{Entry, Point};
 use crate::suggest::did_you_mean;
 use crate::text::Texts;
 use crate::yaml;
@@ -71,7 +72,7 @@ fn split(assignment: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What a variant may change; the rest is common to all variants.
+/// What a point may change; the rest is common to all points.
 const VARIABLE: [&str; 5] = ["topology", "configs", "policies", "traffic", "measurement"];
 
 /// Which values are replaced: configurations are chosen before their policies become part of the tree, and the rest
@@ -99,54 +100,54 @@ impl Stage {
     }
 }
 
-/// What the `set` of variant `index` of `original` replaces.
-fn entries(original: &Node, index: usize) -> &[(Key, Node)] {
-    let set = original
-        .get("variants")
-        .and_then(|v| v.step(&Step::Index(index)))
-        .and_then(|v| v.get("set"));
-    match set.map(|s| &s.value) {
-        Some(Value::Map(entries)) => entries,
-        _ => &[],
+/// Whether one of two paths leads to what the other leads to, or to a part of it.
+pub(crate) fn overlap(a: &str, b: &str) -> bool {
+    match (parse(a), parse(b)) {
+        (Ok(a), Ok(b)) => a.iter().zip(&b).all(|(a, b)| a == b),
+        _ => false,
     }
 }
 
-/// Whether variant `index` chooses configurations of its own.
-pub(crate) fn sets_configs(original: &Node, index: usize) -> bool {
-    let mut entries = entries(original, index).iter();
-    entries.any(|(key, _)| Stage::of(&key.name) == Stage::Configs)
+/// Whether a point chooses configurations of its own.
+pub(crate) fn sets_configs(point: &Point<'_>) -> bool {
+    let mut entries = point.entries.iter();
+    entries.any(|e| Stage::of(&e.key.name) == Stage::Configs)
 }
 
-/// Applies what the `set` of variant `index` of `original` replaces at this stage to `root`, its copy.
+/// Applies what a point replaces at this stage to `root`.
 ///
 /// # Errors
-/// Every path that leads nowhere, fits several places, or is common to all variants.
-pub(crate) fn variant(
+/// Every path that leads nowhere, fits several places, or is common to all points.
+pub(crate) fn point(
     root: &mut Node,
-    original: &Node,
-    index: usize,
+    point: &Point<'_>,
     stage: Stage,
     texts: &Texts,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
-    let of_stage = |(key, _): &&(Key, Node)| Stage::of(&key.name) == stage;
-    for (key, value) in entries(original, index).iter().filter(of_stage) {
+    let entries = point.entries.iter();
+    for Entry { key, value, place } in entries.filter(|e| Stage::of(&e.key.name) == stage) {
         let applied = parse(&key.name).and_then(|segments| {
             let first = segments.first().map_or("", |s| s.text.as_str());
             if !VARIABLE.contains(&first) {
                 let near = did_you_mean(first, VARIABLE);
+                let who = if place.starts_with("axes") {
+                    "an axis"
+                } else {
+                    "a variant"
+                };
                 return Err(Diagnostic::error(
                     codes::FIXED_IN_VARIANT,
-                    format!("a variant cannot change `{first}`{near}"),
+                    format!("{who} cannot change `{first}`{near}"),
                 )
-                .hint(format!("a variant changes {}", VARIABLE.join(", "))));
+                .hint(format!("{who} changes {}", VARIABLE.join(", "))));
             }
-            assign(root, &segments, value.clone(), key.span)
+            assign(root, &segments, (*value).clone(), key.span)
         });
         if let Err(d) = applied {
             let mut d = texts.locate(d, key.span);
             d.found.get_or_insert_with(|| key.name.clone());
-            d.path = format!("variants[{index}].set");
+            d.path.clone_from(place);
             errors.push(d);
         }
     }

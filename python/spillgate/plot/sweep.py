@@ -1,0 +1,140 @@
+"""A metric over an axis of the points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from spillgate.labels import label_of
+from spillgate.metrics import scale_for
+from spillgate.plot.style import NotebookFigure, palette, shown_as, styled
+from spillgate.points import At, Axis, Point, chosen
+from spillgate.result import Results
+from spillgate.rows import Row
+
+MOST_LINES = 12
+"""More of them cannot be told apart."""
+
+
+def sweep(
+    results: Results,
+    metric: str,
+    axis: str,
+    *,
+    scope: str = "class",
+    names: Sequence[str] | None = None,
+    variants: Sequence[str] | None = None,
+    at: At | None = None,
+    title: str = "",
+) -> Figure:
+    """A metric over the values of one axis with 95 % intervals: a line for all else that differs.
+
+    Args:
+        results: Of a scenario with axes.
+        metric: Name of the metric.
+        axis: The axis that goes to the right.
+        scope: `class`, `dscp`, `queue`, `link`, `total` or `flow`.
+        names: What to show, in this order; everything of the scope if not given.
+        variants: Which variants, in this order; all if not given.
+        at: Coordinates on the other axes; all of them if not given.
+        title: Above the figure.
+
+    Raises:
+        InputError: If `at` names no axis or value of the results.
+        ValueError: If nothing matches, or more than twelve lines do.
+    """
+    d = results.description
+    along = next((i for i, a in enumerate(d.axes) if a.name == axis), None)
+    if along is None:
+        there = ", ".join(a.name for a in d.axes) or "none"
+        msg = f"there is no axis {axis!r}; there are: {there}"
+        raise ValueError(msg)
+    among = chosen(d.axes, d.points, None, at)
+    rows = {
+        (r.variant, r.name): r
+        for r in results.table(scope=scope, metric=metric)
+        if names is None or r.name in names
+    }
+    lines = _lines(d.axes, [p for p in d.points if among(p.name)], along, variants, rows, names)
+    if not lines:
+        msg = f"there is no metric {metric!r} of scope {scope!r} at these points"
+        raise ValueError(msg)
+    if len(lines) > MOST_LINES:
+        msg = f"{len(lines)} lines: choose names, variants or coordinates of the other axes"
+        raise ValueError(msg)
+    cells = [r for line in lines.values() for r in line.values()]
+    scale = scale_for(cells[0].unit, [r.mean for r in cells])
+    across = d.axes[along]
+    right = scale_for(across.unit or "", list(across.numbers or ()))
+    with styled():
+        figure = NotebookFigure(figsize=(6.4, 3.2))
+        axes = figure.add_subplot()
+        for (label, line), (color, _) in zip(lines.items(), palette(len(lines)), strict=True):
+            places = [_place(across, i, right.factor) for i in line]
+            means = [math.nan if r.mean is None else r.mean * scale.factor for r in line.values()]
+            halves = [r.half * scale.factor if r.half else math.nan for r in line.values()]
+            axes.errorbar(
+                places,
+                means,
+                halves,
+                color=color,
+                label=shown_as(label),
+                marker="o",
+                markersize=3,
+                capsize=2,
+            )
+        if across.numbers is None:
+            axes.set_xticks(range(len(across.labels)), [shown_as(v) for v in across.labels])
+        unit = f" ({right.unit})" if across.numbers is not None and right.unit else ""
+        axes.set_xlabel(f"{shown_as(axis)}{unit}")
+        axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
+        if any(r.mean for r in cells):
+            axes.set_ylim(bottom=0)
+        else:
+            axes.set_ylim(0, 1)
+        if len(lines) > 1:
+            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4)
+        if title:
+            axes.set_title(shown_as(title))
+    return figure
+
+
+def _place(axis: Axis, index: int, factor: float) -> float:
+    return float(index) if axis.numbers is None else axis.numbers[index] * factor
+
+
+def _lines(
+    axes: Sequence[Axis],
+    points: Sequence[Point],
+    along: int,
+    variants: Sequence[str] | None,
+    rows: dict[tuple[str, str], Row],
+    names: Sequence[str] | None,
+) -> dict[str, dict[int, Row]]:
+    """By what a line is called: its rows by the place on the axis, ascending."""
+    shown = list(names) if names is not None else list(dict.fromkeys(name for _, name in rows))
+    wanted = (
+        list(variants) if variants is not None else list(dict.fromkeys(p.variant for p in points))
+    )
+    fixed = [i for i in range(len(axes)) if i != along]
+    # What is the same everywhere need not be said.
+    fixed = [i for i in fixed if len({p.places[i] for p in points}) > 1]
+    lines: dict[str, dict[int, Row]] = {}
+    for name in shown:
+        for variant in wanted:
+            for point in (p for p in points if p.variant == variant):
+                row = rows.get((point.name, name))
+                if row is None:
+                    continue
+                parts = [name] if len(shown) > 1 else []
+                parts += [variant] if len(wanted) > 1 else []
+                parts += [f"{axes[i].name}={axes[i].labels[point.places[i]]}" for i in fixed]
+                line = lines.setdefault(", ".join(parts) or name, {})
+                line[point.places[along]] = row
+    order = axes[along].numbers or range(len(axes[along].labels))
+    return {
+        label: dict(sorted(line.items(), key=lambda item: order[item[0]]))
+        for label, line in lines.items()
+    }

@@ -1,0 +1,122 @@
+"""Points: where a scenario with axes is run, and which of them are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spillgate.errors import InputError
+
+At = Mapping[str, object]
+"""Coordinates by axis, as the scenario writes the value or as a number in the base unit."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the points.
+
+    Attributes:
+        name: Its name.
+        labels: Its values as the scenario writes them.
+        unit: The base unit of the numbers, "" for plain ones; none if they are no numbers.
+        numbers: The values in that unit; none if they are not quantities of one kind.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    unit: str | None = None
+    numbers: tuple[float, ...] | None = None
+
+    @property
+    def values(self) -> tuple[float, ...] | tuple[str, ...]:
+        """The coordinates: numbers, or texts where they are none."""
+        return self.labels if self.numbers is None else self.numbers
+
+    def place(self, value: object) -> int:
+        """Where a value is on the axis; raises `InputError` if it is not there."""
+        if isinstance(value, str) and value in self.labels:
+            return self.labels.index(value)
+        if self.numbers is not None and value in self.numbers:
+            return self.numbers.index(float(str(value)))
+        there = ", ".join(self.labels)
+        msg = f"error: there is no {value!r} on the axis {self.name}; there are {there}"
+        raise InputError(msg)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point.
+
+    Attributes:
+        name: Its name in rows and tables: `LLQ, load=2 Mb/s`; that of the variant without axes.
+        variant: Name of its variant; "" if the scenario has none.
+        places: Its place on each axis, from 0.
+    """
+
+    name: str
+    variant: str
+    places: tuple[int, ...] = ()
+
+
+def counted(n: int, what: str) -> str:
+    """`1 variant`, `1,000 variants`."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def axes_of(records: Sequence[Mapping[str, Any]]) -> tuple[Axis, ...]:
+    """The axes of a description of the core."""
+    axes = []
+    for axis in records:
+        numbers = axis["numbers"]
+        values = None if numbers is None else tuple(numbers)
+        axes.append(Axis(axis["name"], tuple(axis["labels"]), axis["unit"], values))
+    return tuple(axes)
+
+
+def points_of(names: Sequence[str], records: Sequence[Mapping[str, Any]]) -> tuple[Point, ...]:
+    """The points of a description of the core, which has no records of them without axes."""
+    if not records:
+        return tuple(Point(name, name) for name in names)
+    return tuple(Point(p["name"], p["variant"], tuple(p["places"])) for p in records)
+
+
+def chosen(
+    axes: Sequence[Axis], points: Sequence[Point], variant: str | None, at: At | None
+) -> Callable[[str], bool]:
+    """Whether a point, given by its name, is of a variant, or called so, and at coordinates.
+
+    Raises:
+        InputError: If there is no such axis, or it has no such value.
+    """
+    if variant is None and not at:
+        return lambda _: True
+    names = [axis.name for axis in axes]
+    wanted = []
+    for name, value in (at or {}).items():
+        if name not in names:
+            there = ", ".join(names) or "none"
+            msg = f"error: there is no axis {name!r}; there are: {there}"
+            raise InputError(msg)
+        index = names.index(name)
+        wanted.append((index, axes[index].place(value)))
+    among = {
+        p.name
+        for p in points
+        if variant in (None, p.name, p.variant) and all(p.places[i] == at for i, at in wanted)
+    }
+    return among.__contains__
+
+
+def columns(axes: Sequence[Axis], points: Sequence[Point]) -> dict[str, dict[str, object]]:
+    """For each point by name, what columns of tables say of it; empty without axes."""
+    if not axes:
+        return {}
+    return {
+        p.name: {
+            "variant": p.variant,
+            "point": p.name,
+            **{a.name: a.values[i] for a, i in zip(axes, p.places, strict=True)},
+        }
+        for p in points
+    }

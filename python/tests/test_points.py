@@ -1,0 +1,180 @@
+"""Scenarios with axes: points, their columns and dimensions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import spillgate
+from spillgate import InputError, plot
+from spillgate.cli import main
+
+FIRST = Path("examples/first/scenario.yaml").read_text(encoding="utf-8")
+AXES = """\
+axes:
+  - {name: load, set: traffic.data.source.rate, values: [1 Mb/s, 3 Mb/s]}
+  - name: size
+    points:
+      - {name: small, set: {traffic.data.source.packet: 500 B}}
+      - {name: large, set: {traffic.data.source.packet: 1500 B}}
+"""
+SHORT = {"measurement.duration": "1 s"}
+
+
+@pytest.fixture(scope="module")
+def results() -> spillgate.Results:
+    return spillgate.run(FIRST + AXES, runs=2, set=SHORT)
+
+
+def test_points_are_in_order(results: spillgate.Results) -> None:
+    d = results.description
+    assert d.extent() == "8 points (2 variants × 2 load × 2 size)"
+    assert [p.places for p in d.points] == [(0, 0), (0, 1), (1, 0), (1, 1)] * 2
+    assert d.variants[5] == "llq, load=1 Mb/s, size=large"
+    load, size = d.axes
+    assert (load.unit, load.values) == ("b/s", (1e6, 3e6))
+    assert (size.unit, size.values) == (None, ("small", "large"))
+
+
+def test_a_point_is_the_scenario_with_its_values(results: spillgate.Results) -> None:
+    values = {"traffic.data.source.rate": "3 Mb/s", "traffic.data.source.packet": "500 B"}
+    alone = spillgate.run(FIRST, runs=2, set=SHORT | values)
+    at = {"load": 3e6, "size": "small"}
+    for metric in ("owd_mean", "loss_ratio"):
+        mine = results.value("llq", "class", "data", metric, at=at)
+        theirs = alone.value("llq", "class", "data", metric)
+        assert (mine.mean, mine.low) == (theirs.mean, theirs.low)
+    samples = results.samples(scope="class", metric="jitter", name="voice", variant="llq", at=at)
+    assert [s.values for s in samples] == [
+        s.values
+        for s in alone.samples(scope="class", metric="jitter", name="voice")
+        if s.variant == "llq"
+    ]
+    assert len(results.series(where="class voice", at={"size": "large"})) == 4
+
+
+def test_a_difference_is_at_the_same_coordinates(results: spillgate.Results) -> None:
+    found = results.differences(cls="voice", metric="owd_mean")
+    pairs = [(d.variant, d.against) for d in found]
+    assert pairs == [(f"llq{p[4:]}", p) for p in results.description.variants[:4]]
+    assert results.description.against == "fifo"
+
+
+def test_coordinates_are_columns(results: spillgate.Results, tmp_path: Path) -> None:
+    frame = results.to_pandas()
+    assert set(frame["variant"]) == {"fifo", "llq"}
+    assert set(frame["load"]) == {1e6, 3e6}
+    assert set(frame["point"]) == set(results.description.variants)
+    polars = results.to_polars()
+    assert polars["load"].to_list() == frame["load"].to_list()
+    results.save(tmp_path / "run")
+    table = pd.read_parquet(tmp_path / "run" / "results.parquet")
+    assert table.groupby(["variant", "load", "size"])["point"].nunique().tolist() == [1] * 8
+    loaded = spillgate.load(tmp_path / "run")
+    assert loaded.description == results.description
+    pd.testing.assert_frame_equal(
+        loaded.to_pandas(), frame[frame["scope"] != "flow"].reset_index(drop=True)
+    )
+
+
+def test_axes_are_dimensions(results: spillgate.Results) -> None:
+    data = results.to_xarray()
+    assert dict(data.sizes) == {"variant": 2, "load": 2, "size": 2, "name": 2, "estimate": 3}
+    for at in ({"load": 1e6, "size": "small"}, {"load": 3e6, "size": "large"}):
+        cell = data.owd_mean.sel(variant="llq", name="voice", **at)
+        row = results.value("llq", "class", "voice", "owd_mean", at=at)
+        assert cell.sel(estimate=["mean", "low", "high"]).to_numpy().tolist() == [
+            row.mean,
+            row.low,
+            row.high,
+        ]
+    with pytest.raises(InputError, match="nothing in these results is of scope 'exp'"):
+        results.to_xarray("exp")
+
+
+def test_without_axes_nothing_changes() -> None:
+    plain = spillgate.run(FIRST, runs=2, set=SHORT)
+    assert "point" not in plain.to_pandas().columns
+    assert "axes" not in plain.to_dict()["scenario"]
+    assert dict(plain.to_xarray().sizes)["variant"] == 2
+    assert plain.description.extent() == "2 variants"
+
+
+def test_places_that_are_not_there(results: spillgate.Results) -> None:
+    with pytest.raises(InputError, match="no axis 'rate'; there are: load, size"):
+        results.table(at={"rate": 1})
+    with pytest.raises(InputError, match="no '4 Mb/s' on the axis load; there are 1 Mb/s, 3 Mb/s"):
+        results.table(at={"load": "4 Mb/s"})
+    assert results.table(variant="none") == []
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="SKIPPED: the peak of memory is read as Linux says it"
+)
+def test_ten_thousand_points_are_checked_quickly(tmp_path: Path) -> None:
+    """Asked: 10 s and 200 MB; the bound on time allows for a slow machine."""
+    loads = ", ".join(f"{1 + i / 100:.2f} Mb/s" for i in range(100))
+    sizes = ", ".join(f"{500 + i} B" for i in range(100))
+    head = FIRST[: FIRST.index("variants:")]
+    (tmp_path / "s.yaml").write_text(
+        f"{head}axes:\n  - {{name: load, set: traffic.data.source.rate, values: [{loads}]}}\n"
+        f"  - {{name: size, set: traffic.data.source.packet, values: [{sizes}]}}\n",
+        encoding="utf-8",
+    )
+    script = (
+        "import json, time, spillgate\n"
+        "begun = time.monotonic()\n"
+        f"d = spillgate.check({str(tmp_path / 's.yaml')!r})\n"
+        "lines = open('/proc/self/status').read().splitlines()\n"
+        "peak = next(int(s.split()[1]) for s in lines if s.startswith('VmHWM')) / 1e3\n"
+        "print(json.dumps([len(d.points), time.monotonic() - begun, peak]))\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    points, seconds, megabytes = json.loads(said.stdout)
+    assert points == 10_000
+    assert seconds < 10
+    assert megabytes < 200
+
+
+def test_a_sweep_has_a_line_for_all_else(results: spillgate.Results) -> None:
+    figure = plot.sweep(results, "owd_mean", "load", names=["voice"])
+    axes = figure.axes[0]
+    labels = [str(text.get_text()) for text in axes.get_legend().get_texts()]
+    assert labels == ["fifo, size=small", "fifo, size=large", "llq, size=small", "llq, size=large"]
+    assert axes.get_xlabel() == "load (Mb/s)"
+    line = axes.containers[3].lines[0]
+    assert list(line.get_xdata()) == [1.0, 3.0]
+    row = results.value("llq", "class", "voice", "owd_mean", at={"load": 3e6, "size": "large"})
+    assert row.mean is not None
+    assert line.get_ydata()[1] == row.mean * 1e3
+    named = plot.sweep(results, "owd_mean", "size", at={"load": "1 Mb/s"}, variants=["llq"])
+    assert [t.get_text() for t in named.axes[0].get_xticklabels()] == ["small", "large"]
+    with pytest.raises(ValueError, match="there is no axis 'rate'; there are: load, size"):
+        plot.sweep(results, "owd_mean", "rate")
+    with pytest.raises(ValueError, match="there is no metric 'owd' of scope 'class'"):
+        plot.sweep(results, "owd", "load")
+
+
+def test_figures_of_sweeps_are_checked_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.yaml").write_text(FIRST + AXES, encoding="utf-8")
+    figures = tmp_path / "figures.toml"
+    head = '[[figure]]\nfile = "x"\nkind = "sweep"\nmetric = "owd_mean"\n'
+    for line, said in (
+        ('axis = "lod"', "figure x: there is no axis 'lod'; there are load, size"),
+        (
+            'axis = "load"\nat = {size = "tiny"}',
+            "no value of size 'tiny'; there are small",
+        ),
+        ('axis = "load"\nnames = ["video"]', "there is no class 'video'; there are voice, data"),
+        ("", "a sweep needs a metric and an axis"),
+    ):
+        figures.write_text(head + line + "\n", encoding="utf-8")
+        assert main(["run", str(tmp_path / "s.yaml"), "--figures", str(figures)]) == 2
+        assert said in capsys.readouterr().err
