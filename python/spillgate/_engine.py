@@ -116,6 +116,29 @@ def reader_warnings() -> list[dict[str, Any]]:
     return parsed
 
 
+def stored_samples(path: str, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
+    """The value of each run in a `results.parquet`; raises `InputError`."""
+    with _readable(path):
+        parsed: list[dict[str, Any]] = json.loads(_native.stored_samples(path, scopes, metrics))
+    return parsed
+
+
+def stored_summary(path: str, scopes: list[str]) -> list[dict[str, Any]]:
+    """Every value in a `results.parquet` with its interval; raises `InputError`."""
+    with _readable(path):
+        parsed: list[dict[str, Any]] = json.loads(_native.stored_summary(path, scopes))
+    return parsed
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        msg = f"error: {path}: no table of results can be read: {error}"
+        raise InputError(msg) from error
+
+
 def is_show_output(path: str) -> bool:
     """Whether a file looks like an output of `show policy-map interface`."""
     return _native.is_show_output(path)

@@ -95,13 +95,14 @@ class Saved:
 
     def summary(self, *scopes: str) -> list[dict[str, Any]]:
         """The records of the rows of these scopes, or of all."""
-        return [r for r in self._data["summary"] if not scopes or r["scope"] in scopes]
+        if scopes and all(s in SCOPES for s in scopes):
+            return [r for r in self._data["summary"] if r["scope"] in scopes]
+        # Single flows are in the table alone.
+        return _engine.stored_summary(str(self._parquet), list(scopes))
 
     def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
-        """None: `results.json` has no single runs."""
-        del scopes, metrics
-        msg = f"the values of single runs are not in results.json; read {self._parquet}"
-        raise InputError(msg)
+        """The records of the values of each run; of some scopes and metrics, or of all."""
+        return _engine.stored_samples(str(self._parquet), scopes, metrics)
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes `results.json`, which begins with `head`."""
@@ -222,10 +223,6 @@ class Results:
         at: At | None = None,
     ) -> list[Sample]:
         """The value of each run, of what matches all given criteria.
-
-        Raises:
-            InputError: If these results were loaded from a run directory: there the values of
-                single runs are in `results.parquet`.
 
         Example:
             >>> import spillgate
@@ -587,9 +584,7 @@ class Results:
 
 
 def load(directory: str | Path) -> Results:
-    """Reads the results that a run directory holds.
-
-    Single flows are not among them: they are in `results.parquet` only.
+    """Reads the results that a run directory holds: all that `run` gave.
 
     Args:
         directory: A directory made by `spillgate run` or `Results.save`.

@@ -139,6 +139,9 @@ class Made(Saved):
     def part(self, name):
         return self.data.get(name, []) if name == "admission" else super().part(name)
 
+    def summary(self, *scopes):
+        return [r for r in self.data["summary"] if not scopes or r["scope"] in scopes]
+
     def write_parquet(self, path):
         Path(path).write_bytes(b"PAR1")
 

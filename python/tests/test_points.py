@@ -77,9 +77,7 @@ def test_coordinates_are_columns(results: spillgate.Results, tmp_path: Path) -> 
     assert table.groupby(["variant", "load", "size"])["point"].nunique().tolist() == [1] * 8
     loaded = spillgate.load(tmp_path / "run")
     assert loaded.description == results.description
-    pd.testing.assert_frame_equal(
-        loaded.to_pandas(), frame[frame["scope"] != "flow"].reset_index(drop=True)
-    )
+    pd.testing.assert_frame_equal(loaded.to_pandas(), frame)
 
 
 def test_axes_are_dimensions(results: spillgate.Results) -> None:

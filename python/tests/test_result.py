@@ -6,6 +6,7 @@ import pytest
 import spillgate
 from conftest import make_results
 from spillgate.errors import InputError, MissingDependencyError, OutputError
+from spillgate.result import SCOPES
 
 
 def test_rows_are_chosen_by_all_criteria(made):
@@ -59,10 +60,36 @@ def test_a_saved_run_directory_can_be_loaded(made, tmp_path):
     assert again.series() == made.series()
     assert again.distributions() == made.distributions()
     assert again.description == made.description
-    assert again.table() == [r for r in made.table() if r.scope != "flow"]
+    for scope in SCOPES:
+        assert again.table(scope=scope) == made.table(scope=scope)
     again.save(tmp_path / "copy")
     first, second = ((tmp_path / d / "results.json").read_bytes() for d in ("out", "copy"))
     assert first == second
+
+
+def test_loaded_results_are_all_that_the_run_gave(tmp_path):
+    made = spillgate.run(
+        "examples/first/scenario.yaml", runs=3, set={"measurement.duration": "1 s"}
+    )
+    where = made.save(tmp_path / "out")
+    again = spillgate.load(where)
+    assert again.table() == made.table()
+    assert again.samples() == made.samples()
+    assert again.samples(scope="flow", metric="throughput", name="data-0", variant="llq")
+    assert again.series() == made.series()
+    assert again.distributions() == made.distributions()
+    assert again.differences() == made.differences()
+    assert again.admission() == made.admission()
+    table = where / "results.parquet"
+    for content in (b"", b"PAR1 but no more", table.read_bytes()[:5000], None):
+        table.unlink()
+        if content is not None:
+            table.write_bytes(content)
+        else:
+            table.mkdir()
+        assert again.verdicts == made.verdicts
+        with pytest.raises(InputError, match=r"results\.parquet: no table of results"):
+            again.samples()
 
 
 def test_single_flows_are_given_on_request(made):

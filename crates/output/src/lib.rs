@@ -12,6 +12,7 @@ mod json;
 pub mod pcapng;
 mod report;
 mod samples;
+mod stored;
 mod tidy;
 mod transients;
 
@@ -26,5 +27,6 @@ pub use explain::explanation;
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use samples::SampleRow;
+pub use stored::{StoredRow, StoredSample, read_samples, read_summary};
 pub use tidy::write_parquet;
 pub use transients::TransientRow;

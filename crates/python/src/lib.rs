@@ -12,6 +12,7 @@ mod files;
 mod job;
 mod lint;
 mod memory;
+mod stored;
 mod voice;
 mod waiting;
 
@@ -175,5 +176,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(config::is_show_output, m)?)?;
     m.add_function(wrap_pyfunction!(config::offered, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::stored_samples, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::stored_summary, m)?)?;
     Ok(())
 }

@@ -1,0 +1,214 @@
+//! The values of single runs, read back from the table that [`write_parquet`](crate::write_parquet) wrote.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use serde::Serialize;
+use spillgate_measure::stats::Interval;
+
+/// One metric of one thing in every finished run of a point, as [`SampleRow`](crate::SampleRow).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredSample {
+    /// The point.
+    pub variant: String,
+    /// flow, class, dscp, queue, link or total.
+    pub scope: String,
+    /// Of which one.
+    pub name: String,
+    /// Metric.
+    pub metric: String,
+    /// Unit.
+    pub unit: String,
+    /// Numbers of the finished runs, ascending.
+    pub runs: Vec<i32>,
+    /// The value in each of these runs; null where undefined.
+    pub values: Vec<f64>,
+}
+
+/// The mean of one metric of one thing over the runs of a point, as [`SummaryRow`](crate::SummaryRow).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredRow {
+    /// The point.
+    pub variant: String,
+    /// flow, class, dscp, queue, link or total.
+    pub scope: String,
+    /// Of which one.
+    pub name: String,
+    /// Metric.
+    pub metric: String,
+    /// Unit.
+    pub unit: String,
+    /// Mean over the runs; null if undefined in all of them.
+    pub mean: f64,
+    /// Lower end of its 95 % interval; null with fewer than two runs.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Runs in which it is defined.
+    pub n: usize,
+}
+
+/// The values of every finished run, of the scopes and metrics that are wanted, point by point.
+///
+/// # Errors
+/// If the file cannot be read, or is no table of results.
+pub fn read_samples(
+    path: &Path,
+    scope: impl Fn(&str) -> bool,
+    metric: impl Fn(&str) -> bool,
+) -> Result<Vec<StoredSample>> {
+    let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let place = |name: &str| schema.columns().iter().position(|c| c.name() == name);
+    let column = |name: &str| {
+        let missing = || ParquetError::General(format!("there is no column `{name}`"));
+        place(name).ok_or_else(missing)
+    };
+    // With axes the point has a column of its own.
+    let point = column("point").or_else(|_| column("variant"))?;
+    let keys = [point, column("scope")?, column("where")?, column("metric")?];
+    let (unit, run, value) = (column("unit")?, column("run")?, column("value")?);
+    let mut names = Names::default();
+    // By point, in the order of the table, then by what was measured.
+    let mut points: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut found: Vec<(usize, StoredSample)> = Vec::new();
+    let mut known: BTreeMap<[u32; 4], usize> = BTreeMap::new();
+    for i in 0..reader.num_row_groups() {
+        let group = &*reader.get_row_group(i)?;
+        let texts = |c| values::<ByteArrayType>(group, c);
+        let columns = keys.map(texts);
+        let (units, runs) = (texts(unit)?, values::<Int32Type>(group, run)?);
+        let numbers = values::<DoubleType>(group, value)?;
+        let mut key_columns = Vec::with_capacity(keys.len());
+        for column in columns {
+            key_columns.push(names.numbered(&column?)?);
+        }
+        let units = names.numbered(&units)?;
+        for row in 0..runs.len() {
+            let at = |c: usize| key_columns[c].get(row).copied().unwrap_or_default();
+            let key = [at(0), at(1), at(2), at(3)];
+            if !scope(names.text(key[1])) || !metric(names.text(key[3])) {
+                continue;
+            }
+            let next = points.len();
+            let order = *points.entry(key[0]).or_insert(next);
+            let at = *known.entry(key).or_insert_with(|| {
+                let [variant, scope, name, metric] = key.map(|n| names.text(n).to_owned());
+                let unit = units.get(row).copied().unwrap_or_default();
+                let sample = StoredSample {
+                    variant,
+                    scope,
+                    name,
+                    metric,
+                    unit: names.text(unit).to_owned(),
+                    runs: Vec::new(),
+                    values: Vec::new(),
+                };
+                found.push((order, sample));
+                found.len() - 1
+            });
+            let sample = &mut found[at].1;
+            sample
+                .runs
+                .push(runs.get(row).copied().flatten().unwrap_or_default());
+            let number = numbers.get(row).copied().flatten();
+            sample.values.push(number.unwrap_or(f64::NAN));
+        }
+    }
+    found.sort_by_key(|(order, _)| *order);
+    Ok(found.into_iter().map(|(_, sample)| sample).collect())
+}
+
+/// The means over the runs with their intervals, of the scopes that are wanted.
+///
+/// # Errors
+/// Those of [`read_samples`].
+pub fn read_summary(path: &Path, scope: impl Fn(&str) -> bool) -> Result<Vec<StoredRow>> {
+    let samples = read_samples(path, scope, |_| true)?;
+    let rows = samples.into_iter().map(|s| {
+        let i = Interval::of(&s.values, Interval::LEVEL);
+        StoredRow {
+            variant: s.variant,
+            scope: s.scope,
+            name: s.name,
+            metric: s.metric,
+            unit: s.unit,
+            mean: i.mean,
+            low: i.low,
+            high: i.high,
+            n: i.n,
+        }
+    });
+    Ok(rows.collect())
+}
+
+/// The texts of a table, each once.
+#[derive(Default)]
+struct Names {
+    texts: Vec<String>,
+    numbers: BTreeMap<Vec<u8>, u32>,
+}
+
+impl Names {
+    /// The numbers of the texts of a column.
+    fn numbered(&mut self, column: &[Option<ByteArray>]) -> Result<Vec<u32>> {
+        let mut found = Vec::with_capacity(column.len());
+        for cell in column {
+            let bytes = cell.as_ref().map_or(&[][..], ByteArray::data);
+            let number = match self.numbers.get(bytes) {
+                Some(number) => *number,
+                None => {
+                    let text = std::str::from_utf8(bytes)
+                        .map_err(|e| ParquetError::External(Box::new(e)))?;
+                    self.texts.push(text.to_owned());
+                    let number = self.texts.len() as u32 - 1;
+                    self.numbers.insert(bytes.to_vec(), number);
+                    number
+                }
+            };
+            found.push(number);
+        }
+        Ok(found)
+    }
+
+    fn text(&self, number: u32) -> &str {
+        &self.texts[number as usize]
+    }
+}
+
+/// A column of a row group; none where it is null.
+fn values<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Option<T::T>>> {
+    let reader = group.get_column_reader(column)?;
+    let described = group.metadata().column(column).column_descr_ptr();
+    let may_be_null = described.max_def_level() > 0;
+    if described.physical_type() != T::get_physical_type() {
+        let message = format!("the column `{}` is of another type", described.name());
+        return Err(ParquetError::General(message));
+    }
+    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
+    let mut reader = get_typed_column_reader::<T>(reader);
+    let (mut found, mut levels) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    while read < rows {
+        let wanted = may_be_null.then_some(&mut levels);
+        let (records, _, _) = reader.read_records(rows - read, wanted, None, &mut found)?;
+        if records == 0 {
+            return Err(ParquetError::EOF("the table ends too soon".to_owned()));
+        }
+        read += records;
+    }
+    let mut found = found.into_iter();
+    if !may_be_null {
+        return Ok(found.map(Some).collect());
+    }
+    Ok(levels
+        .into_iter()
+        .map(|level| if level > 0 { found.next() } else { None })
+        .collect())
+}
