@@ -34,6 +34,11 @@ pub(crate) fn no_aqm_of(system: &str, aqm: &AqmSpec) -> String {
     )
 }
 
+/// What a system without this fair queue by flow does, for a note.
+pub(crate) fn no_queue_of(system: &str, kind: &str) -> String {
+    format!("{system} has no translation of {kind}: all flows of the class share one queue")
+}
+
 /// What no system but a cross-protect router does, for a note.
 pub(crate) fn no_admission(f: &FanSpec) -> String {
     let told = [

@@ -9,7 +9,7 @@ use spillgate_queueing::spec::{
 
 use crate::Notes;
 use crate::limits::in_packets;
-use crate::settings::{changed, no_admission, shown};
+use crate::settings::{changed, no_admission, no_queue_of, shown};
 
 /// Packets that one conversation may hold at most: no threshold.
 const MOST: u32 = 4096;
@@ -158,7 +158,12 @@ pub(super) fn of_class(
         (Some(d), ..) => Some(drr(d, rate, place, notes)),
         (_, Some(f), _) => Some(fq(f, rate, place, notes)),
         (.., Some(f)) => Some(fq_codel(f, rate, place, notes)),
-        _ => None,
+        _ => {
+            if let Some(kind) = c.flow_queue_kind() {
+                notes.add(place, no_queue_of("IOS", kind));
+            }
+            None
+        }
     }
 }
 

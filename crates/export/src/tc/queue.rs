@@ -12,7 +12,7 @@ use spillgate_queueing::spec::ClassSpec;
 use super::flows;
 use crate::Notes;
 use crate::limits::in_packets;
-use crate::settings::{changed, no_aqm_of, shown};
+use crate::settings::{changed, no_aqm_of, no_queue_of, shown};
 
 /// What one packet of a threshold counts in bytes, as `avpkt` of `tc red`.
 pub const PACKET_BYTES: u32 = 1000;
@@ -55,6 +55,9 @@ pub(super) fn leaf(
     }
     if let Some(f) = &class.fq_codel {
         return flows::fq_codel(f, rate, place, notes);
+    }
+    if let Some(kind) = class.flow_queue_kind() {
+        notes.add(place, no_queue_of("tc", kind));
     }
     let limit = limit.unwrap_or(Limit::Packets(64));
     match &class.aqm {

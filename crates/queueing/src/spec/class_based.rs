@@ -142,6 +142,17 @@ impl ClassSpec {
             .find_map(|(key, spec)| Some((key, spec?)))
     }
 
+    /// The key of the fair queue by flow that it has; `fair_queue` is apart.
+    pub fn flow_queue_kind(&self) -> Option<&'static str> {
+        self.flow_queue().map(|(key, _)| key)
+    }
+
+    /// The keys of all fair queues by flow that a class may have.
+    pub fn flow_queue_kinds() -> Vec<&'static str> {
+        let none = Self::default();
+        none.flow_queues().map(|(key, _)| key).collect()
+    }
+
     /// Whether its flows have queues of their own.
     pub fn has_flow_queues(&self) -> bool {
         self.fair_queue.is_some() || self.flow_queue().is_some()

@@ -13,11 +13,11 @@ use crate::window::Window;
 /// A FIFO that computes each packet's service start when it arrives. The packets that wait are
 /// those whose service starts later.
 ///
-/// It does what a [`QueuedPort`] with the same FIFO does, packet by packet. Packets arrive in
+/// It does what a `QueuedPort` with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
 ///
 /// What goes straight through touches nothing here
-/// ([`Uncontended`](crate::uncontended::Uncontended)), what waits lies elsewhere: in a large
+/// ([`Uncontended`](super::uncontended::Uncontended)), what waits lies elsewhere: in a large
 /// network none of that is in the cache.
 pub(crate) struct FifoPort {
     /// Packets that needed not wait, within the measured period.

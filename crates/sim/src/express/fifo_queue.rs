@@ -10,7 +10,7 @@ use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Waits};
 use crate::window::Window;
 
-/// The packets that wait at a [`FifoPort`](crate::port::FifoPort). Those of all ports lie together.
+/// The packets that wait at a [`FifoPort`](super::FifoPort). Those of all ports lie together.
 #[repr(C, align(64))]
 pub(crate) struct FifoQueue {
     // What needs to wait behind others as long touches two cache lines: this and the histogram.

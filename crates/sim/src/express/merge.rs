@@ -1,6 +1,6 @@
 //! Where wires meet: a port takes what comes over several wires in batches.
 //!
-//! For some time nothing that is not on its way yet can [reach](super::reach) the port. The packets
+//! For some time nothing that is not on its way yet can [reach](super::lookahead) the port. The packets
 //! on the wires that are due before that are all there will be, and if the port computes departures
 //! at arrival they are taken through it at once, in the order of their arrivals: one wake for a
 //! batch instead of one for each packet. It is the look-ahead of conservative parallel simulation
