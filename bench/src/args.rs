@@ -12,7 +12,7 @@ usage: spillgate-bench SCENARIO [options]
   --set PATH=VALUE           replace a value of the scenario; may be repeated
   --value SCOPE/NAME/METRIC  print this metric too, such as total/all/jain; may be repeated
   --heap4                    use the 4-ary heap instead of the winner tree
-  --plain                    take no short ways
+  --plain                    take no shortcuts
   --series                   sample time series too, as `spillgate run` does
   --runs N                   runs of a campaign; with --threads
   --threads N                run the whole campaign on N threads instead of one run on one
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     pub(crate) values: Vec<Wanted>,
     /// The 4-ary heap as the event set.
     pub(crate) heap4: bool,
-    /// Without short ways.
+    /// Without shortcuts.
     pub(crate) plain: bool,
     /// With time series.
     pub(crate) series: bool,

@@ -104,7 +104,7 @@ class Simulation:
         """What the express engine takes one event after the other, and why.
 
         Returns:
-            For each variant some sentences; none where it has all its short ways.
+            For each variant some sentences; none where it has all its shortcuts.
         """
         return self._job.taken_plainly()
 
@@ -275,7 +275,7 @@ def run(
             is above what the machine has.
         strict: Refuses router configurations with names that are not defined or lines that are
             wrong, instead of a warning with what stands in for them.
-        engine: `plain` takes no short way: one event for each thing that happens. It is the
+        engine: `plain` takes no shortcut: one event for each thing that happens. It is the
             definition of what `express` computes several times as fast; the results are the same.
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled can take half as long again,

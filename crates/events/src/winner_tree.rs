@@ -74,7 +74,7 @@ impl Tree {
 }
 
 /// An [`EventSet`] as a winner tree: one of the slots that are seldom set, one of the busy ones, one
-/// of those that ask when the others wake, and a final. What is set all the time has a short way.
+/// of those that ask when the others wake, and a final. What is set all the time has a shortcut.
 #[derive(Clone, Debug)]
 pub struct WinnerTree {
     quiet: Tree,

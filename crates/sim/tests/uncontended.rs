@@ -1,4 +1,4 @@
-//! What goes straight through a port that computes departures, or waits there for others as long, is
+//! What passes a port uncontended that computes departures, or waits there for others as long, is
 //! counted as if the port had been asked for each packet, as it is where a tap wants to see them.
 
 mod common;

@@ -117,7 +117,7 @@ def _engine_note(simulation: Simulation) -> None:
     for note, variants in said.items():
         print(f"spillgate: express engine: {note} ({', '.join(variants)})", file=sys.stderr)
     if not said:
-        print("spillgate: express engine: all short ways are open", file=sys.stderr)
+        print("spillgate: express engine: all shortcuts are open", file=sys.stderr)
 
 
 def _lint_note(options: argparse.Namespace, described: Description) -> None:

@@ -61,7 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--engine",
         choices=("express", "plain"),
         default="express",
-        help="plain takes no short way and serves to check; the results are the same; default "
+        help="plain takes no shortcut and serves to check; the results are the same; default "
         "express",
     )
     run.add_argument(

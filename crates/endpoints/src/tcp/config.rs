@@ -173,7 +173,7 @@ impl TcpConfig {
     }
 
     /// Whether both ends do without a scoreboard, ECN, pacing and jitter, and windows fit 32 bits: then most
-    /// segments can go a [short way](super::predicted).
+    /// segments can take a [shortcut](super::predicted).
     pub(super) fn is_plain(&self) -> bool {
         !self.sack
             && self.ecn == EcnMode::Off

@@ -12,7 +12,7 @@
 //!
 //! One session after the other can use the same endpoints: [`Sender::reset`], [`Receiver::reset`].
 //!
-//! A driver in a hurry tries a short way first and gets the same: [`Sender::take_predicted`],
+//! A driver in a hurry tries a shortcut first and gets the same: [`Sender::take_predicted`],
 //! [`Sender::poll_new`] and [`Sender::waits`], [`Receiver::answer`].
 //!
 //! `now` never decreases. `handle_timeout` before the deadline does nothing,

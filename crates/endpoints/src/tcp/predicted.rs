@@ -1,4 +1,4 @@
-//! Header prediction: the short way for what nearly every segment does.
+//! Header prediction: the shortcut for what nearly every segment does.
 //!
 //! Source: Jacobson, "4BSD header prediction", Computer Communication Review 20(1), 1990. While no loss
 //! is known, an acknowledgment of new data lets the window grow and moves the timer on. What leaves after

@@ -1,4 +1,4 @@
-//! The short way does what the long way does, whatever happens.
+//! The shortcut does what the long way does, whatever happens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ struct Net {
     wire: BTreeMap<(Time, usize), (bool, Segment)>,
     /// All that was ever sent.
     sent: Vec<Segment>,
-    /// Segments that went a short way.
+    /// Segments that took the shortcut.
     predicted: [u32; 3],
 }
 
@@ -132,7 +132,7 @@ impl Net {
     }
 }
 
-/// Configurations that can go the short way, and some that cannot at one end.
+/// Configurations that can take the shortcut, and some that cannot at one end.
 fn config() -> impl Strategy<Value = Arc<TcpConfig>> {
     let cc = prop::sample::select(vec!["tahoe", "reno", "newreno", "cubic"]);
     let profile = prop::sample::select(vec!["ns2", "rfc"]);
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Without losses most segments go the short way: what comes late makes twenty duplicates or fewer
+/// Without losses most segments take the shortcut: what comes late makes twenty duplicates or fewer
 /// take the long one each time, and one packet in twenty does.
 #[test]
 fn a_plain_transfer_is_predicted() {

@@ -9,7 +9,7 @@
 //! a change of routes.
 //!
 //! A host with one sender and nothing else that sends is like that until the sender's next timer:
-//! an acknowledgment is heeded when it is sent on the link to the host, and what it lets go sets
+//! an acknowledgment is handled when it is sent on the link to the host, and what it lets go sets
 //! out then. It must not overtake what the sender is just sending, which may lead to it in no time.
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ use crate::engine::World;
 use crate::flow::{Flow, Origin};
 use crate::tcp::{Connection, NO_SESSION};
 
-/// So many packets are received in a row at most: each may bring the next one onto its wire, and a
+/// So many packets are received in a row at most: each may bring the next one onto its pipe, and a
 /// run is to be stopped between wakes.
 const MOST_AT_ONCE: usize = 1024;
 
@@ -124,7 +124,7 @@ impl<S: EventSet> World<S> {
         can.then_some((f.origin, f.meter))
     }
 
-    /// Whether the sender of connection `c` does nothing before `due` but to heed acknowledgments.
+    /// Whether the sender of connection `c` does nothing before `due` but to handle acknowledgments.
     #[inline(always)]
     fn only_processes_acks_until(&self, c: usize, due: Time) -> bool {
         let connection = &self.tcp[c];

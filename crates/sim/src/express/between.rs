@@ -3,7 +3,7 @@
 //! All changes of a run are known at its start. A packet that reaches a node before the next one
 //! goes on by the routes of now, so if its port computes departures, and by these routes all comes
 //! over one link, it is offered at once, as where no link fails. After a change the packets on the
-//! wires for which that has become true follow.
+//! pipes for which that has become true follow.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -143,7 +143,7 @@ fn depths(feeders: &[Option<u32>]) -> Vec<Option<usize>> {
 }
 
 impl<S: EventSet> World<S> {
-    /// Which ports are fed over one link, and over which wires others are, as long as the routes
+    /// Which ports are fed over one link, and over which pipes others are, as long as the routes
     /// are these.
     pub(super) fn find_feeders(&mut self) {
         let (Some(between), Some(routing)) = (&mut self.lane.between, &mut self.routing) else {
@@ -224,7 +224,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The packets on the wire of `link` that need not wait for their wake go on.
+    /// The packets on the pipe of `link` that need not wait for their wake go on.
     fn send_on(&mut self, link: usize) {
         if self.pipes.first(link).is_none() {
             return;

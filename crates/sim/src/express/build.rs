@@ -1,4 +1,4 @@
-//! Which short ways are open in a world.
+//! Which shortcuts are open in a world.
 
 use spillgate_core::{Table, Time};
 use spillgate_scenario::plan::WorldPlan;
@@ -46,7 +46,7 @@ impl Lane {
         }
     }
 
-    /// The lane of a world of these links, each with its own wire, and the lines of its computed
+    /// The lane of a world of these links, each with its own pipe, and the lines of its computed
     /// ports.
     pub(crate) fn new(known: &Known<'_>, links: &mut Table<Link>, fifos: Table<FifoQueue>) -> Self {
         let Known {
@@ -61,7 +61,7 @@ impl Lane {
         if known.sampled {
             paths.keep_apart(&feeders, &mut nexts);
         }
-        // What is lost on a link must be on its own wire, and must not have got further.
+        // What is lost on a link must be on its own pipe, and must not have got further.
         let fails = !plan.failures.is_empty();
         let orderly = plan.links.iter().all(|l| Promises::of(l).in_order);
         let unseen = !known.tapped && !known.met && orderly;

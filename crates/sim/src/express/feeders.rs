@@ -1,4 +1,4 @@
-//! Where the packets of each link come from and go, and which links share a wire for it.
+//! Where the packets of each link come from and go, and which links share a pipe for it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::link::{Ahead, Link};
 use crate::port::Port;
 
 impl Paths {
-    /// Where the packets on each link go next; what a solo port takes is not on the link before it.
+    /// Where the packets on each link go next; what a port with one feeder takes is not on the
+    /// link before it.
     pub(super) fn nexts(&self, feeders: &[Feeder], links: &[Link]) -> Vec<Next> {
         let mut nexts = vec![Next::None; links.len()];
         for (link, to) in self.steps() {
@@ -25,8 +26,8 @@ impl Paths {
         nexts
     }
 
-    /// Packets for a solo port, which may be held up on the link before it, keep apart from those
-    /// that a wire brings to one other port in batches.
+    /// Packets for a port with one feeder, which may be held up on the link before it, keep apart
+    /// from those that a pipe brings to one other port in batches.
     pub(super) fn keep_apart(&self, feeders: &[Feeder], nexts: &mut [Next]) {
         for (link, to) in self.steps() {
             let (Some(link), Some(to)) = (link, to) else {
@@ -92,7 +93,7 @@ fn both<T: PartialEq>(a: T, b: T, none: T, mixed: T) -> T {
     }
 }
 
-/// Where the packets on a wire go next.
+/// Where the packets on a pipe go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Next {
     /// There are none: either none are sent, or all go on at once.
@@ -129,11 +130,11 @@ impl Feeder {
     }
 }
 
-/// Gives each link its wire; how many there are.
+/// Gives each link its pipe; how many there are.
 ///
 /// Links share one if what they carry departs in about the order in which it is sent, and is as
 /// long on the way: those that hosts feed, with one rate, delay, and port behind them, and those
-/// behind one link. Every link keeps a wire of its own number for what does not fit in there; those
+/// behind one link. Every link keeps a pipe of its own number for what does not fit in there; those
 /// whose packets are mostly received before they arrive have no other.
 pub(super) fn share_pipes(links: &mut [Link], feeders: &[Feeder], nexts: &[Next]) -> usize {
     let mut groups: BTreeMap<(Feeder, Next, Dur, u64), Vec<usize>> = BTreeMap::new();

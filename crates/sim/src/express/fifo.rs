@@ -16,7 +16,7 @@ use crate::window::Window;
 /// It does what a `QueuedPort` with the same FIFO does, packet by packet. Packets arrive in
 /// order, but the port may be ahead of the world's clock.
 ///
-/// What goes straight through touches nothing here
+/// What passes uncontended touches nothing here
 /// ([`Uncontended`](super::uncontended::Uncontended)), what waits lies elsewhere: in a large
 /// network none of that is in the cache.
 pub(crate) struct FifoPort {
@@ -343,7 +343,7 @@ impl FifoPort {
     }
 
     /// Its meter, with what it has not counted included: packets of `len` bytes, each sent in `tx`,
-    /// of which so many went straight through.
+    /// of which so many passed uncontended.
     pub(super) fn meter(&self, fifos: &[FifoQueue], through: u32, len: u32, tx: Dur) -> QueueMeter {
         let queue = &fifos[self.queue as usize];
         let (mut all, mut waits) = (self.through, Waits::default());

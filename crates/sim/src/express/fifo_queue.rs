@@ -24,7 +24,7 @@ pub(crate) struct FifoQueue {
     pub(super) alike: u32,
     /// The longest packet that the link carries, labels included.
     pub(super) mtu: u32,
-    /// When the last packet came that did not go straight through.
+    /// When the last packet came that did not pass uncontended.
     pub(super) latest: Time,
     pub(super) meter: QueueMeter,
     // The rest.

@@ -1,9 +1,9 @@
 //! Hosts whose only link to them brings nothing for others: packets reach them in batches.
 //!
 //! What such a host does depends on what arrives over that link and on its timers, and what it
-//! sends goes through a port of its own that computes departures. So the packets on its wire reach
+//! sends goes through a port of its own that computes departures. So the packets on its pipe reach
 //! it one after the other, each at its own time, until a timer is due: one wake for all of them.
-//! Where hosts share the wire, what gets onto it later may be due before some of them, but at
+//! Where hosts share the pipe, what gets onto it later may be due before some of them, but at
 //! another host. The world's clock runs ahead meanwhile and is set back after it.
 
 use spillgate_core::Table;
@@ -120,10 +120,10 @@ fn in_dialogues(
     found
 }
 
-/// Whether each wire leads to hosts that take packets in batches.
+/// Whether each pipe leads to hosts that take packets in batches.
 ///
-/// What such hosts send must come onto its wires about in the order of departures, or a place for
-/// it would have to be searched: over each wire go only packets of those that one wire leads to.
+/// What such hosts send must come onto its pipes about in the order of departures, or a place for
+/// it would have to be searched: over each pipe go only packets of those that one pipe leads to.
 pub(super) fn batches(
     plan: &WorldPlan,
     (hosts, links): (&[Host], &Table<Link>),
@@ -135,7 +135,7 @@ pub(super) fn batches(
     let talk = in_dialogues(plan.nodes.len(), sent, ends);
     let pipe = |link: u32| links[link as usize].onward.pipe;
     let mut leads = vec![false; links.len()];
-    // The wire to each node; what nothing gets to sends by its timers alone.
+    // The pipe to each node; what nothing gets to sends by its timers alone.
     let mut to = vec![Feeder::None; plan.nodes.len()];
     for last in plan.routes.iter().filter_map(|r| r.last()) {
         to[plan.links[*last as usize].to as usize] = Feeder::Several;
@@ -144,7 +144,7 @@ pub(super) fn batches(
         leads[host.to as usize] = true;
         to[host.node as usize] = Feeder::Link(pipe(host.to));
     }
-    // Over which wire those get packets that send on each.
+    // Over which pipe those get packets that send on each.
     let mut over = vec![Feeder::None; pipes];
     for first in plan.routes.iter().filter_map(|r| r.first()) {
         let over = &mut over[pipe(*first) as usize];
@@ -167,7 +167,7 @@ pub(super) fn batches(
 }
 
 impl<S: EventSet> World<S> {
-    /// The packets of a wire reach hosts, until a timer is due.
+    /// The packets of a pipe reach hosts, until a timer is due.
     #[inline(never)]
     pub(super) fn deliver_to_hosts(&mut self, pipe: usize) {
         let clock = self.now;
@@ -185,7 +185,7 @@ impl<S: EventSet> World<S> {
             }
         }
         self.now = clock;
-        // A packet that got onto the wire while it was empty has set the wake.
+        // A packet that got onto the pipe while it was empty has set the wake.
         if self.pipes.first(pipe).is_none() {
             self.events.cancel(self.slots.pipes + pipe as u32);
         }

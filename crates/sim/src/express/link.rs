@@ -14,7 +14,7 @@ impl Link {
     #[inline]
     pub(super) fn latest(&self, fifos: &mut [FifoQueue]) -> Time {
         match &self.port {
-            // What went straight through came when it was sent.
+            // What passed uncontended came when it was sent.
             Port::Fifo(_) if self.uncontended.passed().0 != self.seen => {
                 self.uncontended.last_start()
             }
@@ -23,7 +23,7 @@ impl Link {
         }
     }
 
-    /// A packet has come at `now` that did not go straight through.
+    /// A packet has come at `now` that did not pass uncontended.
     #[inline]
     pub(super) fn came(&mut self, fifos: &mut [FifoQueue], now: Time) {
         if let Port::Fifo(fifo) = &self.port {
@@ -79,7 +79,7 @@ impl Link {
     }
 
     /// The same for a packet that arrives at a computed port at `now`: from now on others that are
-    /// as long may go straight through, or wait together.
+    /// as long may pass uncontended, or wait together.
     #[inline]
     pub(super) fn turn(
         &mut self,
@@ -97,7 +97,7 @@ impl Link {
         }
     }
 
-    /// Has packets of this length go straight through, or wait together.
+    /// Has packets of this length pass uncontended, or wait together.
     #[inline(never)]
     fn tune(&mut self, fifos: &mut [FifoQueue], now: Time, packet: &Packet, window: Window) -> Dur {
         self.count_passed(fifos);
@@ -110,7 +110,7 @@ impl Link {
         tx
     }
 
-    /// Counts what went straight through or waited for others as long.
+    /// Counts what passed uncontended or waited for others as long.
     fn count_passed(&mut self, fifos: &mut [FifoQueue]) {
         let (through, l3_len, tx) = self.uncontended.passed();
         let len = self.overhead.wire_len(l3_len);
@@ -133,7 +133,7 @@ impl Link {
         self.seen = 0;
     }
 
-    /// What went straight through or waited for others as long and is not counted yet: bytes, and
+    /// What passed uncontended or waited for others as long and is not counted yet: bytes, and
     /// the time that the link took to send them.
     pub(super) fn passed(&self, fifos: &[FifoQueue]) -> (u64, Dur) {
         let (through, l3_len, tx) = self.uncontended.passed();
@@ -146,7 +146,7 @@ impl Link {
         (packets * u64::from(len), tx * packets)
     }
 
-    /// Lets packets go straight through as long as that is all there is to it.
+    /// Lets packets pass uncontended as long as that is all there is to it.
     fn open(&mut self, fifos: &mut [FifoQueue], window: Window) {
         let (_, l3_len, _) = self.uncontended.passed();
         let until = match &self.port {

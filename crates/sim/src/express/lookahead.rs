@@ -1,8 +1,8 @@
-//! How soon what happens elsewhere can reach a port where wires meet.
+//! How soon what happens elsewhere can reach a port where pipes meet.
 //!
 //! Whatever comes to such a port comes over one of the links that lead to it, and is sent on that
 //! from a wake on. What is not on its way yet gets there no sooner than the first wake and the
-//! shortest delay of these links. Of the packets that wait at another confluence, and of what has
+//! shortest delay of these links. Of the packets that wait at another merge point, and of what has
 //! gone through the port itself, more is known: they have to go all the way round to one of these
 //! links, and so does what their receivers answer. Only a dialogue may end at both ends at once,
 //! however far apart.
@@ -21,19 +21,19 @@ use crate::flow::Origin;
 use crate::link::Link;
 use crate::session::Session;
 
-/// Of more confluences the ways between all pairs are not looked for.
+/// Of more merge points the ways between all pairs are not looked for.
 const MOST: usize = 32;
 
-/// How long packets take from one confluence to another at least.
+/// How long packets take from one merge point to another at least.
 #[derive(Default)]
 pub(super) struct Lookahead {
-    /// By the confluence that is reached, from each in turn; empty if nobody knows.
+    /// By the merge point that is reached, from each in turn; empty if nobody knows.
     rows: Vec<Dur>,
     number: usize,
 }
 
 impl Lookahead {
-    /// Between the confluences of a plan, with its links and sessions.
+    /// Between the merge points of a plan, with its links and sessions.
     pub(super) fn new(
         plan: &WorldPlan,
         links: &[Link],
@@ -65,7 +65,7 @@ impl Lookahead {
         Self { rows, number }
     }
 
-    /// From each confluence to `to`; none if nobody knows.
+    /// From each merge point to `to`; none if nobody knows.
     #[inline]
     fn to(&self, to: usize) -> Option<&[Dur]> {
         self.rows.chunks_exact(self.number.max(1)).nth(to)
@@ -90,7 +90,7 @@ fn distances(into: &[Vec<(u32, Dur)>], last: impl Iterator<Item = (u32, Dur)>) -
 }
 
 impl<S: EventSet> World<S> {
-    /// Until when nothing that is not on its way to confluence `c` yet can reach it, while its wake
+    /// Until when nothing that is not on its way to merge point `c` yet can reach it, while its wake
     /// is handled.
     pub(super) fn lower_bound(&mut self, c: usize) -> Time {
         let now = self.now;

@@ -1,17 +1,17 @@
-//! Which of several wires brings the next packet: a tree of losers.
+//! Which of several pipes brings the next packet: a tree of losers.
 //!
-//! Source: Knuth, The Art of Computer Programming 3, §5.4.1. Another head of the wire that came
+//! Source: Knuth, The Art of Computer Programming 3, §5.4.1. Another head of the pipe that came
 //! first plays as many matches as the tree is high, none of which needs a branch.
 
 use spillgate_core::{Dur, Time};
 
-/// The wires of a port at which more meet wake for themselves.
+/// The pipes of a port at which more meet wake for themselves.
 pub(super) const MOST_PIPES: usize = 64;
 
 /// The longest time that a batch may take, as fits into a [`Head`].
 pub(super) const LONGEST_BATCH: Dur = Dur::from_ps(1 << 57);
 
-/// When a packet is due, since the begin of a batch, and the number of its wire in the confluence:
+/// When a packet is due, since the begin of a batch, and the number of its pipe in the merge point:
 /// one word, so that the first of two is found without a branch that nobody can guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Head(u64);
@@ -20,7 +20,7 @@ impl Head {
     /// None that belongs to the batch.
     pub(super) const NONE: Self = Self(u64::MAX);
 
-    /// That of wire `i`, due at `due`, of a batch from `from` to `until`.
+    /// That of pipe `i`, due at `due`, of a batch from `from` to `until`.
     #[inline]
     pub(super) fn new(due: Time, i: usize, from: Time, until: Time) -> Self {
         match due < until {
@@ -64,7 +64,7 @@ impl LoserTree {
         (Self { lost, half }, won[1])
     }
 
-    /// Has `next` take the place of the first, which was of wire `i`: who is first now.
+    /// Has `next` take the place of the first, which was of pipe `i`: who is first now.
     #[inline]
     pub(super) fn replace_first(&mut self, i: usize, next: Head) -> Head {
         let mut first = next;

@@ -1,7 +1,7 @@
-//! Where wires meet: a port takes what comes over several wires in batches.
+//! Where pipes meet: a port takes what comes over several pipes in batches.
 //!
 //! For some time nothing that is not on its way yet can [reach](super::lookahead) the port. The packets
-//! on the wires that are due before that are all there will be, and if the port computes departures
+//! on the pipes that are due before that are all there will be, and if the port computes departures
 //! at arrival they are taken through it at once, in the order of their arrivals: one wake for a
 //! batch instead of one for each packet. It is the look-ahead of conservative parallel simulation
 //! (Chandy and Misra 1979) within one process.
@@ -17,19 +17,19 @@ use crate::engine::Paths;
 use crate::engine::World;
 use crate::link::Link;
 
-/// To look at so many wires takes about as long as one wake.
+/// To look at so many pipes takes about as long as one wake.
 const LOOKS_IN_WAKE: u32 = 8;
 
 /// After so many batches it is asked whether they are worth the looks.
 const TRIAL: u32 = 512;
 
-/// After so many wakes of wires for themselves batches are tried once more.
+/// After so many wakes of pipes for themselves batches are tried once more.
 const ALONE: u32 = 1 << 18;
 
-/// No confluence.
+/// No merge point.
 const NONE: u32 = u32::MAX;
 
-/// The wires that lead to one port and nowhere else.
+/// The pipes that lead to one port and nowhere else.
 pub(super) struct MergePoint {
     pub(super) port: u32,
     pipes: Vec<u32>,
@@ -39,10 +39,10 @@ pub(super) struct MergePoint {
     pub(super) wake: Time,
     /// All that is due before that has been taken.
     taken: Time,
-    /// Packets that found no place on their wire and fly on that of their link. While there are
-    /// any, each wire wakes for itself.
+    /// Packets that found no place on their pipe and fly on that of their link. While there are
+    /// any, each pipe wakes for itself.
     overflow: u32,
-    /// Each wire wakes for itself, too, since batches were not worth it.
+    /// Each pipe wakes for itself, too, since batches were not worth it.
     apart: bool,
     /// Batches that were taken since it was asked whether they are worth it, or wakes without.
     turns: u32,
@@ -65,13 +65,13 @@ impl MergePoint {
         }
     }
 
-    /// Whether each wire wakes for itself.
+    /// Whether each pipe wakes for itself.
     #[inline]
     fn has_parted(&self) -> bool {
         self.overflow > 0 || self.apart
     }
 
-    /// A batch of so many packets was taken: whether each wire had better wake for itself.
+    /// A batch of so many packets was taken: whether each pipe had better wake for itself.
     #[inline]
     fn is_idle(&mut self, packets: u32) -> bool {
         self.turns += 1;
@@ -83,7 +83,7 @@ impl MergePoint {
         std::mem::take(&mut self.packets) < looks / LOOKS_IN_WAKE
     }
 
-    /// A wire has woken for itself: whether batches are tried again from now on.
+    /// A pipe has woken for itself: whether batches are tried again from now on.
     #[inline]
     fn is_tried_again(&mut self) -> bool {
         self.turns += u32::from(self.apart);
@@ -95,21 +95,21 @@ impl MergePoint {
     }
 }
 
-/// All confluences of a world.
+/// All merge points of a world.
 #[derive(Default)]
 pub(super) struct MergePoints {
     pub(super) all: Vec<MergePoint>,
-    /// The confluence of each wire, or [`NONE`]; empty if there are none at all.
+    /// The merge point of each pipe, or [`NONE`]; empty if there are none at all.
     of_pipe: Vec<u32>,
 }
 
 impl MergePoints {
-    /// Those of links that have their wires, of which there are `wires`.
+    /// Those of links that have their pipes, of which there are `pipes`.
     pub(super) fn new(paths: &Paths, links: &[Link], nexts: &[Next], pipes: usize) -> Self {
         Self::of_ports(meeting(paths, links, nexts, pipes), pipes)
     }
 
-    /// Those of the ports with links that lead to them and nowhere else, each on its own wire.
+    /// Those of the ports with links that lead to them and nowhere else, each on its own pipe.
     pub(super) fn of_own_pipes<'a>(
         ports: impl Iterator<Item = (u32, &'a [u32])>,
         links: &[Link],
@@ -121,7 +121,7 @@ impl MergePoints {
         Self::of_ports(met.collect(), links.len())
     }
 
-    /// Of the wires that lead to each port and the shortest delay of their links.
+    /// Of the pipes that lead to each port and the shortest delay of their links.
     fn of_ports(met: BTreeMap<u32, (Vec<u32>, Dur)>, number: usize) -> Self {
         let mut found = Self::default();
         for (port, (pipes, delay)) in met {
@@ -142,7 +142,7 @@ impl MergePoints {
         self.all.len()
     }
 
-    /// The number of a wire's confluence.
+    /// The number of a pipe's merge point.
     #[inline]
     pub(super) fn of(&self, pipe: usize) -> Option<usize> {
         self.of_pipe
@@ -152,8 +152,8 @@ impl MergePoints {
     }
 }
 
-/// The wires of each confluence and the shortest delay of their links: the port computes
-/// departures, no host feeds it, and nothing on the wires goes elsewhere.
+/// The pipes of each merge point and the shortest delay of their links: the port computes
+/// departures, no host feeds it, and nothing on the pipes goes elsewhere.
 fn meeting(
     paths: &Paths,
     links: &[Link],
@@ -193,7 +193,7 @@ fn meeting(
 }
 
 impl<S: EventSet> World<S> {
-    /// The wake of a wire: its first packet arrives, and perhaps what comes after it.
+    /// The wake of a pipe: its first packet arrives, and perhaps what comes after it.
     #[inline]
     pub(super) fn pipe_woken(&mut self, pipe: usize) {
         match self.lane.merge_points.of(pipe) {
@@ -213,7 +213,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The first packet on a wire reaches the far end of its link.
+    /// The first packet on a pipe reaches the far end of its link.
     #[inline(always)]
     fn bring(&mut self, pipe: usize) {
         let Some(first) = self.pipes.pop(pipe) else {
@@ -226,7 +226,7 @@ impl<S: EventSet> World<S> {
         self.arrive(pipe, first);
     }
 
-    /// Whether the confluence of a wire wakes for its first packet, which is due at `due`.
+    /// Whether the merge point of a pipe wakes for its first packet, which is due at `due`.
     #[inline]
     pub(super) fn merge_point_wakes(&mut self, pipe: usize, due: Time, tie: u64) -> bool {
         let Some(c) = self.lane.merge_points.of(pipe) else {
@@ -244,7 +244,7 @@ impl<S: EventSet> World<S> {
         true
     }
 
-    /// The wake of confluence `c`.
+    /// The wake of merge point `c`.
     #[inline(never)]
     pub(super) fn merge_point_due(&mut self, c: usize) {
         let merge_point = &mut self.lane.merge_points.all[c];
@@ -267,7 +267,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The wake of one of the wires of confluence `c`, or what is left of it.
+    /// The wake of one of the pipes of merge point `c`, or what is left of it.
     #[inline(never)]
     fn lone_pipe_due(&mut self, c: usize, pipe: usize) {
         if !self.lane.merge_points.all[c].has_parted() {
@@ -283,11 +283,11 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Takes all that arrives at the port of a confluence before `until`; how many packets.
+    /// Takes all that arrives at the port of a merge point before `until`; how many packets.
     fn take_batch(&mut self, c: usize, until: Time) -> u32 {
         let merge_point = &self.lane.merge_points.all[c];
         let port = merge_point.port as usize;
-        // What is taken may send something that comes onto these wires, and sets their wakes.
+        // What is taken may send something that comes onto these pipes, and sets their wakes.
         let mut pipes = [0; MOST_PIPES];
         let pipes = &mut pipes[..merge_point.pipes.len()];
         pipes.copy_from_slice(&merge_point.pipes);
@@ -296,7 +296,7 @@ impl<S: EventSet> World<S> {
         let (mut tree, mut first) = self.loser_tree(pipes, from, until);
         while first != Head::NONE {
             let mut i = first.pipe();
-            // What is taken may bring others onto the wire, but none that is due before the end.
+            // What is taken may bring others onto the pipe, but none that is due before the end.
             let next = self.pipes.get(pipes[i] as usize, 1);
             let next = next.map_or(Time::MAX, |p| p.due);
             let next = tree.replace_first(i, Head::new(next, i, from, until));
@@ -314,7 +314,7 @@ impl<S: EventSet> World<S> {
         packets
     }
 
-    /// The tree between the wires of a confluence in a batch from `from` to `until`.
+    /// The tree between the pipes of a merge point in a batch from `from` to `until`.
     #[inline(never)]
     fn loser_tree(&self, pipes: &[u32], from: Time, until: Time) -> (LoserTree, Head) {
         let mut heads = [Head::NONE; MOST_PIPES];
@@ -325,7 +325,7 @@ impl<S: EventSet> World<S> {
         LoserTree::new(heads)
     }
 
-    /// Which of the wires whose next packets are due at one instant, that of `at`, comes first.
+    /// Which of the pipes whose next packets are due at one instant, that of `at`, comes first.
     #[cold]
     fn first_of(&self, pipes: &[u32], at: Head, from: Time, until: Time) -> usize {
         let head = |i: usize| Head::new(self.head(pipes[i] as usize), i, from, until);
@@ -337,13 +337,13 @@ impl<S: EventSet> World<S> {
         first.unwrap_or_else(|| at.pipe())
     }
 
-    /// When the first packet of a wire is due.
+    /// When the first packet of a pipe is due.
     #[inline]
     fn head(&self, pipe: usize) -> Time {
         self.pipes.first(pipe).map_or(Time::MAX, |p| p.due)
     }
 
-    /// Whether the first packet of a wire comes before that of another.
+    /// Whether the first packet of a pipe comes before that of another.
     fn is_first(&self, pipe: u32, other: u32) -> bool {
         match (
             self.pipes.first(pipe as usize),
@@ -354,7 +354,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// The first packet of a wire arrives at `port`, perhaps ahead of the clock, and goes on.
+    /// The first packet of a pipe arrives at `port`, perhaps ahead of the clock, and goes on.
     #[inline(always)]
     fn take_ahead(&mut self, pipe: usize, port: usize) {
         let Some(first) = self.pipes.pop(pipe) else {
@@ -369,7 +369,7 @@ impl<S: EventSet> World<S> {
         self.offer(port, &mut packet, first.due);
     }
 
-    /// Sets the wake of a confluence to the first packet of all its wires.
+    /// Sets the wake of a merge point to the first packet of all its pipes.
     fn wake_merge_point(&mut self, c: usize) {
         let pipes = &self.lane.merge_points.all[c].pipes;
         let first = pipes.iter().min_by_key(|w| self.head(**w as usize));
@@ -378,8 +378,8 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet of `link` found no place on the wire that it shares: until it is through, each
-    /// wire wakes for itself.
+    /// A packet of `link` found no place on the pipe that it shares: until it is through, each
+    /// pipe wakes for itself.
     #[cold]
     pub(super) fn overflowed_pipe(&mut self, link: usize) {
         let Some(c) = self
@@ -397,7 +397,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// From now on each wire of a confluence wakes for itself.
+    /// From now on each pipe of a merge point wakes for itself.
     #[cold]
     fn part(&mut self, c: usize) {
         self.lane.merge_points.all[c].wake = Time::MAX;
@@ -407,7 +407,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet left a wire that may be a link's own.
+    /// A packet left a pipe that may be a link's own.
     #[inline]
     fn overflow_left(&mut self, pipe: usize) {
         if self.lane.merge_points.all.is_empty() || pipe >= self.links.len() {

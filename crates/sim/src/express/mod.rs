@@ -1,4 +1,4 @@
-//! The express lane: short ways beside the engine, of the same results.
+//! The express lane: shortcuts beside the engine, of the same results.
 //!
 //! The engine is what Spillgate computes; the lane computes the same sooner where it can, and is
 //! entered only through what stands in this file: the hooks of [`World`] that begin with `lane_`,
@@ -52,17 +52,17 @@ pub(crate) use uncontended::Uncontended;
 /// What the lane knows of a world.
 #[derive(Default)]
 pub(crate) struct Lane {
-    /// Short ways are taken.
+    /// Shortcuts are taken.
     open: bool,
     /// The packets that wait at computed ports.
     fifos: Table<FifoQueue>,
     merge_points: MergePoints,
     lookahead: Lookahead,
-    /// Whether each wire leads to hosts that take packets in batches; empty if somebody looks.
+    /// Whether each pipe leads to hosts that take packets in batches; empty if somebody looks.
     to_hosts: Vec<bool>,
     /// None where links do not fail, and if somebody looks.
     between: Option<Box<Between>>,
-    /// Packets that wait on their wires for a sample to be taken; none if nobody takes any, and
+    /// Packets that wait on their pipes for a sample to be taken; none if nobody takes any, and
     /// where links fail.
     stalls: Option<Stalls>,
     /// When links or routes change next.
@@ -74,7 +74,7 @@ pub(crate) struct Lane {
     /// What arrives before that at hosts that answer at once can be received ahead.
     receive_until: Time,
     syn_timers: SynTimers,
-    /// Some sender is sending: none heeds ahead meanwhile.
+    /// Some sender is sending: none handles acknowledgments ahead meanwhile.
     sending: bool,
     /// What packets need is loaded before they arrive.
     large: bool,
@@ -85,7 +85,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// How many wires there are.
+    /// How many pipes there are.
     pub(crate) fn pipes(&self) -> usize {
         self.pipes
     }
@@ -141,7 +141,7 @@ impl<S: EventSet> World<S> {
         self.lane.open && self.is_cut_off(link, packet, end, due)
     }
 
-    /// The first packet on a wire is due: whether the lane has seen to it, and perhaps to others.
+    /// The first packet on a pipe is due: whether the lane has seen to it, and perhaps to others.
     #[inline(always)]
     pub(crate) fn lane_due(&mut self, pipe: usize) -> bool {
         if self.lane.open {
@@ -150,7 +150,7 @@ impl<S: EventSet> World<S> {
         self.lane.open
     }
 
-    /// The first packet on a wire is due at `due`: whether the lane wakes for it.
+    /// The first packet on a pipe is due at `due`: whether the lane wakes for it.
     #[inline(always)]
     pub(crate) fn lane_wakes(&mut self, pipe: usize, due: Time, tie: u64) -> bool {
         self.lane.open && self.merge_point_wakes(pipe, due, tie)

@@ -32,7 +32,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// A packet arrives at the port of `link` and does not go straight through: from when to when
+    /// A packet arrives at the port of `link` and does not pass uncontended: from when to when
     /// it is sent, if it is known and not lost.
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
@@ -121,7 +121,7 @@ impl<S: EventSet> World<S> {
         self.lose(at, place, &Dropped { packet, reason });
     }
 
-    /// A packet occupies the link from `start` to `end` and then the wire. If it can be offered to
+    /// A packet occupies the link from `start` to `end` and then the pipe. If it can be offered to
     /// the next port before it is there: which it is, and when the packet gets there.
     #[inline(always)]
     pub(super) fn send_off(

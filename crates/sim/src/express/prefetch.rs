@@ -1,7 +1,7 @@
-//! What the next packets on a wire will touch is brought into the cache before they arrive.
+//! What the next packets on a pipe will touch is brought into the cache before they arrive.
 //!
 //! With thousands of flows nothing of a flow is in the cache when its packet comes, and to wait for
-//! memory takes longer than all the rest. The order of the packets on a wire is known, so each
+//! memory takes longer than all the rest. The order of the packets on a pipe is known, so each
 //! delivery begins to load what those behind it need. One load tells the address of the next: the
 //! closer a packet, the deeper the stage. Nothing here changes what is computed. Worlds that fit
 //! into the cache anyway do without.
@@ -33,7 +33,7 @@ pub(super) fn is_large(flows: usize, links: usize) -> bool {
 }
 
 impl<S: EventSet> World<S> {
-    /// Loads what the packets behind the one that leaves `wire` will touch.
+    /// Loads what the packets behind the one that leaves `pipe` will touch.
     #[inline(never)]
     pub(super) fn prefetch_behind(&self, pipe: usize) {
         let at = |stage| self.pipes.get(pipe, stage);
@@ -86,7 +86,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// What goes straight through touches of a link.
+    /// What passes uncontended touches of a link.
     #[inline]
     fn load_link(&self, link: usize) {
         if let Some(link) = self.links.get(link) {

@@ -1,4 +1,4 @@
-//! The way straight through a port that computes departures.
+//! The uncontended way through a port that computes departures.
 
 use spillgate_core::{Dur, Time};
 
@@ -9,7 +9,7 @@ use spillgate_core::{Dur, Time};
 pub(crate) struct Uncontended {
     /// When the server is free.
     pub(super) free_at: Time,
-    /// What is sent before that goes straight through; [`Time::ZERO`] if nothing does.
+    /// What is sent before that passes uncontended; [`Time::ZERO`] if nothing does.
     until: Time,
     /// How long the link takes to send a packet of this length.
     tx: Dur,
@@ -35,7 +35,7 @@ impl Uncontended {
         }
     }
 
-    /// Sends a packet that arrives at `now`, if it goes straight through: when its transmission
+    /// Sends a packet that arrives at `now`, if it passes uncontended: when its transmission
     /// ends.
     #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, l3_len: u16) -> Option<Time> {
@@ -73,7 +73,7 @@ impl Uncontended {
         (self.l3_len, self.tx) = (l3_len, tx);
     }
 
-    /// Packets go straight through if they are sent before that.
+    /// Packets pass uncontended if they are sent before that.
     pub(super) fn open_until(&mut self, until: Time) {
         self.until = until;
     }
