@@ -49,7 +49,7 @@ class Point:
     """A point.
 
     Attributes:
-        name: Its name in rows and tables: `LLQ, load=2 Mb/s`; that of the variant without axes.
+        name: Its name in rows and tables: `LLQ (load=2 Mb/s)`; that of the variant without axes.
         variant: Name of its variant; "" if the scenario has none.
         places: Its place on each axis, from 0.
     """

@@ -113,3 +113,39 @@ def test_mistakes_in_a_file_of_figures_are_located(text, problem, tmp_path):
 def test_notebooks_show_figures(made):
     picture = plot.bars(made, "owd_mean")._repr_png_()
     assert picture.startswith(b"\x89PNG")
+
+
+def test_only_figures_need_matplotlib(tmp_path):
+    """In a process in which it cannot be imported."""
+    where = tmp_path / "run"
+    run = [
+        "run",
+        "examples/first/scenario.yaml",
+        "--runs",
+        "2",
+        "--set",
+        "measurement.duration=1 s",
+    ]
+    script = (
+        "import sys\n"
+        "sys.modules['matplotlib'] = None\n"
+        "from spillgate.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+
+    def spillgate(*args):
+        command = [sys.executable, "-c", script, *map(str, args)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = spillgate(*run, "--out", where)
+    assert done.returncode in (0, 1), done.stderr
+    assert (where / "report.html").exists()
+    for args in (
+        (*run, "--out", tmp_path / "more", "--figures", "default"),
+        ("report", where, "--figures", "default", "--force"),
+        ("reproduce", "mitroi", "--quick", "--out", tmp_path / "paper"),
+    ):
+        done = spillgate(*args)
+        assert done.returncode == 2
+        assert "pip install 'spillgate[plot]'" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run"]

@@ -35,7 +35,7 @@ def test_points_are_in_order(results: spillgate.Results) -> None:
     d = results.description
     assert d.extent() == "8 points (2 variants × 2 load × 2 size)"
     assert [p.places for p in d.points] == [(0, 0), (0, 1), (1, 0), (1, 1)] * 2
-    assert d.variants[5] == "llq, load=1 Mb/s, size=large"
+    assert d.variants[5] == "llq (load=1 Mb/s, size=large)"
     load, size = d.axes
     assert (load.unit, load.values) == ("b/s", (1e6, 3e6))
     assert (size.unit, size.values) == (None, ("small", "large"))

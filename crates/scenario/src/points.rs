@@ -52,7 +52,7 @@ pub(crate) struct Grid<'n> {
 /// One point.
 #[derive(Clone, Debug)]
 pub(crate) struct Point<'g> {
-    /// `LLQ, load=2 Mb/s`.
+    /// `LLQ (load=2 Mb/s, n=3)`.
     pub(crate) name: String,
     /// Name of its variant; empty if the scenario has none.
     pub(crate) variant: String,
@@ -125,15 +125,19 @@ impl<'n> Grid<'n> {
             let places = coordinates.iter().zip(&self.axes);
             places.map(|(at, (name, choices))| (name, &choices[*at as usize]))
         };
-        let mut parts: Vec<String> = variant.iter().map(|v| v.label.clone()).collect();
-        parts.extend(along().map(|(name, choice)| format!("{name}={}", choice.label)));
+        let places: Vec<String> = along()
+            .map(|(name, choice)| format!("{name}={}", choice.label))
+            .collect();
+        let places = places.join(", ");
+        let name = match variant {
+            _ if self.is_single() => self.name.clone(),
+            Some(v) if places.is_empty() => v.label.clone(),
+            Some(v) => format!("{} ({places})", v.label),
+            None => places,
+        };
         let chosen = variant.into_iter().chain(along().map(|(_, choice)| choice));
         Point {
-            name: if self.is_single() {
-                self.name.clone()
-            } else {
-                parts.join(", ")
-            },
+            name,
             variant: variant.map(|v| v.label.clone()).unwrap_or_default(),
             entries: chosen.flat_map(|c| &c.entries).collect(),
             coordinates,

@@ -607,11 +607,11 @@ fn points_are_all_combinations() {
     assert_eq!(
         names[..5],
         [
-            "near, rate=10 Mb/s, calls=few",
-            "near, rate=10 Mb/s, calls=many",
-            "near, rate=2 Mb/s, calls=few",
-            "near, rate=2 Mb/s, calls=many",
-            "far, rate=10 Mb/s, calls=few"
+            "near (rate=10 Mb/s, calls=few)",
+            "near (rate=10 Mb/s, calls=many)",
+            "near (rate=2 Mb/s, calls=few)",
+            "near (rate=2 Mb/s, calls=many)",
+            "far (rate=10 Mb/s, calls=few)"
         ]
     );
     assert_eq!(p.against, [4, 5, 6, 7, 4, 5, 6, 7]);

@@ -176,9 +176,13 @@ def _figures(
     wanted: Path | Literal["default"] | None, described: Description
 ) -> list[FigureSpec] | Literal["default"] | None:
     """The chosen figures; a name that the scenario does not have is found before the run."""
-    if wanted is None or wanted == "default":
+    if wanted is None:
         return wanted
+    # That nothing can draw is said before anything runs.
     from spillgate.plot.files import read_specs
+
+    if wanted == "default":
+        return wanted
 
     specs = read_specs(wanted)
     for spec in specs:

@@ -51,6 +51,8 @@ def reproduce(options: argparse.Namespace) -> int:
     if options.runs is not None and options.runs < 2:
         msg = f"error: --runs must be at least 2 (an interval needs two), not {options.runs}"
         raise InputError(msg)
+    # That nothing can draw the figures is said before anything runs.
+    import spillgate.plot  # noqa: F401
     from spillgate.papers import page
 
     directory = (

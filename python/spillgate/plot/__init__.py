@@ -1,7 +1,8 @@
 """Figures of results.
 
 Every function returns a matplotlib figure made without pyplot, so nothing
-global changes and no window opens. Bars carry 95 % intervals.
+global changes and no window opens. Bars carry 95 % intervals. They need
+matplotlib: `pip install 'spillgate[plot]'`.
 
 >>> import spillgate, spillgate.plot
 >>> results = spillgate.run("examples/first/scenario.yaml", runs=2)
@@ -9,6 +10,14 @@ global changes and no window opens. Bars carry 95 % intervals.
 >>> figure.axes[0].get_ylabel()
 'mean one-way delay (ms)'
 """
+
+from spillgate.errors import MissingDependencyError
+
+try:
+    import matplotlib as mpl  # noqa: F401
+except ImportError as error:
+    msg = "matplotlib, which draws figures, is not installed: pip install 'spillgate[plot]'"
+    raise MissingDependencyError(msg, name="matplotlib") from error
 
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.files import FigureSpec, default_figures, draw, read_specs, save

@@ -26,7 +26,7 @@ from spillgate.bounded import read_text
 from spillgate.errors import InputError
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.style import styled
-from spillgate.plot.sweep import sweep
+from spillgate.plot.sweep import MOST_LINES, sweep
 from spillgate.result import Results
 
 if TYPE_CHECKING:
@@ -183,6 +183,19 @@ def default_figures(results: Results) -> list[FigureSpec]:
         names = dict.fromkeys(r.name for r in results.classes(metric=metric) if r.mean)
         if names:
             specs.append(FigureSpec(file, metric=metric, names=tuple(names), title=title))
+    return specs + _sweeps(results)
+
+
+def _sweeps(results: Results) -> list[FigureSpec]:
+    """The mean delay over each axis, where its lines can be told apart."""
+    d = results.description
+    specs = []
+    for number, axis in enumerate(d.axes, start=1):
+        lines = len(d.points) // len(axis.labels) * len(d.classes)
+        if len(axis.labels) > 1 and lines <= MOST_LINES:
+            title = f"Mean delay over {axis.name}"
+            file = f"delay-over-axis-{number}"
+            specs.append(FigureSpec(file, "sweep", "owd_mean", axis=axis.name, title=title))
     return specs
 
 

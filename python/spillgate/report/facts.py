@@ -34,11 +34,13 @@ class Table:
 def parameters(d: Description) -> list[tuple[str, str]]:
     """What was run, as names and texts."""
     tcp = f", {d.connections} of them TCP connections" if d.connections else ""
+    variants = dict.fromkeys(p.variant for p in d.points)
     found = [
-        ("variants", ", ".join(d.variants)),
+        *([("variants", ", ".join(variants))] if any(variants) else []),
+        *((f"axis {a.name}", ", ".join(a.labels)) for a in d.axes),
         ("classes of service", ", ".join(d.classes)),
         ("flows", f"{d.flows}{tcp}"),
-        ("independent runs", f"{d.runs} of each variant"),
+        ("independent runs", f"{d.runs} of each {'point' if d.axes else 'variant'}"),
         ("seed", str(d.seed)),
         ("warm-up", f"{format_value(d.warmup, 's')}, simulated but not counted"),
         ("measured", format_value(d.duration, "s")),

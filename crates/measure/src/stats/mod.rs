@@ -1,4 +1,4 @@
-//! Statistics of independent runs and of one long run.
+//! Statistics of independent runs.
 //!
 //! ```
 //! use spillgate_measure::sla::{Verdict, further_runs, judge};
@@ -10,14 +10,12 @@
 //! assert_eq!(further_runs(&delay, Some(0.020), None), Some(8));
 //! ```
 
-mod compare;
 mod interval;
 mod special;
 mod student;
 mod warmup;
 
-pub use compare::{paired_difference, simultaneous_level};
+pub use interval::Interval;
 pub(crate) use interval::TQuantiles;
-pub use interval::{Interval, batch_means, quantile_interval};
 pub use student::{student_t_cdf, student_t_quantile};
 pub use warmup::{Transient, mser5, transient};

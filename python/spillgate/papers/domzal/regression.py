@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,13 +33,9 @@ def fit(points: Mapping[float, float]) -> Line:
         Line(slope=0.5, offset=0.0, r2=1.0)
     """
     xs, ys = list(points), list(points.values())
-    n = len(xs)
-    x0, y0 = math.fsum(xs) / n, math.fsum(ys) / n
-    sxx = math.fsum((x - x0) ** 2 for x in xs)
-    sxy = math.fsum((x - x0) * (y - y0) for x, y in zip(xs, ys, strict=True))
-    syy = math.fsum((y - y0) ** 2 for y in ys)
-    slope = sxy / sxx
-    return Line(slope, y0 - slope * x0, sxy * sxy / (sxx * syy) if syy else math.nan)
+    line = statistics.linear_regression(xs, ys)
+    r2 = statistics.correlation(xs, ys) ** 2 if len(set(ys)) > 1 else math.nan
+    return Line(line.slope, line.intercept, r2)
 
 
 def slopes(values: Mapping[float, PerRun]) -> PerRun:
