@@ -74,7 +74,7 @@ def test_parquet_holds_every_value_of_every_run(first, tmp_path):
         "variant",
         "run",
         "scope",
-        "where",
+        "name",
         "class",
         "metric",
         "value",
@@ -83,13 +83,13 @@ def test_parquet_holds_every_value_of_every_run(first, tmp_path):
     delays = [
         r["value"]
         for r in table
-        if (r["variant"], r["scope"], r["where"], r["metric"])
+        if (r["variant"], r["scope"], r["name"], r["metric"])
         == ("fifo", "class", "voice", "owd_mean")
     ]
     assert len(delays) == 2
     mean = results.value("fifo", "class", "voice", "owd_mean").mean
     assert sum(delays) / 2 == pytest.approx(mean, rel=1e-12)
-    assert {r["where"] for r in table if r["scope"] == "flow"} >= {"data-0", "data-3"}
+    assert {r["name"] for r in table if r["scope"] == "flow"} >= {"data-0", "data-3"}
 
 
 def test_series_are_of_the_links_that_are_named_or_fill_first(root):

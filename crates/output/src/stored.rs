@@ -72,7 +72,7 @@ pub fn read_samples(
     };
     // With axes the point has a column of its own.
     let point = column("point").or_else(|_| column("variant"))?;
-    let keys = [point, column("scope")?, column("where")?, column("metric")?];
+    let keys = [point, column("scope")?, column("name")?, column("metric")?];
     let (unit, run, value) = (column("unit")?, column("run")?, column("value")?);
     let mut names = Names::default();
     // By point, in the order of the table, then by what was measured.

@@ -1,6 +1,6 @@
 //! Results as one tidy Parquet table: a row a value.
 //!
-//! Columns: `variant`, `run`, `scope`, `where`, `class`, `metric`, `value` (null where undefined), `unit`. With axes also
+//! Columns: `variant`, `run`, `scope`, `name`, `class`, `metric`, `value` (null where undefined), `unit`. With axes also
 //! `point`, which is variant and coordinates in one text, and a column for each axis: numbers in a base unit, or texts.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::report::Report;
 const COLUMNS: &str = "required binary variant (UTF8);
     required int32 run;
     required binary scope (UTF8);
-    required binary where (UTF8);
+    required binary name (UTF8);
     required binary class (UTF8);
     required binary metric (UTF8);
     optional double value;

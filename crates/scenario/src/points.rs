@@ -17,7 +17,7 @@ const MAX_POINTS: usize = 1_000_000;
 
 /// Columns of results, which axes cannot be called.
 const COLUMNS: [&str; 14] = [
-    "variant", "point", "run", "scope", "name", "where", "class", "metric", "value", "unit",
+    "variant", "point", "run", "scope", "name", "estimate", "class", "metric", "value", "unit",
     "mean", "low", "high", "n",
 ];
 
