@@ -68,7 +68,7 @@ fn the_table_holds_every_value_of_every_run() {
     assert_eq!(
         names,
         [
-            "variant", "run", "scope", "where", "class", "metric", "value", "unit"
+            "variant", "run", "scope", "name", "class", "metric", "value", "unit"
         ]
     );
 
