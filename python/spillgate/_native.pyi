@@ -21,6 +21,8 @@ __all__ = [
     "rate_call",
     "reader_warnings",
     "schema",
+    "stored_samples",
+    "stored_summary",
     "understand",
 ]
 
