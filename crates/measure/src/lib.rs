@@ -3,7 +3,7 @@
 //! * On the packet path: [`Histogram`], [`Jitter`], [`FlowMeter`],
 //!   [`TimeWeighted`]. Plain integers; nothing allocates in steady state.
 //! * Within a run: [`Series`] of sampled values, [`jain`].
-//! * Across runs: [`stats`] (intervals, warm-up, batch means), [`sla`]
+//! * Across runs: [`stats`] (intervals, warm-up), [`sla`]
 //!   (verdicts), [`table`] (which numbers a run yields, and their summary).
 //!
 //! Times are recorded in picoseconds and reported in seconds. What is
