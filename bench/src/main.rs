@@ -103,7 +103,7 @@ fn campaign(plan: Plan, engine: Engine, threads: usize) -> Result<Value, String>
     let campaign = Campaign::on(engine, Arc::new(plan));
     let nobody = Observed::These(Vec::new());
     campaign
-        .execute_observing(threads, &nobody)
+        .execute_observing(threads, &nobody, &())
         .map_err(|e| e.to_string())?;
     let finished = campaign.finished();
     Ok(json!({

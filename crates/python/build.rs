@@ -1,20 +1,37 @@
-//! Names the commit that is being built.
+//! Names the commit that is being built, and the build.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 
+fn git(args: &[&str]) -> Option<Vec<u8>> {
+    let out = Command::new("git").args(args).output().ok()?;
+    out.status.success().then_some(out.stdout)
+}
+
+fn line(args: &[&str]) -> Option<String> {
+    Some(String::from_utf8(git(args)?).ok()?.trim().to_owned())
+}
+
 fn main() {
-    let git = |args: &[&str]| {
-        let out = Command::new("git").args(args).output().ok()?;
-        let text = String::from_utf8(out.stdout).ok()?;
-        out.status.success().then(|| text.trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+    let commit = line(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    if let Some(log) = line(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={log}");
     }
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=../");
+    println!("cargo:rustc-env=SPILLGATE_COMMIT={commit}");
+    // Runs are stored under the build's name: what is not committed yet must not pass for what was.
+    let changes = git(&["diff", "HEAD", "--", "..", "../../Cargo.lock"]).unwrap_or_default();
+    let edited = match changes.is_empty() {
+        true => String::new(),
+        false => {
+            let mut hasher = DefaultHasher::new();
+            changes.hash(&mut hasher);
+            format!(".{:016x}", hasher.finish())
+        }
+    };
     println!(
-        "cargo:rustc-env=SPILLGATE_COMMIT={}",
-        commit.as_deref().unwrap_or("unknown")
+        "cargo:rustc-env=SPILLGATE_BUILD={}+{commit}{edited}",
+        env!("CARGO_PKG_VERSION")
     );
 }

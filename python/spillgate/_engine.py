@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from spillgate import _native
-from spillgate.errors import Diagnostic, InputError
+from spillgate.errors import Diagnostic, InputError, OutputError
 
 VERSION: str = _native.__version__
 COMMIT: str = _native.__commit__
@@ -193,18 +193,29 @@ class Job:
         """What the express engine takes one event after the other, and why, for each variant."""
         return dict(self._job.taken_plainly())
 
-    def start(self, series: list[int] | None = None) -> None:
+    def start(self, series: list[int] | None = None, store: str | None = None) -> None:
         """Starts the runs in background threads.
 
         Args:
             series: Runs whose time series are sampled; every run if not given.
-        """
-        with _translated():
-            self._job.start(series)
+            store: Directory of stored runs, which are not made again, and of those that are made.
 
-    def progress(self) -> tuple[float, int, int, int]:
-        """Fraction done, runs done, runs in all, events so far."""
+        Raises:
+            OutputError: If the store can be neither read nor made.
+        """
+        try:
+            self._job.start(series, store)
+        except OSError as error:
+            msg = f"cannot keep runs in {store}: {error.strerror or error}"
+            raise OutputError(msg) from error
+
+    def progress(self) -> tuple[float, int, int, int, int]:
+        """Fraction done, runs done, those of them that were stored, runs in all, events so far."""
         return self._job.progress()
+
+    def store_notes(self) -> list[str]:
+        """What was stored and had to be made anew, or could not be stored, in sentences."""
+        return self._job.store_notes()
 
     def cancel(self) -> None:
         """Asks the runs to stop; finished ones stay."""

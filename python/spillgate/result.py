@@ -128,6 +128,7 @@ class Results:
         wall_s: Seconds from the start of the runs to their end.
         source: The scenario with its files.
         overrides: Values of it that were replaced, as `path=value` texts.
+        sla: Files with requirements beside the scenario's, relative to it.
     """
 
     def __init__(
@@ -139,6 +140,7 @@ class Results:
         interrupted: bool = False,
         wall_s: float = 0.0,
         overrides: Sequence[str] = (),
+        sla: Sequence[str] = (),
     ) -> None:
         """Made by `spillgate.run` and `spillgate.load`."""
         self.description = description
@@ -146,6 +148,7 @@ class Results:
         self.wall_s = wall_s
         self.source = source
         self.overrides = tuple(overrides)
+        self.sla = tuple(sla)
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._rows: dict[str | None, tuple[Row, ...]] = {}
@@ -413,6 +416,7 @@ class Results:
             "files": list(d.files),
             "file_hashes": file_hashes(self.source, d.files),
             "set": list(self.overrides),
+            "sla": list(self.sla),
             "scenario_hash": d.hash,
             "seed": d.seed,
             "runs_requested": d.runs * len(d.variants),
@@ -603,6 +607,7 @@ def load(directory: str | Path) -> Results:
             interrupted=data["interrupted"],
             wall_s=manifest.get("wall_s", 0.0),
             overrides=manifest.get("set", ()),
+            sla=manifest.get("sla", ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         msg = f"error: {where} is no complete run directory: {error!r}"

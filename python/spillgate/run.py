@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +14,7 @@ from spillgate import pilot
 from spillgate.errors import InputError
 from spillgate.result import Results
 from spillgate.rows import Transient, records
-from spillgate.scenario import Description, Engine, Overrides, open_job, override_texts
+from spillgate.scenario import Description, Engine, Overrides, open_job, override_texts, seen_from
 from spillgate.source import FilesLike, ScenarioLike, Source
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Progress:
         runs: Runs in all.
         events: Events handled so far.
         elapsed_s: Seconds since the start.
+        runs_kept: Runs of those finished that had been stored.
     """
 
     fraction: float
@@ -40,6 +42,7 @@ class Progress:
     runs: int
     events: int
     elapsed_s: float
+    runs_kept: int = 0
 
     @property
     def remaining_s(self) -> float | None:
@@ -63,6 +66,14 @@ class Simulation:
 
     `run` does all this in one call; the class is for callers that want to see
     what was understood before they start.
+
+    Attributes:
+        source: The scenario with its files.
+        path: The scenario's file.
+        overrides: Values that were replaced, as `path=value` texts.
+        description: What was understood.
+        notes: What was stored and could not be used, or could not be stored, in sentences; after
+            a run with a store.
     """
 
     def __init__(
@@ -85,6 +96,7 @@ class Simulation:
         self.source = Source.of(scenario, files)
         self.path = self.source.path
         self.overrides = tuple(override_texts(set, correction, against))
+        self._sla = tuple(sla)
         self._open: Callable[..., _engine.Job] = partial(
             open_job,
             self.source,
@@ -98,6 +110,7 @@ class Simulation:
         )
         self._job = self._open(set=self.overrides)
         self.description = Description.from_json(self._job.describe())
+        self.notes: tuple[str, ...] = ()
         self._stopped = False
 
     def taken_plainly(self) -> dict[str, list[str]]:
@@ -121,18 +134,20 @@ class Simulation:
         progress: Callable[[Progress], None] | None = None,
         *,
         series: Sequence[int] | Literal["all"] | None = None,
+        store: str | Path | None = None,
     ) -> Results:
-        """Runs it to the end; `series` is that of `run`.
+        """Runs it to the end; `series` and `store` are those of `run`.
 
         Raises:
             InputError: If there is no such run.
+            OutputError: If the store can be neither read nor made.
             Interrupted: On Ctrl-C, or after `stop`, with the results of the finished runs.
         """
         watched = self.watched(series)
         begun = time.monotonic()
         if self.description.auto_warmup:
-            self._find_warmup()
-        self._job.start(watched)
+            self._find_warmup(store)
+        self._job.start(watched, None if store is None else str(store))
         interrupted = False
         try:
             while not self._job.join(POLL_S):
@@ -143,6 +158,7 @@ class Simulation:
         finally:
             # Whatever happened, no thread outlives this call.
             self._settle()
+        self.notes = tuple(self._job.store_notes())
         done = self._progress(begun)
         interrupted |= self._stopped and done.runs_done < done.runs
         if progress is not None and not interrupted:
@@ -155,15 +171,16 @@ class Simulation:
             interrupted=interrupted,
             wall_s=time.monotonic() - begun,
             overrides=self.overrides,
+            sla=seen_from(self.source, self._sla),
         )
         if interrupted:
             raise Interrupted(results)
         return results
 
-    def _find_warmup(self) -> None:
+    def _find_warmup(self, store: str | Path | None) -> None:
         """Makes pilot runs until all has settled, and begins anew with the warm-up found."""
         unstarted, d = self._job, self.description
-        found = pilot.find(d, self._pilot)
+        found = pilot.find(d, partial(self._pilot, store))
         if found is None:
             # Stopped: not one of its own runs has begun.
             self._job = unstarted
@@ -181,13 +198,13 @@ class Simulation:
             raise InputError(msg)
         self.description = replace(described, warnings=(*described.warnings, found.said()))
 
-    def _pilot(self, length: float) -> tuple[Transient, ...] | None:
+    def _pilot(self, store: str | Path | None, length: float) -> tuple[Transient, ...] | None:
         """Runs it once without a warm-up; what had not settled, none if it was stopped."""
         overrides = pilot.replaced(self.overrides, pilot.overrides(length))
         seed = pilot.seed(self.description.seed)
         self._job = self._open(seed=seed, runs=1, set=overrides)
         if not self._stopped:
-            self._job.start([0])
+            self._job.start([0], None if store is None else str(store))
             try:
                 while not self._job.join(POLL_S):
                     pass
@@ -234,8 +251,8 @@ class Simulation:
         return self._job.record(index, run, selection, title, str(path))
 
     def _progress(self, begun: float) -> Progress:
-        fraction, done, runs, events = self._job.progress()
-        return Progress(fraction, done, runs, events, time.monotonic() - begun)
+        fraction, done, kept, runs, events = self._job.progress()
+        return Progress(fraction, done, runs, events, time.monotonic() - begun, kept)
 
 
 def run(
@@ -253,6 +270,7 @@ def run(
     strict: bool = False,
     engine: Engine = "express",
     series: Sequence[int] | Literal["all"] | None = None,
+    store: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
     """Runs a scenario.
@@ -280,6 +298,11 @@ def run(
         series: Numbers of the runs, from 0, whose time series are sampled, or `"all"`; the first
             run if not given, no run if empty. A run that is sampled can take half as long again,
             or more with a short `interval`.
+        store: Directory where each run is kept as soon as it is finished, under a key of what
+            decides it: the point, the seed, its number, the version. A run that is there is not
+            made again, whatever its point is called and however it is judged; so a study can be
+            stopped, extended and judged anew. The `runs` of a run directory is such a store. What
+            is damaged or of another version is made anew, with a warning.
         progress: Called about ten times a second while it runs.
 
     Returns:
@@ -288,6 +311,7 @@ def run(
     Raises:
         InputError: If the scenario cannot be used; says where and why.
         Interrupted: On Ctrl-C, with the results of the finished runs.
+        OutputError: If the store can be neither read nor made.
 
     Example:
         >>> import spillgate
@@ -310,4 +334,8 @@ def run(
         strict=strict,
         engine=engine,
     )
-    return simulation.run(progress, series=series)
+    try:
+        return simulation.run(progress, series=series, store=store)
+    finally:
+        for note in simulation.notes:
+            warnings.warn(note, stacklevel=2)

@@ -3,6 +3,9 @@
 A hidden sibling of the directory, `.NAME.spillgate`, is made first, and only one process can make
 it: it claims the name. Everything is written there, and it is renamed at the end. Its maker locks
 it as long as it lives, so that what a killed process left is told from what is being written.
+
+Finished runs are stored in `runs` below it one by one. Whoever takes the name of a killed process
+takes over its stored runs; other names leave them where they are.
 """
 
 from __future__ import annotations
@@ -38,9 +41,12 @@ _MOST = 1 << 30
 
 _TEXTS = ("version", "commit", "scenario", "scenario_hash", "platform", "python")
 _NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
-_LISTS = ("files", "variants", "set", "argv", "warnings")
+_LISTS = ("files", "variants", "set", "sla", "argv", "warnings")
 _MAPS = ("digests", "file_hashes")
 _NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", "runs_requested")
+
+RUNS = "runs"
+"""Where stored runs lie in a run directory: a `store` of `spillgate.run`."""
 
 _SUFFIX = ".spillgate"
 _REPLACED = ".replaced.spillgate"
@@ -139,26 +145,39 @@ class TakenError(OutputError):
 class RunDirectory:
     """A directory that will hold the results of one call of `run`."""
 
-    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, *, force: bool = False, resume: str | Path | None = None
+    ) -> None:
         """Takes the name `path` for this process alone.
 
         Args:
             path: Where the results will be. Should somebody else put something there before they
                 are complete, they go to the first of `path-2`, `path-3`, ... that is free.
             force: Whether an existing run directory is replaced.
+            resume: A run directory, or the name of one that a killed process left unfinished,
+                whose stored runs are taken.
 
         Raises:
+            InputError: If there are no stored runs to take.
             TakenError: If something is there, or another process is writing there.
             OutputError: If the place cannot be written.
         """
         self.path = Path(path)
+        sources = [] if resume is None else stores(resume)
         self._force = force
+        self.abandoned: list[tuple[Path, int]] = []
+        """Directories that were never finished, and how many runs they have stored."""
         try:
             parent = self.path.absolute().parent
             parent.mkdir(parents=True, exist_ok=True)
             with _alone_in(parent):
-                _sweep(parent)
                 self._claim = _Claim(self.path)
+                self.abandoned = _sweep(parent)
+                self.store = self._claim.hidden / RUNS
+                """Where runs are stored as soon as they are finished."""
+                self._taken = _take_runs(sources, self.store)
+                self.stored = stored(self.store)
+                """How many runs were there to begin with, of whatever scenario."""
         except OSError as error:
             raise self._unwritable(error) from error
         try:
@@ -169,7 +188,7 @@ class RunDirectory:
 
     @classmethod
     def fresh(cls, path: str | Path) -> RunDirectory:
-        """Takes `path`, or the first of `path-2`, `path-3`, ... that nobody has."""
+        """Takes `path`, or the first of `path-2`, `path-3`, ... that nobody has or has begun."""
         wanted = Path(path)
         number = 2
         while True:
@@ -210,9 +229,16 @@ class RunDirectory:
             self.path = _unused(self.path)
         self._claim.become(self.path)
 
+    def has_runs(self) -> bool:
+        """Whether there are stored runs that are nowhere else."""
+        return stored(self.store) > self._taken
+
     def discard(self) -> None:
-        """Gives the name up, and removes the hidden directory if it is still there."""
-        self._claim.discard()
+        """Gives the name up, and removes the hidden directory if it is still there.
+
+        Runs that were stored in it stay.
+        """
+        self._claim.discard(keep=self.has_runs())
 
 
 class _Claim:
@@ -220,7 +246,7 @@ class _Claim:
 
     def __init__(self, path: Path) -> None:
         """Makes that of `path`; raises `TakenError` if it belongs to a process that lives."""
-        self.hidden = hidden = path.absolute().with_name(f".{path.name}{_SUFFIX}")
+        self.hidden = hidden = _hidden(path)
         self._lock: int | None = None
         self._held = True
         try:
@@ -232,7 +258,7 @@ class _Claim:
                     f"(if none is: remove {hidden})"
                 )
                 raise TakenError(msg) from None
-            hidden.mkdir()
+            hidden.mkdir(exist_ok=True)
         self._lock = _lock(hidden)
 
     def become(self, path: Path) -> None:
@@ -250,11 +276,12 @@ class _Claim:
         self._held = False
         shutil.rmtree(path / _REPLACED, ignore_errors=True)
 
-    def discard(self) -> None:
-        """Removes it, unless it was renamed."""
+    def discard(self, *, keep: bool = False) -> None:
+        """Removes it, unless it was renamed or its stored runs are to be kept."""
         if self._held:
             self._held = False
-            shutil.rmtree(self.hidden, ignore_errors=True)
+            if not keep:
+                shutil.rmtree(self.hidden, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -293,8 +320,56 @@ def _alone_in(parent: Path) -> Iterator[None]:
             os.close(lock)
 
 
+def _hidden(path: Path) -> Path:
+    return path.absolute().with_name(f".{path.name}{_SUFFIX}")
+
+
+def stored(store: Path) -> int:
+    """How many runs are stored in a directory; none if it is not there."""
+    return sum(1 for _ in store.glob("*.run"))
+
+
+def stores(resume: str | Path) -> list[Path]:
+    """The stored runs of a run directory, and what a killed process left of one of that name.
+
+    Raises:
+        InputError: If there are none.
+    """
+    path = Path(resume)
+    found = [s for s in (path / RUNS, _hidden(path) / RUNS) if stored(s)]
+    if not found:
+        what = "holds no stored runs" if path.is_dir() else "does not exist, not even unfinished"
+        msg = f"error: --resume: {path} {what}"
+        raise InputError(msg)
+    return found
+
+
+def _take_runs(sources: Iterable[Path], store: Path) -> int:
+    """Puts the runs that other directories have stored into one, where what there is stays.
+
+    Returns:
+        How many there were to put.
+    """
+    taken = 0
+    for run in (r for s in sources if s.absolute() != store for r in s.glob("*.run")):
+        target = store / run.name
+        if target.exists():
+            continue
+        store.mkdir(exist_ok=True)
+        try:
+            # A run is replaced as a whole and never written into, so that two names do no harm.
+            target.hardlink_to(run)
+        except OSError:
+            shutil.copyfile(run, target)
+        taken += 1
+    return taken
+
+
 def _settle(hidden: Path) -> bool:
-    """Removes, or finishes, what a process that is gone has left; false if its owner lives."""
+    """Removes, or finishes, what a process that is gone has left; false if its owner lives.
+
+    Runs that it has stored stay.
+    """
     try:
         lock = _lock(hidden)
         if lock is None:
@@ -310,6 +385,12 @@ def _settle(hidden: Path) -> bool:
             path = _unused(path) if path.exists() else path
             hidden.rename(path)
             shutil.rmtree(path / _REPLACED, ignore_errors=True)
+        elif stored(hidden / RUNS):
+            for entry in hidden.iterdir():
+                if entry.name != RUNS:
+                    _remove(entry)
+            for partial in (hidden / RUNS).glob("*.partial"):
+                partial.unlink()
         else:
             shutil.rmtree(hidden)
     except OSError:
@@ -320,10 +401,24 @@ def _settle(hidden: Path) -> bool:
     return True
 
 
-def _sweep(parent: Path) -> None:
-    """Settles everything that processes that are gone have left in a directory."""
-    for hidden in parent.glob(f".*{_SUFFIX}"):
-        _settle(hidden)
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _sweep(parent: Path) -> list[tuple[Path, int]]:
+    """Settles everything that processes that are gone have left in a directory.
+
+    Returns:
+        Directories that were to be made and have stored runs, and how many.
+    """
+    return [
+        (hidden.with_name(hidden.name[1 : -len(_SUFFIX)]), runs)
+        for hidden in sorted(parent.glob(f".*{_SUFFIX}"))
+        if _settle(hidden) and (runs := stored(hidden / RUNS))
+    ]
 
 
 def _unused(path: Path) -> Path:

@@ -259,7 +259,7 @@ def open_job(
         msg = f"error: engine must be {' or '.join(get_args(Engine))}, not {engine!r}"
         raise InputError(msg)
     overrides = override_texts(set, correction)
-    required = [_seen_from(source.path.parent, Path(file)) for file in sla]
+    required = seen_from(source, sla)
     return _engine.Job(
         str(source.path),
         overrides,
@@ -272,6 +272,11 @@ def open_job(
         engine=engine,
         files=source.overlay(),
     )
+
+
+def seen_from(source: Source, files: Sequence[str | Path]) -> list[str]:
+    """Files as a scenario names them."""
+    return [_seen_from(source.path.parent, Path(file)) for file in files]
 
 
 def _seen_from(directory: Path, file: Path) -> str:

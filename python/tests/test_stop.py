@@ -71,6 +71,7 @@ def test_a_request_to_stop_keeps_what_is_finished(cli, first, tmp_path, manifest
     assert process.returncode == 130
     done = manifest(tmp_path / "out")["runs_completed"]
     assert f"interrupted; {done} of 2000 runs are saved in out\n" in err
+    assert "the rest: spillgate run --resume out\n" in err
     assert "Results in out" in out
     assert manifest(tmp_path / "out")["interrupted"] is True
     assert entries(tmp_path) == ["out"]
@@ -119,9 +120,14 @@ def test_what_a_shell_lets_a_run_ignore_is_ignored(cli, first, tmp_path):
     process.kill()
     process.communicate(timeout=60)
     assert entries(tmp_path / "o") == [".x.spillgate"]
-    # The next removes what is left of it.
-    assert cli("run", first, *SHORT, "--no-figures", "--out", "o/y").returncode in (0, 1, 3)
-    assert entries(tmp_path / "o") == ["y"]
+    stored = len(list((tmp_path / "o/.x.spillgate/runs").glob("*.run")))
+    assert stored > 0
+    # The next run leaves its finished runs, and says how to go on.
+    other = cli("run", first, *SHORT, "--no-figures", "--out", "o/y")
+    assert other.returncode in (0, 1, 3)
+    assert f"{stored} stored runs of " in other.stderr
+    assert "run SCENARIO --resume " in other.stderr
+    assert entries(tmp_path / "o") == [".x.spillgate", "y"]
 
 
 def test_reproductions_stop_without_a_trace(cli, tmp_path):

@@ -226,6 +226,48 @@ impl Histogram {
         })
     }
 
+    /// All of it as plain numbers, to be stored.
+    pub fn parts(&self) -> Parts {
+        Parts {
+            bits: self.bits,
+            buckets: self.buckets().collect(),
+            sum: self.sum.get(),
+            min: self.min,
+            max: self.max,
+        }
+    }
+
+    /// The histogram of these parts; none if no histogram has them.
+    pub fn from_parts(parts: &Parts) -> Option<Self> {
+        let mut all = Self::new(parts.bits);
+        if all.bits != parts.bits {
+            return None;
+        }
+        let last = bucket_of(u64::MAX, parts.bits);
+        for &(bucket, n) in &parts.buckets {
+            if bucket > last || n == 0 {
+                return None;
+            }
+            all.add(bucket, n);
+            all.count = all.count.checked_add(n)?;
+        }
+        all.sum.add(parts.sum);
+        (all.min, all.max) = (parts.min, parts.max);
+        let ends = |b: Option<u32>| b.unwrap_or_default();
+        let (first, last) = (all.buckets().next(), all.buckets().last());
+        let fits = match all.count {
+            0 => (parts.sum, parts.min, parts.max) == (0, u64::MAX, 0),
+            n => {
+                let least = u128::from(n) * u128::from(parts.min);
+                let most = u128::from(n) * u128::from(parts.max);
+                ends(first.map(|b| b.0)) == bucket_of(parts.min, parts.bits)
+                    && ends(last.map(|b| b.0)) == bucket_of(parts.max, parts.bits)
+                    && (least..=most).contains(&parts.sum)
+            }
+        };
+        fits.then_some(all)
+    }
+
     fn buckets(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let carry = |b| {
             self.carries
@@ -289,6 +331,21 @@ impl Histogram {
         (coarse.min, coarse.max) = (self.min, self.max);
         *self = coarse;
     }
+}
+
+/// A [`Histogram`] as plain numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The logarithm to base 2 of the buckets per octave.
+    pub bits: u8,
+    /// Numbers of the buckets that hold something, ascending, and how much.
+    pub buckets: Vec<(u32, u64)>,
+    /// Sum of the values in ps.
+    pub sum: u128,
+    /// The smallest value in ps; [`u64::MAX`] if there is none.
+    pub min: u64,
+    /// The largest in ps; 0 if there is none.
+    pub max: u64,
 }
 
 /// A sum of 128 bits that needs no alignment of its own: eight bytes less for a [`Histogram`].

@@ -26,7 +26,7 @@ mod weighted;
 
 pub use bounds::Unknown;
 pub use fairness::jain;
-pub use histogram::Histogram;
+pub use histogram::{Histogram, Parts};
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
 pub use metric::Metric;

@@ -12,6 +12,7 @@ mod json;
 pub mod pcapng;
 mod report;
 mod samples;
+pub mod store;
 mod stored;
 mod tidy;
 mod transients;

@@ -13,12 +13,13 @@ use pyo3::types::PyBytes;
 use spillgate_import::IosImporter;
 use spillgate_measure::table::Scope;
 use spillgate_measure::{extent, outline};
+use spillgate_output::store::Store;
 use spillgate_output::{
     Report, describe, explanation, pcapng, write_json, write_parquet, write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
-use spillgate_sim::{Campaign, Engine, Failure, Observed};
+use spillgate_sim::{Campaign, Engine, Failure, Observed, Shelf};
 
 use crate::explain;
 use crate::files::Overlay;
@@ -56,6 +57,7 @@ pub(crate) struct Job {
     memory_bytes: u64,
     done: Arc<Done>,
     started: Mutex<bool>,
+    store: Mutex<Option<Arc<Store>>>,
 }
 
 #[pymethods]
@@ -106,6 +108,7 @@ impl Job {
             memory_bytes,
             done: Arc::default(),
             started: Mutex::new(false),
+            store: Mutex::new(None),
         })
     }
 
@@ -128,22 +131,35 @@ impl Job {
     }
 
     /// Starts the runs in background threads; a second call does nothing. `series`: the runs that have time
-    /// series, all of them if not given.
-    #[pyo3(signature = (series = None))]
-    fn start(&self, series: Option<Vec<u32>>) {
+    /// series, all of them if not given. `store`: directory of stored runs, which are not made again, and
+    /// of those that are made. Raises OSError if it cannot be used.
+    #[pyo3(signature = (series = None, store = None))]
+    fn start(&self, series: Option<Vec<u32>>, store: Option<PathBuf>) -> PyResult<()> {
         let observed = series.map_or(Observed::All, Observed::These);
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *started, true) {
-            return;
+        if *started {
+            return Ok(());
         }
+        let open = |directory: &PathBuf| {
+            let plan = Arc::clone(self.campaign.plan());
+            Store::open(directory, env!("SPILLGATE_BUILD"), plan).map(Arc::new)
+        };
+        let store = store.as_ref().map(open).transpose()?;
+        self.store
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&store);
+        *started = true;
         let (campaign, done, threads) = (
             Arc::clone(&self.campaign),
             Arc::clone(&self.done),
             self.threads,
         );
         std::thread::spawn(move || {
-            let run =
-                std::panic::AssertUnwindSafe(|| campaign.execute_observing(threads, &observed));
+            let shelf: &dyn Shelf = store.as_deref().map_or(&(), |s| s);
+            let run = std::panic::AssertUnwindSafe(|| {
+                campaign.execute_observing(threads, &observed, shelf)
+            });
             let result = std::panic::catch_unwind(run).unwrap_or_else(|cause| {
                 let text = cause
                     .downcast_ref::<String>()
@@ -156,12 +172,19 @@ impl Job {
             *done.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             done.ended.notify_all();
         });
+        Ok(())
     }
 
-    /// Fraction done, runs done, runs in all, events so far.
-    fn progress(&self) -> (f64, usize, usize, u64) {
+    /// Fraction done, runs done, those of them that were stored, runs in all, events so far.
+    fn progress(&self) -> (f64, usize, usize, usize, u64) {
         let p = self.campaign.progress();
-        (p.fraction, p.runs_done, p.runs, p.events)
+        (p.fraction, p.runs_done, p.runs_kept, p.runs, p.events)
+    }
+
+    /// What was stored and had to be made anew, or could not be stored, in sentences.
+    fn store_notes(&self) -> Vec<String> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.as_ref().map_or_else(Vec::new, |s| s.notes())
     }
 
     /// Asks the runs to stop soon; finished ones stay.

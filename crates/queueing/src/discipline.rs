@@ -1,5 +1,6 @@
 //! The discipline that a port drives.
 
+use std::fmt;
 use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rate, Rng, Time};
@@ -43,6 +44,15 @@ pub struct Discipline {
 }
 
 impl Discipline {
+    /// See [`crate::Recipe::write_identity`].
+    pub(crate) fn write_identity(&self, out: &mut dyn fmt::Write, origin: bool) -> fmt::Result {
+        write!(out, "{:?}", self.engine)?;
+        match self.origin.as_ref().filter(|_| origin) {
+            Some(origin) => origin.write(out),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn new(engine: Engine, origin: Option<Arc<Origin>>) -> Self {
         let leaves = engine.leaf_names().len();
         Self {

@@ -190,6 +190,15 @@ impl Origin {
         Self { name, policies }
     }
 
+    /// Writes the policies, the first without its name.
+    pub(crate) fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let nested = self.policies.iter().filter(|(name, _)| **name != self.name);
+        write!(out, "{:?}", self.policies.get(&self.name))?;
+        nested
+            .into_iter()
+            .try_for_each(|policy| write!(out, "{policy:?}"))
+    }
+
     /// The engine at `rate`, and warnings.
     pub(crate) fn engine(&self, rate: Rate) -> Result<(Engine, Vec<String>), BuildError> {
         resolve_policy(&self.name, &self.policies, rate)
@@ -320,6 +329,16 @@ impl Recipe {
     /// Whether its packets are classified by metadata, as [`Discipline::looks_at_marks`].
     pub fn looks_at_marks(&self) -> bool {
         self.prototype.looks_at_marks()
+    }
+
+    /// Writes all that decides what the discipline does, and its leaves' names; the name of the
+    /// policy does not. `rate_changes`: it will be [resolved again](crate::Discipline) at other
+    /// rates, which its policies as written decide.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_identity(&self, out: &mut dyn fmt::Write, rate_changes: bool) -> fmt::Result {
+        self.prototype.write_identity(out, rate_changes)
     }
 
     /// The policy as a tree, to be shown; none for a port without a policy.

@@ -27,6 +27,7 @@ mod de;
 pub mod error;
 mod hash;
 pub mod import;
+pub mod key;
 pub mod load;
 mod lower;
 mod memory;

@@ -27,6 +27,7 @@ pub struct Campaign {
     /// One cell for each (variant, run): parts done, of [`PARTS`].
     parts: Vec<AtomicU64>,
     events: AtomicU64,
+    kept: AtomicUsize,
     finished: Mutex<Vec<Finished>>,
     /// The first failure.
     fault: Mutex<Option<Failure>>,
@@ -93,6 +94,25 @@ pub struct Finished {
     pub outcome: Arc<Outcome>,
 }
 
+/// Where finished runs are kept. What it cannot keep is made again another time.
+pub trait Shelf: Sync {
+    /// The outcome of a run that was kept, with its time series if it is to be `observed`, without
+    /// if not.
+    fn get(&self, run: RunInfo, observed: bool) -> Option<Outcome>;
+
+    /// Keeps a run that is finished.
+    fn put(&self, run: RunInfo, observed: bool, outcome: &Outcome);
+}
+
+/// Keeps nothing.
+impl Shelf for () {
+    fn get(&self, _: RunInfo, _: bool) -> Option<Outcome> {
+        None
+    }
+
+    fn put(&self, _: RunInfo, _: bool, _: &Outcome) {}
+}
+
 /// How far a campaign is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
@@ -100,6 +120,8 @@ pub struct Progress {
     pub fraction: f64,
     /// Runs finished.
     pub runs_done: usize,
+    /// Those of them that had been kept.
+    pub runs_kept: usize,
     /// Runs in all.
     pub runs: usize,
     /// Events handled so far.
@@ -116,6 +138,7 @@ impl Campaign {
             cancelled: AtomicBool::new(false),
             parts: (0..runs).map(|_| AtomicU64::new(0)).collect(),
             events: AtomicU64::new(0),
+            kept: AtomicUsize::new(0),
             finished: Mutex::new(Vec::with_capacity(runs)),
             fault: Mutex::new(None),
         }
@@ -138,14 +161,20 @@ impl Campaign {
     /// # Errors
     /// If the operating system gives no threads, or a capture cannot be replayed.
     pub fn execute(&self, threads: usize) -> Result<(), Failure> {
-        self.execute_observing(threads, &Observed::First)
+        self.execute_observing(threads, &Observed::First, &())
     }
 
-    /// Runs everything as [`Campaign::execute`] does, with the time series of these runs.
+    /// Runs everything as [`Campaign::execute`] does, with the time series of these runs, but for
+    /// what is on the shelf; and puts there what it has made.
     ///
     /// # Errors
     /// As [`Campaign::execute`].
-    pub fn execute_observing(&self, threads: usize, observed: &Observed) -> Result<(), Failure> {
+    pub fn execute_observing(
+        &self,
+        threads: usize,
+        observed: &Observed,
+        shelf: &dyn Shelf,
+    ) -> Result<(), Failure> {
         let threads = match threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,
@@ -164,7 +193,7 @@ impl Campaign {
                     break;
                 }
                 let (variant, run) = (i % variants, (i / variants) as u32);
-                self.one(RunInfo { variant, run }, observed.has(run));
+                self.one(RunInfo { variant, run }, observed.has(run), shelf);
             }
         });
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,11 +203,23 @@ impl Campaign {
         }
     }
 
-    fn one(&self, info: RunInfo, observe: bool) {
+    fn one(&self, info: RunInfo, observe: bool, shelf: &dyn Shelf) {
+        let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
+        let finish = |outcome| {
+            part.store(PARTS, Ordering::Relaxed);
+            let outcome = Arc::new(outcome);
+            self.finished
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(Finished { info, outcome });
+        };
+        if let Some(outcome) = shelf.get(info, observe) {
+            self.kept.fetch_add(1, Ordering::Relaxed);
+            return finish(outcome);
+        }
         let world: &Arc<WorldPlan> = &self.plan.variants[info.variant].world;
         let mut world =
             World::<WinnerTree>::on(self.engine, world, self.plan.seed, info.run, observe);
-        let part = &self.parts[info.run as usize * self.plan.variants.len() + info.variant];
         let mut counted = 0;
         loop {
             let stop = world.run(BUDGET);
@@ -199,12 +240,9 @@ impl Campaign {
             self.cancel();
             return;
         }
-        let outcome = Arc::new(world.into_outcome());
-        part.store(PARTS, Ordering::Relaxed);
-        self.finished
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(Finished { info, outcome });
+        let outcome = world.into_outcome();
+        shelf.put(info, observe, &outcome);
+        finish(outcome);
     }
 
     /// Asks all runs to stop soon; finished ones stay.
@@ -222,6 +260,7 @@ impl Campaign {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .len(),
+            runs_kept: self.kept.load(Ordering::Relaxed),
             runs: self.parts.len(),
             events: self.events.load(Ordering::Relaxed),
         }

@@ -33,11 +33,11 @@ mod window;
 
 pub use admission::Admission;
 pub use arrivals::Unsettled;
-pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo};
+pub use campaign::{Campaign, Failure, Finished, Observed, Progress, RunInfo, Shelf};
 pub use engine::{Engine, Stop, World, quantile_error};
 pub use express::taken_plainly;
 pub use node::LabelCounts;
-pub use observe::{explain, tap};
+pub use observe::{explain, sampled, tap};
 pub use outcome::{Curve, Outcome, QUANTILES, layout};
 pub use tokens::Draining;
 pub use values::Bounds;

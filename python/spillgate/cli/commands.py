@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     """`spillgate run`."""
-    from spillgate.cli import progress
+    from spillgate.cli import progress, resuming
 
+    resuming.complete(options)
     simulation = Simulation(
         options.scenario,
         seed=options.seed,
@@ -55,16 +57,18 @@ def run(options: argparse.Namespace) -> int:
     simulation.watched(options.series)
     # Before the simulation: an hour of it must not end in "permission denied".
     directory = (
-        RunDirectory(options.out, force=options.force)
+        RunDirectory(options.out, force=options.force, resume=options.resume)
         if options.out
         else RunDirectory.fresh(default_directory(options.scenario, described.name))
     )
+    if not options.quiet:
+        resuming.note(directory, options)
     stop: Stop = options.stop
     try:
         with stop.calling(simulation.stop):
             with progress.shown(described, quiet=options.quiet) as report:
                 try:
-                    results = simulation.run(report, series=options.series)
+                    results = simulation.run(report, series=options.series, store=directory.store)
                 except Interrupted as stopped:
                     results = stopped.results
             try:
@@ -72,10 +76,11 @@ def run(options: argparse.Namespace) -> int:
             except OutputError:
                 # The disk is full, say: an hour's results are at least shown.
                 _print(results, None, [], None, options)
+                resuming.unsaved(directory, options)
                 raise
     finally:
         directory.discard()
-    for problem in saved.problems:
+    for problem in (*simulation.notes, *saved.problems):
         print(f"spillgate: {problem}", file=sys.stderr)
     if directory.path != (options.out or directory.path):
         print(
@@ -97,7 +102,8 @@ def run(options: argparse.Namespace) -> int:
         left_out = f" without {' and '.join(saved.left_out)}" if saved.left_out else ""
         print(
             f"spillgate: interrupted; {done} of {wanted} runs are saved in "
-            f"{directory.path}{left_out}",
+            f"{directory.path}{left_out}\n"
+            f"spillgate: the rest: spillgate run --resume {shlex.quote(str(directory.path))}",
             file=sys.stderr,
         )
         return INTERRUPTED

@@ -44,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
 
     run = _command(commands, "run", "run a scenario and judge its requirements")
-    _scenario(run)
+    _scenario(run, optional="; with --resume it may be left out")
     _numbers(run)
     run.add_argument(
         "--jobs",
@@ -98,6 +98,14 @@ def build_parser() -> argparse.ArgumentParser:
         help="run directory to make; default runs/<scenario>-<time>",
     )
     run.add_argument("--force", action="store_true", help="replace an existing run directory")
+    run.add_argument(
+        "--resume",
+        type=Path,
+        metavar="DIR",
+        help="make no run again that a run directory has, or one that was killed before it was "
+        "finished: to go on, to add runs (--runs), to judge by other requirements (--sla); "
+        "the default of --out is then DIR, of SCENARIO and its options what DIR says",
+    )
     run.add_argument(
         "--format",
         choices=("table", "json", "csv"),
@@ -574,8 +582,14 @@ def _command(
     )
 
 
-def _scenario(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="scenario file (YAML)")
+def _scenario(parser: argparse.ArgumentParser, optional: str = "") -> None:
+    parser.add_argument(
+        "scenario",
+        type=Path,
+        metavar="SCENARIO",
+        nargs="?" if optional else None,
+        help=f"scenario file (YAML){optional}",
+    )
 
 
 def _numbers(parser: argparse.ArgumentParser) -> None:

@@ -66,9 +66,10 @@ def _lines() -> Callable[[Progress], None]:
 def describe(p: Progress) -> str:
     """Runs done, pace and remaining time as text."""
     pace = p.events / p.elapsed_s / 1e6 if p.elapsed_s > 0 else 0.0
+    kept = f" ({p.runs_kept} stored)" if p.runs_kept else ""
     left = p.remaining_s
     eta = "" if left is None or p.fraction >= 1.0 else f", {duration(left)} left"
-    return f"{p.runs_done} of {p.runs} runs, {pace:.1f} M events/s{eta}"
+    return f"{p.runs_done} of {p.runs} runs{kept}, {pace:.1f} M events/s{eta}"
 
 
 def duration(seconds: float) -> str:

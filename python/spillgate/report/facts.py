@@ -190,11 +190,12 @@ def _sampled(runs: AbstractSet[int], of: int) -> str:
 def command(manifest: Mapping[str, Any], d: Description) -> str:
     """The command line that gives the same results in the run directory."""
     argv = list(manifest.get("argv") or ())
-    if argv[:2] == ["spillgate", "run"]:
+    if argv[:2] == ["spillgate", "run"] and "--resume" not in {a.partition("=")[0] for a in argv}:
         kept = list(_kept(argv))
     else:
-        # From Python: no command line to go by.
+        # From Python, or with what an earlier command line said: none to go by.
         kept = [word for text in manifest.get("set", ()) for word in ("--set", text)]
+        kept += [word for file in manifest.get("sla", ()) for word in ("--sla", file)]
     if not any(a == "--seed" or a.startswith("--seed=") for a in kept):
         kept += ["--seed", str(d.seed)]
     if not any(a == "--runs" or a.startswith("--runs=") for a in kept):

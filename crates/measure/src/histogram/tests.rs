@@ -144,3 +144,33 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn parts_give_the_histogram_back(
+        bits in 0_u8..12,
+        delays in proptest::collection::vec((any::<u64>(), 0_u32..64, 1_u64..1 << 34), 0..40),
+    ) {
+        let mut h = Histogram::new(bits);
+        for (v, shift, n) in delays {
+            h.record_many(Dur::from_ps(v >> shift), n);
+        }
+        let parts = h.parts();
+        let back = Histogram::from_parts(&parts).unwrap();
+        prop_assert_eq!(back.parts(), parts.clone());
+        for q in [0.0, 0.1, 0.5, 0.99, 1.0] {
+            prop_assert_eq!(back.quantile(q), h.quantile(q));
+        }
+        prop_assert_eq!((back.count(), back.mean()), (h.count(), h.mean()));
+        // What belongs to no histogram makes none.
+        let wrong = [
+            Parts { bits: 200, ..parts.clone() },
+            Parts { min: parts.min ^ 1 << 63, ..parts.clone() },
+            Parts { sum: u128::MAX, ..parts.clone() },
+            Parts { buckets: vec![(u32::MAX, 1)], ..parts.clone() },
+        ];
+        for parts in wrong {
+            prop_assert!(Histogram::from_parts(&parts).is_none());
+        }
+    }
+}

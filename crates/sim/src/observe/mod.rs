@@ -6,4 +6,5 @@ pub mod tap;
 mod taps;
 
 pub(crate) use recorder::SeriesRecorder;
+pub use recorder::sampled;
 pub(crate) use taps::flow_infos;

@@ -26,6 +26,52 @@ const ADMISSION: [(&str, &str); 4] = [
     ("flows_blocked", "flows"),
 ];
 
+/// The time series of an observed run of `plan`, in order: what is sampled, metric, unit.
+pub fn sampled(plan: &WorldPlan) -> Vec<(String, &'static str, &'static str)> {
+    let mut columns = Vec::new();
+    let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
+    for link in links() {
+        let averages = link.discipline.averages();
+        for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
+            let place = format!("{}/{leaf}", link.name);
+            columns.push((place.clone(), "backlog_packets", "packets"));
+            columns.push((place.clone(), "backlog_bytes", "B"));
+            if averages {
+                columns.push((place, "backlog_average", "packets"));
+            }
+        }
+    }
+    for link in links() {
+        columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
+    }
+    for class in &plan.classes {
+        columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
+    }
+    for flow in named(plan, is_tcp) {
+        columns.push((format!("flow {flow}"), "cwnd", "B"));
+        columns.push((format!("flow {flow}"), "srtt", "s"));
+    }
+    for flow in named(plan, |t| matches!(t, Traffic::Sessions(_))) {
+        columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
+    }
+    for link in links().filter(|l| l.discipline.admits()) {
+        for (metric, unit) in ADMISSION {
+            columns.push((format!("link {}", link.name), metric, unit));
+        }
+    }
+    columns
+}
+
+/// Flows of a kind that are sampled, in the order of the connections and workloads of the world.
+fn named(plan: &WorldPlan, wanted: fn(&Traffic) -> bool) -> impl Iterator<Item = &str> {
+    let flows = plan.flows.iter().filter(move |f| wanted(&f.traffic));
+    flows.take(MAX_CURVES).map(|f| &*f.name)
+}
+
+fn is_tcp(traffic: &Traffic) -> bool {
+    matches!(traffic, Traffic::Tcp { .. })
+}
+
 /// Samples the time series of a run.
 #[derive(Clone)]
 pub(crate) struct SeriesRecorder {
@@ -45,48 +91,12 @@ pub(crate) struct SeriesRecorder {
 
 impl SeriesRecorder {
     pub(crate) fn new(plan: &WorldPlan) -> Self {
-        let mut columns = Vec::new();
-        let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
-        for link in links() {
-            let averages = link.discipline.averages();
-            for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
-                let place = format!("{}/{leaf}", link.name);
-                columns.push((place.clone(), "backlog_packets", "packets"));
-                columns.push((place.clone(), "backlog_bytes", "B"));
-                if averages {
-                    columns.push((place, "backlog_average", "packets"));
-                }
-            }
-        }
-        for link in links() {
-            columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
-        }
-        for class in &plan.classes {
-            columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
-        }
-        // In the order of the connections and workloads of the world.
-        let named = |wanted: fn(&Traffic) -> bool| {
-            let flows = plan.flows.iter().filter(move |f| wanted(&f.traffic));
-            flows.take(MAX_CURVES).map(|f| &f.name)
-        };
-        let is_tcp = |t: &Traffic| matches!(t, Traffic::Tcp { .. });
-        for flow in named(is_tcp) {
-            columns.push((format!("flow {flow}"), "cwnd", "B"));
-            columns.push((format!("flow {flow}"), "srtt", "s"));
-        }
-        for flow in named(|t| matches!(t, Traffic::Sessions(_))) {
-            columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
-        }
-        for link in links().filter(|l| l.discipline.admits()) {
-            for (metric, unit) in ADMISSION {
-                columns.push((format!("link {}", link.name), metric, unit));
-            }
-        }
+        let columns = sampled(plan);
         let names = columns.iter().map(|c| c.0.clone()).collect();
         Self {
             series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
             watched: plan.watched.clone(),
-            connections: named(is_tcp).count(),
+            connections: named(plan, is_tcp).count(),
             last: Time::ZERO,
             before: vec![0; plan.watched.len() + plan.classes.len()],
             row: Vec::with_capacity(columns.len()),

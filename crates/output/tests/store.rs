@@ -1,0 +1,363 @@
+//! Stored runs: they come back as they were, under keys that change if and only if results can, and what is
+//! damaged or of another version is made anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use spillgate_import::IosImporter;
+use spillgate_output::store::{Damage, Store, decode, encode};
+use spillgate_scenario::key::Keys;
+use spillgate_scenario::plan::Plan;
+use spillgate_scenario::{Options, load};
+use spillgate_sim::{Campaign, Finished, Observed, Outcome, RunInfo, Shelf, layout};
+
+const VERSION: &str = "1.2.3";
+
+/// All that an outcome can hold: classes, sites, TCP, FAN, policers that a burst drains, speech.
+const SCENARIO: &str = "
+schema_version: 1
+name: shop
+topology:
+  nodes: [a, r, b]
+  links:
+    in: {from: a, to: r, rate: 20 Mb/s, delay: 1 ms}
+    out: {from: r, to: b, rate: 2 Mb/s, delay: 3 ms, policy: P}
+    back: {from: b, to: a, rate: 20 Mb/s}
+policies:
+  P: {fifo: {limit: 30 packets}}
+  Q: {wfq: {}}
+traffic:
+  - flow: {name: v, class: voice, from: a, to: b, dscp: ef, source: {cbr: {rate: 80 kb/s, packet: 200 B}}}
+  - flow: {name: f, count: 2, class: data, from: a, to: b, source: {poisson: {rate: 1.2 Mb/s, packet: 1000 B}}}
+  - flow: {name: t, class: bulk, from: a, to: b, tcp: {cc: reno}}
+measurement: {warmup: 200 ms, duration: 1 s, interval: 100 ms}
+runs: {count: 3, seed: 1}
+sla:
+  - {class: voice, metric: owd_p99, max: 100 ms}
+variants:
+  - {name: one, set: {}}
+  - {name: two, set: {topology.links.out.policy: Q}}
+";
+
+const CUSTOMER: &str = "
+customer: Shop
+sites: [{name: Till, nodes: [b], objectives: [{class: voice, metric: owd_p99, max: 90 ms}]}]
+";
+
+fn plan_of(yaml: &str, overrides: &[&str], runs: Option<u32>) -> Arc<Plan> {
+    let path = Path::new("shop.yaml");
+    let file = |name: &str, text: &str| (PathBuf::from(name), text.as_bytes().to_vec());
+    let files = BTreeMap::from([file("shop.yaml", yaml), file("customer.yaml", CUSTOMER)]);
+    let options = Options {
+        overrides: overrides.iter().map(|&o| o.to_owned()).collect(),
+        runs,
+        ..Options::default()
+    };
+    let loaded = load(path, &files, &IosImporter { strict: false }, &options);
+    Arc::new(loaded.unwrap_or_else(|e| panic!("{overrides:?}: {e}")).plan)
+}
+
+fn plan(overrides: &[&str]) -> Arc<Plan> {
+    plan_of(SCENARIO, overrides, None)
+}
+
+/// What finished runs gave, in order, and how many of them had been stored.
+fn run(plan: &Arc<Plan>, observed: &Observed, shelf: &dyn Shelf) -> (Vec<Finished>, usize) {
+    let campaign = Campaign::new(Arc::clone(plan));
+    campaign
+        .execute_observing(2, observed, shelf)
+        .expect("runs");
+    (campaign.finished(), campaign.progress().runs_kept)
+}
+
+fn same(a: &Outcome, b: &Outcome) {
+    // A NaN is equal to itself in words.
+    assert_eq!(format!("{a:?}"), format!("{b:?}"));
+}
+
+fn all_same(a: &[Finished], b: &[Finished]) {
+    assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter().zip(b) {
+        assert_eq!(a.info, b.info);
+        same(&a.outcome, &b.outcome);
+    }
+}
+
+/// An empty directory of one test.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("store-{name}"));
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+fn open(directory: &Path, plan: &Arc<Plan>) -> Store {
+    Store::open(directory, VERSION, Arc::clone(plan)).expect("a directory")
+}
+
+/// Of every file of the corpus: all disciplines, sources, routers, failures, captures, FAN, MPLS.
+#[test]
+fn every_outcome_comes_back_as_it_was() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let read = |e: std::io::Result<fs::DirEntry>| {
+        let path = e.unwrap().path();
+        let bytes = fs::read(&path).unwrap();
+        (path, bytes)
+    };
+    let files: BTreeMap<_, _> = fs::read_dir(corpus).unwrap().map(read).collect();
+    let mut scenarios: Vec<_> = files.keys().cloned().collect();
+    scenarios.retain(|p| p.extension().is_some_and(|e| e == "yaml"));
+    assert!(scenarios.len() > 10);
+    let mut digests = BTreeMap::new();
+    for path in scenarios {
+        let options = Options {
+            runs: Some(1),
+            ..Options::default()
+        };
+        let loaded = load(&path, &files, &IosImporter { strict: false }, &options);
+        let plan = Arc::new(loaded.unwrap_or_else(|e| panic!("{e}")).plan);
+        let mut of_plan = Keys::default();
+        for finished in run(&plan, &Observed::All, &()).0 {
+            let world = &plan.variants[finished.info.variant].world;
+            let digest = &finished.outcome.digest;
+            let known = digests
+                .entry(of_plan.of(world))
+                .or_insert_with(|| digest.clone());
+            assert_eq!(known, digest);
+            let bytes = encode("k", &finished.outcome, world, true);
+            let back = decode("k", &bytes, world, true)
+                .unwrap()
+                .expect("what was stored");
+            same(&finished.outcome, &back);
+            let plain = decode("k", &bytes, world, false)
+                .unwrap()
+                .expect("what was stored");
+            assert!(plain.series.is_empty() && plain.unsettled.is_empty());
+            assert_eq!(plain.digest, back.digest);
+            let unobserved = encode("k", &plain, world, false);
+            assert!(matches!(decode("k", &unobserved, world, true), Ok(None)));
+        }
+    }
+    // And what has another key does something else.
+    let different: BTreeSet<_> = digests.values().collect();
+    assert_eq!(different.len(), digests.len());
+}
+
+#[test]
+fn nothing_is_made_twice() {
+    let plan = plan(&[]);
+    let directory = directory("twice");
+    let (whole, kept) = run(&plan, &Observed::First, &());
+    assert_eq!(kept, 0);
+    let (made, kept) = run(&plan, &Observed::First, &open(&directory, &plan));
+    assert_eq!(kept, 0);
+    all_same(&whole, &made);
+    let store = open(&directory, &plan);
+    let (again, kept) = run(&plan, &Observed::First, &store);
+    assert_eq!((kept, store.notes()), (6, vec![]));
+    all_same(&whole, &again);
+    // Some more runs; time series of others; other samples of the same.
+    for (overrides, runs, observed, expected) in [
+        (&[][..], 4, Observed::First, 6),
+        (&[], 4, Observed::These(vec![1]), 6),
+        (
+            &["measurement.interval=50 ms"],
+            4,
+            Observed::These(vec![1]),
+            6,
+        ),
+        (
+            &["measurement.interval=50 ms"],
+            4,
+            Observed::These(vec![]),
+            8,
+        ),
+    ] {
+        let plan = plan_of(SCENARIO, overrides, Some(runs));
+        let (whole, _) = run(&plan, &observed, &());
+        let (extended, kept) = run(&plan, &observed, &open(&directory, &plan));
+        all_same(&whole, &extended);
+        assert_eq!(kept, expected, "{overrides:?} {runs} {observed:?}");
+    }
+}
+
+#[test]
+fn damaged_files_are_named_and_the_rest_is_kept() {
+    let plan = plan(&[]);
+    let directory = directory("damaged");
+    let store = open(&directory, &plan);
+    let (whole, _) = run(&plan, &Observed::First, &store);
+    let path = |variant, run| directory.join(store.file_name(RunInfo { variant, run }));
+    fs::write(path(0, 1), "").unwrap();
+    let bytes = fs::read(path(1, 2)).unwrap();
+    fs::write(path(1, 2), &bytes[..bytes.len() - 1]).unwrap();
+    fs::copy(path(0, 0), path(1, 0)).unwrap();
+    let store = open(&directory, &plan);
+    let (again, kept) = run(&plan, &Observed::First, &store);
+    all_same(&whole, &again);
+    assert_eq!(kept, 3);
+    let notes = store.notes();
+    for (variant, run, why) in [
+        (0, 1, "it is no stored run"),
+        (1, 2, "its checksum is wrong"),
+        (1, 0, "it holds another run"),
+    ] {
+        let name = path(variant, run).display().to_string();
+        assert!(
+            notes.iter().any(|n| n.contains(&name) && n.contains(why)),
+            "{notes:?}"
+        );
+    }
+    let store = open(&directory, &plan);
+    assert_eq!(run(&plan, &Observed::First, &store).1, 6);
+    assert_eq!(store.notes(), Vec::<String>::new());
+}
+
+#[test]
+fn runs_of_other_versions_are_made_anew() {
+    let plan = plan(&[]);
+    let directory = directory("version");
+    let other = Store::open(&directory, "0.9.0", Arc::clone(&plan)).unwrap();
+    run(&plan, &Observed::First, &other);
+    let store = open(&directory, &plan);
+    assert_eq!(run(&plan, &Observed::First, &store).1, 0);
+    assert_eq!(
+        store.notes(),
+        ["6 stored runs are of version 0.9.0: made anew by this one"]
+    );
+    // Both are there now.
+    let store = open(&directory, &plan);
+    assert_eq!(run(&plan, &Observed::First, &store).1, 6);
+    assert!(store.notes().is_empty());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_costs_no_results() {
+    let plan = plan(&[]);
+    let directory = directory("gone");
+    let store = open(&directory, &plan);
+    fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(run(&plan, &Observed::First, &store).0.len(), 6);
+    assert!(store.notes()[0].starts_with("not every run could be stored: "));
+    assert!(Store::open(Path::new("/dev/null/x"), VERSION, plan).is_err());
+}
+
+/// Edits of the scenario: those that can change a result, and those that only change what is said of it.
+const COUNT: [&str; 18] = [
+    "topology.links.out.rate=2.1 Mb/s",
+    "topology.links.out.delay=4 ms",
+    "topology.links.out.loss={bernoulli: 2 %}",
+    "topology.links.back.policy=P",
+    "policies.P.fifo.limit=31 packets",
+    "policies.P.fifo.aqm={codel: {}}",
+    "traffic.f.flow.source.poisson.rate=1.3 Mb/s",
+    "traffic.f.flow.source.poisson.packet=900 B",
+    "traffic.f.flow.count=3",
+    "traffic.f.flow.class=voice",
+    "traffic.v.flow.dscp=af41",
+    "traffic.v.flow.start=150 ms",
+    "traffic.t.flow.tcp.cc=cubic",
+    "traffic.t.flow.tcp.mss=1000 B",
+    "measurement.warmup=300 ms",
+    "measurement.duration=1100 ms",
+    "topology.nodes=[a, {name: r, forwarding: {delay: 1 ms}}, b]",
+    "topology.failures=[{link: out, at: 500 ms, repair: 700 ms}]",
+];
+const DO_NOT: [&str; 7] = [
+    "name=other",
+    "measurement.interval=70 ms",
+    "measurement.series=[out]",
+    "sla=[{class: bulk, metric: loss_ratio, max: 1 %}]",
+    "verdicts.correction=holm",
+    "policies.SPARE={fq-codel: {}}",
+    "topology.links.out.rate=2000 kb/s",
+];
+
+fn key(plan: &Plan) -> u128 {
+    Keys::default().of(&plan.variants[0].world)
+}
+
+#[test]
+fn each_edit_that_counts_gives_a_key_of_its_own() {
+    let mut keys = BTreeSet::from([key(&plan(&[]))]);
+    for edit in COUNT {
+        assert!(keys.insert(key(&plan(&[edit]))), "{edit}");
+    }
+    let before = keys.len();
+    for edit in DO_NOT {
+        keys.insert(key(&plan(&[edit])));
+    }
+    assert_eq!(keys.len(), before);
+    // Seed and run count in the name of the file; the number of runs does not.
+    let names = |plan: Arc<Plan>| {
+        let store = open(&directory("names"), &plan);
+        let name = |run| store.file_name(RunInfo { variant: 0, run });
+        [name(0), name(1)]
+    };
+    let first = names(plan(&[]));
+    assert_ne!(first[0], first[1]);
+    assert_eq!(names(plan(&["runs.count=9"])), first);
+    assert_ne!(names(plan(&["runs.seed=2"])), first);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Whatever is edited together: equal keys mean equal results, and runs that differ have other keys.
+    #[test]
+    fn equal_keys_mean_equal_results(
+        counting in proptest::sample::subsequence(&COUNT[..], 0..3),
+        not in proptest::sample::subsequence(&DO_NOT[..6], 1..5),
+    ) {
+        let edited = plan(&counting);
+        let both = plan(&[&counting[..], &not[..]].concat());
+        prop_assert_eq!(key(&edited), key(&both));
+        let (a, b) = (run(&edited, &Observed::These(vec![]), &()).0, run(&both, &Observed::These(vec![]), &()).0);
+        let base = run(&plan(&[]), &Observed::These(vec![]), &()).0;
+        for ((a, b), base) in a.iter().zip(&b).zip(&base) {
+            same(&a.outcome, &b.outcome);
+            prop_assert_eq!(&a.outcome.digest, &b.outcome.digest);
+            if key(&edited) == key(&plan(&[])) {
+                same(&a.outcome, &base.outcome);
+            }
+        }
+    }
+
+    /// Whatever became of a file: it is the outcome, or it is damaged; nothing breaks.
+    #[test]
+    fn no_bytes_do_harm(at in any::<prop::sample::Index>(), bit in 0_u8..8, cut in any::<bool>()) {
+        let plan = plan_of(SCENARIO, &["measurement.duration=100 ms"], Some(1));
+        let world = &plan.variants[0].world;
+        let (made, _) = run(&plan, &Observed::All, &());
+        let mut bytes = encode("k", &made[0].outcome, world, true);
+        let at = at.index(bytes.len());
+        match cut {
+            true => bytes.truncate(at),
+            false => bytes[at] ^= 1 << bit,
+        }
+        let found = decode("k", &bytes, world, true);
+        prop_assert!(matches!(found, Err(Damage::Head | Damage::Checksum)), "{:?}", found);
+    }
+}
+
+/// Sites are taken from wider runs, and made anew for those that lack some.
+#[test]
+fn sites_that_are_asked_for_later_are_measured() {
+    let directory = directory("sites");
+    let (plain, with) = (plan(&[]), plan(&["sla=[{file: customer.yaml}]"]));
+    assert_eq!(key(&plain), key(&with));
+    assert_ne!(
+        layout(&plain.variants[0].world).keys.len(),
+        layout(&with.variants[0].world).keys.len()
+    );
+    let (whole, _) = run(&with, &Observed::These(vec![]), &());
+    run(&plain, &Observed::These(vec![]), &open(&directory, &plain));
+    let (found, kept) = run(&with, &Observed::These(vec![]), &open(&directory, &with));
+    assert_eq!(kept, 0);
+    all_same(&whole, &found);
+    let (found, kept) = run(&plain, &Observed::These(vec![]), &open(&directory, &plain));
+    assert_eq!(kept, 6);
+    all_same(&run(&plain, &Observed::These(vec![]), &()).0, &found);
+}

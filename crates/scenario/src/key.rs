@@ -1,0 +1,195 @@
+//! Under which key the runs of a point are stored: the hash of all that decides their results, and of
+//! nothing else.
+//!
+//! Titles, names of points and policies, requirements, how results are judged and drawn, and how
+//! a value was spelled do not count; names of nodes, links, classes and flows do, since random
+//! streams and results are named by them. Every structure is taken apart field by field, so that a new
+//! field does not compile until it is decided whether it counts.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Write};
+use std::sync::Arc;
+
+use spillgate_core::Digest;
+
+use crate::ctx::digest_bytes;
+use crate::plan::{FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Traffic, WorldPlan};
+
+/// Computes the keys of a plan's points, which must live as long as this: what they share is looked at once.
+#[derive(Default)]
+pub struct Keys {
+    /// By address.
+    shared: BTreeMap<usize, u128>,
+}
+
+/// Takes the fingerprint of what is written.
+#[derive(Default)]
+struct Sink(Digest);
+
+impl fmt::Write for Sink {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        digest_bytes(&mut self.0, s.as_bytes());
+        Ok(())
+    }
+}
+
+impl Keys {
+    /// The key of one point's runs, still without seed and number of the run.
+    pub fn of(&mut self, world: &WorldPlan) -> u128 {
+        let mut sink = Sink::default();
+        // A sink takes everything.
+        let _ = self.world(&mut sink, world);
+        sink.0.value()
+    }
+
+    /// The fingerprint of something that points or flows share.
+    fn shared<T: ?Sized>(
+        &mut self,
+        it: &Arc<T>,
+        write: impl FnOnce(&mut Self, &mut Sink, &T) -> fmt::Result,
+    ) -> u128 {
+        let address = Arc::as_ptr(it).cast::<()>() as usize;
+        if let Some(known) = self.shared.get(&address) {
+            return *known;
+        }
+        let mut sink = Sink::default();
+        let _ = write(self, &mut sink, it);
+        let found = sink.0.value();
+        self.shared.insert(address, found);
+        found
+    }
+
+    /// The same of what all of counts.
+    fn whole<T: Debug + ?Sized>(&mut self, it: &Arc<T>) -> u128 {
+        self.shared(it, |_, out, it| write!(out, "{it:?}"))
+    }
+
+    fn world(&mut self, out: &mut Sink, world: &WorldPlan) -> fmt::Result {
+        let WorldPlan {
+            nodes,
+            forwarding,
+            links,
+            routes,
+            failures,
+            reroute,
+            mpls,
+            flows,
+            classes,
+            // What is stored beside a run.
+            sites: _,
+            warmup,
+            auto_warmup: _,
+            duration,
+            grace,
+            interval: _,
+            watched: _,
+            gaps,
+        } = world;
+        write!(out, "{nodes:?}{forwarding:?}{routes:?}{failures:?}{mpls:?}")?;
+        write!(out, "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}")?;
+        // Without failures nothing is routed again.
+        write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
+        for link in links {
+            self.link(out, link)?;
+        }
+        flows.iter().try_for_each(|flow| self.flow(out, flow))
+    }
+
+    fn link(&mut self, out: &mut Sink, link: &LinkPlan) -> fmt::Result {
+        let LinkPlan {
+            name,
+            from,
+            to,
+            rate,
+            process,
+            delay,
+            loss,
+            reorder,
+            overhead,
+            mtu,
+            cost,
+            policy: _,
+            discipline,
+            dot1q,
+            input,
+        } = link;
+        write!(
+            out,
+            "{name:?}{from}-{to}{rate:?}{delay:?}{loss:?}{reorder:?}"
+        )?;
+        write!(out, "{overhead:?}{mtu} {cost} {dot1q}")?;
+        let process = process.as_ref().map(|p| self.whole(p));
+        write!(out, "{process:?}")?;
+        discipline.write_identity(out, process.is_some())?;
+        let recipe = |i: &InputPlan| {
+            let InputPlan { policy: _, recipe } = i;
+            format!("{recipe:?}")
+        };
+        write!(out, "{:?}", input.as_deref().map(recipe))
+    }
+
+    fn flow(&mut self, out: &mut Sink, flow: &FlowPlan) -> fmt::Result {
+        let FlowPlan {
+            name,
+            class,
+            from,
+            to,
+            route,
+            back,
+            key,
+            dscp,
+            ecn,
+            lifetime,
+            follows,
+            traffic,
+            voice,
+        } = flow;
+        write!(
+            out,
+            "{name:?}{class} {from}-{to} {route} {back:?}{key:?}{dscp:?}{ecn:?}{follows}"
+        )?;
+        let lifetime = self.whole(lifetime);
+        let voice = voice.as_ref().map(|v| self.whole(v));
+        let traffic = match traffic {
+            Traffic::Source(source) => self.whole(source),
+            Traffic::Tcp {
+                config,
+                application,
+            } => {
+                write!(out, "{application:?}")?;
+                self.whole(config)
+            }
+            Traffic::Sessions(sessions) => self.shared(sessions, |keys, out, sessions| {
+                let SessionsPlan {
+                    config,
+                    arrivals,
+                    session,
+                    active,
+                } = sessions;
+                write!(
+                    out,
+                    "{:?}{arrivals:?}{session:?}{active}",
+                    keys.whole(config)
+                )
+            }),
+            Traffic::Replay(replay) => self.shared(replay, |_, out, replay| {
+                let ReplayPlan {
+                    // Its content counts.
+                    file: _,
+                    opener: _,
+                    selection,
+                    survey,
+                    clock,
+                    dscp,
+                    looped,
+                } = replay;
+                write!(
+                    out,
+                    "{}{selection:?}{clock:?}{dscp:?}{looped}",
+                    survey.fingerprint
+                )
+            }),
+        };
+        write!(out, "{lifetime:x}{voice:?}{traffic:x}")
+    }
+}

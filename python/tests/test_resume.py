@@ -1,0 +1,169 @@
+"""Stored runs: a study is resumed, extended and judged again without a run being made twice."""
+
+import json
+import random
+import signal
+import time
+import warnings
+
+import pytest
+
+import spillgate
+
+SHORT = ("--set", "measurement.duration=1 s", "--set", "measurement.warmup=500 ms")
+LONGER = "measurement.duration=60 s"
+QUICK = ("--no-figures", "--no-report")
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory, root):
+    """The first example, in a directory of its own."""
+    where = tmp_path_factory.mktemp("first") / "scenario.yaml"
+    where.write_bytes((root / "examples/first/scenario.yaml").read_bytes())
+    return where
+
+
+def saved(directory):
+    """All that was saved of results, but for what is of the machine and the moment."""
+    manifest = json.loads((directory / "manifest.json").read_text())
+    for name in ("wall_s", "argv", "jobs"):
+        del manifest[name]
+    files = sorted(p.name for p in directory.iterdir() if p.suffix != ".html")
+    tables = [(directory / f).read_bytes() for f in ("results.json", "results.parquet")]
+    return manifest, files, tables
+
+
+def stored(directory):
+    return sorted(p.name for p in (directory / "runs").glob("*.run"))
+
+
+def test_a_study_killed_fifty_times_is_the_whole_study(cli, scenario, tmp_path):
+    study = ("run", scenario, *QUICK, "--runs", "150", "--jobs", "1", "--set", LONGER)
+    assert cli(*study, "--out", "whole").returncode in (0, 1, 3)
+    hidden = tmp_path / ".out.spillgate"
+    moments = random.Random(1)
+    for _ in range(50):
+        before = len(stored(hidden))
+        process = cli.start(*study, "--out", "out")
+        deadline = time.monotonic() + 60
+        # Some are killed before they have stored anything, some while they do.
+        wanted = before + moments.choice((0, 1, 2))
+        while len(stored(hidden)) < wanted and time.monotonic() < deadline:
+            time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.01) if wanted > before else moments.uniform(0, 0.3))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        assert len(stored(hidden)) >= before
+    last = cli(*study, "--out", "out")
+    assert last.returncode in (0, 1, 3)
+    assert "taking over " in last.stderr
+    assert not hidden.exists()
+    assert saved(tmp_path / "out") == saved(tmp_path / "whole")
+    assert not list((tmp_path / "out/runs").glob("*.partial"))
+
+
+def test_more_runs_and_other_requirements_make_no_run_again(cli, scenario, tmp_path):
+    strict = tmp_path / "strict.yml"
+    strict.write_text(
+        "customer: Acme\nobjectives:\n  - {class: voice, metric: owd_p99, max: 1 us}\n"
+    )
+    study = ("run", scenario, *SHORT, *QUICK)
+    for runs, out in (("3", "out"), ("5", "whole")):
+        assert cli(*study, "--runs", runs, "--out", out).returncode in (0, 1, 3)
+    before = stored(tmp_path / "out")
+    assert len(before) == 6
+    assert cli("run", "--resume", "out", "--runs", "5", *QUICK).returncode in (0, 1, 3)
+    assert saved(tmp_path / "out") == saved(tmp_path / "whole")
+    assert set(before) < set(stored(tmp_path / "out"))
+    # Judged again, elsewhere: what was there stays as it is.
+    judged = cli(
+        *("run", "--resume", "out", "--sla", strict, "--correction", "holm", *QUICK),
+        *("--out", "judged"),
+    )
+    assert judged.returncode == 1
+    results = spillgate.load(tmp_path / "judged")
+    assert [v.verdict for v in results.verdicts if v.customer == "Acme"] == ["fail", "fail"]
+    assert results.description.correction == "holm"
+    assert stored(tmp_path / "judged") == stored(tmp_path / "out")
+    assert saved(tmp_path / "out") == saved(tmp_path / "whole")
+    # Requirements outside the scenario's folder are not copied.
+    refused = cli("run", "--resume", "judged", *QUICK)
+    assert refused.returncode == 2
+    assert "no copy of ../strict.yml" in refused.stderr
+    assert cli("run", "--resume", "judged", "--sla", strict, *QUICK).returncode == 1
+    again = spillgate.load(tmp_path / "judged")
+    assert again.verdicts == results.verdicts
+    assert [r.digest for r in again.runs] == [r.digest for r in results.runs]
+
+
+def test_no_event_is_handled_for_runs_that_are_stored(scenario, tmp_path):
+    seen = []
+    options = {"runs": 2, "store": tmp_path / "store", "set": {"measurement.duration": "1 s"}}
+    whole = spillgate.run(scenario, **options)
+    again = spillgate.run(scenario, **options, progress=seen.append, sla=[])
+    assert (seen[-1].runs_kept, seen[-1].events) == (4, 0)
+    assert again.to_dict(flows=True) == whole.to_dict(flows=True)
+    # The time series of the second run were not sampled: it is made once more.
+    spillgate.run(scenario, **options, series=[1], progress=seen.append)
+    assert seen[-1].runs_kept == 2
+
+
+def test_what_cannot_be_used_is_made_anew_and_said(scenario, tmp_path):
+    options = {"runs": 2, "store": tmp_path, "set": {"measurement.duration": "1 s"}}
+    whole = spillgate.run(scenario, **options)
+    first, second, third, fourth = sorted(tmp_path.glob("*.run"))
+    first.write_bytes(second.read_bytes()[:-1])
+    second.rename(second.with_name(second.name.split("-")[0] + "-0.0.1.run"))
+    with pytest.warns(UserWarning, match="made anew") as said:
+        again = spillgate.run(scenario, **options)
+    assert again.to_dict() == whole.to_dict()
+    texts = [str(w.message) for w in said]
+    assert texts == [
+        f"{first} is damaged: its checksum is wrong; its run is made anew",
+        "1 stored run is of version 0.0.1: made anew by this one",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spillgate.run(scenario, **options)
+    assert third.exists()
+    assert fourth.exists()
+
+
+def test_an_interrupted_study_goes_on(cli, scenario, tmp_path):
+    study = ("run", scenario, *QUICK, "--runs", "40", "--set", "measurement.duration=20 s")
+    process = cli.start(*study, "--out", "out", "--jobs", "1")
+    hidden = tmp_path / ".out.spillgate"
+    while len(stored(hidden)) < 2:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    done = len(stored(tmp_path / "out"))
+    assert 2 <= done < 80
+    short = ("--runs", "2", *QUICK, "--out", "short")
+    assert cli("run", "--resume", "out", *short).returncode in (0, 1, 3)
+    results = spillgate.load(tmp_path / "short")
+    assert len(results.runs) == 4
+    assert not results.interrupted
+    # Nothing that was stored is lost by going on with less.
+    assert len(stored(tmp_path / "short")) >= done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a SCENARIO, or a run directory with --resume"),
+        (("--resume", "nowhere"), "--resume: nowhere does not exist, not even unfinished"),
+        (("--resume", "empty"), "--resume: empty holds no stored runs"),
+        (("--resume", "killed"), "killed was never finished: name the SCENARIO, too"),
+    ],
+)
+def test_what_cannot_be_resumed_is_refused(cli, tmp_path, arguments, said):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / ".killed.spillgate/runs").mkdir(parents=True)
+    (tmp_path / ".killed.spillgate/runs/0-1.run").write_text("")
+    process = cli("run", *arguments)
+    assert process.returncode == 2
+    assert said in process.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".killed.spillgate", "empty"]
