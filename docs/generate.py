@@ -44,16 +44,17 @@ def table(head, rows):
 
 def listing(entries):
     """Kinds with their summaries."""
-    return table(("kind", "meaning"), [(f"`{e['kind']}`", cell(e["summary"])) for e in entries])
+    named = [(e.get("kind") or e["name"], e["summary"]) for e in entries]
+    return table(("kind", "meaning"), [(f"`{name}`", cell(text)) for name, text in named])
 
 
 def metrics():
     """The metrics with their units."""
     names = {"1": "ratio"}
     return table(
-        ("metric", "unit", "better", "meaning"),
+        ("metric", "label", "unit", "better", "meaning"),
         [
-            (f"`{m.name}`", names.get(m.unit, m.unit), m.better or "", cell(m.summary))
+            (f"`{m.name}`", m.label, names.get(m.unit, m.unit), m.better or "", cell(m.summary))
             for m in spillgate.metrics()
         ],
     )

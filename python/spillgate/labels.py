@@ -1,43 +1,60 @@
-"""Names of metrics as people say them, for figures and reports."""
+"""Words of the core for metrics, sampled values, reasons of losses, and verdicts."""
 
 from __future__ import annotations
 
-_LABELS = {
-    "owd_mean": "mean one-way delay",
-    "owd_min": "smallest one-way delay",
-    "owd_p50": "median one-way delay",
-    "owd_p95": "95th percentile of one-way delay",
-    "owd_p99": "99th percentile of one-way delay",
-    "owd_p999": "99.9th percentile of one-way delay",
-    "owd_max": "largest one-way delay",
-    "jitter": "jitter (RFC 3550)",
-    "pdv": "delay variation (99.9 % − min)",
-    "loss_ratio": "lost packets",
-    "throughput": "throughput",
-    "offered": "offered load",
-    "backlog_packets": "backlog",
-    "backlog_bytes": "backlog",
-    "backlog_average": "average backlog",
-    "goodput": "goodput",
-    "retransmits": "segments sent again",
-    "fct_mean": "mean time of transfers",
-    "fct_p50": "median time of transfers",
-    "fct_p95": "95th percentile of times of transfers",
-    "fct_p99": "99th percentile of times of transfers",
-    "cwnd": "congestion window",
-    "srtt": "smoothed RTT",
-    "sessions_open": "open sessions",
-    "fair_rate": "fair rate",
-    "priority_load": "priority load",
-    "flows_listed": "protected flows",
-    "flows_blocked": "blocked flows",
-    "waiting_time": "mean time to admission",
-    "waiting_time_p95": "95th percentile of times to admission",
-    "waiting_time_max": "longest time to admission",
-    "gap_max": "longest time without an arrival",
-}
+from functools import cache
+from typing import Any
+
+from spillgate import _engine
+
+
+@cache
+def words(family: str) -> dict[str, dict[str, Any]]:
+    """The entries of a family of the catalog by name, in its order."""
+    return {e["name"]: e for e in _engine.catalog()[family]}
+
+
+def _word(metric: str, key: str) -> str:
+    # Results of a newer version may have metrics that this one does not know.
+    entry = words("metrics").get(metric) or words("series").get(metric, {})
+    return str(entry.get(key) or metric.replace("_", " "))
 
 
 def label_of(metric: str) -> str:
-    """A metric's name as people say it."""
-    return _LABELS.get(metric, metric.replace("_", " "))
+    """A metric's name as people say it.
+
+    Example:
+        >>> label_of("owd_p50")
+        'median one-way delay'
+    """
+    return _word(metric, "label")
+
+
+def short_of(metric: str) -> str:
+    """The heading of a metric's column.
+
+    Example:
+        >>> short_of("owd_p50"), short_of("new_metric")
+        ('median delay', 'new metric')
+    """
+    return _word(metric, "short")
+
+
+def reason_of(drops: str) -> str:
+    """Why packets were lost that a metric of drops counts, within a sentence.
+
+    Example:
+        >>> reason_of("drops_link_down")
+        'the link was down'
+    """
+    return str(words("drops").get(drops, {}).get("summary", drops))
+
+
+def mark_of(verdict: str) -> str:
+    """How a verdict is shown: a symbol and a word, never color alone.
+
+    Example:
+        >>> mark_of("pass")
+        '✓ pass'
+    """
+    return f"{words('verdicts')[verdict]['mark']} {verdict}"

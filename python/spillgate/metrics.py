@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 
-from spillgate import _engine
+from spillgate.labels import words
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,16 @@ class Metric:
             plain numbers.
         summary: One sentence on what it means.
         better: Whether `less` or `more` of it is better for its users; none if that depends.
+        short: Its heading in tables.
+        label: What people call it: on an axis, within a sentence.
     """
 
     name: str
     unit: str
     summary: str
     better: str | None = None
+    short: str = ""
+    label: str = ""
 
 
 def metrics() -> list[Metric]:
@@ -40,8 +45,7 @@ def metrics() -> list[Metric]:
         's'
     """
     return [
-        Metric(m["name"], m["unit"], m["summary"], m["better"])
-        for m in _engine.catalog().get("metrics", [])
+        Metric(**{f.name: m[f.name] for f in fields(Metric)}) for m in words("metrics").values()
     ]
 
 
@@ -53,17 +57,11 @@ class Scale:
     unit: str
 
 
-PLAIN = ("score", "factor")
-"""Units of numbers that are shown without one."""
-
-_TIMES = (Scale(1.0, "s"), Scale(1e3, "ms"), Scale(1e6, "µs"), Scale(1e9, "ns"))
-_RATES = (
-    Scale(1e-9, "Gb/s"),
-    Scale(1e-6, "Mb/s"),
-    Scale(1e-3, "kb/s"),
-    Scale(1.0, "b/s"),
-)
-_BYTES = (Scale(1e-9, "GB"), Scale(1e-6, "MB"), Scale(1e-3, "kB"), Scale(1.0, "B"))
+@cache
+def _scales() -> dict[str, tuple[Scale, ...]]:
+    """The units in which values of each base unit are shown, the largest first."""
+    known = (*words("metrics").values(), *words("series").values())
+    return {m["unit"]: tuple(Scale(*scale) for scale in m["scale"]) for m in known}
 
 
 def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
@@ -74,13 +72,10 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
         Scale(factor=1000.0, unit='ms')
     """
     top = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
-    if unit == "1":
-        return Scale(100.0, "%")
-    family = {"s": _TIMES, "b/s": _RATES, "B": _BYTES}.get(unit)
-    if family is None:
-        return Scale(1.0, "" if unit in PLAIN else unit)
+    family = _scales().get(unit) or (Scale(1.0, unit),)
     if top == 0.0:
-        return {"s": _TIMES[1], "b/s": _RATES[1], "B": _BYTES[-1]}[unit]
+        # The unit that is usual for zeros: ms, Mb/s, B.
+        return family[-1 if unit == "B" else min(1, len(family) - 1)]
     # A shade below 1 keeps 999.9999 of rounding from choosing the smaller unit.
     return next((s for s in family if top * s.factor >= 0.9999), family[-1])
 

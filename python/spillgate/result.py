@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
+from spillgate.labels import mark_of
 from spillgate.points import At, chosen, columns
 from spillgate.remarks import identical, overloaded, remarks, unsettled
 from spillgate.rows import (
-    VERDICT_MARKS,
     Admission,
     Difference,
     Distribution,
@@ -569,7 +569,7 @@ class Results:
         rows = "".join(
             f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.about))}"
             f"{cell(html.escape(v.requirement))}"
-            f"{cell(html.escape(measured(v)))}{cell(VERDICT_MARKS[v.verdict])}</tr>"
+            f"{cell(html.escape(measured(v)))}{cell(mark_of(v.verdict))}</tr>"
             for v in self.verdicts
         )
         head = "".join(

@@ -355,10 +355,6 @@ def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:
     return tuple(build(r) for r in records)
 
 
-VERDICT_MARKS = {"pass": "✓ pass", "fail": "✗ FAIL", "undecided": "? undecided"}
-"""How verdicts are shown: a symbol and a word, never color alone."""
-
-
 def measured(v: Verdict) -> str:
     """The measured mean with its interval, in a fitting unit.
 

@@ -5,22 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-Record = dict[str, Any]
+from spillgate.labels import reason_of
 
-REASONS = {
-    "drops_tail": "the queue was full",
-    "drops_early": "early drop",
-    "drops_forced": "the average queue was above the upper threshold",
-    "drops_policer": "the policer",
-    "drops_pushed_out": "pushed out for another packet",
-    "drops_admission": "flow admission refused it",
-    "drops_link_down": "the link was down",
-    "drops_unroutable": "no route to its destination",
-    "drops_too_big": "it is longer than the link's MTU",
-    "drops_link_loss": "lost at random on the link",
-    "drops_input_queue": "the input queue was full",
-}
-"""What the metrics of drops mean, in words."""
+Record = dict[str, Any]
 
 PS_PER_S = 1e12
 
@@ -253,7 +240,7 @@ def reason_words(lost: Record) -> str:
     cause = evidence["cause"]
     waiting = _waiting(evidence)
     reason: str = lost["reason"]
-    said = REASONS.get(reason, reason)
+    said = reason_of(reason)
     if reason == "drops_too_big":
         return f"{said}: {lost['bytes']:,} B on the wire, labels and overhead included"
     if reason == "drops_link_down":

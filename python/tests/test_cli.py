@@ -62,7 +62,7 @@ def test_a_run_gives_tables_files_and_a_status(cli, first, tmp_path, manifest):
     assert done.returncode == 1, done.stderr
     assert "A call beside a download" in done.stdout
     assert "seed 5" in done.stdout
-    assert "✗ FAIL" in done.stdout
+    assert "✗ fail" in done.stdout
     assert "✓ pass" in done.stdout
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
@@ -278,7 +278,7 @@ def test_results_are_shown_even_if_they_cannot_be_saved(monkeypatch, capsys, fir
     out = tmp_path / "out"
     assert cli_module.main(["run", str(first), *SHORT, "--quiet", "--out", str(out)]) == 2
     said = capsys.readouterr()
-    assert "✗ FAIL" in said.out
+    assert "✗ fail" in said.out
     assert said.err == f"spillgate: cannot write results to {out}: No space left on device\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -319,10 +319,10 @@ def on_terminal(cli, *arguments, **environment):
 
 def test_terminals_get_color_and_a_bar_unless_they_refuse(cli, first):
     seen = on_terminal(cli, "run", first, "--runs", "40", "--no-figures")
-    assert re.search(r"\x1b\[[\d;]*31m✗ FAIL", seen)
+    assert re.search(r"\x1b\[[\d;]*31m✗ fail", seen)
     assert "of 80 runs" in seen
     plain = on_terminal(cli, "run", first, "--runs", "40", "--no-figures", NO_COLOR="1")
-    assert "✗ FAIL" in plain
+    assert "✗ fail" in plain
     assert not re.search(r"\x1b\[[\d;]*3[1-7]m", plain)
 
 

@@ -13,67 +13,64 @@ pub enum Verdict {
     Drop(DropReason),
 }
 
-/// Why a packet was lost. The metric's name is [`DropReason::metric`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum DropReason {
+/// From one line per reason: the enum, the list, metrics, labels and sentences.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $variant:ident $metric:literal $label:literal $sentence:literal;)+) => {
+        /// Why a packet was lost. The metric's name is [`DropReason::metric`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum DropReason {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl DropReason {
+            /// Every reason, in the order of their codes.
+            pub const ALL: [Self; [$($metric),+].len()] = [$(Self::$variant),+];
+
+            /// The metric that counts it.
+            pub const fn metric(self) -> &'static str {
+                match self { $(Self::$variant => $metric,)+ }
+            }
+
+            /// Its label in tables and figures.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label,)+ }
+            }
+
+            /// Why the packet was lost, within a sentence.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Self::$variant => $sentence,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
     /// The queue was full: a limit in packets, bytes or time.
-    Tail,
+    Tail "drops_tail" "queue full" "the queue was full";
     /// An AQM's early drop: by chance, or (CoDel) since the packet had waited too long.
-    Early,
+    Early "drops_early" "early (AQM)" "early drop";
     /// An AQM above its upper threshold: certain, not drawn.
-    Forced,
+    Forced "drops_forced" "forced (AQM)" "the average queue was above the upper threshold";
     /// A policer (LLQ's included) found it out of contract.
-    Policer,
+    Policer "drops_policer" "policer" "the policer";
     /// Pushed out of a queue to make room for another packet.
-    PushedOut,
+    PushedOut "drops_pushed_out" "pushed out" "pushed out for another packet";
     /// Flow admission refused it.
-    Admission,
+    Admission "drops_admission" "not admitted" "flow admission refused it";
     /// The link was down.
-    LinkDown,
+    LinkDown "drops_link_down" "link down" "the link was down";
     /// No route to its destination.
-    Unroutable,
+    Unroutable "drops_unroutable" "no route" "no route to its destination";
     /// Longer, its labels included, than the link carries (its MTU).
-    TooBig,
+    TooBig "drops_too_big" "above the MTU" "it is longer than the link's MTU";
     /// Lost at random on the link.
-    LinkLoss,
+    LinkLoss "drops_link_loss" "lost on the link" "lost at random on the link";
     /// A node had no room to keep it until it is forwarded.
-    InputQueue,
+    InputQueue "drops_input_queue" "input queue full" "the input queue was full";
 }
 
 impl DropReason {
-    /// Every reason, in the order of their codes.
-    pub const ALL: [Self; 11] = [
-        Self::Tail,
-        Self::Early,
-        Self::Forced,
-        Self::Policer,
-        Self::PushedOut,
-        Self::Admission,
-        Self::LinkDown,
-        Self::Unroutable,
-        Self::TooBig,
-        Self::LinkLoss,
-        Self::InputQueue,
-    ];
-
-    /// The metric that counts it.
-    pub const fn metric(self) -> &'static str {
-        match self {
-            Self::Tail => "drops_tail",
-            Self::Early => "drops_early",
-            Self::Forced => "drops_forced",
-            Self::Policer => "drops_policer",
-            Self::PushedOut => "drops_pushed_out",
-            Self::Admission => "drops_admission",
-            Self::LinkDown => "drops_link_down",
-            Self::Unroutable => "drops_unroutable",
-            Self::TooBig => "drops_too_big",
-            Self::LinkLoss => "drops_link_loss",
-            Self::InputQueue => "drops_input_queue",
-        }
-    }
-
     /// Dense index, 0..[`DropReason::ALL`]`.len()`.
     pub const fn index(self) -> usize {
         self as usize

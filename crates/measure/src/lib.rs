@@ -29,7 +29,7 @@ pub use fairness::jain;
 pub use histogram::{Histogram, Parts};
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
-pub use metric::Metric;
+pub use metric::{Metric, Sampled, scale};
 pub use series::{Series, extent, outline};
 pub use volume::Volume;
 pub use weighted::TimeWeighted;

@@ -4,21 +4,25 @@ use spillgate_core::{DropReason, Dur};
 
 use crate::FlowMeter;
 
-/// From one line per metric: the enum, the list, names, units and summaries.
+/// From one line per metric: the enum, the list, names, units, which way it gets better (nothing
+/// where that depends on what is wanted), short and long labels, and summaries.
 macro_rules! metrics {
-    ($($variant:ident $name:literal [$unit:literal] $summary:literal;)+) => {
-        /// A number that a run yields about a flow, a class, a queue or a link.
+    ($(#[$doc:meta])* $table:ident; $(
+        $variant:ident $name:literal [$unit:literal $($better:ident)?]
+        $short:literal $label:literal $summary:literal;
+    )+) => {
+        $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Metric {
+        pub enum $table {
             $(
                 #[doc = concat!($summary, "; in `", $unit, "`.")]
                 $variant,
             )+
         }
 
-        impl Metric {
-            /// Every metric, in the order of reports.
+        impl $table {
+            /// Every one, in the order of reports.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// Its name in tables and files.
@@ -26,9 +30,27 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its unit: `s`, `b/s`, `B`, `packets`, `events`, `transfers`, `flows`, `score`, `factor`, or `1` for ratios.
+            /// Its unit: one of `s`, `b/s`, `B`, `packets`, `events`, `transfers`, `flows`,
+            /// `sessions`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
+            }
+
+            /// Whether less of it is better for its users, or more; none if that depends on what
+            /// is wanted.
+            pub const fn better(self) -> Option<Better> {
+                let ways: &[Better] = match self { $(Self::$variant => &[$(Better::$better)?],)+ };
+                ways.first().copied()
+            }
+
+            /// Its heading in a table or over a figure.
+            pub const fn short(self) -> &'static str {
+                match self { $(Self::$variant => $short,)+ }
+            }
+
+            /// What people call it: on an axis, within a sentence.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label,)+ }
             }
 
             /// What it is, in a line.
@@ -40,73 +62,106 @@ macro_rules! metrics {
 }
 
 metrics! {
-    Offered "offered" ["b/s"] "Rate of IP packets that the sources sent";
-    Throughput "throughput" ["b/s"] "Rate of IP packets that arrived within the measured period, whenever they were sent";
-    Carried "carried" ["b/s"] "Rate that a queue sent or a link carried within the measured period, link overhead included";
-    CarriedMarked "carried_marked" ["b/s"] "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
-    CarriedLabels "carried_labels" ["b/s"] "Part of what a link carried that is MPLS labels";
-    LossRatio "loss_ratio" ["1"] "Lost packets over sent packets";
-    PacketsSent "packets_sent" ["packets"] "Packets that the sources sent within the measured period";
-    PacketsReceived "packets_received" ["packets"] "Of those: packets that arrived, also after it";
-    Unresolved "unresolved" ["packets"] "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
-    DropsTail "drops_tail" ["packets"] "Lost because the queue was full";
-    DropsEarly "drops_early" ["packets"] "Lost to an AQM before the queue was full: by chance, or for too long a wait";
-    DropsForced "drops_forced" ["packets"] "Lost to an AQM above its upper threshold";
-    DropsPolicer "drops_policer" ["packets"] "Lost to a policer";
-    DropsPushedOut "drops_pushed_out" ["packets"] "Pushed out of a queue to make room for another packet";
-    DropsAdmission "drops_admission" ["packets"] "Refused by flow admission";
-    DropsLinkDown "drops_link_down" ["packets"] "Lost because the link was down";
-    DropsUnroutable "drops_unroutable" ["packets"] "Lost without a route to the destination";
-    DropsTooBig "drops_too_big" ["packets"] "Lost because they were longer, with their labels, than a link's `mtu`";
-    DropsLinkLoss "drops_link_loss" ["packets"] "Lost at random on a link with `loss`";
-    DropsInputQueue "drops_input_queue" ["packets"] "Lost because the input queue of a node with `forwarding` was full";
-    MarksCe "marks_ce" ["packets"] "Packets marked with congestion experienced (RFC 3168)";
-    OwdMean "owd_mean" ["s"] "Mean one-way delay (RFC 7679)";
-    OwdMin "owd_min" ["s"] "Smallest one-way delay";
-    OwdP50 "owd_p50" ["s"] "Median one-way delay";
-    OwdP95 "owd_p95" ["s"] "95th percentile of the one-way delay";
-    OwdP99 "owd_p99" ["s"] "99th percentile of the one-way delay";
-    OwdP999 "owd_p999" ["s"] "99.9th percentile of the one-way delay";
-    OwdMax "owd_max" ["s"] "Largest one-way delay";
-    Jitter "jitter" ["s"] "Interarrival jitter (RFC 3550), mean over the packets";
-    Pdv "pdv" ["s"] "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
-    PdvP99999 "pdv_p99999" ["s"] "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
-    SojournMean "sojourn_mean" ["s"] "Mean time in the queue";
-    SojournP50 "sojourn_p50" ["s"] "Median time in the queue";
-    SojournP95 "sojourn_p95" ["s"] "95th percentile of the time in the queue";
-    SojournP99 "sojourn_p99" ["s"] "99th percentile of the time in the queue";
-    SojournP999 "sojourn_p999" ["s"] "99.9th percentile of the time in the queue";
-    SojournMax "sojourn_max" ["s"] "Longest time in the queue";
-    BacklogPacketsMean "backlog_packets_mean" ["packets"] "Time average of the packets waiting";
-    BacklogPacketsMax "backlog_packets_max" ["packets"] "Most packets waiting at once";
-    BacklogBytesMean "backlog_bytes_mean" ["B"] "Time average of the bytes waiting";
-    BacklogBytesMax "backlog_bytes_max" ["B"] "Most bytes waiting at once";
-    Utilization "utilization" ["1"] "Share of the time in which the link was sending, or a node forwarding";
-    Goodput "goodput" ["b/s"] "Rate of TCP payload that arrived within the measured period, each byte once";
-    Retransmits "retransmits" ["packets"] "TCP segments sent again";
-    Timeouts "timeouts" ["events"] "Expirations of TCP's retransmission timer";
-    TransfersBegun "transfers_begun" ["transfers"] "TCP transfers and requests that began";
-    TransfersDone "transfers_done" ["transfers"] "Of those: completed, also after the measured period (`measurement.grace`)";
-    TransfersFailed "transfers_failed" ["transfers"] "Of those: given up by TCP after too many timeouts";
-    TransfersRefused "transfers_refused" ["transfers"] "Sessions that did not begin because as many as allowed were open";
-    FctMean "fct_mean" ["s"] "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
-    FctP50 "fct_p50" ["s"] "Median of these times";
-    FctP95 "fct_p95" ["s"] "95th percentile of these times";
-    FctP99 "fct_p99" ["s"] "99th percentile of these times";
-    RFactor "r_factor" ["score"] "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
-    Mos "mos" ["score"] "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
-    MosMin "mos_min" ["score"] "The smallest mean opinion score of a call";
-    MouthToEar "mouth_to_ear" ["s"] "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
-    LateRatio "late_ratio" ["1"] "Packets of speech that came too late to be played over those sent";
-    BurstRatio "burst_ratio" ["factor"] "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
-    GapMax "gap_max" ["s"] "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
-    FlowsOffered "flows_offered" ["flows"] "Flows whose first packet came to a link with flow admission; several links count several times";
-    FlowsWaiting "flows_waiting" ["flows"] "Of those: not admitted when the run ended";
-    FlowsRemoved "flows_removed" ["events"] "Removals of admitted flows by the congestion mechanism of flow admission";
-    WaitingTime "waiting_time" ["s"] "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
-    WaitingTimeP95 "waiting_time_p95" ["s"] "95th percentile of these times";
-    WaitingTimeMax "waiting_time_max" ["s"] "The longest of these times";
-    Jain "jain" ["1"] "Jain's fairness index of the flows' throughputs";
+    /// A number that a run yields about a flow, a class, a queue or a link.
+    Metric;
+    Offered "offered" ["b/s"] "offered" "offered load" "Rate of IP packets that the sources sent";
+    Throughput "throughput" ["b/s" More] "throughput" "throughput" "Rate of IP packets that arrived within the measured period, whenever they were sent";
+    Carried "carried" ["b/s"] "carried" "carried rate" "Rate that a queue sent or a link carried within the measured period, link overhead included";
+    CarriedMarked "carried_marked" ["b/s"] "marked" "rate let in with other marks" "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
+    CarriedLabels "carried_labels" ["b/s"] "labels" "rate of MPLS labels" "Part of what a link carried that is MPLS labels";
+    LossRatio "loss_ratio" ["1" Less] "loss" "lost packets" "Lost packets over sent packets";
+    PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
+    PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
+    Unresolved "unresolved" ["packets"] "unresolved" "packets still on their way" "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
+    DropsTail "drops_tail" ["packets" Less] "tail drops" "drops of full queues" "Lost because the queue was full";
+    DropsEarly "drops_early" ["packets" Less] "early drops" "early drops by AQMs" "Lost to an AQM before the queue was full: by chance, or for too long a wait";
+    DropsForced "drops_forced" ["packets" Less] "forced drops" "forced drops by AQMs" "Lost to an AQM above its upper threshold";
+    DropsPolicer "drops_policer" ["packets" Less] "policed" "drops by policers" "Lost to a policer";
+    DropsPushedOut "drops_pushed_out" ["packets" Less] "pushed out" "packets pushed out of queues" "Pushed out of a queue to make room for another packet";
+    DropsAdmission "drops_admission" ["packets" Less] "not admitted" "packets refused by flow admission" "Refused by flow admission";
+    DropsLinkDown "drops_link_down" ["packets" Less] "link down" "drops on links that were down" "Lost because the link was down";
+    DropsUnroutable "drops_unroutable" ["packets" Less] "no route" "packets without a route" "Lost without a route to the destination";
+    DropsTooBig "drops_too_big" ["packets" Less] "too big" "packets above the MTU" "Lost because they were longer, with their labels, than a link's `mtu`";
+    DropsLinkLoss "drops_link_loss" ["packets" Less] "link loss" "packets lost at random on links" "Lost at random on a link with `loss`";
+    DropsInputQueue "drops_input_queue" ["packets" Less] "input drops" "drops of full input queues" "Lost because the input queue of a node with `forwarding` was full";
+    MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
+    OwdMean "owd_mean" ["s" Less] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
+    OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
+    OwdP50 "owd_p50" ["s" Less] "median delay" "median one-way delay" "Median one-way delay";
+    OwdP95 "owd_p95" ["s" Less] "95 % delay" "95th percentile of one-way delay" "95th percentile of the one-way delay";
+    OwdP99 "owd_p99" ["s" Less] "99 % delay" "99th percentile of one-way delay" "99th percentile of the one-way delay";
+    OwdP999 "owd_p999" ["s" Less] "99.9 % delay" "99.9th percentile of one-way delay" "99.9th percentile of the one-way delay";
+    OwdMax "owd_max" ["s" Less] "largest delay" "largest one-way delay" "Largest one-way delay";
+    Jitter "jitter" ["s" Less] "jitter" "jitter (RFC 3550)" "Interarrival jitter (RFC 3550), mean over the packets";
+    Pdv "pdv" ["s" Less] "PDV" "delay variation (99.9 % − min)" "Packet delay variation: 99.9th percentile minus minimum of the one-way delay (RFC 5481)";
+    PdvP99999 "pdv_p99999" ["s" Less] "PDV 99.999 %" "delay variation (99.999 % − min)" "99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541); of fewer than 100,000 packets the largest minus the smallest";
+    SojournMean "sojourn_mean" ["s" Less] "mean sojourn" "mean time in the queue" "Mean time in the queue";
+    SojournP50 "sojourn_p50" ["s" Less] "median sojourn" "median time in the queue" "Median time in the queue";
+    SojournP95 "sojourn_p95" ["s" Less] "95 % sojourn" "95th percentile of time in the queue" "95th percentile of the time in the queue";
+    SojournP99 "sojourn_p99" ["s" Less] "99 % sojourn" "99th percentile of time in the queue" "99th percentile of the time in the queue";
+    SojournP999 "sojourn_p999" ["s" Less] "99.9 % sojourn" "99.9th percentile of time in the queue" "99.9th percentile of the time in the queue";
+    SojournMax "sojourn_max" ["s" Less] "longest sojourn" "longest time in the queue" "Longest time in the queue";
+    BacklogPacketsMean "backlog_packets_mean" ["packets" Less] "mean backlog" "mean backlog in packets" "Time average of the packets waiting";
+    BacklogPacketsMax "backlog_packets_max" ["packets" Less] "largest backlog" "largest backlog in packets" "Most packets waiting at once";
+    BacklogBytesMean "backlog_bytes_mean" ["B" Less] "mean bytes" "mean backlog in bytes" "Time average of the bytes waiting";
+    BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
+    Utilization "utilization" ["1"] "utilization" "utilization" "Share of the time in which the link was sending, or a node forwarding";
+    Goodput "goodput" ["b/s" More] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
+    Retransmits "retransmits" ["packets" Less] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";
+    Timeouts "timeouts" ["events" Less] "timeouts" "retransmission timeouts" "Expirations of TCP's retransmission timer";
+    TransfersBegun "transfers_begun" ["transfers"] "begun" "transfers begun" "TCP transfers and requests that began";
+    TransfersDone "transfers_done" ["transfers" More] "done" "transfers completed" "Of those: completed, also after the measured period (`measurement.grace`)";
+    TransfersFailed "transfers_failed" ["transfers" Less] "failed" "transfers given up" "Of those: given up by TCP after too many timeouts";
+    TransfersRefused "transfers_refused" ["transfers" Less] "refused" "sessions refused" "Sessions that did not begin because as many as allowed were open";
+    FctMean "fct_mean" ["s" Less] "mean time" "mean time of transfers" "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
+    FctP50 "fct_p50" ["s" Less] "median time" "median time of transfers" "Median of these times";
+    FctP95 "fct_p95" ["s" Less] "95 % time" "95th percentile of times of transfers" "95th percentile of these times";
+    FctP99 "fct_p99" ["s" Less] "99 % time" "99th percentile of times of transfers" "99th percentile of these times";
+    RFactor "r_factor" ["score" More] "R factor" "rating of speech (R factor)" "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
+    Mos "mos" ["score" More] "MOS" "mean opinion score" "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
+    MosMin "mos_min" ["score" More] "worst MOS" "smallest mean opinion score of a call" "The smallest mean opinion score of a call";
+    MouthToEar "mouth_to_ear" ["s" Less] "mouth to ear" "delay from mouth to ear" "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
+    LateRatio "late_ratio" ["1" Less] "late" "packets of speech too late to play" "Packets of speech that came too late to be played over those sent";
+    BurstRatio "burst_ratio" ["factor"] "burst ratio" "burst ratio of losses" "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
+    GapMax "gap_max" ["s" Less] "longest gap" "longest time without an arrival" "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
+    FlowsOffered "flows_offered" ["flows"] "flows" "flows offered to admission" "Flows whose first packet came to a link with flow admission; several links count several times";
+    FlowsWaiting "flows_waiting" ["flows" Less] "still waiting" "flows not admitted" "Of those: not admitted when the run ended";
+    FlowsRemoved "flows_removed" ["events"] "removed" "removals of admitted flows" "Removals of admitted flows by the congestion mechanism of flow admission";
+    WaitingTime "waiting_time" ["s" Less] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
+    WaitingTimeP95 "waiting_time_p95" ["s" Less] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
+    WaitingTimeMax "waiting_time_max" ["s" Less] "longest wait" "longest time to admission" "The longest of these times";
+    Jain "jain" ["1" More] "fairness" "Jain's fairness index" "Jain's fairness index of the flows' throughputs";
+}
+
+metrics! {
+    /// A value that is sampled while a run goes on.
+    Sampled;
+    BacklogPackets "backlog_packets" ["packets"] "Queues" "backlog" "packets waiting in each queue";
+    BacklogBytes "backlog_bytes" ["B"] "Queues in bytes" "backlog" "bytes waiting in each queue";
+    BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
+    Throughput "throughput" ["b/s"] "Rate of each class" "throughput" "rate at which packets of each class arrive";
+    Carried "carried" ["b/s"] "Rate on links" "carried rate" "rate that each link sends, link overhead included";
+    Cwnd "cwnd" ["B"] "Congestion windows" "congestion window" "TCP's congestion window of each connection";
+    Srtt "srtt" ["s"] "Round-trip times" "smoothed RTT" "TCP's smoothed round-trip time of each connection";
+    SessionsOpen "sessions_open" ["sessions"] "Open sessions" "open sessions" "sessions under way";
+    FairRate "fair_rate" ["b/s"] "Fair rate" "fair rate" "fair rate of each link with flow admission, as of its last tick";
+    PriorityLoad "priority_load" ["1"] "Priority load" "priority load" "priority load of each link with flow admission";
+    FlowsListed "flows_listed" ["flows"] "Protected flows" "protected flows" "flows on each list of protected flows";
+    FlowsBlocked "flows_blocked" ["flows"] "Blocked flows" "blocked flows" "flows that each link blocks";
+}
+
+/// The units in which values of a base unit are shown: factor and name, from the largest unit.
+///
+/// Numbers of unit `score` and `factor` are shown without one.
+pub fn scale(unit: &'static str) -> Vec<(f64, &'static str)> {
+    match unit {
+        "s" => vec![(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")],
+        "b/s" => vec![(1e-9, "Gb/s"), (1e-6, "Mb/s"), (1e-3, "kb/s"), (1.0, "b/s")],
+        "B" => vec![(1e-9, "GB"), (1e-6, "MB"), (1e-3, "kB"), (1.0, "B")],
+        "1" => vec![(100.0, "%")],
+        "score" | "factor" => vec![(1.0, "")],
+        _ => vec![(1.0, unit)],
+    }
 }
 
 /// Which way a metric gets better.
@@ -148,34 +203,6 @@ impl Metric {
             DropReason::TooBig => Self::DropsTooBig,
             DropReason::LinkLoss => Self::DropsLinkLoss,
             DropReason::InputQueue => Self::DropsInputQueue,
-        }
-    }
-
-    /// Whether less of it is better for its users, or more; none if that depends on what is wanted.
-    pub const fn better(self) -> Option<Better> {
-        match self {
-            Self::Throughput
-            | Self::Goodput
-            | Self::PacketsReceived
-            | Self::TransfersDone
-            | Self::RFactor
-            | Self::Mos
-            | Self::MosMin
-            | Self::Jain => Some(Better::More),
-            Self::Offered
-            | Self::Carried
-            | Self::CarriedMarked
-            | Self::CarriedLabels
-            | Self::PacketsSent
-            | Self::Unresolved
-            | Self::MarksCe
-            | Self::OwdMin
-            | Self::Utilization
-            | Self::TransfersBegun
-            | Self::FlowsOffered
-            | Self::FlowsRemoved
-            | Self::BurstRatio => None,
-            _ => Some(Better::Less),
         }
     }
 
@@ -223,45 +250,7 @@ impl Metric {
             Self::Jitter => m.jitter.value(),
             Self::Pdv => delay(0.999).zip(delay(0.0)).map(|(high, low)| high - low),
             Self::PdvP99999 => delay(0.99999).zip(delay(0.0)).map(|(high, low)| high - low),
-            Self::Carried
-            | Self::CarriedMarked
-            | Self::CarriedLabels
-            | Self::SojournMean
-            | Self::SojournP50
-            | Self::SojournP95
-            | Self::SojournP99
-            | Self::SojournP999
-            | Self::SojournMax
-            | Self::BacklogPacketsMean
-            | Self::BacklogPacketsMax
-            | Self::BacklogBytesMean
-            | Self::BacklogBytesMax
-            | Self::Utilization
-            | Self::Goodput
-            | Self::Retransmits
-            | Self::Timeouts
-            | Self::TransfersBegun
-            | Self::TransfersDone
-            | Self::TransfersFailed
-            | Self::TransfersRefused
-            | Self::FctMean
-            | Self::FctP50
-            | Self::FctP95
-            | Self::FctP99
-            | Self::RFactor
-            | Self::Mos
-            | Self::MosMin
-            | Self::MouthToEar
-            | Self::LateRatio
-            | Self::BurstRatio
-            | Self::GapMax
-            | Self::FlowsOffered
-            | Self::FlowsWaiting
-            | Self::FlowsRemoved
-            | Self::WaitingTime
-            | Self::WaitingTimeP95
-            | Self::WaitingTimeMax
-            | Self::Jain => return None,
+            _ => return None,
         };
         Some(value.unwrap_or(f64::NAN))
     }
@@ -294,6 +283,24 @@ mod tests {
                 .contains(&m.unit())
             );
             assert!(!m.summary().ends_with('.'));
+            // Headings stand side by side in one table.
+            assert!(m.short().chars().count() <= 16, "{}", m.short());
+            assert_eq!(
+                Metric::ALL
+                    .iter()
+                    .filter(|k| k.label() == m.label())
+                    .count(),
+                1
+            );
+        }
+        for s in Sampled::ALL {
+            let same = Metric::from_name(s.name());
+            assert!(same.is_none_or(|m| (m.unit(), m.label()) == (s.unit(), s.label())));
+            assert!(
+                scale(s.unit())
+                    .iter()
+                    .any(|(factor, _)| *factor == 1.0 || s.unit() == "1")
+            );
         }
         for r in DropReason::ALL {
             assert_eq!(Metric::drops(r).name(), r.metric());

@@ -14,12 +14,33 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict, in the order of reports.
+    pub const ALL: [Self; 3] = [Self::Pass, Self::Fail, Self::Undecided];
+
     /// `pass`, `fail` or `undecided`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
             Self::Undecided => "undecided",
+        }
+    }
+
+    /// The symbol that stands before its word, so that color never says it alone.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Pass => "✓",
+            Self::Fail => "✗",
+            Self::Undecided => "?",
+        }
+    }
+
+    /// What it means, in a line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Pass => "The whole interval satisfies the bounds",
+            Self::Fail => "The whole interval violates a bound",
+            Self::Undecided => "The interval contains a bound, or there is none",
         }
     }
 }

@@ -20,8 +20,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
+use spillgate_core::DropReason;
+use spillgate_measure::sla::Verdict;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric};
+use spillgate_measure::{Sampled, scale};
 
 /// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
 #[pyfunction]
@@ -135,16 +138,28 @@ fn catalog() -> String {
         .map(|(code, meaning)| serde_json::json!({"kind": code, "summary": meaning}))
         .collect();
     families.insert("codes".to_owned(), codes.into());
-    let metrics: Vec<_> = Metric::ALL
-        .iter()
-        .map(|m| {
-            let better = m.better().map(Better::as_str);
-            serde_json::json!({
-                "name": m.name(), "unit": m.unit(), "summary": m.summary(), "better": better
-            })
+    let metrics = Metric::ALL.iter().map(|m| {
+        serde_json::json!({
+            "name": m.name(), "unit": m.unit(), "scale": scale(m.unit()), "short": m.short(),
+            "label": m.label(), "summary": m.summary(), "better": m.better().map(Better::as_str),
         })
-        .collect();
-    families.insert("metrics".to_owned(), metrics.into());
+    });
+    families.insert("metrics".to_owned(), metrics.collect());
+    let series = Sampled::ALL.iter().map(|m| {
+        serde_json::json!({
+            "name": m.name(), "unit": m.unit(), "scale": scale(m.unit()), "short": m.short(),
+            "label": m.label(), "summary": m.summary(),
+        })
+    });
+    families.insert("series".to_owned(), series.collect());
+    let drops = DropReason::ALL.iter().map(
+        |r| serde_json::json!({"name": r.metric(), "label": r.label(), "summary": r.sentence()}),
+    );
+    families.insert("drops".to_owned(), drops.collect());
+    let verdicts = Verdict::ALL
+        .iter()
+        .map(|v| serde_json::json!({"name": v.as_str(), "mark": v.mark(), "summary": v.summary()}));
+    families.insert("verdicts".to_owned(), verdicts.collect());
     serde_json::Value::Object(families).to_string()
 }
 

@@ -8,20 +8,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import legend, show, table, width
+from spillgate.cli.text import add_metric, legend, show, table, width
+from spillgate.labels import short_of
 from spillgate.metrics import Scale, column_decimals, format_cell, scale_for
 from spillgate.result import Results
 from spillgate.rows import Row
 
 COLUMNS = (
-    ("flows", "flows_offered"),
-    ("still waiting", "flows_waiting"),
-    ("removed", "flows_removed"),
-    ("waited", "waiting_time"),
-    ("p95", "waiting_time_p95"),
-    ("longest", "waiting_time_max"),
+    "flows_offered",
+    "flows_waiting",
+    "flows_removed",
+    "waiting_time",
+    "waiting_time_p95",
+    "waiting_time_max",
 )
-"""Heading and metric."""
+"""Metrics of the table."""
 
 _TIMES = frozenset({"waiting_time", "waiting_time_p95", "waiting_time_max"})
 
@@ -53,27 +54,23 @@ def admission_table(out: Console, found: Results) -> None:
             break
     show(out, made)
     text = (
-        "flows: whose first packet came to the link, of the data; waited: from there to its "
-        "admission, mean, 95th percentile and longest"
+        "flows: whose first packet came to the link, of the data; wait: from there to its "
+        "admission"
     )
     if any(cells["flows_waiting"].mean for cells in rows.values()):
         text += "; still waiting: not admitted when the run ended, counted with the time so far"
     if any(cells["flows_removed"].mean for cells in rows.values()):
         text += "; removed: taken off the list of protected flows by the congestion mechanism"
     if hidden:
-        names = [heading for heading, metric in _told(rows) if metric in hidden]
+        names = [short_of(m) for m in _told(rows) if m in hidden]
         text += f"; more columns ({', '.join(names)}) in a wider terminal"
     legend(out, text)
 
 
-def _told(rows: Cells) -> list[tuple[str, str]]:
+def _told(rows: Cells) -> list[str]:
     """The columns that have something to tell: nobody cares for zeros of what may not happen."""
     rare = ("flows_waiting", "flows_removed")
-    return [
-        (heading, metric)
-        for heading, metric in COLUMNS
-        if metric not in rare or any(cells[metric].mean for cells in rows.values())
-    ]
+    return [m for m in COLUMNS if m not in rare or any(cells[m].mean for cells in rows.values())]
 
 
 def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Table:
@@ -83,16 +80,16 @@ def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Ta
         made.add_column("variant", no_wrap=True)
     made.add_column("admission at", no_wrap=True)
     made.add_column("class", no_wrap=True)
-    shown = [(heading, metric) for heading, metric in _told(rows) if metric not in hidden]
+    shown = [m for m in _told(rows) if m not in hidden]
     times = [cells[m].mean for cells in rows.values() for m in _TIMES]
     scales, decimals = {}, {}
-    for heading, metric in shown:
+    for metric in shown:
         means = [cells[metric].mean for cells in rows.values()]
         # Times are compared with each other.
         scales[metric] = scale_for("s", times) if metric in _TIMES else scale_for("flows", means)
         decimals[metric] = column_decimals(scales[metric], means)
         unit = scales[metric].unit if metric in _TIMES else ""
-        made.add_column(f"{heading}\n{unit}", justify="right", no_wrap=True)
+        add_metric(made, metric, unit)
     before = ("", "")
     for (variant, name), cells in rows.items():
         link, _, cls = name.rpartition("/")
@@ -103,7 +100,7 @@ def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Ta
             *names,
             Text(link if (variant, link) != before else ""),
             Text(cls),
-            *_cells(cells, [m for _, m in shown], scales, decimals, intervals),
+            *_cells(cells, shown, scales, decimals, intervals),
         )
         before = (variant, link)
     return made

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from spillgate.cli.text import console, item, show, table
 from spillgate.explain import Explanation
-from spillgate.sentences import PS_PER_S, REASONS, hop_parts, mark_words, packets
+from spillgate.labels import reason_of
+from spillgate.sentences import PS_PER_S, hop_parts, mark_words, packets
 
 Record = dict[str, Any]
 
@@ -102,7 +103,7 @@ def _notes(packet: Record) -> list[str]:
                 words += " after a time-out"
             if t["lost"]:
                 place = f" at {t['lost']['link']}" if t["lost"]["link"] else ""
-                words += f" (lost{place}: {REASONS[t['lost']['reason']]})"
+                words += f" (lost{place}: {reason_of(t['lost']['reason'])})"
             said.append(words)
         notes.append(f"its segment {segment['seq']} was sent {len(said)} times: {', '.join(said)}")
     return notes
@@ -113,6 +114,6 @@ def _drops(out: Console, kind: Record) -> None:
     if kind["queue"] is not None:
         place = f"{place}/{kind['queue']}"
     count = packets(kind["packets"])
-    item(out, f"{place}: {count}, {REASONS[kind['reason']]} ({kind['reason']})")
+    item(out, f"{place}: {count}, {reason_of(kind['reason'])} ({kind['reason']})")
     for one in kind["first"]:
         item(out, f"  {one['sentence']}")

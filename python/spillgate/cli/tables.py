@@ -9,38 +9,39 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import count, legend, show, table, width
+from spillgate.cli.text import add_metric, count, legend, show, table, width
+from spillgate.labels import mark_of, short_of, words
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.nodes import node_rows
 from spillgate.result import Results
-from spillgate.rows import VERDICT_MARKS, Difference, Row, Verdict, measured
+from spillgate.rows import Difference, Row, Verdict, measured
 
 COLUMNS = (
-    ("offered", "offered"),
-    ("throughput", "throughput"),
-    ("loss", "loss_ratio"),
-    ("delay", "owd_mean"),
-    ("p99", "owd_p99"),
-    ("jitter", "jitter"),
-    ("pdv", "pdv"),
-    ("mos", "mos"),
+    "offered",
+    "throughput",
+    "loss_ratio",
+    "owd_mean",
+    "owd_p99",
+    "jitter",
+    "pdv",
+    "mos",
 )
-"""Columns of the class table: heading and metric."""
+"""Metrics of the class table."""
 
 TCP_COLUMNS = (
-    ("goodput", "goodput"),
-    ("retransmits", "retransmits"),
-    ("timeouts", "timeouts"),
-    ("begun", "transfers_begun"),
-    ("done", "transfers_done"),
-    ("failed", "transfers_failed"),
-    ("refused", "transfers_refused"),
-    ("fct", "fct_mean"),
-    ("p50", "fct_p50"),
-    ("p95", "fct_p95"),
-    ("p99", "fct_p99"),
+    "goodput",
+    "retransmits",
+    "timeouts",
+    "transfers_begun",
+    "transfers_done",
+    "transfers_failed",
+    "transfers_refused",
+    "fct_mean",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
 )
-"""Columns of the table of classes with TCP: heading and metric."""
+"""Metrics of the table of classes with TCP."""
 
 UNITS = {"packets": "", "events": "", "transfers": "", "score": ""}
 """Units that the heading says already."""
@@ -56,7 +57,7 @@ class Detail:
     hidden: frozenset[str] = frozenset()
 
 
-_ALL = frozenset(metric for _, metric in COLUMNS)
+_ALL = frozenset(COLUMNS)
 _TIMES = frozenset({"fct_mean", "fct_p50", "fct_p95", "fct_p99"})
 _TCP = _TIMES | {"goodput"}
 _COUNTS = frozenset({"transfers_begun", "transfers_done"})
@@ -83,7 +84,7 @@ TCP_DETAILS = (
     Detail(frozenset(), frozenset({"timeouts", "fct_p50", "fct_p99", "retransmits"}) | _COUNTS),
 )
 
-Columns = Sequence[tuple[str, str]]
+Columns = Sequence[str]
 Cells = Mapping[tuple[str, str], Mapping[str, Row]]
 
 
@@ -91,7 +92,7 @@ def class_table(out: Console, found: Results) -> None:
     """Means with half-widths of 95 % intervals by variant and class."""
     rows = _cells(found)
     speech = any("mos" in cells for cells in rows.values())
-    columns = [(h, m) for h, m in COLUMNS if speech or m != "mos"]
+    columns = [m for m in COLUMNS if speech or m != "mos"]
     detail = _fitting(out, rows, columns, DETAILS)
     alone = all(r.low is None for cells in rows.values() for r in cells.values())
     sign = "one run, so no intervals" if alone else "± half-width of the 95 % interval"
@@ -99,9 +100,9 @@ def class_table(out: Console, found: Results) -> None:
         sign += _hidden(columns, detail)
     elif detail.intervals < _ALL - {"offered"} and not alone:
         sign += "; more of them in a wider terminal"
-    meaning = "delay: one-way, mean; pdv: 99.9 % − minimum"
+    meaning = "delay: one-way; PDV: 99.9 % − minimum"
     if speech:
-        meaning += "; mos: speech, 1 to 4.5"
+        meaning += "; MOS: speech, 1 to 4.5"
     legend(out, f"{meaning}; {sign}")
 
 
@@ -110,21 +111,21 @@ def tcp_table(out: Console, found: Results) -> None:
     rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
     if not rows:
         return
-    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for _, m in TCP_COLUMNS}
+    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in TCP_COLUMNS}
     # Endless connections alone have nothing to say about transfers.
     idle = {"timeouts", "transfers_failed", "transfers_refused"}
     if not any(values["transfers_done"]):
         idle |= _TIMES | _COUNTS
-    columns = [(h, m) for h, m in TCP_COLUMNS if m not in idle or any(values[m])]
+    columns = [m for m in TCP_COLUMNS if m not in idle or any(values[m])]
     if any(values["transfers_failed"]):
-        columns = [(h, m) for h, m in TCP_COLUMNS if m in _COUNTS or (h, m) in columns]
+        columns = [m for m in TCP_COLUMNS if m in _COUNTS or m in columns]
     detail = _fitting(out, rows, columns, TCP_DETAILS)
-    parts = ["goodput: each byte once; retransmits: segments sent again"]
-    shown = {m for _, m in columns} - detail.hidden
+    parts = ["goodput: each byte once; retransmits: segments"]
+    shown = set(columns) - detail.hidden
     if shown & _COUNTS:
         parts.append("begun, done: transfers")
     if shown & _TIMES:
-        parts.append("fct: time of those that completed, mean and percentiles")
+        parts.append("time: of those that completed")
     text = "; ".join(parts) + _hidden(columns, detail)
     if not detail.hidden and detail.intervals < _TCP:
         text += "; intervals in a wider terminal"
@@ -134,16 +135,16 @@ def tcp_table(out: Console, found: Results) -> None:
 _MARKS = {"better": "✓", "worse": "✗", "more": "▲", "less": "▼", "not shown": "?", "same": ""}
 
 _COMPARED = (
-    ("throughput", "throughput"),
-    ("goodput", "goodput"),
-    ("loss", "loss_ratio"),
-    ("delay", "owd_mean"),
-    ("p99", "owd_p99"),
-    ("jitter", "jitter"),
-    ("mos", "mos"),
-    ("fct p95", "fct_p95"),
+    "throughput",
+    "goodput",
+    "loss_ratio",
+    "owd_mean",
+    "owd_p99",
+    "jitter",
+    "mos",
+    "fct_p95",
 )
-"""Columns of the table of differences, the last first to go: heading and metric."""
+"""Metrics of the table of differences."""
 
 
 def difference_table(out: Console, found: Results) -> None:
@@ -154,8 +155,8 @@ def difference_table(out: Console, found: Results) -> None:
     if not rows:
         return
     columns = [
-        (h, m)
-        for h, m in _COMPARED
+        m
+        for m in _COMPARED
         if any(m in cells and cells[m].mean is not None for cells in rows.values())
     ]
     hidden: list[str] = []
@@ -164,9 +165,9 @@ def difference_table(out: Console, found: Results) -> None:
         if width(out, shown) <= out.width or len(columns) == 1:
             break
         # What is in the files is named, not shown.
-        least = next(m for m in _LEAST if m in [m for _, m in columns])
-        hidden += [h for h, m in columns if m == least]
-        columns = [(h, m) for h, m in columns if m != least]
+        least = next(m for m in _LEAST if m in columns)
+        hidden.append(short_of(least))
+        columns.remove(least)
     out.print(Text(f"Compared with {found.description.against}, run by run", "bold"))
     show(out, shown)
     meaning = (
@@ -189,18 +190,18 @@ def _difference_table(
     made.add_column("variant", no_wrap=True)
     made.add_column("class", no_wrap=True)
     scales, decimals = {}, {}
-    for heading, metric in columns:
+    for metric in columns:
         cells = [c[metric] for c in rows.values() if metric in c]
         scales[metric] = scale_for(cells[0].unit, [c.mean for c in cells])
         decimals[metric] = column_decimals(scales[metric], [abs(c.mean or 0.0) for c in cells])
         unit = UNITS.get(cells[0].unit, scales[metric].unit)
         # Of 15 and 17 % the difference is 2 points, not 2 %.
         unit = "% points" if unit == "%" else unit
-        made.add_column(f"{heading}\n{unit}", justify="right", no_wrap=True)
+        add_metric(made, metric, unit)
     last = None
     for (variant, cls), of in rows.items():
         texts = []
-        for _, m in columns:
+        for m in columns:
             d = of.get(m)
             text = "–"
             if d is not None and d.mean is not None:
@@ -277,14 +278,14 @@ def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def _hidden(columns: Columns, detail: Detail) -> str:
-    missing = [heading for heading, metric in columns if metric in detail.hidden]
+    missing = [short_of(m) for m in columns if m in detail.hidden]
     return f"; more columns ({', '.join(missing)}) in a wider terminal" if missing else ""
 
 
 def _fitting(out: Console, rows: Cells, columns: Columns, details: Sequence[Detail]) -> Detail:
     """Shows the first of `details` that fits the width, or the last; which one."""
     for detail in details:
-        shown = _class_table(rows, [(h, m) for h, m in columns if m not in detail.hidden], detail)
+        shown = _class_table(rows, [m for m in columns if m not in detail.hidden], detail)
         if width(out, shown) <= out.width:
             break
     show(out, shown)
@@ -299,7 +300,7 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
         made.add_column("variant", no_wrap=True)
     made.add_column("class", no_wrap=True)
     scales, decimals = {}, {}
-    for heading, metric in shown:
+    for metric in shown:
         # Times of transfers are compared with each other.
         alike = _TIMES if metric in _TIMES else {metric}
         found = [c[m] for c in rows.values() for m in alike if m in c]
@@ -308,7 +309,7 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
         means = [c[metric].mean for c in rows.values() if metric in c]
         decimals[metric] = column_decimals(scales[metric], means)
         shown_unit = UNITS.get(unit, scales[metric].unit)
-        made.add_column(f"{heading}\n{shown_unit}", justify="right", no_wrap=True)
+        add_metric(made, metric, shown_unit)
     last = None
     for (variant, cls), cells in rows.items():
         if last is not None and variant != last:
@@ -323,7 +324,7 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
             )
             if m in cells
             else "–"
-            for _, m in shown
+            for m in shown
         ]
         names = [Text(variant if variant != last else "")] if several else []
         made.add_row(*names, Text(cls), *texts)
@@ -348,7 +349,7 @@ def verdict_table(out: Console, found: Results) -> None:
             made = _verdicts(verdicts, based=False)
         show(out, made)
     _customers(out, found)
-    said = {k: sum(v.verdict == k for v in found.verdicts) for k in VERDICT_MARKS}
+    said = {k: sum(v.verdict == k for v in found.verdicts) for k in words("verdicts")}
     parts = [f"{n} {k}" for k, n in said.items() if n]
     out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
     if len(found.verdicts) > 1:
@@ -393,7 +394,7 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
             Text(v.requirement),
             *([Text(v.basis or "")] if based else []),
             Text(measured(v)),
-            Text(VERDICT_MARKS[v.verdict] + (" *" if v.note else ""), _COLORS[v.verdict]),
+            Text(mark_of(v.verdict) + (" *" if v.note else ""), _COLORS[v.verdict]),
             *([more] if further else []),
         )
         last = v.variant
@@ -412,6 +413,6 @@ def _customers(out: Console, found: Results) -> None:
         made.add_column(Text(variant if len(variants) > 1 else "verdict"))
     for customer, verdicts in customers.items():
         marks = [verdicts.get(variant) for variant in variants]
-        cells = [Text(VERDICT_MARKS[m], _COLORS[m]) if m else Text("") for m in marks]
+        cells = [Text(mark_of(m), _COLORS[m]) if m else Text("") for m in marks]
         made.add_row(Text(customer), *cells)
     show(out, made)

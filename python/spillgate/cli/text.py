@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.streams import ungated
+from spillgate.labels import short_of
 from spillgate.visible import visible
 
 
@@ -45,6 +46,12 @@ def console() -> Console:
 def table() -> Table:
     """A table without frames."""
     return Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+
+
+def add_metric(made: Table, metric: str, unit: str) -> None:
+    """Adds the column of a metric, whose heading takes several lines and little width."""
+    heading = "\n".join((*short_of(metric).rsplit(" ", 1), unit))
+    made.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
 
 
 def show(out: Console, shown: Table) -> None:

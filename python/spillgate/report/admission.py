@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from spillgate.metrics import column_decimals, format_cell, format_value, metrics, scale_for
+from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
 from spillgate.report.svg import STYLES, Axis, Line, Panel
-from spillgate.report.tables import ClassRows, ClassTable, Column
+from spillgate.report.tables import ClassRows, ClassTable, heading
 from spillgate.result import Results
 from spillgate.rows import Admission, Row
 
@@ -17,12 +17,12 @@ MOST_PANELS = 12
 _POINTS = 20_000
 
 _COLUMNS = (
-    ("flows", "flows_offered"),
-    ("still waiting", "flows_waiting"),
-    ("removed", "flows_removed"),
-    ("mean wait", "waiting_time"),
-    ("95 % wait", "waiting_time_p95"),
-    ("longest wait", "waiting_time_max"),
+    "flows_offered",
+    "flows_waiting",
+    "flows_removed",
+    "waiting_time",
+    "waiting_time_p95",
+    "waiting_time_max",
 )
 
 Point = tuple[float, float]
@@ -36,15 +36,14 @@ def admission_table(results: Results) -> ClassTable | None:
     rows = {at: cells for at, cells in rows.items() if cells["flows_offered"].mean}
     if not rows:
         return None
-    meanings = {m.name: m.summary for m in metrics()}
     times = [r.mean for c in rows.values() for m, r in c.items() if m.startswith("waiting_time")]
     columns, shown = [], []
-    for head, metric in _COLUMNS:
+    for metric in _COLUMNS:
         timed = metric.startswith("waiting_time")
         means = [c[metric].mean for c in rows.values()]
         scale = scale_for("s", times) if timed else scale_for("flows", means)
         shown.append((metric, scale, column_decimals(scale, means)))
-        columns.append(Column(head, scale.unit if timed else "", meanings[metric]))
+        columns.append(heading(metric, scale.unit if timed else ""))
     groups = []
     for name in dict.fromkeys(name for name, _ in rows):
         mine = []

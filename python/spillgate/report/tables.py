@@ -5,43 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spillgate.labels import short_of, words
 from spillgate.metrics import (
     Scale,
     column_decimals,
     format_cell,
     format_number,
     format_value,
-    metrics,
     scale_for,
 )
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
 
 _COLUMNS = (
-    ("offered", "offered"),
-    ("throughput", "throughput"),
-    ("lost", "loss_ratio"),
-    ("mean delay", "owd_mean"),
-    ("99 % delay", "owd_p99"),
-    ("99.9 % delay", "owd_p999"),
-    ("jitter", "jitter"),
-    ("delay variation", "pdv"),
-    ("R factor", "r_factor"),
-    ("MOS", "mos"),
+    "offered",
+    "throughput",
+    "loss_ratio",
+    "owd_mean",
+    "owd_p99",
+    "owd_p999",
+    "jitter",
+    "pdv",
+    "r_factor",
+    "mos",
 )
 
 _TCP = (
-    ("goodput", "goodput"),
-    ("sent again", "retransmits"),
-    ("timeouts", "timeouts"),
-    ("begun", "transfers_begun"),
-    ("done", "transfers_done"),
-    ("failed", "transfers_failed"),
-    ("refused", "transfers_refused"),
-    ("mean time", "fct_mean"),
-    ("median time", "fct_p50"),
-    ("95 % time", "fct_p95"),
-    ("99 % time", "fct_p99"),
+    "goodput",
+    "retransmits",
+    "timeouts",
+    "transfers_begun",
+    "transfers_done",
+    "transfers_failed",
+    "transfers_refused",
+    "fct_mean",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
 )
 
 _PLAIN = {"packets": "", "score": "", "events": "", "transfers": "", "1": "%"}
@@ -54,6 +54,11 @@ class Column:
     head: str
     unit: str
     meaning: str
+
+
+def heading(metric: str, unit: str = "") -> Column:
+    """The column of a metric."""
+    return Column(short_of(metric), unit, words("metrics")[metric]["summary"])
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,11 @@ def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None
 def _class_table(
     results: Results,
     rows: dict[tuple[str, str], dict[str, Row]],
-    wanted: Sequence[tuple[str, str]],
+    wanted: Sequence[str],
 ) -> ClassTable | None:
-    meanings = {m.name: m.summary for m in metrics()}
     times = [row.mean for c in rows.values() for m, row in c.items() if m.startswith("fct_")]
-    shown: list[tuple[str, str, Scale, int]] = []
-    for head, metric in wanted:
+    shown: list[tuple[str, Scale, int]] = []
+    for metric in wanted:
         cells = [c[metric] for c in rows.values() if metric in c]
         means = [c.mean for c in cells]
         # Zeros say something of losses and delays, but not of what never happens.
@@ -99,7 +103,7 @@ def _class_table(
             continue
         # Times of transfers are compared with each other.
         scale = scale_for(cells[0].unit, times if metric.startswith("fct_") else means)
-        shown.append((head, metric, scale, column_decimals(scale, means)))
+        shown.append((metric, scale, column_decimals(scale, means)))
     if not shown:
         return None
     d = results.description
@@ -109,34 +113,17 @@ def _class_table(
         for v in d.variants:
             of = rows.get((cls, v))
             if of is not None:
-                mine.append((v, tuple(_text(of.get(m), s, n) for _, m, s, n in shown)))
+                mine.append((v, tuple(_text(of.get(m), s, n) for m, s, n in shown)))
         if mine:
             groups.append(ClassRows(cls, tuple(mine)))
     columns = tuple(
-        Column(head, _PLAIN.get(scale.unit, scale.unit), meanings.get(metric, ""))
-        for head, metric, scale, _ in shown
+        heading(metric, _PLAIN.get(scale.unit, scale.unit)) for metric, scale, _ in shown
     )
     return ClassTable(columns, tuple(groups))
 
 
 def _text(row: Row | None, scale: Scale, decimals: int) -> str:
     return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
-
-
-CAUSES = {
-    "drops_tail": "queue full",
-    "drops_early": "early (AQM)",
-    "drops_forced": "forced (AQM)",
-    "drops_policer": "policer",
-    "drops_pushed_out": "pushed out",
-    "drops_admission": "not admitted",
-    "drops_link_down": "link down",
-    "drops_unroutable": "no route",
-    "drops_too_big": "above the MTU",
-    "drops_link_loss": "lost on the link",
-    "drops_input_queue": "input queue full",
-}
-"""Causes of loss in words, in the order of the bars."""
 
 
 @dataclass(frozen=True)
@@ -176,15 +163,13 @@ class LossTable:
 def loss_table(results: Results) -> LossTable | None:
     """Where the packets of each class were lost; none if nothing was."""
     by = {(r.name, r.variant, r.metric): r.mean or 0.0 for r in results.classes()}
-    names = list(CAUSES) + sorted({m for _, _, m in by if m.startswith("drops_")} - set(CAUSES))
+    known = words("drops")
+    names = [*known, *sorted({m for _, _, m in by if m.startswith("drops_")} - set(known))]
     found = [m for m in names if any(v > 0.0 for (_, _, k), v in by.items() if k == m)]
     if not found:
         return None
     d = results.description
-    causes = tuple(
-        Cause(i, CAUSES.get(m, m.removeprefix("drops_").replace("_", " ")))
-        for i, m in enumerate(found)
-    )
+    causes = tuple(Cause(i, known[m]["label"] if m in known else m) for i, m in enumerate(found))
     groups = []
     for cls in d.classes:
         rows = []
@@ -238,14 +223,14 @@ def comparison(results: Results) -> Comparison | None:
     d = results.description
     compared = {variant for _, _, variant in found}
     others = tuple(v for v in d.variants if v in compared)
-    meaning = {m.name: m.summary for m in metrics()}
     rows = []
     for cls in d.classes:
-        for head, metric in (*_COLUMNS[1:], *_TCP):
+        for metric in (*_COLUMNS[1:], *_TCP):
             cells = [found.get((cls, metric, v)) for v in others]
             if any(c is not None and c.mean is not None and c.effect != "same" for c in cells):
                 texts = tuple(_difference(c) for c in cells)
-                rows.append((cls, head, meaning[metric], texts))
+                column = heading(metric)
+                rows.append((cls, column.head, column.meaning, texts))
     return Comparison(d.against, others, tuple(rows))
 
 

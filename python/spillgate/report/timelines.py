@@ -9,7 +9,7 @@ from math import isnan, nan
 from statistics import fmean
 
 from spillgate import _engine
-from spillgate.labels import label_of
+from spillgate.labels import label_of, words
 from spillgate.metrics import Scale, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
 from spillgate.report.outlines import code_points, queues, thresholds
@@ -28,20 +28,6 @@ MOST_PANELS = 12
 
 AVERAGE = "backlog_average"
 """The metric of the average that RED and WRED keep."""
-
-_TITLES = {
-    "backlog_packets": ("Queues", "packets waiting in each queue"),
-    "backlog_bytes": ("Queues in bytes", "bytes waiting in each queue"),
-    "throughput": ("Rate of each class", "rate at which packets of each class arrive"),
-    "carried": ("Rate on links", "rate that each link sends, link overhead included"),
-    "cwnd": ("Congestion windows", "TCP's congestion window of each connection"),
-    "srtt": ("Round-trip times", "TCP's smoothed round-trip time of each connection"),
-    "sessions_open": ("Open sessions", "sessions under way"),
-    "fair_rate": ("Fair rate", "fair rate of each link with flow admission, as of its last tick"),
-    "priority_load": ("Priority load", "priority load of each link with flow admission"),
-    "flows_listed": ("Protected flows", "flows on each list of protected flows"),
-    "flows_blocked": ("Blocked flows", "flows that each link blocks"),
-}
 
 _KINDS = ("class ", "link ", "flow ", "sessions ")
 
@@ -125,7 +111,7 @@ def pooled(series: Sequence[Series]) -> list[Series]:
 def _of_run(results: Results, series: Sequence[Series], runs: str, share: int = 1) -> list[Figure]:
     # Averages are drawn with the queues that they are of.
     metrics = list(dict.fromkeys(s.metric for s in series if s.metric != AVERAGE))
-    ordered = [m for m in _TITLES if m in metrics] + [m for m in metrics if m not in _TITLES]
+    ordered = sorted(metrics, key=[*words("series"), *metrics].index)
     if not _limits_in_bytes(results):
         ordered = [m for m in ordered if m != "backlog_bytes"]
     chosen = {m: _busiest([s for s in series if s.metric == m]) for m in ordered}
@@ -196,7 +182,9 @@ def _figure(
     several: bool,
 ) -> Figure:
     d = results.description
-    title, what = _TITLES.get(metric, (label_of(metric), label_of(metric)))
+    # Results of a newer version may have series that this one does not know.
+    known = words("series").get(metric, {})
+    title, what = (known.get(key, label_of(metric)) for key in ("short", "summary"))
     places = list(dict.fromkeys(s.where for s in series))
     name = _names(places)
     style = {p: i for i, p in enumerate(places)}

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from spillgate.labels import short_of, words
 from spillgate.metrics import format_value
 from spillgate.result import Results
 from spillgate.rows import Verdict, measured
-
-MARKS = {"pass": ("✓", "pass"), "fail": ("✗", "fail"), "undecided": ("?", "undecided")}
-"""A symbol and a word for each verdict."""
-
-_WORDS = {
-    "owd_mean": "mean delay",
-    "owd_p50": "median delay",
-    "owd_p95": "95 % of delays",
-    "owd_p99": "99 % of delays",
-    "owd_p999": "99.9 % of delays",
-    "owd_max": "largest delay",
-    "pdv": "delay variation",
-    "loss_ratio": "loss",
-    "fct_p50": "median time of transfers",
-    "fct_p95": "95 % of times of transfers",
-    "fct_p99": "99 % of times of transfers",
-    "r_factor": "R factor",
-    "mos": "MOS",
-}
 
 _ORDER = ("fail", "undecided", "pass")
 
@@ -37,7 +19,6 @@ class Cell:
 
     verdict: str
     mark: str
-    word: str
     text: str = ""
     note: str = ""
 
@@ -113,8 +94,8 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def _blank(verdict: str, text: str = "", note: str = "") -> Cell:
-    mark, word = MARKS.get(verdict, ("", ""))
-    return Cell(verdict, mark, word, text, note)
+    mark = words("verdicts")[verdict]["mark"] if verdict else ""
+    return Cell(verdict, mark, text, note)
 
 
 def _note(v: Verdict) -> str:
@@ -147,11 +128,10 @@ def said(v: Verdict) -> str:
     Example:
         >>> said(Verdict("A", "voice", "owd_p999", "s", 0.01, "max", None, None, None, 0,
         ...              "pass", None))
-        '99.9 % of delays ≤ 10 ms'
+        '99.9 % delay ≤ 10 ms'
     """
     sign = "≤" if v.side == "max" else "≥"
-    name = _WORDS.get(v.metric, v.metric.replace("_", " "))
-    return f"{name} {sign} {format_value(v.bound, v.unit)}"
+    return f"{short_of(v.metric)} {sign} {format_value(v.bound, v.unit)}"
 
 
 def _interval(v: Verdict) -> str:
@@ -175,7 +155,7 @@ def matrix(results: Results) -> Matrix | None:
         groups=tuple(_group(c, variants, [v for v in verdicts if whose(v) == c]) for c in classes),
         counts=tuple(
             (k, _blank(k), n)
-            for k in MARKS
+            for k in words("verdicts")
             if (n := sum(v.verdict == k for v in verdicts)) or k == "pass"
         ),
         details=tuple(

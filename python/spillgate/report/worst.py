@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spillgate.explain import Explanation
-from spillgate.sentences import PS_PER_S, REASONS, hop_parts, packets
+from spillgate.labels import reason_of
+from spillgate.sentences import PS_PER_S, hop_parts, packets
 
 CAUSES = (
     ("node", "forwarding by a node"),
@@ -102,7 +103,7 @@ def _of(e: Explanation) -> Worst:
             group["name"],
             (kind["link"] or "nodes") + (f"/{kind['queue']}" if kind["queue"] else ""),
             packets(kind["packets"]),
-            REASONS.get(kind["reason"], kind["reason"]),
+            reason_of(kind["reason"]),
             kind["first"][0]["sentence"] if kind["first"] else "",
         )
         for group in e.groups

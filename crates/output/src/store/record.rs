@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Digest, Dur, Time};
 use spillgate_measure::table::Metric;
-use spillgate_measure::{Histogram, Parts};
+use spillgate_measure::{Histogram, Parts, Sampled};
 use spillgate_scenario::plan::{SitePlan, WorldPlan};
 use spillgate_sim::{Admission, Bounds, Curve, Draining, Outcome, Unsettled, layout, sampled};
 
@@ -270,10 +270,10 @@ fn outcome(record: Record, world: &WorldPlan) -> Option<Outcome> {
             max: d.max,
         })
     };
-    let curve = |((start, step, v), (place, metric, unit))| Curve {
+    let curve = |((start, step, v), (place, sampled)): (_, (_, Sampled))| Curve {
         place,
-        metric,
-        unit,
+        metric: sampled.name(),
+        unit: sampled.unit(),
         start: Time::from_ps(start),
         step: Dur::from_ps(step),
         v,

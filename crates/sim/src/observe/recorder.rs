@@ -2,8 +2,7 @@
 //! period.
 
 use spillgate_core::{Dur, Time};
-use spillgate_measure::Series;
-use spillgate_measure::table::Metric;
+use spillgate_measure::{Sampled, Series};
 use spillgate_scenario::plan::{Traffic, WorldPlan};
 
 use crate::arrivals::Arrivals;
@@ -18,45 +17,39 @@ use crate::tcp::Connection;
 /// sessions are counted; a figure cannot show more curves.
 const MAX_CURVES: usize = 20;
 
-/// The columns of a link with flow admission.
-const ADMISSION: [(&str, &str); 4] = [
-    ("fair_rate", "b/s"),
-    ("priority_load", "1"),
-    ("flows_listed", "flows"),
-    ("flows_blocked", "flows"),
-];
-
-/// The time series of an observed run of `plan`, in order: what is sampled, metric, unit.
-pub fn sampled(plan: &WorldPlan) -> Vec<(String, &'static str, &'static str)> {
+/// The time series of an observed run of `plan`, in order: the place and what is sampled there.
+pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
     let mut columns = Vec::new();
     let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
     for link in links() {
         let averages = link.discipline.averages();
         for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
             let place = format!("{}/{leaf}", link.name);
-            columns.push((place.clone(), "backlog_packets", "packets"));
-            columns.push((place.clone(), "backlog_bytes", "B"));
+            columns.push((place.clone(), Sampled::BacklogPackets));
+            columns.push((place.clone(), Sampled::BacklogBytes));
             if averages {
-                columns.push((place, "backlog_average", "packets"));
+                columns.push((place, Sampled::BacklogAverage));
             }
         }
     }
     for link in links() {
-        columns.push((format!("link {}", link.name), Metric::Carried.name(), "b/s"));
+        columns.push((format!("link {}", link.name), Sampled::Carried));
     }
     for class in &plan.classes {
-        columns.push((format!("class {class}"), Metric::Throughput.name(), "b/s"));
+        columns.push((format!("class {class}"), Sampled::Throughput));
     }
     for flow in named(plan, is_tcp) {
-        columns.push((format!("flow {flow}"), "cwnd", "B"));
-        columns.push((format!("flow {flow}"), "srtt", "s"));
+        columns.push((format!("flow {flow}"), Sampled::Cwnd));
+        columns.push((format!("flow {flow}"), Sampled::Srtt));
     }
     for flow in named(plan, |t| matches!(t, Traffic::Sessions(_))) {
-        columns.push((format!("sessions {flow}"), "sessions_open", "sessions"));
+        columns.push((format!("sessions {flow}"), Sampled::SessionsOpen));
     }
     for link in links().filter(|l| l.discipline.admits()) {
-        for (metric, unit) in ADMISSION {
-            columns.push((format!("link {}", link.name), metric, unit));
+        let state = [Sampled::FairRate, Sampled::PriorityLoad];
+        let lists = [Sampled::FlowsListed, Sampled::FlowsBlocked];
+        for sampled in state.into_iter().chain(lists) {
+            columns.push((format!("link {}", link.name), sampled));
         }
     }
     columns
@@ -76,8 +69,8 @@ fn is_tcp(traffic: &Traffic) -> bool {
 #[derive(Clone)]
 pub(crate) struct SeriesRecorder {
     series: Series,
-    /// The place, the metric's name and the unit of each column.
-    columns: Vec<(String, &'static str, &'static str)>,
+    /// The place of each column, and what is sampled there.
+    columns: Vec<(String, Sampled)>,
     /// The links that are sampled.
     watched: Vec<u32>,
     /// How many of the first connections are sampled.
@@ -175,10 +168,10 @@ impl SeriesRecorder {
         self.columns
             .into_iter()
             .zip(self.series.into_columns())
-            .map(|((place, metric, unit), v)| Curve {
+            .map(|((place, sampled), v)| Curve {
                 place,
-                metric,
-                unit,
+                metric: sampled.name(),
+                unit: sampled.unit(),
                 start,
                 step,
                 v,
