@@ -279,8 +279,17 @@ def test_results_are_shown_even_if_they_cannot_be_saved(monkeypatch, capsys, fir
     assert cli_module.main(["run", str(first), *SHORT, "--quiet", "--out", str(out)]) == 2
     said = capsys.readouterr()
     assert "✗ fail" in said.out
-    assert said.err == f"spillgate: cannot write results to {out}: No space left on device\n"
-    assert list(tmp_path.iterdir()) == []
+    assert said.err == (
+        "spillgate: the finished runs are kept: go on with "
+        f"'spillgate run {first} --resume {out}'\n"
+        f"spillgate: cannot write results to {out}: No space left on device\n"
+    )
+    # Nothing is half-written, and no run is lost.
+    assert [p.name for p in tmp_path.iterdir()] == [".out.spillgate"]
+    monkeypatch.undo()
+    again = ["run", str(first), *SHORT, "--quiet", "--resume", str(out)]
+    assert cli_module.main(again) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_undecided_verdict_has_its_own_status(cli, first):

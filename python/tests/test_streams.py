@@ -45,6 +45,7 @@ def test_a_standard_error_that_is_gone_changes_nothing(cli, first, tmp_path, red
         "report.html",
         "results.json",
         "results.parquet",
+        "runs",
         "scenario.yaml",
         "series.parquet",
     ]

@@ -15,7 +15,10 @@ def complete(options: argparse.Namespace) -> None:
     """Fills in what follows from `--resume`; raises `InputError`."""
     if options.resume is None:
         if options.scenario is None:
-            msg = "error: name a SCENARIO, or a run directory with --resume"
+            msg = (
+                "usage: spillgate run SCENARIO [...], or spillgate run --resume DIR [...]\n"
+                "error: name a SCENARIO, or a run directory with --resume"
+            )
             raise InputError(msg)
         return
     stores(options.resume)
