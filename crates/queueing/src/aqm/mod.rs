@@ -7,28 +7,38 @@
 //! To add one: a file with its specification, parameters and variables, and one line in the
 //! registry below.
 
+mod adaptive_red;
+mod adaptive_rio;
 mod arrival;
 mod automaton;
 mod codel;
 mod custom;
 mod drain;
+mod dsred;
+mod early;
 mod pie;
 mod red;
 mod red_spec;
+mod rio;
 mod wred;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 
+pub use adaptive_red::{AdaptiveRedSpec, AdaptiveRedVariant};
+pub use adaptive_rio::AdaptiveRioSpec;
 pub use arrival::ArrivalAqm;
 pub(crate) use automaton::{Automaton, DropStage, Managed, Unmanaged};
 pub use automaton::{Backlog, Draw};
 pub use codel::{CodelSpec, CodelVariant, InverseSqrt};
 pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
+pub use dsred::DsredSpec;
+pub use early::RedCurve;
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
+pub use rio::{RioMode, RioSpec};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 #[cfg(test)]
 pub(crate) use {codel::Codel, red::Red, wred::Wred};
@@ -131,6 +141,15 @@ registry! {
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     Pie = "pie", PieSpec => pie::Pie;
+    /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker 2001; Feng
+    /// and others 1999).
+    AdaptiveRed = "adaptive-red", AdaptiveRedSpec => adaptive_red::AdaptiveRed;
+    /// DSRED, RED with two slopes (Zheng and Atiquzzaman 2001).
+    Dsred = "dsred", DsredSpec => dsred::Dsred;
+    /// RIO, RED for packets in and out of profile (Clark and Fang 1998).
+    Rio = "rio", RioSpec => rio::Rio;
+    /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao 2003).
+    AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => adaptive_rio::AdaptiveRio;
     beside Custom => Custom;
 }
 

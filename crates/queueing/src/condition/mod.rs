@@ -15,7 +15,7 @@ pub(crate) use meter::{Meter, SingleRate, TwoRate};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
 pub use police::{PoliceAction, PoliceActions, PoliceSpec};
 pub use window::AverageRate;
-pub(crate) use window::SlidingWindow;
+pub(crate) use window::{SlidingRate, SlidingWindow};
 
 use std::sync::Arc;
 

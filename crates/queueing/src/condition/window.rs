@@ -40,6 +40,16 @@ impl SlidingRate {
         }
     }
 
+    /// An average that starts at 0.
+    pub(crate) fn from_zero(window: Dur) -> Self {
+        Self {
+            average: 0.0,
+            window: window.as_secs_f64(),
+            at: Time::ZERO,
+            begun: false,
+        }
+    }
+
     /// Counts a packet of `len` bytes, and returns the average in bytes per second.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, len: u32) -> f64 {

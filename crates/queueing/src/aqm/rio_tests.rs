@@ -1,0 +1,288 @@
+use super::*;
+use crate::aqm::tests::{Script, facts};
+use crate::recipe::test_at;
+use proptest::prelude::*;
+use spillgate_core::{DropReason, Dur, Rng};
+
+fn rio(spec: RioSpec) -> Rio {
+    test_at(|at| spec.resolve(at, &facts())).unwrap()
+}
+
+fn packet(within: bool) -> Packet {
+    let dscp = if within {
+        Dscp::af(1, 1).unwrap()
+    } else {
+        Dscp::DEFAULT
+    };
+    Packet {
+        dscp,
+        ..Packet::new(0, 0, 500)
+    }
+}
+
+fn arrive(rio: &mut Rio, v: &mut Vars, now: Time, within: bool, draw: &mut impl Draw) -> Verdict {
+    let backlog = Backlog::of(v.queue.len() as u32, 0);
+    rio.arrival(v, now, &backlog, &packet(within), draw)
+}
+
+/// Six arrivals without a departure at w = 0.5: averages of packets in, packets out, and all, by hand.
+#[test]
+fn averages_by_color() {
+    let script = [true, true, false, false, true, false];
+    let own = [
+        [0.0, 0.5, 0.5, 0.5, 1.25, 1.25],
+        [0.0, 0.0, 0.0, 0.5, 0.5, 1.25],
+    ];
+    let all = [0.0, 0.5, 1.25, 2.125, 3.0625, 4.03125];
+    for (mode, others) in [(RioMode::Coupled, all), (RioMode::Decoupled, own[1])] {
+        let mut rio = rio(RioSpec {
+            mode,
+            weight: 0.5,
+            ..RioSpec::default()
+        });
+        let mut v = rio.vars();
+        for (i, within) in script.into_iter().enumerate() {
+            let mut none = Script::new(&[]);
+            let verdict = arrive(&mut rio, &mut v, Time::ZERO, within, &mut none);
+            assert_eq!(verdict, Verdict::Pass);
+            assert_eq!(
+                (v.value(true), v.value(false)),
+                (own[0][i], others[i]),
+                "{mode:?} {i}"
+            );
+        }
+        assert_eq!(v.waiting, [3, 3]);
+    }
+}
+
+#[test]
+fn curves_of_clark_and_fang() {
+    let spec = RioSpec::default();
+    let Region::Random(p) = spec.within.region(50.0, false) else {
+        panic!("chance decides");
+    };
+    assert!((p - 0.006_666_67).abs() < 5e-9);
+    assert_eq!(spec.out.region(20.0, false), Region::Random(0.25));
+    assert_eq!(spec.out.region(30.0, false), Region::Certain);
+}
+
+use super::super::early::Region;
+
+/// What is out is all gone before what is in loses anything, if the thresholds do not overlap.
+#[test]
+fn packets_out_go_first() {
+    let mut rio = rio(RioSpec {
+        weight: 1.0,
+        ..RioSpec::default()
+    });
+    let mut v = rio.vars();
+    let mut rng = Rng::from_key(1);
+    // 35 packets in are waiting: above all thresholds of packets out, below those of packets in.
+    for _ in 0..35 {
+        let verdict = arrive(&mut rio, &mut v, Time::ZERO, true, &mut rng);
+        assert_eq!(verdict, Verdict::Pass);
+    }
+    for _ in 0..10 {
+        let verdict = arrive(&mut rio, &mut v, Time::ZERO, false, &mut rng);
+        assert_eq!(verdict, Verdict::Drop(DropReason::Forced));
+    }
+    assert_eq!(
+        arrive(&mut rio, &mut v, Time::ZERO, true, &mut rng),
+        Verdict::Pass
+    );
+}
+
+/// The average of packets in decays from the end of the last one's transmission, though others wait.
+#[test]
+fn each_color_idles_by_itself() {
+    let mut rio = rio(RioSpec {
+        mode: RioMode::Decoupled,
+        weight: 0.002,
+        ..RioSpec::default()
+    });
+    let mut v = rio.vars();
+    let mut rng = Rng::from_key(1);
+    arrive(&mut rio, &mut v, Time::ZERO, true, &mut rng);
+    arrive(&mut rio, &mut v, Time::ZERO, false, &mut rng);
+    v.averages[1].value = 8.0;
+    let mut stage = DropStage::First;
+    let behind = Backlog::of(1, 500);
+    rio.departure(
+        &mut v,
+        &mut stage,
+        Time::ZERO,
+        &behind,
+        &packet(true),
+        &mut rng,
+    );
+    // 500 B at 1.5 Mb/s take 2.667 ms; 375 such packets a second, so 37.5 in a tenth.
+    let idle = Time::ZERO + facts().rate.tx_time(500) + Dur::from_ms(100);
+    arrive(&mut rio, &mut v, idle, true, &mut rng);
+    assert!(
+        (v.value(true) - 7.421_390_522).abs() < 1e-6,
+        "{}",
+        v.value(true)
+    );
+}
+
+/// The algorithm as one would write it first: a list of the waiting packets, counted anew for each arrival.
+#[derive(Default)]
+struct Plain {
+    waiting: Vec<bool>,
+    averages: [f64; 2],
+    idle: [Option<Time>; 2],
+    counts: [i32; 2],
+}
+
+impl Plain {
+    fn sample(&mut self, which: usize, spec: &RioSpec, now: Time, packets: usize) {
+        let average = &mut self.averages[which];
+        match self.idle[which].filter(|since| packets == 0 && *since <= now) {
+            Some(since) => {
+                let m = now.since(since).as_secs_f64() * 375.0;
+                *average *= spillgate_core::math::pow(1.0 - spec.weight, m);
+                self.idle[which] = Some(now);
+            }
+            None => *average += spec.weight * (packets as f64 - *average),
+        }
+    }
+
+    fn arrive(&mut self, spec: &RioSpec, now: Time, within: bool, rng: &mut Rng) -> Verdict {
+        let of = |color| self.waiting.iter().filter(|w| **w == color).count();
+        let (ins, outs, all) = (of(true), of(false), self.waiting.len());
+        if within {
+            self.sample(1, spec, now, ins);
+        }
+        if spec.mode == RioMode::Coupled {
+            self.sample(0, spec, now, all);
+        } else if !within {
+            self.sample(0, spec, now, outs);
+        }
+        let (average, curve) = match within {
+            true => (self.averages[1], spec.within),
+            false => (self.averages[0], spec.out),
+        };
+        let count = &mut self.counts[usize::from(within)];
+        let verdict = if average < curve.min_th {
+            *count = 0;
+            Verdict::Pass
+        } else if average >= curve.max_th {
+            *count = 1;
+            Verdict::Drop(DropReason::Forced)
+        } else {
+            // Counted from 1, so that the packets between two drops are one less.
+            let p_b = curve.max_p * (average - curve.min_th) / (curve.max_th - curve.min_th);
+            let left = 1.0 - f64::from(*count) * p_b;
+            *count += 1;
+            let p_a = if left > 0.0 {
+                (p_b / left).min(1.0)
+            } else {
+                1.0
+            };
+            if rng.draw() < p_a {
+                *count = 1;
+                Verdict::Drop(DropReason::Early)
+            } else {
+                Verdict::Pass
+            }
+        };
+        if verdict == Verdict::Pass {
+            self.waiting.push(within);
+        }
+        verdict
+    }
+
+    fn depart(&mut self, spec: &RioSpec, end: Time) {
+        let color = self.waiting.remove(0);
+        let last = !self.waiting.contains(&color);
+        if last && (color || spec.mode == RioMode::Decoupled) {
+            self.idle[usize::from(color)] = Some(end);
+        }
+        if self.waiting.is_empty() && spec.mode == RioMode::Coupled {
+            self.idle[0] = Some(end);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_the_plain_one(
+        coupled in any::<bool>(),
+        weight in prop_oneof![Just(0.002), Just(0.2), Just(1.0)],
+        steps in proptest::collection::vec((any::<bool>(), 0_u64..9_000, 0_u8..10), 0..400),
+    ) {
+        let curve = |min_th, max_th, max_p| RedCurve { min_th, max_th, max_p };
+        let spec = RioSpec {
+            mode: if coupled { RioMode::Coupled } else { RioMode::Decoupled },
+            weight,
+            within: curve(6.0, 15.0, 0.1),
+            out: curve(2.0, 7.0, 0.5),
+            ..RioSpec::default()
+        };
+        let mut rio = rio(spec.clone());
+        let (mut v, mut plain) = (rio.vars(), Plain::default());
+        let (mut ours, mut theirs) = (Rng::from_key(9), Rng::from_key(9));
+        let mut now = Time::ZERO;
+        for (within, us, what) in steps {
+            now += Dur::from_us(us);
+            if what < 4 && !plain.waiting.is_empty() {
+                let color = plain.waiting[0];
+                let end = now + facts().rate.tx_time(500);
+                plain.depart(&spec, end);
+                let behind = Backlog::of(plain.waiting.len() as u32, 0);
+                let mut stage = DropStage::First;
+                rio.departure(&mut v, &mut stage, now, &behind, &packet(color), &mut ours);
+                if plain.waiting.is_empty() {
+                    rio.emptied(&mut v, end);
+                }
+            } else {
+                let found = arrive(&mut rio, &mut v, now, within, &mut ours);
+                prop_assert_eq!(found, plain.arrive(&spec, now, within, &mut theirs));
+            }
+            prop_assert_eq!(v.queue.len(), plain.waiting.len());
+            for within in [false, true] {
+                prop_assert_eq!(v.value(within), plain.averages[usize::from(within)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_refused_or_pushed_out_no_longer_waits() {
+    let mut rio = rio(RioSpec::default());
+    let mut v = rio.vars();
+    let mut rng = Rng::from_key(1);
+    for within in [true, false, true, false] {
+        arrive(&mut rio, &mut v, Time::ZERO, within, &mut rng);
+    }
+    rio.overflowed(&mut v);
+    assert_eq!(v.waiting, [1, 2]);
+    rio.pushed_out(&mut v, 2);
+    assert_eq!((v.waiting, v.queue.len()), ([0, 1], 1));
+    // More than there are does no harm.
+    rio.pushed_out(&mut v, 9);
+    assert_eq!(v.waiting, [0, 0]);
+}
+
+#[test]
+fn wrong_parameters_are_refused_and_odd_ones_warned_of() {
+    let fails = |spec: RioSpec| test_at(|at| spec.resolve(at, &facts())).is_err();
+    let spec = RioSpec::default;
+    assert!(!fails(spec()));
+    assert!(fails(RioSpec {
+        profile: vec![],
+        ..spec()
+    }));
+    assert!(fails(RioSpec {
+        weight: 2.0,
+        ..spec()
+    }));
+    let flat = RedCurve {
+        max_th: 10.0,
+        ..spec().out
+    };
+    assert!(fails(RioSpec {
+        out: flat,
+        ..spec()
+    }));
+}
