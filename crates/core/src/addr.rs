@@ -129,19 +129,17 @@ impl FromStr for Ipv4Net {
         if t.eq_ignore_ascii_case("any") {
             return Ok(Self::ANY);
         }
-        let (a, bits) = match t.split_once('/') {
-            Some((a, b)) => (a, b.parse::<u32>().map_err(|_| bad())?),
-            None => (t, 32),
+        let prefix = match t.contains('/') {
+            true => t.parse().map_err(|_| bad())?,
+            false => ipnet::Ipv4Net::from(t.parse::<Ipv4Addr>().map_err(|_| bad())?),
         };
-        if bits > 32 {
-            return Err(bad());
-        }
-        let mask = if bits == 0 {
-            0
-        } else {
-            u32::MAX << (32 - bits)
-        };
-        Ok(Self::new(a.parse().map_err(|_| bad())?, mask))
+        Ok(prefix.into())
+    }
+}
+
+impl From<ipnet::Ipv4Net> for Ipv4Net {
+    fn from(prefix: ipnet::Ipv4Net) -> Self {
+        Self::new(prefix.addr(), prefix.netmask().into())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::net::Ipv4Addr;
 
+use ipnet::Ipv4Subnets;
 use spillgate_core::Ipv4Net;
 use spillgate_queueing::spec::{MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
 
@@ -58,7 +59,7 @@ pub(crate) fn network<'a>(args: &mut Args<'a>) -> Result<Member<'a, NetSpec>, Re
         match word {
             Some(w) if last < first => return Err(unexpected(w, "an address behind the first")),
             _ if first.is_unspecified() && last.is_broadcast() => None,
-            _ => Some(prefixes(u32::from(first), u32::from(last))),
+            _ => Some(prefixes(first, last)),
         }
     } else {
         let word = args.word(ADDRESS)?;
@@ -85,19 +86,10 @@ pub(crate) fn network<'a>(args: &mut Args<'a>) -> Result<Member<'a, NetSpec>, Re
 }
 
 /// The prefixes that cover a range of addresses, 62 at most.
-fn prefixes(first: u32, last: u32) -> Vec<NetSpec> {
-    let mut all = Vec::new();
-    let (mut at, last) = (u64::from(first), u64::from(last));
-    while at <= last {
-        let aligned = if at == 0 { 32 } else { at.trailing_zeros() };
-        let bits = aligned.min((last - at + 1).ilog2()).min(32);
-        let mask = u32::MAX.checked_shl(bits).unwrap_or(0);
-        // `at` is at most `last`.
-        let address = Ipv4Addr::from(u32::try_from(at).unwrap_or(u32::MAX));
-        all.push(NetSpec(Ipv4Net::new(address, mask)));
-        at += 1_u64 << bits;
-    }
-    all
+fn prefixes(first: Ipv4Addr, last: Ipv4Addr) -> Vec<NetSpec> {
+    Ipv4Subnets::new(first, last, 0)
+        .map(|p| NetSpec(p.into()))
+        .collect()
 }
 
 /// `PROTOCOL [source PORTS] [PORTS] | group-object NAME`.
