@@ -1,9 +1,11 @@
-"""CONTRIBUTING.md: the examples of adding an algorithm hold in a copy of the tree."""
+"""CONTRIBUTING.md: the examples of adding an algorithm and a paper hold in a copy of the tree."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -11,9 +13,12 @@ CARGO = shutil.which("cargo")
 SHARED = ("Cargo.toml", "Cargo.lock", "clippy.toml", "bench", "crates", "examples")
 
 
-def blocks(text):
-    """Language and lines of each block of code in the section."""
-    section = text[text.index("## Adding an algorithm") : text.index("## Adding a paper")]
+ALGORITHM, PAPER, CHANGES = "## Adding an algorithm", "## Adding a paper", "## Changes that alter"
+
+
+def blocks(text, first, last):
+    """Language and lines of each block of code from one heading to another."""
+    section = text[text.index(first) : text.index(last)]
     found = re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     return [(language, body.splitlines()) for language, body in found]
 
@@ -33,16 +38,17 @@ def insert(path, changes):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def add(root, text):
+def add(root, text, first=ALGORITHM, last=PAPER):
     """Does what the examples say in the tree at `root`; the files that they touch."""
     touched = []
-    for language, lines in blocks(text):
+    for language, lines in blocks(text, first, last):
         if language == "diff":
             name = lines[0].removeprefix("--- ")
             insert(root / name, lines[1:])
         else:
             name = lines[0].lstrip("/# ")
             assert not (root / name).exists(), name
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
         touched.append(name)
     return touched
@@ -81,3 +87,29 @@ def test_the_examples_are_built_and_pass(root, tmp_path):
     )
     assert "in turn" in done.stdout + done.stderr
     assert done.returncode != 0
+
+
+def test_the_toy_paper_is_built_and_run(root, tmp_path):
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert sum(len(lines) for _, lines in blocks(text, PAPER, CHANGES)) < 150
+    package = "python/spillgate"
+    shutil.copytree(root / package, tmp_path / package)
+    assert len(add(tmp_path, text, PAPER, CHANGES)) == 3
+    command = [sys.executable, "-m", "spillgate", "reproduce", "toy", "--quick", "--out", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python")}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads((tmp_path / "out/claims.json").read_text(encoding="utf-8"))
+    first, second = document["claims"]
+    assert first["verdict"] == "reproduced"
+    # 10.5 Mb/s into 10 Mb/s; with 6 Mb/s the queue of 40 packets loses none.
+    assert (second["verdict"], second["explained"]) == ("not_reproduced", True)
+    assert "more is offered than the line carries" in second["reason"]
+    # Half the queue is about half the delay.
+    assert "20 packets: T1 reproduced → shape only" in document["assumptions"][0]["effect"]
+    assert document["assumptions"][1]["effect"] == "not varied"
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    for shown in ("By class", "Delay by policy", "Each assumption varied alone"):
+        assert shown in page

@@ -442,7 +442,7 @@ def test_every_choice_of_the_ledger_changes_what_is_run(lab):
         assert line.assumption.value
         assert line.assumption.why
         assert line.choices or line.assumption.note
-        for router in line.assumption.policies[:1]:
+        for router in line.assumption.places[:1]:
             chosen = Setting(router=router)
             before = lab.simulation([Case("x", chosen.settings())], PROTOCOL).description.hash
             for choice in line.choices:

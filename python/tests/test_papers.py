@@ -325,7 +325,7 @@ def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
     protocol = Protocol(1, 0.0, 0.01)
     for a in ASSUMPTIONS:
-        name = (a.policies or ("CBWFQ-LLQ-WRED",))[0]
+        name = (a.places or ("CBWFQ-LLQ-WRED",))[0]
         chosen = lab.simulation([Case("x", system.settings(name))], protocol).description.hash
         for point in a.points:
             values = mitroi.placed(a.key, point, name, lab.apply(point))

@@ -24,7 +24,7 @@ PAPERS: Mapping[str, str] = {
 
 
 def paper(name: str) -> Paper:
-    """The module of a paper.
+    """The paper of this name.
 
     Raises:
         InputError: If there is no such paper.
@@ -32,7 +32,7 @@ def paper(name: str) -> Paper:
     if name not in PAPERS:
         msg = f"error: there is no paper {name!r}; there are {', '.join(PAPERS)}"
         raise InputError(msg)
-    return cast("Paper", importlib.import_module(f"spillgate.papers.{name}"))
+    return cast("Paper", importlib.import_module(f"spillgate.papers.{name}").PAPER)
 
 
 def reproduce(
@@ -63,17 +63,17 @@ def reproduce(
     Raises:
         InputError: If there is no such paper, or a number is out of range.
     """
-    module = paper(name)
+    of = paper(name)
     if runs is not None and runs < 2:
         msg = f"error: runs must be at least 2 (an interval needs two), not {runs}"
         raise InputError(msg)
     lab = Lab(
-        module.SYSTEM,
+        of.system,
         Path(work),
         seed=seed,
-        runs=runs or (module.QUICK_RUNS if quick else module.RUNS),
+        runs=runs or (of.quick_runs if quick else of.runs),
         quick=quick,
         jobs=jobs,
         report=report,
     )
-    return module.reproduce(lab)
+    return of.reproduce(lab)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -93,6 +93,7 @@ class Claim:
         predicate: What is checked, in words.
         measure: What `ours` is, in a few words.
         test: Gives the parts, the one that the claim is about first, from measured values.
+        because: Suspected causes of what does not hold, which the frame switches off.
     """
 
     id: str
@@ -101,6 +102,23 @@ class Claim:
     predicate: str
     measure: str
     test: Callable[[Any], Sequence[Part]]
+    because: tuple[Switch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A suspected cause, and the setting in which it is off.
+
+    Attributes:
+        cause: What is suspected, in words.
+        setting: Key and label of a silent choice (`fifo.limit, 300 packets`), or the name of one
+            of the paper's causes.
+        off: How the cause is switched off, in words; the setting's name if empty.
+    """
+
+    cause: str
+    setting: str
+    off: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,40 +191,59 @@ class Point:
         label: The choice in words.
         set: Values of the scenario and of its configurations to replace, by path.
         files: Files to write beside the scenario, by name.
+        places: Points of the paper's grid that it can touch, for which it is run; all if empty.
+            The others are taken from the runs with everything as chosen, which are the same.
+        same: Points of the grid whose runs are those of another point under this choice.
+        instead: Whether it replaces what its places set, where it is not added to that.
     """
 
     label: str
     set: Mapping[str, object] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    places: tuple[str, ...] = ()
+    same: Mapping[str, str] = field(default_factory=dict)
+    instead: bool = False
 
 
 @dataclass(frozen=True)
-class Assumption:
+class Silent:
     """One line of the ledger: something that the paper leaves silent.
 
     Attributes:
         key: A short name, such as `fifo.limit`.
         value: What was chosen.
         why: The reason of the choice.
-        points: The choices of the sweep; none if it cannot be varied.
+        others: Other choices to run; none if it cannot be varied. A mapping from paths to values
+            is a choice for each value; several paths are set together.
         note: For what cannot be varied: what is known of its effect.
-        policies: Policies that the choice can touch, for which it is run; all if empty. The
-            others are taken from the run with everything as chosen, which is the same.
+        places: Points of the paper's grid that the choice can touch; all if empty.
     """
 
     key: str
     value: str
     why: str
-    points: tuple[Point, ...] = ()
+    others: tuple[Point, ...] | Mapping[str, Sequence[object]] = ()
     note: str = ""
-    policies: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The other choices, each with the points of the grid that it can touch."""
+        if isinstance(self.others, Mapping):
+            together = zip(*self.others.values(), strict=True)
+            sets = [dict(zip(self.others, values, strict=True)) for values in together]
+            labels = [str(next(iter(s.values()))) for s in sets]
+            return tuple(
+                Point(label, s, places=self.places) for label, s in zip(labels, sets, strict=True)
+            )
+        return tuple(replace(p, places=p.places or self.places) for p in self.others)
 
 
 @dataclass(frozen=True)
 class Ledgered:
     """An assumption with what the claims do when it is varied."""
 
-    assumption: Assumption
+    assumption: Silent
     effect: str
 
     def record(self) -> dict[str, str]:
@@ -312,16 +349,29 @@ class Reproduction:
 
 
 class Paper(Protocol):
-    """A paper's module."""
+    """What a paper's module calls `PAPER`."""
 
-    TITLE: str
-    """Authors and title."""
-    SYSTEM: Path
-    """Directory with `scenario.yaml` and what it refers to."""
-    RUNS: int
-    """Runs behind each claim, if nobody says otherwise."""
-    QUICK_RUNS: int
-    """The same with `--quick`."""
+    @property
+    def system(self) -> Path:
+        """Directory with `scenario.yaml` and what it refers to."""
+
+    @property
+    def runs(self) -> int:
+        """Runs behind each claim, if nobody says otherwise."""
+
+    @property
+    def quick_runs(self) -> int:
+        """The same with `--quick`."""
 
     def reproduce(self, lab: Lab) -> Reproduction:
         """Runs everything."""
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A paper that makes and judges its runs itself."""
+
+    system: Path
+    runs: int
+    quick_runs: int
+    reproduce: Callable[[Lab], Reproduction]

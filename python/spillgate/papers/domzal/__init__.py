@@ -15,7 +15,7 @@ from spillgate.papers.domzal.claims import CLAIMS, Found
 from spillgate.papers.domzal.effort import FULL, QUICK, Effort
 from spillgate.papers.judge import judge, shown
 from spillgate.papers.lab import Lab
-from spillgate.papers.model import Judged, Reproduction, Section, Trial
+from spillgate.papers.model import ByHand, Judged, Reproduction, Section, Trial
 
 TITLE = (
     "J. Domżał, R. Wójcik and A. Jajszczyk, The impact of congestion control mechanisms on "
@@ -227,3 +227,6 @@ def _trials(found: Found, second: Found) -> dict[str, tuple[Trial, ...]]:
         off = f"timers of {last:g} s, with which removals are rare"
         result["D10"] = (tried("D10", removed, off, rare),)
     return result
+
+
+PAPER = ByHand(SYSTEM, RUNS, QUICK_RUNS, reproduce)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from spillgate.papers.domzal import system
 from spillgate.papers.domzal.system import MECHANISMS, Setting
-from spillgate.papers.model import Assumption
+from spillgate.papers.model import Silent
 
 BOTH = (system.BASIC, "EFM")
 """For choices that touch basic FAN as well: EFM stands for the mechanisms."""
@@ -25,7 +25,7 @@ class Choice:
 class Line:
     """An assumption with the choices of its sweep."""
 
-    assumption: Assumption
+    assumption: Silent
     choices: tuple[Choice, ...] = ()
 
 
@@ -49,44 +49,44 @@ def _rest(label: str, rest: tuple[tuple[str, object], ...]) -> Choice:
 
 LINES = (
     Line(
-        Assumption(
+        Silent(
             "elastic.volume",
             "300 Mbit in the mean",
             "L5 is closed until 240 s after the failure under basic FAN, so at least 49 Gbit "
             "cross it: 150 Mbit, as in the group's other papers, are too few",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_traffic("150 Mbit", mean=150e6),),
     ),
     Line(
-        Assumption(
+        Silent(
             "elastic.shape",
             "Pareto with shape 1.5",
             "recalled from the group's other papers; this one names the distribution only",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_rest("2", system.sizes(shape=2.0)),),
     ),
     Line(
-        Assumption(
+        Silent(
             "elastic.gap",
             "0.1 s in the mean between starts to one destination",
             "recalled from the group's other papers",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_traffic("10 ms", gap=0.01),),
     ),
     Line(
-        Assumption(
+        Silent(
             "elastic.count",
             "200 to each destination",
             "the paper says that flows went to both",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_traffic("100 to each", flows=100),),
     ),
     Line(
-        Assumption(
+        Silent(
             "elastic.packet",
             "1000 B with headers",
             "ns-2's usual size",
@@ -94,16 +94,16 @@ LINES = (
         )
     ),
     Line(
-        Assumption(
+        Silent(
             "stream.gap",
             "exponential, 2 s in the mean, from the start of the run; to d1",
             "the paper names the distribution only; its metric needs all of them at both routers",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_traffic("1 s", stream_gap=1.0),),
     ),
     Line(
-        Assumption(
+        Silent(
             "stream.duration",
             "to the end of the run",
             "each must be there at the failure",
@@ -111,95 +111,93 @@ LINES = (
         )
     ),
     Line(
-        Assumption(
+        Silent(
             "tcp.retry",
             "every 1 s",
             "waits of tens of seconds need openings through which many elastic flows come; with "
             "doubling timeouts few try while a link is open",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_traffic("doubling from 3 s to 64 s, as the standard has it", retry="exponential"),),
     ),
     Line(
-        Assumption(
+        Silent(
             "tcp.window",
             "64 packets",
             "the buffer of the FAN link decides, not the window",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_rest("20 packets", system.tcp(max_window="19200 B")),),
     ),
     Line(
-        Assumption(
-            "link.delay", "1 ms", "small against the queues of the FAN links", policies=BOTH
-        ),
+        Silent("link.delay", "1 ms", "small against the queues of the FAN links", places=BOTH),
         (_rest("10 ms", system.delay("10 ms")),),
     ),
     Line(
-        Assumption(
+        Silent(
             "fan.limit",
             "1000 packets",
             "between the 300 of France Télécom's prototype and 1500 of a later thesis",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_setting("300 packets", limit=300),),
     ),
     Line(
-        Assumption(
+        Silent(
             "fan.smoothing",
             "none",
             "the paper describes plain periodic estimates",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_rest("one half, fair rate", system.fan(fair_rate__smoothing=0.5)),),
     ),
     Line(
-        Assumption(
+        Silent(
             "fan.elastic",
             "sticky: a flow is elastic once the scheduler has refused it priority",
             "flows that sit in a timeout when the list is flushed are elastic as well",
-            policies=MECHANISMS,
+            places=MECHANISMS,
         ),
         (_rest("instant: as the scheduler would class it now", system.fan(elastic="instant")),),
     ),
     Line(
-        Assumption(
+        Silent(
             "fan.trigger",
             "the packet that triggers a removal is dropped and the link opens at the next tick",
             "table I's values after the failure are around one tick of the fair rate, 0.5 s",
-            policies=MECHANISMS,
+            places=MECHANISMS,
         ),
         (_rest("it is admitted at once", system.TRIGGER),),
     ),
     Line(
-        Assumption(
+        Silent(
             "failure.phase",
             "the failure falls on a tick of the fair rate",
             "250 s is a multiple of 500 ms when both count from the start",
-            policies=MECHANISMS,
+            places=MECHANISMS,
         ),
         (_setting("up to 0.5 s after a tick, drawn in each run", spread=system.TICK),),
     ),
     Line(
-        Assumption(
+        Silent(
             "routing.delay",
             "none: all nodes know of the failure at once",
             "the paper says nothing of it",
-            policies=MECHANISMS,
+            places=MECHANISMS,
         ),
         (_rest("200 ms", (("topology.routing", {"convergence": "200 ms"}),)),),
     ),
     Line(
-        Assumption(
+        Silent(
             "pdrr.mode",
             "literal: priority packets cost nothing",
             "as published; claims that do not compare the schedulers are shown for PFQ here",
-            policies=BOTH,
+            places=BOTH,
         ),
         (_setting("PDRR, charged", scheduler="PDRR, charged"),),
     ),
     Line(
-        Assumption(
+        Silent(
             "topology",
             "L8 from R5 to R3, so that d1 can be reached over L5",
             "the figure is not readable in the copy; the text needs such a way",

@@ -16,9 +16,9 @@ from spillgate.papers.lab import Lab
 from spillgate.papers.model import (
     LETTERS_SAID,
     OUTCOME_LETTERS,
-    Assumption,
     Judged,
     Ledgered,
+    Silent,
     Table,
 )
 from spillgate.papers.model import Cell as TableCell
@@ -49,7 +49,7 @@ def _planned(effort: Effort) -> dict[tuple[str, str, str], Setting]:
     planned = {("", CHOSEN, router): of for router, of in base.items()}
     for line in LINES:
         for choice in line.choices:
-            for router in line.assumption.policies:
+            for router in line.assumption.places:
                 key = (line.assumption.key, choice.label, router)
                 planned[key] = choice.change(base[router])
     return planned
@@ -114,7 +114,7 @@ def _sweep(cells: Mapping[tuple[str, str, str], Cell], note: str) -> Sweep:
                 f"{choice.label}: {_effect(base, found)}{_numbers(a, of('', CHOSEN), here)}"
             )
             verdicts.append((a.key, choice.label, *_letters(found)))
-            waits.append(_waits(a.key, choice.label, here, a.policies))
+            waits.append(_waits(a.key, choice.label, here, a.places))
         ledger.append(Ledgered(a, "; ".join(effects) or a.note))
     return Sweep(
         tuple(ledger),
@@ -163,9 +163,9 @@ def _effect(base: Mapping[str, Judged], found: Mapping[str, Judged]) -> str:
     return ", ".join(changed) or "no verdict changes"
 
 
-def _numbers(a: Assumption, base: Mapping[str, Cell], found: Mapping[str, Cell]) -> str:
+def _numbers(a: Silent, base: Mapping[str, Cell], found: Mapping[str, Cell]) -> str:
     """The waits of the first router that the choice touches, before and after."""
-    router = a.policies[0]
+    router = a.places[0]
 
     def mean(cells: Mapping[str, Cell], at: str) -> str:
         value = cells[router].wait(at).quantity.mean

@@ -18,6 +18,7 @@ from spillgate.papers.mitroi.ledger import ASSUMPTIONS, WFQ_FORMS
 from spillgate.papers.model import (
     LETTERS_SAID,
     OUTCOME_LETTERS,
+    ByHand,
     Cell,
     Judged,
     Ledgered,
@@ -282,7 +283,7 @@ def _ledger(lab: Lab, protocol: Protocol) -> _Swept:
             values = lab.apply(point)
             cases += [
                 Case(f"{a.key}, {point.label}: {p}", placed(a.key, point, p, values))
-                for p in a.policies or every
+                for p in a.places or every
             ]
     m = take(lab.run("The ledger of assumptions", cases, protocol), CLAIMED)
 
@@ -299,7 +300,7 @@ def _ledger(lab: Lab, protocol: Protocol) -> _Swept:
     for a in ASSUMPTIONS:
         effects = []
         for point in a.points:
-            view = View(whole | found(f"{a.key}, {point.label}", a.policies or every))
+            view = View(whole | found(f"{a.key}, {point.label}", a.places or every))
             here = {j.claim.id: j for j in judged(view)}
             effects.append(f"{point.label}: {changes(base, here)}")
             if (a.key, point.label) == ("llq.rate", WIDER):
@@ -367,3 +368,6 @@ def changes(base: Mapping[str, Judged], found: Mapping[str, Judged]) -> str:
         if j.verdict != base[k].verdict
     ]
     return ", ".join(changed) or "no verdict changes"
+
+
+PAPER = ByHand(SYSTEM, RUNS, QUICK_RUNS, reproduce)

@@ -21,7 +21,7 @@ from spillgate.papers.mitroi.system import (
     llq_share,
     ordered,
 )
-from spillgate.papers.model import Assumption, Point
+from spillgate.papers.model import Point, Silent
 
 _WRED = ("CBWFQ-LLQ-WRED", "MPLS-CBWFQ-LLQ-WRED")
 
@@ -54,13 +54,13 @@ _LOWER = {"dscp.af{x}2.min": 20, "dscp.af{x}3.min": 16}
 
 
 ASSUMPTIONS = (
-    Assumption(
+    Silent(
         "source.process",
         "constant bit rate",
         "the paper generates flows of fixed frame rates; hardware generators send so",
         (Point("Poisson", _poisson()),),
     ),
-    Assumption(
+    Silent(
         "source.jitter",
         "each packet moved by up to 10 % of the gap",
         "keeps flows from locking into step, as clocks of real sources do",
@@ -69,7 +69,7 @@ ASSUMPTIONS = (
             Point("50 %", {f"{DEFAULTS}.jitter": "50 %"}),
         ),
     ),
-    Assumption(
+    Silent(
         "source.start",
         "independent random phases",
         "nothing is said of the generator; random phases favor no flow",
@@ -84,19 +84,19 @@ ASSUMPTIONS = (
             ),
         ),
     ),
-    Assumption(
+    Silent(
         "packet.size",
         "1500 B, all of it the IP packet",
         "rate over frame rate in table 1; the paper does not say at which layer",
         (Point("1000 B", {f"{DEFAULTS}.packet": "1000 B"}),),
     ),
-    Assumption(
+    Silent(
         "link.overhead",
         "none",
         "1500 B are taken as what the 100 Mb/s count",
         (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet-phy"}),),
     ),
-    Assumption(
+    Silent(
         "link.delay",
         "1 ms",
         "two routers side by side in a laboratory or a city apart; the paper gives none",
@@ -106,14 +106,14 @@ ASSUMPTIONS = (
             Point("10 ms", {"topology.links.wan.delay": "10 ms"}),
         ),
     ),
-    Assumption(
+    Silent(
         "fifo.limit",
         "40 packets",
         "the output hold queue of IOS",
         tuple(Point(f"{n} packets", fifo_limit(n)) for n in (20, 75, 300)),
-        policies=("FIFO", "WFQ", "FIFO, exact", "WFQ, exact"),
+        places=("FIFO", "WFQ", "FIFO, exact", "WFQ, exact"),
     ),
-    Assumption(
+    Silent(
         "wfq.position",
         "on the 1 Gb/s port, before the limit to 100 Mb/s",
         "the paper limits 1 Gb/s interfaces to 100 Mb/s, and fair-queue is a command of the "
@@ -122,23 +122,23 @@ ASSUMPTIONS = (
             Point("on the line, 1000 packets", {}),
             Point("on the line, 64 packets in all", {}),
         ),
-        policies=("WFQ", "WFQ, exact"),
+        places=("WFQ", "WFQ, exact"),
     ),
-    Assumption(
+    Silent(
         "class.limit",
         "64 packets in each class",
         "the default of IOS",
         tuple(Point(f"{n} packets", class_limit(n)) for n in (8, 32, 128)),
-        policies=CLASS_BASED,
+        places=CLASS_BASED,
     ),
-    Assumption(
+    Silent(
         "llq.rate",
         "15 % of the line, labels counted",
         "the share that the paper plans for voice, of bytes on the line",
         (Point("16 %, video 34 %", llq_share(16)),),
-        policies=LLQS,
+        places=LLQS,
     ),
-    Assumption(
+    Silent(
         "llq.burst",
         "200 ms at the class's rate",
         "the default of IOS",
@@ -146,38 +146,38 @@ ASSUMPTIONS = (
             Point("1500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "1500 B"})),
             Point("4500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "4500 B"})),
         ),
-        policies=LLQS,
+        places=LLQS,
     ),
-    Assumption(
+    Silent(
         "wred.weight",
         "exponential weighting constant 9",
         "the default of IOS",
         tuple(Point(f"{n}", _wred({"aqm.exponential_weighting_constant": n})) for n in (4, 12)),
-        policies=_WRED,
+        places=_WRED,
     ),
-    Assumption(
+    Silent(
         "wred.denominator",
         "10",
         "the default of IOS; the paper gives thresholds only",
         tuple(Point(f"{n}", _denominators(n)) for n in (1, 100)),
-        policies=_WRED,
+        places=_WRED,
     ),
-    Assumption(
+    Silent(
         "wred.profiles",
         "the same for y = 1, 2, 3",
         "the paper gives one minimum for AF2x and one for AF3x",
         (Point("minimum 4 lower for y = 2, 8 for y = 3", _profiles("CBWFQ-LLQ-WRED", _LOWER)),),
-        policies=_WRED,
+        places=_WRED,
     ),
-    Assumption(
+    Silent(
         "mpls.labels",
         "two on the line, CE2 and CE1 being the edges of the VPN",
         "the paper adds a VPN to the same two routers; two labels are what a line inside a "
         "provider's network carries",
         (Point("one (penultimate-hop popping)", {"topology.mpls.php": True}),),
-        policies=TUNNELS,
+        places=TUNNELS,
     ),
-    Assumption(
+    Silent(
         "mpls.exp",
         "the upper three bits of the DSCP",
         "what IOS does unless told otherwise; classes keep apart, drop precedences do not",
@@ -187,9 +187,9 @@ ASSUMPTIONS = (
                 {"topology.mpls.imposition": {"af21": 3, "af22": 3, "af23": 3}},
             ),
         ),
-        policies=TUNNELS,
+        places=TUNNELS,
     ),
-    Assumption(
+    Silent(
         "scheduler",
         "self-clocked fair queueing between the classes",
         "IOS does not publish its own; this gives the documented shares",
