@@ -7,7 +7,6 @@ use spillgate_core::Rate;
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::plan::{Plan, WorldPlan};
-use spillgate_scenario::schema::SlaMetric;
 use spillgate_scenario::survey::{Surveyed, survey};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};
 
@@ -185,17 +184,10 @@ fn any_class(
 fn objectives(plan: &Plan) -> BTreeMap<String, (f64, String)> {
     let mut strictest: BTreeMap<String, (f64, String)> = BTreeMap::new();
     for r in &plan.sla {
-        let metric = match r.metric {
-            SlaMetric::OwdMean => "owd_mean",
-            SlaMetric::OwdP50 => "owd_p50",
-            SlaMetric::OwdP95 => "owd_p95",
-            SlaMetric::OwdP99 => "owd_p99",
-            SlaMetric::OwdP999 => "owd_p999",
-            SlaMetric::OwdMax => "owd_max",
-            _ => continue,
+        let Some(max) = r.max.filter(|_| r.metric.is_delay()) else {
+            continue;
         };
-        let Some(max) = r.max else { continue };
-        let entry = (max, metric.to_owned());
+        let entry = (max, r.metric.name().to_owned());
         let known = strictest
             .entry(r.class.clone())
             .or_insert_with(|| entry.clone());

@@ -206,6 +206,11 @@ impl Metric {
         }
     }
 
+    /// Whether it is a one-way delay: mean, quantile or extreme.
+    pub fn is_delay(self) -> bool {
+        self.name().starts_with("owd_")
+    }
+
     /// The metrics that a [`FlowMeter`] gives, in the order of reports.
     pub fn metered() -> impl Iterator<Item = Self> {
         let nothing = FlowMeter::new(3);

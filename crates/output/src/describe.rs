@@ -10,8 +10,6 @@ use spillgate_scenario::plan::{
 use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
 
-use crate::report::metric_of;
-
 /// What a plan is about, before it runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description {
@@ -386,14 +384,13 @@ fn failures_of(world: &WorldPlan) -> Vec<FailureDescription> {
 }
 
 fn sla_row(sla: &SlaPlan) -> SlaRow {
-    let metric = metric_of(sla.metric);
     SlaRow {
         class: sla.class.clone(),
         customer: sla.customer.clone(),
         site: sla.site.clone(),
         basis: sla.basis.clone(),
-        metric: metric.name(),
-        unit: metric.unit(),
+        metric: sla.metric.name(),
+        unit: sla.metric.unit(),
         max: sla.max,
         min: sla.min,
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use spillgate_measure::sla::{Correction, Verdict, further_runs, judge, levels, p_value};
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Layout, Metric, Scope, summarize, summarize_each};
+use spillgate_measure::table::{Layout, Scope, summarize, summarize_each};
 use spillgate_scenario::plan::{Plan, SlaPlan};
-use spillgate_scenario::schema::{self, SlaMetric};
+use spillgate_scenario::schema;
 use spillgate_sim::{Finished, QUANTILES, layout};
 
 /// One value with its interval over the runs.
@@ -241,7 +241,7 @@ impl Report {
             let intervals = self.intervals(variant);
             for sla in &self.plan.sla {
                 let (scope, name) = about(sla);
-                let metric = metric_of(sla.metric);
+                let metric = sla.metric;
                 if let Some(at) = layout.position(scope, name, metric) {
                     let judged = Judged {
                         shown: intervals[at],
@@ -454,38 +454,5 @@ fn about(sla: &SlaPlan) -> (Scope, &str) {
     match &sla.group {
         Some(site) => (Scope::Site, site),
         None => (Scope::Class, &sla.class),
-    }
-}
-
-/// The metric that a requirement is about.
-pub(crate) fn metric_of(metric: SlaMetric) -> Metric {
-    match metric {
-        SlaMetric::OwdMean => Metric::OwdMean,
-        SlaMetric::OwdP50 => Metric::OwdP50,
-        SlaMetric::OwdP95 => Metric::OwdP95,
-        SlaMetric::OwdP99 => Metric::OwdP99,
-        SlaMetric::OwdP999 => Metric::OwdP999,
-        SlaMetric::OwdMax => Metric::OwdMax,
-        SlaMetric::Jitter => Metric::Jitter,
-        SlaMetric::Pdv => Metric::Pdv,
-        SlaMetric::PdvP99999 => Metric::PdvP99999,
-        SlaMetric::LossRatio => Metric::LossRatio,
-        SlaMetric::Throughput => Metric::Throughput,
-        SlaMetric::Goodput => Metric::Goodput,
-        SlaMetric::FctP50 => Metric::FctP50,
-        SlaMetric::FctP95 => Metric::FctP95,
-        SlaMetric::FctP99 => Metric::FctP99,
-        SlaMetric::TransfersFailed => Metric::TransfersFailed,
-        SlaMetric::TransfersRefused => Metric::TransfersRefused,
-        SlaMetric::RFactor => Metric::RFactor,
-        SlaMetric::Mos => Metric::Mos,
-        SlaMetric::MosMin => Metric::MosMin,
-        SlaMetric::MouthToEar => Metric::MouthToEar,
-        SlaMetric::LateRatio => Metric::LateRatio,
-        SlaMetric::WaitingTime => Metric::WaitingTime,
-        SlaMetric::WaitingTimeP95 => Metric::WaitingTimeP95,
-        SlaMetric::WaitingTimeMax => Metric::WaitingTimeMax,
-        SlaMetric::FlowsWaiting => Metric::FlowsWaiting,
-        SlaMetric::GapMax => Metric::GapMax,
     }
 }

@@ -101,11 +101,7 @@ fn catalog() -> String {
             let bounds: Vec<String> = p
                 .objectives
                 .iter()
-                .map(|o| {
-                    let metric = serde_json::to_value(o.metric).unwrap_or_default();
-                    let metric = metric.as_str().unwrap_or_default().to_owned();
-                    format!("{} ≤ {} ({metric})", o.parameter, o.bound())
-                })
+                .map(|o| format!("{} ≤ {} ({})", o.parameter, o.bound(), o.metric.name()))
                 .collect();
             let bounds = match bounds.as_slice() {
                 [] => "nothing".to_owned(),

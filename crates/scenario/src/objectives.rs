@@ -12,7 +12,7 @@
 //!   means, variances and skewness). On the safe side, not a guarantee for parts that depend on
 //!   each other with heavy tails.
 
-use crate::schema::SlaMetric;
+use spillgate_measure::Metric;
 
 /// Objectives of one publication for one class of service.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,12 +33,12 @@ pub struct Objective {
     /// What its publication calls it.
     pub parameter: &'static str,
     /// The metric that judges it.
-    pub metric: SlaMetric,
+    pub metric: Metric,
     /// Upper bound from end to end in the metric's base unit: seconds or a ratio.
     pub max: f64,
 }
 
-const fn at_most(parameter: &'static str, metric: SlaMetric, max: f64) -> Objective {
+const fn at_most(parameter: &'static str, metric: Metric, max: f64) -> Objective {
     Objective {
         parameter,
         metric,
@@ -48,17 +48,17 @@ const fn at_most(parameter: &'static str, metric: SlaMetric, max: f64) -> Object
 
 /// Mean transfer delay.
 const fn iptd(max: f64) -> Objective {
-    at_most("IPTD", SlaMetric::OwdMean, max)
+    at_most("IPTD", Metric::OwdMean, max)
 }
 
 /// The 1 - 10^-3 quantile less the minimum.
-const IPDV: Objective = at_most("IPDV", SlaMetric::Pdv, 0.05);
+const IPDV: Objective = at_most("IPDV", Metric::Pdv, 0.05);
 /// The 1 - 10^-5 quantile less the minimum.
-const IPDV_STRICT: Objective = at_most("IPDV", SlaMetric::PdvP99999, 0.05);
+const IPDV_STRICT: Objective = at_most("IPDV", Metric::PdvP99999, 0.05);
 
 /// Loss ratio.
 const fn iplr(max: f64) -> Objective {
-    at_most("IPLR", SlaMetric::LossRatio, max)
+    at_most("IPLR", Metric::LossRatio, max)
 }
 
 const Y1541: &str = "ITU-T Y.1541 (12/2011) Table 1; errors (IPER) are not modelled";
@@ -121,22 +121,22 @@ pub const PRESETS: &[Preset] = &[
         name: "g114-preferred",
         summary: "speech: most applications are hardly affected below",
         source: G114,
-        objectives: &[at_most("delay", SlaMetric::OwdP999, 0.15)],
+        objectives: &[at_most("delay", Metric::OwdP999, 0.15)],
     },
     Preset {
         name: "g114-limit",
         summary: "speech: not to be exceeded in network planning",
         source: G114,
-        objectives: &[at_most("delay", SlaMetric::OwdP999, 0.4)],
+        objectives: &[at_most("delay", Metric::OwdP999, 0.4)],
     },
     Preset {
         name: "cisco-voice",
         summary: "telephony (EF; RFC 4594 telephony)",
         source: SRND,
         objectives: &[
-            at_most("latency", SlaMetric::OwdP999, 0.15),
-            at_most("jitter", SlaMetric::Jitter, 0.03),
-            at_most("loss", SlaMetric::LossRatio, 0.01),
+            at_most("latency", Metric::OwdP999, 0.15),
+            at_most("jitter", Metric::Jitter, 0.03),
+            at_most("loss", Metric::LossRatio, 0.01),
         ],
     },
     Preset {
@@ -144,9 +144,9 @@ pub const PRESETS: &[Preset] = &[
         summary: "video conferencing (AF41; RFC 4594 multimedia conferencing)",
         source: SRND,
         objectives: &[
-            at_most("latency", SlaMetric::OwdP999, 0.15),
-            at_most("jitter", SlaMetric::Jitter, 0.03),
-            at_most("loss", SlaMetric::LossRatio, 0.01),
+            at_most("latency", Metric::OwdP999, 0.15),
+            at_most("jitter", Metric::Jitter, 0.03),
+            at_most("loss", Metric::LossRatio, 0.01),
         ],
     },
     Preset {
@@ -154,8 +154,8 @@ pub const PRESETS: &[Preset] = &[
         summary: "video streaming (CS4; RFC 4594 multimedia streaming)",
         source: SRND,
         objectives: &[
-            at_most("latency", SlaMetric::OwdP999, 5.0),
-            at_most("loss", SlaMetric::LossRatio, 0.05),
+            at_most("latency", Metric::OwdP999, 5.0),
+            at_most("loss", Metric::LossRatio, 0.05),
         ],
     },
 ];
@@ -179,7 +179,7 @@ impl Objective {
     /// The bound as a reader writes it.
     pub fn bound(&self) -> String {
         match self.metric {
-            SlaMetric::LossRatio => format!("{} %", self.max * 100.0),
+            Metric::LossRatio => format!("{} %", self.max * 100.0),
             _ => format!("{} ms", self.max * 1e3),
         }
     }
@@ -215,7 +215,7 @@ mod tests {
             let strict = preset
                 .objectives
                 .iter()
-                .any(|o| o.metric == SlaMetric::PdvP99999);
+                .any(|o| o.metric == Metric::PdvP99999);
             assert_eq!(strict, class >= 6);
         }
         assert_eq!(Preset::by_name("y1541"), None);

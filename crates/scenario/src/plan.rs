@@ -10,13 +10,14 @@ use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
+use spillgate_measure::Metric;
 use spillgate_queueing::{InputRecipe, Recipe};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
 pub use crate::rate::{OPPORTUNITY, RateProcess};
 use crate::routes::{Edge, Routes};
-use crate::schema::{Correction, LossSpec, ReorderSpec, SlaMetric};
+use crate::schema::{Correction, LossSpec, ReorderSpec};
 
 /// What a link without a policy is reported under.
 pub const NO_POLICY: &str = "none";
@@ -420,7 +421,7 @@ pub struct SlaPlan {
     /// The published objective that it comes from: preset, parameter, share.
     pub basis: Option<String>,
     /// What is bounded.
-    pub metric: SlaMetric,
+    pub metric: Metric,
     /// Upper bound in the metric's base unit (seconds, ratio, bits per second).
     pub max: Option<f64>,
     /// Lower bound in the metric's base unit.

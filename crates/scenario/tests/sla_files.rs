@@ -6,8 +6,8 @@ use std::path::Path;
 
 use common::{Router, memory};
 use spillgate_core::Rng;
+use spillgate_measure::Metric;
 use spillgate_scenario::plan::Plan;
-use spillgate_scenario::schema::SlaMetric;
 use spillgate_scenario::{Diagnostics, Options, load};
 
 const SCENARIO: &str = include_str!("good/sla.yaml");
@@ -44,18 +44,18 @@ fn requirements_come_in_order_with_their_customers() {
         rows,
         [
             // A tenth of 100 ms, 50 ms, 10^-5.
-            ("-", "voice", SlaMetric::OwdMean, 0.01),
-            ("-", "voice", SlaMetric::PdvP99999, 0.005),
-            ("-", "voice", SlaMetric::LossRatio, 1e-6),
-            ("-", "voice", SlaMetric::OwdMean, 0.01),
-            ("Acme", "voice", SlaMetric::OwdP999, 0.03),
-            ("Acme", "voice", SlaMetric::MosMin, 3.6),
-            ("Acme", "data @ site", SlaMetric::LossRatio, 1e-3),
-            ("Acme", "data @ site-1", SlaMetric::OwdMean, 1.0),
-            ("Acme", "data @ site-1", SlaMetric::LossRatio, 1e-3),
-            ("Acme", "data", SlaMetric::Throughput, 50e3),
-            ("Bravo", "data @ site-0+b", SlaMetric::OwdMean, 0.05),
-            ("Bravo", "data @ site-0+b", SlaMetric::LossRatio, 5e-4),
+            ("-", "voice", Metric::OwdMean, 0.01),
+            ("-", "voice", Metric::PdvP99999, 0.005),
+            ("-", "voice", Metric::LossRatio, 1e-6),
+            ("-", "voice", Metric::OwdMean, 0.01),
+            ("Acme", "voice", Metric::OwdP999, 0.03),
+            ("Acme", "voice", Metric::MosMin, 3.6),
+            ("Acme", "data @ site", Metric::LossRatio, 1e-3),
+            ("Acme", "data @ site-1", Metric::OwdMean, 1.0),
+            ("Acme", "data @ site-1", Metric::LossRatio, 1e-3),
+            ("Acme", "data", Metric::Throughput, 50e3),
+            ("Bravo", "data @ site-0+b", Metric::OwdMean, 0.05),
+            ("Bravo", "data @ site-0+b", Metric::LossRatio, 5e-4),
         ]
     );
     assert_eq!(

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::Percent;
+use spillgate_measure::Metric;
 
 /// One requirement: the metric of the class must stay within the bound; or all that a preset
 /// requires of the class; or a file of requirements.
@@ -119,94 +120,86 @@ impl JsonSchema for Bound {
 lenient_text!(Bound, "a bound with its unit, such as 20 ms");
 
 /// Metrics that an SLA can bound.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum SlaMetric {
-    /// Mean one-way delay (RFC 7679).
-    OwdMean,
-    /// Median one-way delay.
-    OwdP50,
-    /// 95th percentile of the one-way delay.
-    OwdP95,
-    /// 99th percentile of the one-way delay.
-    OwdP99,
-    /// 99.9th percentile of the one-way delay.
-    OwdP999,
-    /// Largest one-way delay.
-    OwdMax,
-    /// Interarrival jitter (RFC 3550).
-    Jitter,
-    /// Packet delay variation: 99.9th percentile minus minimum (RFC 5481).
-    Pdv,
-    /// 99.999th percentile minus minimum of the one-way delay (ITU-T Y.1541, classes 6 and 7).
-    PdvP99999,
-    /// Lost packets over sent packets.
-    LossRatio,
-    /// Rate of IP packets that arrived.
-    Throughput,
-    /// Rate of TCP payload delivered in order, each byte once.
-    Goodput,
-    /// Median of the times that TCP transfers and requests took.
-    FctP50,
-    /// 95th percentile of these times.
-    FctP95,
-    /// 99th percentile of these times.
-    FctP99,
-    /// TCP transfers that were given up, such as `0 transfers`.
-    TransfersFailed,
-    /// Sessions that did not begin because too many were open, such as `0 transfers`.
-    TransfersRefused,
-    /// Rating of speech by the E-model (ITU-T G.107), 0 to 100, mean over the calls.
-    RFactor,
-    /// Mean opinion score of speech (ITU-T G.107), 1 to 4.5, mean over the calls.
-    Mos,
-    /// The smallest mean opinion score of a call.
-    MosMin,
-    /// Mean delay of speech from mouth to ear, codec and de-jitter buffer included.
-    MouthToEar,
-    /// Packets of speech that came too late to be played, over sent packets.
-    LateRatio,
-    /// Mean time from a flow's first packet at a link with flow admission to its admission there.
-    WaitingTime,
-    /// 95th percentile of these times.
-    WaitingTimeP95,
-    /// The longest of these times.
-    WaitingTimeMax,
-    /// Flows that are not admitted when the run ends, such as `0 flows`.
-    FlowsWaiting,
-    /// The longest time without an arrival of a flow, in the period of `measurement.gaps`.
-    GapMax,
-}
+const BOUNDED: [Metric; 27] = {
+    use Metric::*;
+    [
+        OwdMean,
+        OwdP50,
+        OwdP95,
+        OwdP99,
+        OwdP999,
+        OwdMax,
+        Jitter,
+        Pdv,
+        PdvP99999,
+        LossRatio,
+        Throughput,
+        Goodput,
+        FctP50,
+        FctP95,
+        FctP99,
+        TransfersFailed,
+        TransfersRefused,
+        RFactor,
+        Mos,
+        MosMin,
+        MouthToEar,
+        LateRatio,
+        WaitingTime,
+        WaitingTimeP95,
+        WaitingTimeMax,
+        FlowsWaiting,
+        GapMax,
+    ]
+};
+
+const NAMES: [&str; BOUNDED.len()] = {
+    let mut names = [""; BOUNDED.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = BOUNDED[i].name();
+        i += 1;
+    }
+    names
+};
+
+/// A metric that an SLA can bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlaMetric(Metric);
 
 impl SlaMetric {
-    /// Whether only flow admission has it.
-    pub const fn is_of_admission(self) -> bool {
-        matches!(
-            self,
-            Self::WaitingTime | Self::WaitingTimeP95 | Self::WaitingTimeMax | Self::FlowsWaiting
-        )
+    /// The metric itself.
+    pub const fn metric(self) -> Metric {
+        self.0
+    }
+}
+
+impl Serialize for SlaMetric {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for SlaMetric {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(d)?;
+        let known = BOUNDED.into_iter().find(|m| m.name() == name);
+        known
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::unknown_variant(&name, &NAMES))
+    }
+}
+
+impl JsonSchema for SlaMetric {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "SlaMetric".into()
     }
 
-    /// Whether only speech has it.
-    pub const fn is_of_voice(self) -> bool {
-        matches!(
-            self,
-            Self::RFactor | Self::Mos | Self::MosMin | Self::MouthToEar | Self::LateRatio
-        )
-    }
-
-    /// Whether only TCP has it.
-    pub const fn is_of_tcp(self) -> bool {
-        matches!(
-            self,
-            Self::Goodput
-                | Self::FctP50
-                | Self::FctP95
-                | Self::FctP99
-                | Self::TransfersFailed
-                | Self::TransfersRefused
-        )
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let one = |m: Metric| serde_json::json!({"type": "string", "const": m.name(), "description": m.summary()});
+        schemars::json_schema!({
+            "description": "Metrics that an SLA can bound.",
+            "oneOf": BOUNDED.map(one),
+        })
     }
 }

@@ -2,27 +2,18 @@
 
 use spillgate_core::units::{UnitError, parse_dur, parse_percent, parse_rate, split_number};
 
-use crate::schema::SlaMetric;
+use spillgate_measure::Metric;
 
 /// Seconds for times, a ratio for losses, bits per second for rates, a number of transfers.
-pub(super) fn in_base_unit(metric: SlaMetric, text: &str) -> Result<f64, UnitError> {
-    use SlaMetric::{
-        FctP50, FctP95, FctP99, FlowsWaiting, GapMax, Goodput, Jitter, LateRatio, LossRatio, Mos,
-        MosMin, MouthToEar, OwdMax, OwdMean, OwdP50, OwdP95, OwdP99, OwdP999, Pdv, PdvP99999,
-        RFactor, Throughput, TransfersFailed, TransfersRefused, WaitingTime, WaitingTimeMax,
-        WaitingTimeP95,
-    };
-    match metric {
-        OwdMean | OwdP50 | OwdP95 | OwdP99 | OwdP999 | OwdMax | Jitter | Pdv | PdvP99999
-        | MouthToEar | FctP50 | FctP95 | FctP99 | WaitingTime | WaitingTimeP95 | WaitingTimeMax
-        | GapMax => parse_dur(text).map(|d| d.as_secs_f64()),
-        LossRatio | LateRatio => parse_percent(text),
+pub(super) fn in_base_unit(metric: Metric, text: &str) -> Result<f64, UnitError> {
+    match metric.unit() {
+        "s" => parse_dur(text).map(|d| d.as_secs_f64()),
+        "1" => parse_percent(text),
+        "b/s" => parse_rate(text).map(|r| r.bps() as f64),
         // 129 is the top of the wideband scale.
-        RFactor => parse_score(text, 0.0, 129.0),
-        Mos | MosMin => parse_score(text, 1.0, 4.5),
-        Throughput | Goodput => parse_rate(text).map(|r| r.bps() as f64),
-        TransfersFailed | TransfersRefused => parse_count(text, "transfers"),
-        FlowsWaiting => parse_count(text, "flows"),
+        "score" if metric == Metric::RFactor => parse_score(text, 0.0, 129.0),
+        "score" => parse_score(text, 1.0, 4.5),
+        things => parse_count(text, things),
     }
 }
 
@@ -67,24 +58,24 @@ mod tests {
 
     #[test]
     fn bounds_come_in_the_unit_of_their_metric() {
-        assert_eq!(in_base_unit(SlaMetric::OwdP99, "20 ms"), Ok(0.02));
-        assert_eq!(in_base_unit(SlaMetric::LossRatio, "50 %"), Ok(0.5));
-        assert_eq!(in_base_unit(SlaMetric::Throughput, "1.5 Mb/s"), Ok(1.5e6));
-        assert!(in_base_unit(SlaMetric::Jitter, "1 %").is_err());
-        assert!(in_base_unit(SlaMetric::LossRatio, "0.1").is_err());
-        assert_eq!(in_base_unit(SlaMetric::FctP95, "2 s"), Ok(2.0));
-        assert_eq!(in_base_unit(SlaMetric::Goodput, "5 Mb/s"), Ok(5e6));
-        let transfers = |text| in_base_unit(SlaMetric::TransfersFailed, text);
+        assert_eq!(in_base_unit(Metric::OwdP99, "20 ms"), Ok(0.02));
+        assert_eq!(in_base_unit(Metric::LossRatio, "50 %"), Ok(0.5));
+        assert_eq!(in_base_unit(Metric::Throughput, "1.5 Mb/s"), Ok(1.5e6));
+        assert!(in_base_unit(Metric::Jitter, "1 %").is_err());
+        assert!(in_base_unit(Metric::LossRatio, "0.1").is_err());
+        assert_eq!(in_base_unit(Metric::FctP95, "2 s"), Ok(2.0));
+        assert_eq!(in_base_unit(Metric::Goodput, "5 Mb/s"), Ok(5e6));
+        let transfers = |text| in_base_unit(Metric::TransfersFailed, text);
         assert_eq!(transfers("0 transfers"), Ok(0.0));
         assert_eq!(transfers("1 transfer"), Ok(1.0));
-        let flows = |text| in_base_unit(SlaMetric::FlowsWaiting, text);
+        let flows = |text| in_base_unit(Metric::FlowsWaiting, text);
         assert_eq!((flows("0 flows"), flows("1 flow")), (Ok(0.0), Ok(1.0)));
         assert!(flows("1 transfer").is_err() && flows("1 s").is_err());
-        assert_eq!(in_base_unit(SlaMetric::WaitingTimeP95, "6 s"), Ok(6.0));
-        assert_eq!(in_base_unit(SlaMetric::Mos, "3.6"), Ok(3.6));
-        assert_eq!(in_base_unit(SlaMetric::RFactor, "70"), Ok(70.0));
+        assert_eq!(in_base_unit(Metric::WaitingTimeP95, "6 s"), Ok(6.0));
+        assert_eq!(in_base_unit(Metric::Mos, "3.6"), Ok(3.6));
+        assert_eq!(in_base_unit(Metric::RFactor, "70"), Ok(70.0));
         for wrong in ["0.9", "4.6", "3.6 MOS", "good"] {
-            assert!(in_base_unit(SlaMetric::MosMin, wrong).is_err(), "{wrong}");
+            assert!(in_base_unit(Metric::MosMin, wrong).is_err(), "{wrong}");
         }
         for wrong in ["0", "1.5 transfers", "-1 transfers", "1 %", "x"] {
             assert!(transfers(wrong).is_err(), "{wrong}");

@@ -7,6 +7,8 @@ mod files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use spillgate_measure::Metric;
+
 use super::nodes::GroupNames;
 use crate::codes;
 use crate::ctx::Ctx;
@@ -14,10 +16,42 @@ use crate::error::Diagnostic;
 use crate::node::{Node, Step, steps};
 use crate::objectives::Preset;
 use crate::plan::{FlowPlan, SitePlan, SlaPlan, VariantPlan, WorldPlan};
-use crate::schema::{Bound, Scenario, SlaMetric, SlaSpec};
+use crate::schema::{Bound, Scenario, SlaSpec};
 use crate::suggest::{did_you_mean, list};
 use bounds::in_base_unit;
 use entries::{Entry, Site};
+
+/// Whether only flow admission has it.
+const fn is_of_admission(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::WaitingTime
+            | Metric::WaitingTimeP95
+            | Metric::WaitingTimeMax
+            | Metric::FlowsWaiting
+    )
+}
+
+/// Whether only speech has it.
+const fn is_of_voice(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::RFactor | Metric::Mos | Metric::MosMin | Metric::MouthToEar | Metric::LateRatio
+    )
+}
+
+/// Whether only TCP has it.
+const fn is_of_tcp(metric: Metric) -> bool {
+    matches!(
+        metric,
+        Metric::Goodput
+            | Metric::FctP50
+            | Metric::FctP95
+            | Metric::FctP99
+            | Metric::TransfersFailed
+            | Metric::TransfersRefused
+    )
+}
 
 /// The requirements with bounds in base units; those with an error are left out. What is
 /// required of sites becomes something to measure in the variants.
@@ -76,7 +110,7 @@ impl Lowering<'_, '_> {
         };
         match (&s.preset, s.metric) {
             (Some(preset), None) => self.preset(e, class, group, preset),
-            (None, Some(metric)) => self.single(e, class, group, metric),
+            (None, Some(metric)) => self.single(e, class, group, metric.metric()),
             (Some(_), Some(_)) => {
                 let d = Diagnostic::error(
                     codes::BAD_SLA,
@@ -235,7 +269,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn single(&mut self, e: &Entry, class: &str, group: Option<String>, metric: SlaMetric) {
+    fn single(&mut self, e: &Entry, class: &str, group: Option<String>, metric: Metric) {
         let s = &e.spec;
         if !self.has_metric(e, class, group.as_deref(), metric) {
             return;
@@ -292,13 +326,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Whether the class has flows of which the metric can be measured.
-    fn has_metric(
-        &mut self,
-        e: &Entry,
-        class: &str,
-        group: Option<&str>,
-        metric: SlaMetric,
-    ) -> bool {
+    fn has_metric(&mut self, e: &Entry, class: &str, group: Option<&str>, metric: Metric) -> bool {
         let lacks = |wanted: fn(&FlowPlan) -> bool| {
             let has = |world: &WorldPlan| {
                 let site = world.sites.iter().find(|s| group == Some(&s.name));
@@ -310,22 +338,22 @@ impl Lowering<'_, '_> {
             self.plans.iter().any(|p| !has(&p.world))
         };
         let about = group.unwrap_or(class);
-        let d = if metric.is_of_tcp() && lacks(|f| f.traffic.is_closed_loop()) {
+        let d = if is_of_tcp(metric) && lacks(|f| f.traffic.is_closed_loop()) {
             Diagnostic::error(
                 codes::BAD_BOUND,
                 format!("class `{about}` has no TCP traffic"),
             )
             .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class")
-        } else if metric.is_of_voice() && lacks(|f| f.voice.is_some()) {
+        } else if is_of_voice(metric) && lacks(|f| f.voice.is_some()) {
             Diagnostic::error(
                 codes::BAD_BOUND,
                 format!("class `{about}` has no flow that carries speech"),
             )
             .hint("say so under `voice`: a codec for the class, such as {codec: g711}")
-        } else if metric.is_of_admission() && !self.anybody_admits() {
+        } else if is_of_admission(metric) && !self.anybody_admits() {
             Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
                 .hint("give a link a policy of kind `fan`; a variant without one is not judged")
-        } else if metric == SlaMetric::GapMax && self.plans.iter().any(|p| p.world.gaps.is_none()) {
+        } else if metric == Metric::GapMax && self.plans.iter().any(|p| p.world.gaps.is_none()) {
             Diagnostic::error(codes::BAD_BOUND, "gaps are not measured")
                 .hint("write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}")
         } else {
