@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from spillgate import _engine
 from spillgate.papers.model import Quantity
 from spillgate.result import Results
+from spillgate.rows import Admission
 
 DIGITS = 12
 """Significant digits of what is reported; the last ones of sums differ between machines."""
@@ -90,6 +92,111 @@ def _each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float]) -> PerRun
     return PerRun(tuple(found), every[0].unit, any(q.at_least for q in every))
 
 
+@dataclass(frozen=True)
+class Singles:
+    """Single values in every run, of flows, say; some of what had not ended when it was cut off.
+
+    Attributes:
+        ended: The values of what ended, run by run.
+        unit: Their unit.
+        cut: How long the others had taken until they were cut off, run by run.
+
+    Example:
+        >>> waits = Singles(((1.0, 2.0), (4.0,)), "s", ((), (8.0,)))
+        >>> waits.mean().values, waits.within(2.0).values, waits.unended("flows").values
+        ((1.5, 6.0), (1.0, 0.0), (0.0, 1.0))
+        >>> waits.mean().at_least, waits.pooled(0.5).values
+        (True, (2.0,))
+    """
+
+    ended: tuple[tuple[float, ...], ...]
+    unit: str
+    cut: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def runs(self) -> list[tuple[float, ...]]:
+        """All values, run by run."""
+        cut = self.cut or ((),) * len(self.ended)
+        return [(*a, *b) for a, b in zip(self.ended, cut, strict=True)]
+
+    def each(self, f: Callable[[Sequence[float]], float]) -> PerRun:
+        """One value from all of a run; NaN where there are none."""
+        found = tuple(f(run) if run else math.nan for run in self.runs)
+        return PerRun(found, self.unit, any(self.cut))
+
+    def mean(self) -> PerRun:
+        """Their mean in each run."""
+        return self.each(mean)
+
+    def longest(self) -> PerRun:
+        """The largest in each run."""
+        return self.each(max)
+
+    def quantile(self, share: float) -> PerRun:
+        """What a share of them does not exceed, in each run."""
+        return self.each(lambda run: percentile(run, share))
+
+    def within(self, bound: float) -> PerRun:
+        """The share of them that ended and are no larger, in each run."""
+        shares = (
+            mean([float(v <= bound) for v in ended] + [0.0] * (len(run) - len(ended)))
+            for ended, run in zip(self.ended, self.runs, strict=True)
+        )
+        return PerRun(tuple(shares), "1")
+
+    def unended(self, unit: str) -> PerRun:
+        """How many were cut off, in each run."""
+        cut = self.cut or ((),) * len(self.ended)
+        return PerRun(tuple(float(len(run)) for run in cut), unit)
+
+    def all(self) -> list[float]:
+        """The values of all runs, ascending."""
+        return sorted(chain.from_iterable(self.runs))
+
+    def pooled(self, share: float) -> PerRun:
+        """What a share of the values of all runs does not exceed: one value, without interval."""
+        return PerRun((percentile(self.all(), share),), self.unit)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The mean; NaN of none."""
+    found = list(values)
+    return math.fsum(found) / len(found) if found else math.nan
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The smallest of the values that a share of them does not exceed; NaN of none.
+
+    Example:
+        >>> percentile([4.0, 2.0, 3.0, 1.0], 0.75), percentile([5.0], 0.95)
+        (3.0, 5.0)
+    """
+    ordered = sorted(values)
+    if not ordered:
+        return math.nan
+    return ordered[max(0, math.ceil(share * len(ordered) - 1e-9) - 1)]
+
+
+def admission_waits(rows: Sequence[Sequence[Admission]], until: float) -> Singles:
+    """How long flows waited for admission, run by run, those cut off that waited at `until`."""
+    came = [[row for row in run if row.offered_s < until] for run in rows]
+    ended, cut = [], []
+    for run in came:
+        entered = [r.admitted_s if (r.admitted_s or 0.0) <= until else None for r in run]
+        pairs = list(zip(run, entered, strict=True))
+        ended.append(tuple(at - r.offered_s for r, at in pairs if at is not None))
+        cut.append(tuple(until - r.offered_s for r, at in pairs if at is None))
+    return Singles(tuple(ended), "s", tuple(cut))
+
+
+Own = Mapping[str, "PerRun | Singles"]
+"""What a paper takes of a variant beside its metrics, by key."""
+
+
+class NotRunError(KeyError):
+    """A point that was not run."""
+
+
 class Measured:
     """The values of finished runs by variant, scope, name and metric."""
 
@@ -99,6 +206,7 @@ class Measured:
         scopes: Sequence[str] = ("class", "dscp"),
         metrics: Sequence[str] | None = None,
         flow_metrics: Sequence[str] = (),
+        own: Callable[[Results], Mapping[str, Own]] | None = None,
     ) -> None:
         """Takes the values of these scopes and metrics.
 
@@ -107,6 +215,7 @@ class Measured:
             scopes: Which scopes.
             metrics: Which metrics; all if not given.
             flow_metrics: Which metrics of single flows, which are many.
+            own: Gives what else is taken of each variant.
         """
         samples = [
             s
@@ -127,17 +236,23 @@ class Measured:
             known = self._names.setdefault((variant, scope), [])
             if name not in known:
                 known.append(name)
+        self._own = own(results) if own else {}
 
     def __or__(self, other: Measured) -> Measured:
         """The variants of both, which have different names."""
         both = copy.copy(self)
         both._values = self._values | other._values
         both._names = self._names | other._names
+        both._own = {**self._own, **other._own}
         return both
 
     def of(self, variant: str, scope: str, name: str, metric: str) -> PerRun:
         """One quantity; raises `KeyError` if it was not measured."""
         return self._values[variant, scope, name, metric]
+
+    def own(self, variant: str, key: str) -> PerRun | Singles:
+        """What the paper itself took of a variant."""
+        return self._own[variant][key]
 
     def names(self, variant: str, scope: str) -> list[str]:
         """What was measured of a scope, in the scenario's order."""
@@ -146,28 +261,51 @@ class Measured:
 
 @dataclass(frozen=True)
 class View:
-    """The policies of one setting of the assumptions.
+    """The points of one setting of the assumptions.
 
     Attributes:
-        variants: The variant in which each policy was run, with its values.
+        variants: The variant in which each point was run, with its values.
+        partial: Whether points of the claims were left out, so that parts of claims that need
+            them are not judged.
     """
 
-    variants: dict[str, tuple[Measured, str]]
+    variants: Mapping[str, tuple[Measured, str]]
+    partial: bool = False
 
-    def __contains__(self, policy: object) -> bool:
-        """Whether a policy was run."""
-        return policy in self.variants
+    def __contains__(self, point: object) -> bool:
+        """Whether a point was run."""
+        return point in self.variants
 
-    def of(self, policy: str, scope: str, name: str, metric: str) -> PerRun:
-        """One quantity under a policy."""
-        measured, variant = self.variants[policy]
+    def at(self, point: str) -> tuple[Measured, str]:
+        """The values of a point, and its variant.
+
+        Raises:
+            NotRunError: If it was not run.
+        """
+        if point not in self.variants:
+            raise NotRunError(point)
+        return self.variants[point]
+
+    def of(self, point: str, scope: str, name: str, metric: str) -> PerRun:
+        """One quantity at a point."""
+        measured, variant = self.at(point)
         return measured.of(variant, scope, name, metric)
 
-    def cls(self, policy: str, name: str, metric: str) -> PerRun:
-        """One quantity of a class under a policy."""
-        return self.of(policy, "class", name, metric)
+    def cls(self, point: str, name: str, metric: str) -> PerRun:
+        """One quantity of a class at a point."""
+        return self.of(point, "class", name, metric)
 
-    def names(self, policy: str, scope: str) -> list[str]:
-        """What was measured of a scope under a policy."""
-        measured, variant = self.variants[policy]
+    def own(self, point: str, key: str) -> PerRun | Singles:
+        """What the paper itself took at a point."""
+        measured, variant = self.at(point)
+        return measured.own(variant, key)
+
+    def names(self, point: str, scope: str) -> list[str]:
+        """What was measured of a scope at a point."""
+        measured, variant = self.at(point)
         return measured.names(variant, scope)
+
+    def moved(self, points: Mapping[str, str]) -> View:
+        """The same with the runs of other points at some."""
+        there = {point: self.at(other) for point, other in points.items()}
+        return View({**self.variants, **there}, self.partial)

@@ -122,6 +122,21 @@ class Switch:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A suspected cause that is off at other points of the claims' runs.
+
+    Attributes:
+        label: What claims call it.
+        off: Where it is off: by point of the claims, the point whose runs they are judged from.
+        on: Where it is on, in runs like those; the claims' own points if empty.
+    """
+
+    label: str
+    off: Mapping[str, str]
+    on: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Trial:
     """A suspected cause: the claim from runs with it, and from runs without it.
 

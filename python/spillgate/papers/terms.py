@@ -10,11 +10,12 @@ Example:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from spillgate.papers import judge
-from spillgate.papers.measured import PerRun, View, largest, smallest
+from spillgate.papers.measured import NotRunError, PerRun, Singles, View, largest, smallest
 from spillgate.papers.model import Part
 
 Check = Callable[[View], Part]
@@ -55,6 +56,33 @@ class Term:
         """Run by run, undefined where the divisor is 0."""
         return Term(lambda v: self.take(v) / other.take(v), f"{self.text} / {other.text}")
 
+    def over(self, f: Callable[[Sequence[float]], float], text: str = "") -> Term:
+        """One value from those of all runs: of its kind, and without an interval."""
+
+        def take(v: View) -> PerRun:
+            q = self.take(v)
+            return PerRun((f(q.values),), q.unit, q.at_least)
+
+        return Term(take, text or self.text)
+
+    def share(self, holds: Callable[[float], bool]) -> Term:
+        """The share of runs in which something holds: it is what it is, without an interval."""
+
+        def take(v: View) -> PerRun:
+            values = self.take(v).values
+            return PerRun((sum(holds(x) for x in values) / len(values),), "1")
+
+        return Term(take, self.text)
+
+    def defined(self) -> Term:
+        """Without the runs in which it is undefined."""
+
+        def take(v: View) -> PerRun:
+            q = self.take(v)
+            return PerRun(tuple(x for x in q.values if not math.isnan(x)), q.unit, q.at_least)
+
+        return Term(take, self.text)
+
     def above(self, bound: float) -> Bound:
         """That it is above a bound."""
         return Bound(self, bound, None)
@@ -91,6 +119,26 @@ def value(metric: str, at: str, of: str, scope: str = "class") -> Term:
     return Term(lambda v: v.of(at, scope, of, metric), f"{metric} of {of}, {at}")
 
 
+def own(key: str, at: str, of: Callable[[Singles], PerRun] | None = None) -> Term:
+    """What the paper itself takes at a place of the grid; `of` makes one value of single ones.
+
+    Example:
+        >>> own("wait", "EFM", Singles.mean).text
+        'wait, EFM'
+    """
+
+    def take(v: View) -> PerRun:
+        found = v.own(at, key)
+        if isinstance(found, Singles):
+            if of is None:
+                msg = f"{key} are single values: say what is made of them"
+                raise TypeError(msg)
+            return of(found)
+        return found
+
+    return Term(take, f"{key}, {at}")
+
+
 def ratio(metric: str, a: str, b: str, of: str, scope: str = "class") -> Term:
     """A metric at a place over the same at another."""
     return value(metric, a, of, scope) / value(metric, b, of, scope)
@@ -108,9 +156,26 @@ def least(terms: Iterable[Term]) -> Term:
 
 def _of_each(terms: Iterable[Term], word: str, f: Callable[[Iterable[PerRun]], PerRun]) -> Term:
     every = tuple(terms)
-    return Term(
-        lambda v: f(t.take(v) for t in every), f"{word} of: {', '.join(t.text for t in every)}"
-    )
+    return Term(lambda v: f(present(every, v)), f"{word} of: {', '.join(t.text for t in every)}")
+
+
+def present(terms: Iterable[Term], view: View) -> list[PerRun]:
+    """Terms by value; in a partial view those of the points that are there.
+
+    Raises:
+        NotRunError: If there are none.
+    """
+    found, missing = [], NotRunError()
+    for term in terms:
+        try:
+            found.append(term.take(view))
+        except NotRunError as absent:
+            if not view.partial:
+                raise
+            missing = absent
+    if not found:
+        raise missing
+    return found
 
 
 def number(bound: Bound, text: str = "") -> Check:
@@ -128,6 +193,16 @@ def beside(term: Term, text: str = "") -> Check:
     return lambda v: judge.beside(text or term.text, term.take(v))
 
 
+def either(first: Check, second: Check) -> Check:
+    """A part that holds if one of two does: the first, unless only the second holds."""
+
+    def check(v: View) -> Part:
+        a, b = first(v), second(v)
+        return a if a.holds or not b.holds else b
+
+    return check
+
+
 def _check(bound: Bound, text: str, kind: judge.Kind) -> Check:
     def check(v: View) -> Part:
         return judge.within(
@@ -142,5 +217,21 @@ def _check(bound: Bound, text: str, kind: judge.Kind) -> Check:
 
 
 def every(*checks: Check) -> Callable[[View], Sequence[Part]]:
-    """The parts of a claim, the one that it is about first."""
-    return lambda v: [c(v) for c in checks]
+    """The parts of a claim, the one that it is about first.
+
+    In a partial view those whose points are there; none if the first part's are not.
+    """
+
+    def test(v: View) -> Sequence[Part]:
+        parts: list[Part] = []
+        for i, check in enumerate(checks):
+            try:
+                parts.append(check(v))
+            except NotRunError:
+                if not v.partial:
+                    raise
+                if i == 0:
+                    break
+        return parts
+
+    return test
