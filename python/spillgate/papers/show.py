@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from spillgate.papers.measured import PerRun, View
-from spillgate.papers.model import Cell, Picture, Quantity, Table
+from spillgate.papers.measured import PerRun, Singles, View
+from spillgate.papers.model import OUTCOME_MARKS, Cell, Judged, Picture, Quantity, Table
 from spillgate.papers.terms import Term
 from spillgate.result import Results
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Column = Callable[..., "Term | PerRun | Quantity | str | None"]
@@ -28,9 +30,11 @@ class By:
         file: File name of its CSV, without ending.
         title: Heading.
         rows: The axes by heading: what the cells are given, with what is shown of it. A label
-            that is that of the row before stays empty on all axes but the last.
+            that is that of the row before, as are those before it, stays empty.
         columns: What gives the cells, by heading.
         note: What to know, below it.
+        where: Which rows there are; all of the product if not given.
+        bare: On how many axes labels may stay empty; on all but the last if not given.
     """
 
     file: str
@@ -38,15 +42,18 @@ class By:
     rows: Mapping[str, Sequence[str] | Mapping[str, str]]
     columns: Mapping[str, Column]
     note: str = ""
+    where: Callable[..., bool] = field(default=lambda *_: True)
+    bare: int | None = None
 
     def table(self, view: View) -> Table:
         """From the runs of a view."""
         axes = [a if isinstance(a, Mapping) else {x: x for x in a} for a in self.rows.values()]
         rows: list[tuple[Cell, ...]] = []
         before: tuple[str, ...] = ()
-        for place in product(*axes):
+        bare = len(axes) - 1 if self.bare is None else self.bare
+        for place in filter(lambda x: self.where(*x), product(*axes)):
             labels = [
-                "" if place[: i + 1] == before[: i + 1] else axis[x]
+                "" if i < bare and place[: i + 1] == before[: i + 1] else axis[x]
                 for i, (axis, x) in enumerate(zip(axes, place, strict=True))
             ]
             cells = [cell(column(*place), view) for column in self.columns.values()]
@@ -100,6 +107,152 @@ class Bars:
             )
 
         return Picture(f"{self.file}-{suffix}" if suffix else self.file, title, saved(make))
+
+
+Line = Mapping[float, Term] | Callable[[View], Sequence[tuple[float, float]]]
+"""Terms by their place on the axis to the right, or what gives the points themselves."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over one axis.
+
+    Attributes:
+        title: Above it.
+        x: What goes to the right.
+        y: What goes up.
+        lines: What is drawn, by label.
+        guides: Dashed lines by label: a height, or points.
+        shades: How many neighbors share a color; they differ in how they are dashed.
+        legend: Where it stands, as matplotlib says it; none if empty.
+        look: What else is done with matplotlib's axes: scales and ticks.
+    """
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Line]
+    guides: Mapping[str, float | Sequence[tuple[float, float]]] = field(default_factory=dict)
+    shades: int = 1
+    legend: str = "best"
+    look: Callable[[Axes], object] = field(default=lambda _: None)
+
+    def draw(self, axes: Axes, view: View) -> None:
+        """Fills matplotlib's axes."""
+        from spillgate.plot.style import palette
+
+        for label, guide in self.guides.items():
+            dashed = {"color": "#444444", "linewidth": 0.9, "linestyle": "--", "label": label}
+            if isinstance(guide, float):
+                axes.axhline(guide, **dashed)  # type: ignore[arg-type]
+            else:
+                axes.plot(*zip(*guide, strict=True), **dashed)  # type: ignore[arg-type]
+        colors = palette(-(-len(self.lines) // self.shades))
+        for i, (label, line) in enumerate(self.lines.items()):
+            look = {
+                "label": label,
+                "color": colors[i // self.shades][0],
+                "linestyle": ("-", ":", "--", "-.")[i % self.shades % 4],
+            }
+            if isinstance(line, Mapping):
+                points = {x: term.take(view).quantity for x, term in line.items()}
+                errors(axes, points, marker="os^Dv"[i % 5], **look)
+            else:
+                axes.plot(*zip(*line(view), strict=True), linewidth=0.8, **look)  # type: ignore[arg-type]
+        axes.set_xlabel(self.x)
+        axes.set_ylabel(self.y)
+        axes.set_title(self.title, fontsize=8, pad=3)
+        if self.legend:
+            axes.legend(loc=self.legend, fontsize=7)  # type: ignore[call-overload]
+        self.look(axes)
+
+
+def errors(axes: Axes, points: Mapping[float, Quantity], **look: object) -> None:
+    """Means with intervals, none of which goes below 0.
+
+    Means with values that were cut off have an arrow upwards: they are lower bounds.
+    """
+    qs = list(points.values())
+    ys = [math.nan if q.mean is None else q.mean for q in qs]
+    below = [0.0 if q.low is None or q.mean is None else q.mean - max(q.low, 0.0) for q in qs]
+    above = [0.0 if q.high is None or q.mean is None else q.high - q.mean for q in qs]
+    size = {"capsize": 2, "elinewidth": 0.8, "markersize": 4}
+    axes.errorbar(list(points), ys, yerr=[below, above], **size, **look)  # type: ignore[arg-type]
+    cut = [(x, y) for (x, q), y in zip(points.items(), ys, strict=True) if q.at_least]
+    if cut:
+        arrow = {"linestyle": "none", "marker": "$\\uparrow$", "markersize": 9}
+        axes.plot(*zip(*cut, strict=True), **arrow, color=look.get("color"), label="_cut off")  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A figure of panels with lines.
+
+    Attributes:
+        file: File name, without ending.
+        title: Heading.
+        panels: Row by row.
+        note: What to know, below it.
+        rows: In how many rows.
+        size: Width and height in inches.
+        shared: Whether panels have the same height, all or those of a row.
+    """
+
+    file: str
+    title: str
+    panels: Sequence[Panel]
+    note: str = ""
+    rows: int = 1
+    size: tuple[float, float] = (8.2, 3.0)
+    shared: bool | Literal["row"] = False
+
+    def picture(self, view: View) -> Picture:
+        """From the runs of a view."""
+
+        def make() -> Figure:
+            from matplotlib.figure import Figure
+
+            from spillgate.plot.style import styled
+
+            with styled():
+                figure = Figure(figsize=self.size)
+                columns = len(self.panels) // self.rows
+                every = figure.subplots(self.rows, columns, sharey=self.shared, squeeze=False)
+                for axes, panel in zip(every.flatten(), self.panels, strict=True):
+                    panel.draw(axes, view)
+            return figure
+
+        return Picture(self.file, self.title, saved(make), self.note)
+
+
+def shares(key: str, at: str) -> Callable[[View], list[tuple[float, float]]]:
+    """The distribution of single values that the paper takes at a point: percent up to each."""
+
+    def points(view: View) -> list[tuple[float, float]]:
+        found = view.own(at, key)
+        values = found.all() if isinstance(found, Singles) else sorted(found.values)
+        before = [(x, 100.0 * i / len(values)) for i, x in enumerate(values)]
+        after = [(x, 100.0 * (i + 1) / len(values)) for i, x in enumerate(values)]
+        steps = [p for pair in zip(before, after, strict=True) for p in pair]
+        return [(0.0, 0.0), *steps]
+
+    return points
+
+
+def compared(
+    file: str, title: str, settings: Mapping[str, Sequence[Judged]], note: str = ""
+) -> Table:
+    """The verdicts of the same claims under several settings, side by side."""
+    head = ["id", "measured"]
+    for name in settings:
+        head += [name, "ours"]
+    rows: list[tuple[Cell, ...]] = []
+    for claims in zip(*settings.values(), strict=True):
+        cells: list[Cell] = [claims[0].claim.id, claims[0].claim.measure]
+        for j in claims:
+            cells += [OUTCOME_MARKS[j.verdict], j.ours]
+        rows.append(tuple(cells))
+    return Table(file, title, tuple(head), tuple(rows), note)
 
 
 def saved(make: Callable[[], Figure]) -> Callable[[Path], None]:
