@@ -191,6 +191,27 @@ fn lifetimes() {
         .collect();
     // Exponential: the standard deviation is the mean.
     assert_near(moments(&lives).0, 2.0, 2.0 / (N as f64).sqrt());
+    let uniform =
+        read(r#"{"lifetime": {"mean": "8 s", "distribution": "uniform", "spread": "5 s"}}"#);
+    assert_eq!(uniform.check(), Ok(()));
+    let lives: Vec<_> = (0..N)
+        .map(|_| uniform.lifetime(&mut rng).unwrap().as_secs_f64())
+        .collect();
+    assert!(lives.iter().all(|&s| (3.0..=13.0).contains(&s)));
+    // The standard deviation is the width over the root of 12.
+    assert_near(
+        moments(&lives).0,
+        8.0,
+        10.0 / 12_f64.sqrt() / (N as f64).sqrt(),
+    );
+    for wrong in [
+        r#"{"lifetime": {"mean": "8 s", "distribution": "uniform"}}"#,
+        r#"{"lifetime": {"mean": "8 s", "distribution": "uniform", "spread": "9 s"}}"#,
+        r#"{"lifetime": {"mean": "8 s", "distribution": "fixed", "spread": "1 s"}}"#,
+        r#"{"lifetime": {"mean": "8 s", "spread": "1 s"}}"#,
+    ] {
+        assert_eq!(read(wrong).check().unwrap_err().path, "lifetime.spread");
+    }
     let zero = read(r#"{"lifetime": {"mean": "0 s"}}"#);
     assert_eq!(zero.check().unwrap_err().path, "lifetime.mean");
     let transfer = read(r#"{"transfer": {"size": {"fixed": "1 kB"}}}"#);

@@ -53,6 +53,10 @@ pub struct LifetimeSpec {
     /// How lifetimes are distributed.
     #[serde(default)]
     pub distribution: LifetimeDistribution,
+    /// With `uniform`, and only there: how far lifetimes are from the mean at most, above 0 and up to
+    /// the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Dur>,
 }
 
 /// Distribution of lifetimes.
@@ -64,10 +68,33 @@ pub enum LifetimeDistribution {
     Exponential,
     /// All alike.
     Fixed,
+    /// Between `mean` − `spread` and `mean` + `spread`.
+    Uniform,
 }
 
 fn one() -> u32 {
     1
+}
+
+impl LifetimeSpec {
+    fn check_spread(&self) -> Result<(), SpecProblem> {
+        let uniform = self.distribution == LifetimeDistribution::Uniform;
+        let (problem, hint) = match (uniform, self.spread) {
+            (true, None | Some(Dur::ZERO)) => {
+                ("all lifetimes would be alike", "write a time such as 5 s")
+            }
+            (true, Some(spread)) if spread > self.mean => {
+                ("some lifetimes would be negative", "write at most the mean")
+            }
+            (false, Some(_)) => (
+                "only uniform lifetimes have one",
+                "write `distribution: uniform`",
+            ),
+            _ => return Ok(()),
+        };
+        let found = self.spread.unwrap_or_default();
+        Err(SpecProblem::new("lifetime.spread", &found, problem, hint))
+    }
 }
 
 /// One step of a session: bytes one way, then bytes the other way, then a pause.
@@ -109,7 +136,7 @@ impl SessionSpec {
                 "no session would live",
                 "write a time such as 10 s",
             )),
-            Self::Lifetime(_) => Ok(()),
+            Self::Lifetime(l) => l.check_spread(),
         }
     }
 
@@ -136,6 +163,11 @@ impl SessionSpec {
                 Dur::from_secs_f64(rng.exponential(l.mean.as_secs_f64()))
             }
             LifetimeDistribution::Fixed => l.mean,
+            LifetimeDistribution::Uniform => {
+                let spread = l.spread.unwrap_or_default();
+                let width = 2.0 * spread.as_secs_f64();
+                l.mean - spread + Dur::from_secs_f64(rng.uniform(0.0, width))
+            }
         })
     }
 
