@@ -83,6 +83,7 @@ RANK = {
     "explain": 8,
     "pilot": 5,
     "run": 8,
+    "analysis": 9,
     "pcap": 9,
     "plot": 9,
     "report": 9,
