@@ -8,12 +8,20 @@ use spillgate_scenario::import::Spot as Place;
 use spillgate_scenario::plan::Unmodelled;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
-use crate::registry::{
-    CLASS_UNUSED, COS_UNTAGGED, LIST_UNUSED, NO_BANDWIDTH, NO_EFFECT, NOT_UNDERSTOOD, OVER_CAP,
-    POLICY_UNUSED, Rule,
-};
+use crate::registry::{Rule, rule_text};
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, finish, lossy};
+
+pub(crate) const RULES: &[&Rule] = &[
+    &CLASS_UNUSED,
+    &COS_UNTAGGED,
+    &LIST_UNUSED,
+    &NO_BANDWIDTH,
+    &NO_EFFECT,
+    &NOT_UNDERSTOOD,
+    &OVER_CAP,
+    &POLICY_UNUSED,
+];
 
 /// Checks a Cisco IOS configuration as `platform` reads it; `file` is its name for findings.
 ///
@@ -70,6 +78,12 @@ pub fn configuration(
     crate::exp::check(file, &text, &written, &mut found);
     let texts = [(file.to_owned(), text)];
     Ok(finish(found, &texts, selection))
+}
+
+rule_text! { COS_UNTAGGED = "SG-C007", "cos-untagged", Warning, "A policy sets a CoS, and the frames of its interface carry no 802.1Q tag";
+    why "The CoS is three bits of the 802.1Q tag. An interface without `encapsulation dot1q` (or a trunk) sends frames without a tag: the command is taken, the counters of the class go up, and the switch behind sees nothing of it. What that switch does with untagged frames is decided by its port: most often it is the queue of best effort.";
+    fix "Set the CoS on the sub-interface that has the tag, or let the switch behind go by DSCP.";
+    from "IEEE 802.1Q, clause 9.6 (the priority code point is in the tag); Cisco IOS QoS command reference, `set cos`";
 }
 
 /// A CoS that the frames of an interface cannot carry.
@@ -146,6 +160,12 @@ fn ask(
     found.extend(hits.into_iter().map(|hit| placed(file, written, hit)));
 }
 
+rule_text! { OVER_CAP = "SG-Q002", "reserved-above-cap", Warning, "Classes reserve more of the link than the platform allows";
+    why "IOS before 12.4(20)T lets `bandwidth` and `priority` reserve 75 % of an interface, or what `max-reserved-bandwidth` says; all releases refuse reservations above the whole rate. A policy that is refused when it is attached leaves the interface with none.\n\nThe rest is for class-default, routing protocols and layer-2 keepalives, which no class counts.";
+    fix "Lower the classes, or raise `max-reserved-bandwidth` where it has an effect.";
+    from "Cisco IOS QoS command reference, `max-reserved-bandwidth`, `bandwidth (policy-map class)`";
+}
+
 /// A reader's warnings; those that a rule stands for become the rule's.
 pub(crate) fn of_reader(warnings: Vec<Diagnostic>) -> Vec<Finding> {
     let convert = |d: Diagnostic| match d.code {
@@ -158,6 +178,18 @@ pub(crate) fn of_reader(warnings: Vec<Diagnostic>) -> Vec<Finding> {
         _ => Finding::of_reader(d),
     };
     warnings.into_iter().map(convert).collect()
+}
+
+rule_text! { NOT_UNDERSTOOD = "SG-R001", "line-not-understood", Warning, "A line about queueing is not understood";
+    why "The line stands where commands of queueing stand, and it is none that is known. A misspelt command does nothing on the router either: it was refused when it was typed or pasted, and what it was to do is not done. Here it has no effect; a `match` that is not known holds for no packet.";
+    fix "Correct the line. If the router takes it as it stands, judge what the simulation lacks without it.";
+    from "The reader of the configuration: `spillgate import` lists the same lines";
+}
+
+rule_text! { NO_EFFECT = "SG-R002", "line-without-effect", Note, "A line about queueing has no effect, or less than on the router";
+    why "The line was understood, and the simulation has no such thing: what stands in for it is in the message. Results differ from the router's as far as the line matters there.";
+    fix "Judge whether it matters for what you want to know; where there is an equivalent, the message names it.";
+    from "The reader of the configuration: `spillgate import` lists the same lines";
 }
 
 /// The lines of a configuration that were not understood, or have no effect.
@@ -204,6 +236,24 @@ fn place(written: &Written, spot: &Spot) -> Place {
     }
 }
 
+rule_text! { CLASS_UNUSED = "SG-C004", "class-map-unused", Note, "No policy uses a class-map";
+    why "A class-map without a policy classifies nothing. It is a leftover, or the class that should use it is missing or names another.\n\nLeftovers are read as if they counted: whoever changes the marking next will change it here.";
+    fix "Use it in a policy-map or take it out.";
+    from "Spillgate";
+}
+
+rule_text! { POLICY_UNUSED = "SG-C005", "policy-unused", Note, "Nothing uses a policy";
+    why "A policy that no interface, class or link has queues nothing. After a change it is often the new policy that is forgotten: it is written, and the interface still has the old one.";
+    fix "Attach it (`service-policy output`), or take it out.";
+    from "Spillgate";
+}
+
+rule_text! { LIST_UNUSED = "SG-C006", "access-list-unused", Note, "Nothing in the configuration names an access list";
+    why "An access list that nothing names filters and classifies nothing. If a class was to match it, the name differs.";
+    fix "Name it in a class-map (`match access-group`), or take it out.";
+    from "Spillgate";
+}
+
 fn unused(file: &str, written: &Written, found: &mut Vec<Finding>) {
     for (rule, what, all) in [
         (&CLASS_UNUSED, "class-map", &written.class_maps),
@@ -219,6 +269,12 @@ fn unused(file: &str, written: &Written, found: &mut Vec<Finding>) {
         let message = format!("no interface and no class uses policy-map `{name}`");
         found.push(at(file, &POLICY_UNUSED, p.spot, message));
     }
+}
+
+rule_text! { NO_BANDWIDTH = "SG-Q009", "subinterface-without-bandwidth", Note, "A sub-interface whose policy takes percentages of a rate that nobody stated";
+    why "Percentages of an output policy are of the interface's `bandwidth`. A sub-interface without one has the default of its type, the rate of the physical port, however slow the service behind it is. Twenty percent of a gigabit for voice is no limit on a service of 10 Mb/s.";
+    fix "Write `bandwidth` on the sub-interface, or shape it in a parent policy: inside the shaper percentages are of the shaped rate.";
+    from "Cisco IOS QoS command reference, `bandwidth (interface)`";
 }
 
 /// Percentages of a rate that a sub-interface has only by its type.

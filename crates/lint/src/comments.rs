@@ -4,8 +4,16 @@ use std::collections::BTreeMap;
 
 use spillgate_scenario::Diagnostic;
 
-use crate::registry::{SELF, rule};
+use crate::registry::{Rule, rule, rule_text};
 use crate::{Finding, means};
+
+pub(crate) const RULES: &[&Rule] = &[&SELF];
+
+rule_text! { SELF = "SG-X001", "useless-suppression", Note, "A suppression names a rule that does not exist";
+    why "A comment `spillgate: ignore` with an identifier that no rule has suppresses nothing. It is a misspelling, or the rule is gone.";
+    fix "Correct the identifier; `spillgate list rules` has all.";
+    from "Spillgate";
+}
 
 /// What a comment says before the identifiers.
 const WORD: &str = "spillgate:";

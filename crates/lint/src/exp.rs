@@ -9,8 +9,22 @@ use spillgate_queueing::spec::{ClassBasedSpec, DisciplineSpec};
 
 use crate::Finding;
 use crate::cfg::at;
-use crate::registry::{EXP_BLIND, EXP_DEFAULT, EXP_SHARED};
+use crate::registry::{Rule, rule_text};
 use crate::sets::Packets;
+
+pub(crate) const RULES: &[&Rule] = &[&EXP_DEFAULT, &EXP_SHARED, &EXP_BLIND];
+
+rule_text! { EXP_DEFAULT = "SG-M002", "exp-left-to-default", Note, "A provider edge leaves the EXP bits of what it labels to the router's default";
+    why "A packet that gets its first label here carries its class into the core in the EXP bits. No command of the configuration sets them, so that the router's default decides: IOS copies the upper three bits of the DSCP. EF becomes 5, all of AF3x become 3.\n\nThat is enough when the core's classes are made for it. It is not written down anywhere, differs between platforms and line cards, and trusts whatever mark the customer's packet had.";
+    fix "Write it down: `set mpls experimental imposition` in the classes of an input policy, on the interfaces towards the customers.";
+    from "RFC 3270, section 2.5: an ingress LSR encodes the behavior aggregate into the EXP field; Cisco IOS MPLS command reference, `set mpls experimental imposition`: input interfaces, no value is set by default";
+}
+
+rule_text! { EXP_SHARED = "SG-M003", "classes-share-exp", Warning, "Classes that the edge tells apart get the same EXP bits";
+    why "Three bits have eight values, the DSCP has 64. No command sets the EXP bits, so that the upper three bits of the DSCP are copied, and two classes whose code points begin alike are one class in the core: EF and CS5 both become 5, AF31 and CS3 both become 3, and the drop precedences of an AF class are gone.\n\nThe edge keeps them apart, and every node behind it mixes them: bulk signaling waits with voice, or voice with it.";
+    fix "Give each class its own value with `set mpls experimental imposition` in an input policy, and match these in the core.";
+    from "RFC 3270, section 2.5 and RFC 5462; Cisco IOS MPLS command reference, `set mpls experimental imposition`";
+}
 
 pub(crate) fn check(file: &str, text: &str, written: &Written, found: &mut Vec<Finding>) {
     let labelled = || {
@@ -47,6 +61,12 @@ pub(crate) fn check(file: &str, text: &str, written: &Written, found: &mut Vec<F
         (&EXP_SHARED, message)
     };
     found.push(at(file, rule, place, message));
+}
+
+rule_text! { EXP_BLIND = "SG-M004", "dscp-class-on-mpls-interface", Warning, "A class on an MPLS interface asks for what lies below the labels";
+    why "Packets that leave by an interface with `mpls ip` have labels, and a node sees the top label only. A class that matches DSCPs, addresses or ports gets none of them; they wait in class-default, whatever mark they have.\n\nWhat the class still gets is IP traffic that the router sends without a label, such as its own routing protocols and what is reached by the last hop before it.";
+    fix "Add `match mpls experimental topmost` to the class-map (`match-any`), with the EXP values that its packets have.";
+    from "RFC 3032, section 2.1: the label stack stands before the network-layer header; RFC 3270, section 2.2";
 }
 
 /// Classes on the IP header where packets have labels.

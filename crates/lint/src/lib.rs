@@ -134,7 +134,7 @@ impl Selection {
                         && e.starts_with(['W', 'w'])
                         && e[1..].chars().all(|c| c.is_ascii_digit())
                 };
-                let mut all = RULES.iter().chain(WARNINGS);
+                let mut all = RULES.iter().copied().chain(WARNINGS);
                 let known = all.any(|r| means(entry, r.id, r.name)) || reader(entry);
                 if !known {
                     let ids = RULES.iter().map(|r| r.id);

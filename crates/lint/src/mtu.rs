@@ -7,7 +7,9 @@ use spillgate_scenario::plan::{FlowPlan, WorldPlan};
 use spillgate_scenario::survey::Surveyed;
 
 use crate::Finding;
-use crate::registry::ABOVE_MTU;
+use crate::registry::{Rule, rule_text};
+
+pub(crate) const RULES: &[&Rule] = &[&ABOVE_MTU];
 
 /// What does not fit on a link: the longest packet, its labels, one of its flows, how many flows.
 struct TooLong<'a> {
@@ -16,6 +18,12 @@ struct TooLong<'a> {
     flow: &'a str,
     tcp: bool,
     flows: usize,
+}
+
+rule_text! { ABOVE_MTU = "SG-L001", "packets-above-mtu", Error, "Flows send packets that are longer, with their MPLS labels, than a link of their path carries";
+    why "A link with an `mtu` drops what is longer. Labels count: a packet of 1500 B takes 1508 B under two of them, and a core of plain Ethernet that nobody has told of labels carries 1500 B. Small packets pass, so that pings and the opening of connections look fine, and the first full page hangs.\n\nRouters may fragment an IPv4 packet that allows it; nearly all senders forbid it to find the MTU of their path, and IPv6 has no such fragments. Here nothing is fragmented and TCP does not learn of it: a connection whose segments do not fit sends the first of them again until it gives up. Of sources with random sizes only the packets above the MTU are lost.";
+    fix "Raise the link's `mtu` (4 B for each label, `mpls mtu` on a router), or send shorter packets: `mss` of connections, `packet` or `mtu` of sources.";
+    from "RFC 3032, section 3.3 (when labelled packets are too big); RFC 1191 and RFC 8201 (path MTU discovery)";
 }
 
 /// One finding for each link, as written, whose MTU is below packets that are sent over it.

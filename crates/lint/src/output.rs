@@ -46,7 +46,7 @@ pub fn json(findings: &[Finding]) -> Value {
 
 /// A log of the Static Analysis Results Interchange Format, SARIF 2.1.0 (OASIS).
 pub fn sarif(findings: &[Finding], version: &str) -> Value {
-    let mut rules: Vec<Value> = RULES.iter().map(described).collect();
+    let mut rules: Vec<Value> = RULES.iter().map(|r| described(r)).collect();
     let mut ids: Vec<&str> = RULES.iter().map(|r| r.id).collect();
     for f in findings {
         if !ids.contains(&f.id) {

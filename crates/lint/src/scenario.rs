@@ -10,10 +10,13 @@ use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::survey::{Surveyed, survey};
 use spillgate_scenario::{Diagnostic, Diagnostics, Files, Options};
 
-use crate::registry::{EXP_UNSET, NEVER_MATCHED, POLICY_UNUSED};
+use crate::cfg::POLICY_UNUSED;
+use crate::registry::{Rule, rule_text};
 use crate::traffic::{self, Load};
 use crate::view::{Hit, Question, Spot};
 use crate::{Finding, Selection, cfg, finish, lossy, mtu};
+
+pub(crate) const RULES: &[&Rule] = &[&EXP_UNSET, &NEVER_MATCHED];
 
 /// Checks a scenario with the configurations that it refers to.
 ///
@@ -85,6 +88,28 @@ pub fn scenario(
         let inputs = plan.world.links.iter().filter_map(|l| l.input.as_ref());
         used.extend(inputs.map(|i| i.policy.clone()));
     }
+    never_matched(&surveyed, &reached, &places, &mut found);
+    unused(&surveyed, &used, &mut found);
+    // The builder of policies says the same of shapers, at the policy's line.
+    let own: Vec<_> = found.iter().map(|f| f.id).collect();
+    if own.contains(&"SG-S001") {
+        found.retain(|f| !(f.id == "W0401" && f.message.contains("it never binds")));
+    }
+    Ok(finish(found, &texts, selection))
+}
+
+rule_text! { NEVER_MATCHED = "SG-C002", "class-never-matched", Warning, "No flow of the scenario belongs to a class";
+    why "The class is reachable, but no packet of the traffic that crosses the link has what it asks for. Most often a DSCP is misspelt, packets are marked elsewhere than was thought, or a flow is missing in the scenario.\n\nThe flows that were meant for it wait in another class, mostly class-default, and results show a class with no packets.";
+    fix "Compare the class's conditions with the DSCPs, addresses and ports of the traffic; leave the class out if it is to stay empty.";
+    from "Spillgate: classification of the scenario's flows";
+}
+
+fn never_matched(
+    surveyed: &Surveyed,
+    reached: &BTreeMap<(String, usize), bool>,
+    places: &BTreeMap<(String, usize), usize>,
+    found: &mut Vec<Finding>,
+) {
     for ((policy, class), _) in reached.iter().filter(|(_, got)| !**got) {
         let key = (policy.clone(), *class);
         let variant = places.get(&key).copied().unwrap_or(0);
@@ -108,7 +133,7 @@ pub fn scenario(
             },
             message: format!("no flow of the scenario belongs to class {}", c.name),
         };
-        let finding = placed(&surveyed, variant, hit);
+        let finding = placed(surveyed, variant, hit);
         // A class that an earlier one shadows has no flows for that reason.
         let shadowed =
             |f: &Finding| f.id == "SG-C001" && (&f.file, f.line) == (&finding.file, finding.line);
@@ -116,13 +141,6 @@ pub fn scenario(
             found.push(finding);
         }
     }
-    unused(&surveyed, &used, &mut found);
-    // The builder of policies says the same of shapers, at the policy's line.
-    let own: Vec<_> = found.iter().map(|f| f.id).collect();
-    if own.contains(&"SG-S001") {
-        found.retain(|f| !(f.id == "W0401" && f.message.contains("it never binds")));
-    }
-    Ok(finish(found, &texts, selection))
 }
 
 fn read(files: &dyn Files, path: &Path) -> String {
@@ -207,6 +225,12 @@ fn placed(surveyed: &Surveyed, variant: usize, hit: Hit) -> Finding {
     let d = Diagnostic::warning(hit.rule.id, hit.message);
     let d = surveyed.place(variant, &spot.policy, spot.class, key, d);
     Finding::new(hit.rule, d)
+}
+
+rule_text! { EXP_UNSET = "SG-M001", "exp-not-set-from-dscp", Warning, "A provider edge gives marked packets EXP 0, the bits of best effort";
+    why "Inside an MPLS network nodes see the EXP bits of the top label, not the DSCP below it. What an edge does not copy is lost for the whole way: a voice packet with EXP 0 waits with best effort in every core node, whatever the core's policy promises to EXP 5.\n\nWithout a table the upper three bits of the DSCP are copied. A table that maps a marked DSCP to 0 takes its class away, on purpose or by an entry that was meant for another code point.";
+    fix "Take the entry out of `imposition`, give it the EXP bits that the core's classes match, or set them in a class (`set mpls experimental imposition`, `set_exp_imposition`).";
+    from "RFC 3270, sections 2.5 and 2.6; RFC 5462; Cisco IOS, `set mpls experimental imposition`";
 }
 
 /// Marked flows that get EXP 0 at a provider edge.

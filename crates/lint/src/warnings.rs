@@ -272,7 +272,7 @@ mod tests {
     /// OVER_CAP takes the place of W0707 where rules are asked, under the same name.
     #[test]
     fn names_are_those_of_one_thing() {
-        let names = RULES.iter().chain(WARNINGS).map(|r| r.name);
+        let names = RULES.iter().copied().chain(WARNINGS).map(|r| r.name);
         let mut names: Vec<_> = names.filter(|n| *n != "reserved-above-cap").collect();
         let all = names.len();
         names.sort_unstable();

@@ -57,7 +57,7 @@ fn find(
 /// Every rule, as a JSON list.
 #[pyfunction]
 pub(crate) fn lint_rules() -> String {
-    serde_json::to_string(RULES).unwrap_or_default()
+    serde_json::to_string(&*RULES).unwrap_or_default()
 }
 
 /// Every warning of a reader, as a JSON list of the form of rules.

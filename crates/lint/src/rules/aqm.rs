@@ -4,11 +4,23 @@ use spillgate_core::math::{exp, ln};
 use spillgate_core::{Dscp, Limit, Rate};
 use spillgate_queueing::spec::{AqmSpec, CodelSpec, WredBy, WredProfile, WredSpec, WredUnit};
 
-use crate::registry::{
-    AF_ORDER, CODEL_TARGET, ECN_UNUSED, RED_MAX_P, RED_THRESHOLDS, RED_WEIGHT, WRED_ABOVE_LIMIT,
-    WRED_DEAF,
-};
+use super::Ask;
+use crate::registry::rule_text;
 use crate::view::{FULL, Hit, Spot, View, bytes, digits, time};
+
+pub(super) const ASKED: &[Ask] = &[Ask(
+    &[
+        &AF_ORDER,
+        &WRED_ABOVE_LIMIT,
+        &RED_THRESHOLDS,
+        &RED_MAX_P,
+        &RED_WEIGHT,
+        &WRED_DEAF,
+        &ECN_UNUSED,
+        &CODEL_TARGET,
+    ],
+    check,
+)];
 
 /// Code points of traffic that does not slow down: EF, voice-admit, real-time, control.
 const DEAF: [u8; 5] = [46, 44, 32, 48, 56];
@@ -41,7 +53,7 @@ impl Table {
     }
 }
 
-pub(super) fn check(v: &mut View<'_>) {
+fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
         let spec = v.classes[i].spec;
         if let Some((key, AqmSpec::Codel(codel))) = &spec.managed_by() {
@@ -141,6 +153,12 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
     profiles
 }
 
+rule_text! { WRED_ABOVE_LIMIT = "SG-A002", "wred-above-queue-limit", Warning, "A RED or WRED maximum lies above the queue limit: tail drop comes first";
+    why "Early detection works while the average queue is between the two thresholds. Where the queue limit is below the maximum, the queue is full before the drop probability has reached what was configured; where it is even below the minimum, nothing is ever dropped early.\n\nWhat remains is tail drop: losses come in bursts and hit all flows at once, connections back off together and recover together, and the drop precedences of the class count for nothing.";
+    fix "Raise the queue limit above the maximum threshold (twice as much leaves room for bursts), or lower the thresholds.";
+    from "Cisco IOS QoS configuration guide, WRED: the maximum threshold applies to the average queue, `queue-limit` to the queue; Floyd and Jacobson 1993, section 4";
+}
+
 fn limits(v: &mut View<'_>, i: usize, profiles: &[Profile]) {
     let c = &v.classes[i];
     let Some(limit) = c.limit() else { return };
@@ -170,6 +188,18 @@ fn limits(v: &mut View<'_>, i: usize, profiles: &[Profile]) {
     v.hit(&WRED_ABOVE_LIMIT, Some(i), &p.key, message);
 }
 
+rule_text! { RED_THRESHOLDS = "SG-A003", "red-thresholds-close", Note, "The maximum threshold of RED is below three times the minimum";
+    why "Between the thresholds RED turns a growing average into a growing drop probability. The closer they are, the steeper that is: a small oscillation of the average then swings between no drops and the forced drops above the maximum, and connections are synchronized, which early detection is there to prevent.\n\nFloyd and Jacobson ask for a maximum of at least twice the minimum; Floyd's later notes recommend three times.";
+    fix "Lower the minimum to a third of the maximum, or raise the maximum and the queue limit with it.";
+    from "S. Floyd, \"RED: Discussions of Setting Parameters\", e-mail of November 1997 (icir.org/floyd/REDparameters.txt); Floyd and Jacobson, \"Random Early Detection Gateways\", 1993, section 6.3";
+}
+
+rule_text! { RED_MAX_P = "SG-A004", "red-probability", Note, "The drop probability of RED at the maximum threshold is far from 10 %";
+    why "The probability at the maximum decides how strongly the gateway can push back before it drops everything. Below 1 % even a handful of long connections push the average through the maximum; above 50 % the first packets over the minimum already lose connections their windows, and the link runs empty.\n\nThe first paper used 2 %, Floyd's later recommendation is 10 %: a gateway whose steady loss has to be above that needs more capacity, not other parameters.";
+    fix "Write `max_p: 0.1`, or a mark probability denominator of 10, unless a measurement says otherwise.";
+    from "S. Floyd, \"RED: Discussions of Setting Parameters\", e-mail of November 1997 (icir.org/floyd/REDparameters.txt)";
+}
+
 fn guidance(v: &mut View<'_>, i: usize, p: &Profile) {
     if p.max < 3.0 * p.min {
         let message = format!(
@@ -191,6 +221,12 @@ fn guidance(v: &mut View<'_>, i: usize, p: &Profile) {
     }
 }
 
+rule_text! { RED_WEIGHT = "SG-A005", "red-average-memory", Note, "The average of RED follows the queue within less than 10 ms or over more than 10 s";
+    why "The weight of a sample decides how long the average remembers: about 1/weight packets, each of which takes a packet's time on the link. RED reacts to congestion that lasts several round-trip times and lets shorter bursts pass; round-trip times are between some milliseconds and some hundred.\n\nA memory below 10 ms makes the average the queue itself: bursts are dropped although the queue would have drained. A memory above 10 s is still empty when the queue has been full for seconds, and stays high long after the queue is gone.";
+    fix "Choose the weight so that 1/weight packets take about one second, ten round-trip times of 100 ms: 1 - exp(-1/C) for C packets per second.";
+    from "Floyd, Gummadi and Shenker, \"Adaptive RED\", 2001, section 4.3; Floyd and Jacobson 1993, section 6";
+}
+
 fn memory(v: &mut View<'_>, i: usize, weight: f64, rate: Rate) {
     if !(weight > 0.0 && weight < 1.0) {
         return;
@@ -207,6 +243,12 @@ fn memory(v: &mut View<'_>, i: usize, weight: f64, rate: Rate) {
         );
         v.hit(&RED_WEIGHT, Some(i), "aqm", message);
     }
+}
+
+rule_text! { AF_ORDER = "SG-A001", "af-precedence-inverted", Warning, "WRED drops a lower drop precedence of an AF class earlier than a higher one";
+    why "The three code points of an assured-forwarding class differ in one thing: what is dropped first. A node must not drop a packet of drop precedence 1 with a higher probability than one of precedence 2, nor that one with a higher probability than precedence 3. Policers upstream mark what exceeds a contract AFx2 or AFx3 and count on it.\n\nWith the thresholds inverted the excess survives and the traffic inside the contract is dropped in its place: a customer who stays below the committed rate pays for one who does not. Nothing shows it while the queue is short; under congestion the wrong packets go.";
+    fix "Give AFx1 the highest minimum threshold and AFx3 the lowest; keep the maximum and the drop probability of AFx1 no stricter than those of AFx2 and AFx3.";
+    from "RFC 2597, section 2: packets of lower drop precedence must not be dropped with larger probability";
 }
 
 /// A lower drop precedence must not be worse off than a higher one.
@@ -245,6 +287,12 @@ fn order(v: &mut View<'_>, i: usize, wred: &WredSpec) {
             }
         }
     }
+}
+
+rule_text! { CODEL_TARGET = "SG-A008", "codel-target-below-packet", Warning, "The target of CoDel is shorter than one packet takes at the queue's rate";
+    why "CoDel calls a queue bad when packets have waited longer than `target` for a whole `interval`. Whoever finds one full-sized packet waiting waits for its transmission; at a low rate that alone is longer than the usual target of 5 ms: at 1 Mb/s it is 12 ms.\n\nThe queue is then bad as soon as two packets wait, however well the senders behave. CoDel drops more and more often, connections never keep the link busy, and throughput is lost without any queue that was worth draining.";
+    fix "Write a `target` of one and a half packet times or more, and raise `interval` with it if round-trip times are longer than 100 ms.";
+    from "RFC 8289 on the target and links of low rate; tc-fq_codel(8), `target`";
 }
 
 /// A packet that finds one other waits for that one's transmission at least.
@@ -293,6 +341,18 @@ fn short_target(codel: &CodelSpec, rate: Rate, whose: &str) -> Option<String> {
             time(one)
         )
     })
+}
+
+rule_text! { WRED_DEAF = "SG-A006", "wred-without-reaction", Warning, "Early drops hit traffic that does not slow down for them";
+    why "Random early detection tells senders to slow down before the queue is full. It helps when the senders listen, as TCP does. Constant-rate speech, video over UDP and network control do not: every early drop is a lost packet that buys nothing, since the offered rate stays the same.\n\nFor such a class a short queue with tail drop, or a priority queue with a policer, loses fewer packets at the same delay.";
+    fix "Take `random-detect` out of the class, or move the traffic that reacts into a class of its own.";
+    from "RFC 7567, section 3 (flows that do not respond to congestion); RFC 3246: EF is served at a configured rate, with small buffers";
+}
+
+rule_text! { ECN_UNUSED = "SG-A007", "ecn-without-capable-traffic", Note, "ECN is on in a class whose traffic does not negotiate it";
+    why "Marking in place of dropping needs senders that set ECT in the IP header (RFC 3168) and receivers that echo the mark. For packets without it the class drops as if `ecn` were not there.\n\nThe configuration then promises a loss-free class that it is not.";
+    fix "Turn on ECN in the connections (`tcp: {ecn: classic}`), or leave `ecn` out.";
+    from "RFC 3168, sections 5 and 6";
 }
 
 /// Who hears an early drop.

@@ -4,11 +4,14 @@ use spillgate_core::Dscp;
 
 use spillgate_queueing::spec::MatchSpec;
 
-use crate::registry::{CONTRADICTS, SHADOWED, SHARED_DSCP};
+use super::Ask;
+use crate::registry::rule_text;
 use crate::sets::Packets;
 use crate::view::View;
 
-pub(super) fn check(v: &mut View<'_>) {
+pub(super) const ASKED: &[Ask] = &[Ask(&[&CONTRADICTS, &SHADOWED, &SHARED_DSCP], check)];
+
+fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
         if v.classes[i].is_default() {
             continue;
@@ -41,6 +44,12 @@ pub(super) fn check(v: &mut View<'_>) {
             None => shared(v, i, &own),
         }
     }
+}
+
+rule_text! { CONTRADICTS = "SG-C008", "class-contradictory", Error, "No packet can meet all criteria of a class";
+    why "Every criterion of a `match-all` class-map must hold, and these exclude each other: two lists of code points without a common one, a list of UDP packets beside a protocol over TCP, a precedence beside a DSCP of another. No packet on any link can belong to the class. What was meant for it is in a later class, most often in class-default.\n\nUsually `match-any` was meant: without either word a class-map is `match-all`.";
+    fix "Make the class-map `match-any` if one of the criteria is enough, or take the one that is wrong out.";
+    from "Cisco IOS QoS command reference, `class-map`: match-all is the default, and all criteria must be met";
 }
 
 /// Whether a condition holds for no packet though each of its parts holds for some. A part that
@@ -107,6 +116,12 @@ fn conjuncts(m: &MatchSpec, into: &mut Vec<MatchSpec>) {
     );
 }
 
+rule_text! { SHADOWED = "SG-C001", "class-shadowed", Error, "Every packet of a class belongs to an earlier class";
+    why "Classes are tried in the order of the policy; the first that matches takes the packet. When the conditions of the classes above include all of a class's own, the class never sees a packet, and its bandwidth is reserved for nobody.\n\nThe packets get the treatment of the class above: its share, its queue, its policer. The comparison is exact: it takes match-any, match-all, `not`, access lists with their order, ports and prefixes into account.";
+    fix "Move the narrower class above the wider one, or take its packets out of the wider one's conditions.";
+    from "Cisco IOS QoS command reference, `class (policy-map)`: classes are evaluated in the order in which they are configured";
+}
+
 /// The earlier classes that take all packets of class `i`, if they do.
 fn shadowed_by(v: &View<'_>, i: usize, own: &Packets) -> Option<Vec<usize>> {
     let mut left = own.clone();
@@ -123,6 +138,12 @@ fn shadowed_by(v: &View<'_>, i: usize, own: &Packets) -> Option<Vec<usize>> {
         }
     }
     None
+}
+
+rule_text! { SHARED_DSCP = "SG-C003", "dscp-in-two-classes", Warning, "A DSCP that an earlier class takes is listed again";
+    why "The later class lists a code point whose packets never reach it, since an earlier class takes them all. The rest of the class works, which is why the mistake stays: one of two marks that look alike gets another share of the link.";
+    fix "Take the code point out of one of the two classes.";
+    from "Cisco IOS QoS command reference, `class (policy-map)`: the first class that matches is the packet's";
 }
 
 /// A DSCP in the lists of two classes.

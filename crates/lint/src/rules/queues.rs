@@ -3,10 +3,8 @@
 use spillgate_core::{Limit, Rate};
 use spillgate_queueing::spec::FifoSpec;
 
-use crate::registry::{
-    BREAKS_OBJECTIVE, DEEP_QUEUE, OVERSUBSCRIBED, PRIORITY_THIRD, SERIALIZATION, SHORT_QUEUE,
-    STARVED, UNLIMITED,
-};
+use super::Ask;
+use crate::registry::rule_text;
 use crate::view::{FULL, Hit, Spot, View, bytes, limit_text, rate, seconds, time};
 
 /// Segments of a new connection's first window (RFC 6928).
@@ -18,16 +16,20 @@ const DEEP: f64 = 0.1;
 /// Seconds that a packet may keep a voice packet waiting.
 const SERIAL: f64 = 0.01;
 
-pub(super) fn check(v: &mut View<'_>) {
-    unlimited(v);
-    if let Some(r) = v.rate {
-        third(v, r);
-        starved(v, r);
-        lengths(v, r);
-        serialization(v, r);
-        offered(v);
-        objectives(v);
-    }
+pub(super) const ASKED: &[Ask] = &[
+    Ask(&[&UNLIMITED], unlimited),
+    Ask(&[&PRIORITY_THIRD], third),
+    Ask(&[&STARVED], starved),
+    Ask(&[&SHORT_QUEUE, &DEEP_QUEUE], lengths),
+    Ask(&[&SERIALIZATION], serialization),
+    Ask(&[&OVERSUBSCRIBED], offered),
+    Ask(&[&BREAKS_OBJECTIVE], objectives),
+];
+
+rule_text! { UNLIMITED = "SG-Q001", "priority-without-limit", Warning, "A strict-priority class without a rate or policer";
+    why "A strict-priority queue is served before every other. Without a bound its traffic, or whatever carries its mark by mistake or on purpose, can take all of the link: the other classes get nothing for as long as it lasts, their guarantees included.\n\nA single host that marks a file transfer EF is enough.";
+    fix "Give the class a rate (`priority percent 20`, `priority: {rate: 20 %}`) or a policer.";
+    from "Cisco IOS QoS configuration guide, low latency queueing; RFC 2598, section 2, and RFC 3246, section 2.10 (a priority queue must limit the damage that EF traffic can do to others)";
 }
 
 fn unlimited(v: &mut View<'_>) {
@@ -48,7 +50,14 @@ fn unlimited(v: &mut View<'_>) {
     }
 }
 
-fn third(v: &mut View<'_>, whole: Rate) {
+rule_text! { PRIORITY_THIRD = "SG-Q003", "priority-above-third", Warning, "Priority classes together may take more than a third of the link";
+    why "What is ahead of all other queues decides how the others behave. While priority traffic is below a third of the link the remaining classes keep enough bandwidth for their queues to drain between its bursts, and the priority queue itself stays short: at a load of one third it rarely holds more than a packet or two.\n\nAbove that the delay of priority packets grows with every further call, and TCP in the other classes sees a link whose rate jumps.";
+    fix "Keep the sum of all priority classes at 33 % of the link or less; put video into a class with guaranteed bandwidth.";
+    from "Cisco, Enterprise QoS Solution Reference Network Design Guide, version 3.3: the 33 percent LLQ rule";
+}
+
+fn third(v: &mut View<'_>) {
+    let Some(whole) = v.rate else { return };
     let mut sum = 0_u64;
     let mut last = None;
     for c in v.classes.iter().filter(|c| c.spec.priority.is_some()) {
@@ -70,7 +79,14 @@ fn third(v: &mut View<'_>, whole: Rate) {
     }
 }
 
-fn starved(v: &mut View<'_>, whole: Rate) {
+rule_text! { STARVED = "SG-Q004", "class-default-starved", Warning, "The classes leave class-default no more than 1 % of the link";
+    why "Everything that no class names is in class-default: routing updates in some designs, management, name resolution, the traffic that nobody thought of. When the other classes are backlogged it gets what they leave.\n\nWith nothing left the scheduler still serves it, at about one percent, which for TCP is a connection that does not open.";
+    fix "Leave class-default a share: `bandwidth percent 25` is the usual recommendation, `bandwidth remaining` divides what is left.";
+    from "Cisco, Enterprise QoS Solution Reference Network Design Guide, version 3.3: at least 25 percent for class-default";
+}
+
+fn starved(v: &mut View<'_>) {
+    let Some(whole) = v.rate else { return };
     let reserved = v
         .classes
         .iter()
@@ -114,7 +130,20 @@ fn starved(v: &mut View<'_>, whole: Rate) {
     }
 }
 
-fn lengths(v: &mut View<'_>, whole: Rate) {
+rule_text! { SHORT_QUEUE = "SG-Q005", "queue-below-burst", Warning, "A queue shorter than one initial window of TCP";
+    why "A connection begins with a burst of ten full segments, and windows later leave in bursts of the same order. A queue that cannot hold one such burst drops part of it even when the link is idle: the connection loses packets before it has measured anything, and its first timeout may cost a second.\n\nThe loss shows at any load and does not go away with more bandwidth for the class.";
+    fix "Give the queue at least ten packets of 1500 B, or their time at the class's rate.";
+    from "RFC 6928: initial window of ten segments; RFC 7567, section 2 (queues are there to absorb bursts)";
+}
+
+rule_text! { DEEP_QUEUE = "SG-Q006", "queue-above-100-ms", Warning, "A tail-drop queue that takes more than 100 ms to drain at the link's rate";
+    why "TCP fills whatever queue it is given. A tail-drop queue that takes more than 100 ms to drain adds that much to every packet behind it, and to the round-trip time of the very connections that fill it: they are no faster for it.\n\nThe time is computed at the rate of the link, the best that the queue can get; when other classes are backlogged it takes longer. Active queue management or a fair queue bounds the delay whatever the limit.";
+    fix "Shorten the queue to 50 ms at its rate, or put WRED or a fair queue into it.";
+    from "Gettys and Nichols, \"Bufferbloat\", ACM Queue 9(11), 2011; RFC 7567";
+}
+
+fn lengths(v: &mut View<'_>) {
+    let Some(whole) = v.rate else { return };
     for i in 0..v.classes.len() {
         let c = &v.classes[i];
         let Some(limit) = c.limit() else { continue };
@@ -189,7 +218,14 @@ pub(crate) fn fifo(
     }
 }
 
-fn serialization(v: &mut View<'_>, whole: Rate) {
+rule_text! { SERIALIZATION = "SG-Q008", "serialization-on-slow-link", Warning, "On a slow link a full-size packet alone delays a voice packet by more than 10 ms";
+    why "Strict priority does not interrupt a packet that is being sent. A voice packet that comes when a full-size packet has just begun waits until it is out: on a slow link that is a good part of the delay budget, and all of it is jitter.\n\nNo queueing policy mends that: only smaller packets do.";
+    fix "Fragment and interleave (LFI, MLPPP, FRF.12), lower the MTU of the other classes, or use a link above 1.2 Mb/s.";
+    from "Cisco, Enterprise QoS Solution Reference Network Design Guide, version 3.3: 10 ms of serialization, links below 768 kb/s";
+}
+
+fn serialization(v: &mut View<'_>) {
+    let Some(whole) = v.rate else { return };
     let wait = seconds(FULL, whole);
     let priority = v.classes.iter().find(|c| c.spec.priority.is_some());
     let others = v.classes.iter().any(|c| {
@@ -211,7 +247,16 @@ fn serialization(v: &mut View<'_>, whole: Rate) {
     v.hit(&SERIALIZATION, Some(i), "priority", message);
 }
 
+rule_text! { OVERSUBSCRIBED = "SG-Q007", "priority-oversubscribed", Warning, "A priority class is offered more than its policer admits";
+    why "While anything waits in the port, a priority class may send at its rate and no faster; what exceeds it is dropped. With more offered than that, packets of every call are lost, not those of the last call alone: one call too many spoils all of them.";
+    fix "Raise the rate of the class, or admit fewer calls.";
+    from "Cisco IOS QoS configuration guide, low latency queueing: the priority queue is policed under congestion";
+}
+
 fn offered(v: &mut View<'_>) {
+    if v.rate.is_none() {
+        return;
+    }
     for i in 0..v.classes.len() {
         let c = &v.classes[i];
         let Some((admitted, _)) = c.division.priority else {
@@ -229,7 +274,16 @@ fn offered(v: &mut View<'_>) {
     }
 }
 
+rule_text! { BREAKS_OBJECTIVE = "SG-Q010", "queue-breaks-objective", Warning, "A full queue of a class delays its packets more than their objective allows";
+    why "At its guaranteed rate a full queue takes longer to drain than the requirement on the delay of its traffic allows. While the class is within its rate the queue is short and nothing shows; in an overload the requirement fails although not a packet is lost.\n\nDropping earlier would keep it: a packet that comes too late is worth no more than one that is lost.";
+    fix "Shorten the queue to what the requirement allows at the class's rate, or guarantee the class more.";
+    from "RFC 7567; ITU-T Y.1541 for the objectives";
+}
+
 fn objectives(v: &mut View<'_>) {
+    if v.rate.is_none() {
+        return;
+    }
     for i in 0..v.classes.len() {
         let c = &v.classes[i];
         let (Some(limit), Some(own)) = (c.limit(), c.division.guaranteed) else {

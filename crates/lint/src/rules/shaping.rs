@@ -2,18 +2,27 @@
 
 use spillgate_queueing::spec::ClassSpec;
 
-use crate::registry::{ABOVE_LINK, BURST_PACKET, BURST_RTT, INTERVAL, OUTLASTS};
+use super::Ask;
+use crate::registry::rule_text;
 use crate::view::{FULL, View, rate, seconds, time};
 
 /// Seconds of a round trip that a policer's bucket should hold.
 const ROUND_TRIP: f64 = 0.1;
 
-pub(super) fn check(v: &mut View<'_>) {
-    for i in 0..v.classes.len() {
-        shaper(v, i);
-        policer(v, i);
-        tokens(v, i);
-    }
+pub(super) const ASKED: &[Ask] = &[
+    Ask(&[&ABOVE_LINK, &INTERVAL], |v| each(v, shaper)),
+    Ask(&[&BURST_PACKET, &BURST_RTT], |v| each(v, policer)),
+    Ask(&[&OUTLASTS], |v| each(v, tokens)),
+];
+
+fn each(v: &mut View<'_>, look: fn(&mut View<'_>, usize)) {
+    (0..v.classes.len()).for_each(|i| look(v, i));
+}
+
+rule_text! { OUTLASTS = "SG-S005", "tokens-outlast-warm-up", Warning, "The tokens that a policer or shaper begins with last longer than the warm-up";
+    why "A bucket is full when a run begins. A class that is offered more than its rate uses the bucket up at the difference of the two; until then nothing is dropped, remarked or delayed. If that takes longer than the warm-up, part of what is measured, or all of it, is a state that lasts only once: losses come out lower than they are in the long run, and a longer measurement gives another number.\n\nThe larger the burst and the smaller the excess, the longer it takes: 50 kB at 10 kb/s above the rate last 40 s.";
+    fix "Write a `warmup` longer than the tokens last, or measure the first seconds on purpose and say so.";
+    from "RFC 2697, section 2: the token buckets are initially full; Tc(0) = CBS";
 }
 
 /// Buckets are full when a run begins: until one is empty, nothing is dropped or held back.
@@ -53,6 +62,18 @@ fn tokens(v: &mut View<'_>, i: usize) {
     }
 }
 
+rule_text! { ABOVE_LINK = "SG-S001", "shaper-above-link", Warning, "A shaper's rate is not below the rate of what it shapes for";
+    why "A parent policy shapes to the rate of the service behind a faster port, so that packets wait here, where the classes decide who waits. A shaper above the rate of the link never holds a packet: the queue forms in the hardware's first-in first-out buffer and the policy inside has no effect.";
+    fix "Shape to slightly less than the rate of the service, layer-2 overhead included, or leave the shaper out.";
+    from "Cisco IOS QoS configuration guide, hierarchical policies";
+}
+
+rule_text! { INTERVAL = "SG-S002", "shaper-interval", Warning, "A shaper's burst lasts less than 4 ms or more than 250 ms at its rate";
+    why "The bucket of a shaper sets how far the traffic may run ahead of the rate: burst = rate × time. Below 4 ms a slow shaper cannot send a full-size packet in one go and the router's timer does not keep up. Above 250 ms the shaper lets through bursts that a policer at the other end of the contract drops.\n\nFor voice Cisco recommends 10 ms: a longer interval makes a voice packet wait for the next one.";
+    fix "Leave the burst to the router, or choose it between 4 ms and 250 ms at the rate, 10 ms where voice passes.";
+    from "Cisco IOS QoS configuration guide, traffic shaping: Tc is between 4 ms and 125 ms, two of them (Bc + Be) at most 250 ms";
+}
+
 fn shaper(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let (Some(spec), Some((rate, burst))) = (&c.spec.shape, c.division.shape) else {
@@ -80,6 +101,18 @@ fn shaper(v: &mut View<'_>, i: usize) {
 fn has_bucket(c: &ClassSpec) -> bool {
     let police = c.police.as_ref();
     police.is_some_and(|p| !p.drops_all() && p.window.is_none())
+}
+
+rule_text! { BURST_PACKET = "SG-S003", "policer-burst-below-packet", Error, "A policer's burst is smaller than a full-size packet";
+    why "A packet conforms when the bucket holds as many tokens as it has bytes. A bucket that is smaller than the packet never does: every full-size packet exceeds, at any rate, even on an idle link. Small packets pass, so that pings look fine.";
+    fix "Give the policer a burst of several packets at least; the default is 250 ms at the rate.";
+    from "RFC 2697, section 2: a burst size above 0 should be at least that of the largest packet";
+}
+
+rule_text! { BURST_RTT = "SG-S004", "policer-burst-below-rtt", Note, "A policer's burst is smaller than what TCP sends in a round trip";
+    why "A policer has no queue. TCP sends a window in a burst and then waits a round trip for its acknowledgments; a bucket that does not hold what the rate brings in that time drops the end of every burst, and the connection stays far below the rate that was sold.";
+    fix "Give the policer a burst of at least 100 ms at its rate, better several round-trip times; Cisco's formula for committed access rate takes 1.5 s.";
+    from "Cisco IOS QoS command reference, `rate-limit`: normal burst = rate × 1 byte / 8 bits × 1.5 s; `police` without a burst takes 250 ms (CIR/32)";
 }
 
 fn policer(v: &mut View<'_>, i: usize) {

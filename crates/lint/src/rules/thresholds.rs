@@ -2,10 +2,13 @@
 
 use spillgate_core::{Dscp, Limit, Rate};
 
-use crate::registry::{LIMIT_ABOVE_QUEUE, LIMIT_ORDER};
+use super::Ask;
+use crate::registry::rule_text;
 use crate::view::{Class, View, bytes};
 
-pub(super) fn check(v: &mut View<'_>) {
+pub(super) const ASKED: &[Ask] = &[Ask(&[&LIMIT_ABOVE_QUEUE, &LIMIT_ORDER], check)];
+
+fn check(v: &mut View<'_>) {
     for i in 0..v.classes.len() {
         let c = &v.classes[i];
         let Some(queue) = c.limit() else { continue };
@@ -32,6 +35,12 @@ pub(super) fn check(v: &mut View<'_>) {
     }
 }
 
+rule_text! { LIMIT_ABOVE_QUEUE = "SG-Q011", "limit-above-queue-limit", Warning, "A queue limit by DSCP or precedence is above the queue limit of its class";
+    why "Weighted tail drop refuses packets of a drop precedence once more waits than their own limit allows, so that what is left of the queue is kept for the others. A limit above that of the class never decides: the queue is full first, for everybody. What was to be dropped early is dropped late, and what was to be protected is dropped with it.\n\nSome switches refuse such a line; others take it without a word.";
+    fix "Lower the limit of the code point, or raise the queue limit of the class above it.";
+    from "Cisco ME 2400 and ME 3400 command references, `queue-limit`: thresholds are at most the limit of the queue";
+}
+
 /// Every limit that is written: its key, whose it is, and the limit.
 fn of(c: &Class<'_>) -> Vec<(String, String, Limit)> {
     let by_dscp = c.spec.queue_limit_dscp.iter().map(|(d, l)| {
@@ -54,6 +63,12 @@ fn larger(a: Limit, b: Limit, rate: Option<Rate>) -> bool {
         (_, _, Some(rate)) => bytes(a, rate) > bytes(b, rate),
         (_, _, None) => false,
     }
+}
+
+rule_text! { LIMIT_ORDER = "SG-Q012", "af-limits-inverted", Warning, "Weighted tail drop refuses a lower drop precedence of an AF class earlier than a higher one";
+    why "The code points of an assured-forwarding class say what is to be dropped first: precedence 3 before 2 before 1. Where AFx1 has a lower queue limit than AFx2 or AFx3, the traffic inside the contract is refused while the excess is still taken in.\n\nA code point without a limit of its own has that of the queue: a limit for AFx1 alone is the same mistake.";
+    fix "Give AFx3 the lowest limit, AFx2 one between, and AFx1 none or the highest.";
+    from "RFC 2597, section 2: packets of lower drop precedence must not be dropped with larger probability";
 }
 
 /// The first two code points of an assured-forwarding class of which the lower drop precedence has
