@@ -18,6 +18,15 @@ from spillgate.errors import Diagnostic, InputError, OutputError
 VERSION: str = _native.__version__
 COMMIT: str = _native.__commit__
 
+# Thousands of cells: nothing stands between them and the core.
+scale_for = _native.scale_for
+column_decimals = _native.column_decimals
+format_number = _native.format_number
+format_cell = _native.format_cell
+format_value = _native.format_value
+format_rough = _native.format_rough
+format_count = _native.format_count
+
 
 def schema(of: str) -> dict[str, Any]:
     """JSON Schema of the scenario file."""

@@ -11,7 +11,13 @@ __all__ = [
     "__commit__",
     "__version__",
     "catalog",
+    "column_decimals",
     "export",
+    "format_cell",
+    "format_count",
+    "format_number",
+    "format_rough",
+    "format_value",
     "interval",
     "is_show_output",
     "lint",
@@ -20,6 +26,7 @@ __all__ = [
     "profile_capture",
     "rate_call",
     "reader_warnings",
+    "scale_for",
     "schema",
     "stored_samples",
     "stored_summary",
@@ -30,6 +37,17 @@ __version__: Final[str]
 __commit__: Final[str]
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]: ...
+def scale_for(unit: str, values: Sequence[float | None]) -> tuple[float, str]: ...
+def format_number(
+    mean: float | None, half: float | None, factor: float, interval: bool
+) -> str: ...
+def column_decimals(factor: float, values: Sequence[float | None]) -> int: ...
+def format_cell(
+    mean: float | None, half: float | None, factor: float, decimals: int, interval: bool
+) -> str: ...
+def format_value(value: float | None, unit: str, half: float | None = None) -> str: ...
+def format_rough(value: float | None, unit: str) -> str: ...
+def format_count(n: float) -> str: ...
 def schema(of: str = "scenario") -> str: ...
 def catalog() -> str: ...
 def is_show_output(path: PathLike[str] | str) -> bool: ...

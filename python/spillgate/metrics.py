@@ -1,16 +1,15 @@
 """Metrics, and how their values are shown: units, prefixes and sensible digits.
 
 Values are kept in base units everywhere (seconds, bits per second, ratios,
-packets, bytes); only this module turns them into text.
+packets, bytes); only the core turns them into text.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import cache
 
+from spillgate import _engine
 from spillgate.labels import words
 
 
@@ -57,13 +56,6 @@ class Scale:
     unit: str
 
 
-@cache
-def _scales() -> dict[str, tuple[Scale, ...]]:
-    """The units in which values of each base unit are shown, the largest first."""
-    known = (*words("metrics").values(), *words("series").values())
-    return {m["unit"]: tuple(Scale(*scale) for scale in m["scale"]) for m in known}
-
-
 def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
     """The display unit that suits the largest of `values`, given in the base `unit`.
 
@@ -71,33 +63,7 @@ def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
         >>> scale_for("s", [0.004, 0.0002])
         Scale(factor=1000.0, unit='ms')
     """
-    top = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
-    family = _scales().get(unit) or (Scale(1.0, unit),)
-    if top == 0.0:
-        # The unit that is usual for zeros: ms, Mb/s, B.
-        return family[-1 if unit == "B" else min(1, len(family) - 1)]
-    # A shade below 1 keeps 999.9999 of rounding from choosing the smaller unit.
-    return next((s for s in family if top * s.factor >= 0.9999), family[-1])
-
-
-SIGNIFICANT = 4
-"""Significant digits of a mean; more are noise to a reader."""
-
-
-def decimals_for(mean: float, half: float | None) -> int:
-    """How many decimals a mean deserves whose interval is `mean` ± `half`.
-
-    The half-width keeps one significant digit, two if it begins with 1; the mean
-    never more than `SIGNIFICANT`.
-    """
-    most = 2
-    if mean != 0.0:
-        most = max(0, SIGNIFICANT - 1 - math.floor(math.log10(abs(mean))))
-    if half:
-        exponent = math.floor(math.log10(half))
-        digits = 1 if half / 10**exponent < 1.95 else 0
-        return min(6, most, max(0, digits - exponent))
-    return min(6, most)
+    return Scale(*_engine.scale_for(unit, list(values)))
 
 
 def format_number(
@@ -116,33 +82,18 @@ def format_number(
     Example:
         >>> format_number(0.0048123, 0.0000312, Scale(1e3, "ms"))
         '4.81 ±0.03'
-        >>> format_number(0.0048123, 1e-9, Scale(1e3, "ms"))
-        '4.812'
-        >>> format_number(None, None, Scale(1.0, "s"))
-        '–'
     """
-    if mean is None or not math.isfinite(mean):
-        return "–"
-    value = mean * scale.factor
-    width = half * scale.factor if half is not None and math.isfinite(half) else 0.0
-    decimals = decimals_for(value, width)
-    shown = f"{value:.{decimals}f}"
-    if width >= 0.5 * 10.0**-decimals:
-        return f"{shown} ±{width:.{decimals}f}" if interval else shown
-    if "." in shown:
-        shown = shown.rstrip("0").rstrip(".")
-    return "0" if shown == "-0" else shown
+    return _engine.format_number(mean, half, scale.factor, interval)
 
 
 def column_decimals(scale: Scale, values: Iterable[float | None]) -> int:
-    """Decimals that suit a whole column: the largest value gets `SIGNIFICANT` digits.
+    """Decimals that suit a whole column: the largest value gets four digits.
 
     Example:
         >>> column_decimals(Scale(1e3, "ms"), [0.0235, 0.0011])
         2
     """
-    top = max((abs(v) for v in values if v is not None and math.isfinite(v)), default=0.0)
-    return min(3, decimals_for(top * scale.factor, None))
+    return _engine.column_decimals(scale.factor, list(values))
 
 
 def format_cell(
@@ -153,37 +104,24 @@ def format_cell(
     A value too small for the column is shown as such, so that `0` means zero.
 
     Example:
-        >>> format_cell(0.0048, 0.0004, Scale(1e3, "ms"), 1)
-        '4.8 ±0.4'
         >>> format_cell(1e-6, None, Scale(1e3, "ms"), 1)
         '<0.1'
     """
-    if mean is None or not math.isfinite(mean):
-        return "–"
-    if mean == 0.0 and not half:
-        return "0"
-    value = mean * scale.factor
-    shown = f"{value:.{decimals}f}"
-    if 0.0 < value < 0.5 * 10.0**-decimals:
-        shown = f"<{10.0**-decimals:.{decimals}f}"
-    width = half * scale.factor if half is not None and math.isfinite(half) else 0.0
-    if interval and width >= 0.5 * 10.0**-decimals:
-        return f"{shown} ±{width:.{decimals}f}"
-    return shown
+    return _engine.format_cell(mean, half, scale.factor, decimals, interval)
 
 
 def format_value(value: float | None, unit: str) -> str:
     """A value with a fitting unit.
 
     Example:
-        >>> format_value(0.02, "s")
-        '20 ms'
-        >>> format_value(0.001, "1")
-        '0.1 %'
+        >>> format_value(0.02, "s"), format_value(0.001, "1")
+        ('20 ms', '0.1 %')
     """
-    if value is None:
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    scale = scale_for(unit, [value])
-    return f"{format_number(value, None, scale)} {scale.unit}".rstrip()
+    return _engine.format_value(value, unit)
+
+
+format_rough = _engine.format_rough
+"""A value of three digits with a fitting unit."""
+
+format_count = _engine.format_count
+"""A mean number of things, with commas between thousands."""

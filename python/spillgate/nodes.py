@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from spillgate.metrics import format_value
+from spillgate.metrics import format_count, format_rough
 from spillgate.result import Results
 
 NOTE = (
@@ -35,17 +35,13 @@ def node_rows(results: Results) -> NodeTable | None:
         (
             *((variant,) if several else ()),
             node,
-            _text(of["offered"], "b/s"),
-            _text(of["carried"], "b/s"),
-            _text(of["utilization"], "1"),
-            _text(of["sojourn_p99"], "s"),
-            _text(of["sojourn_max"], "s"),
-            f"{of['drops_input_queue'] or 0.0:,.6g}",
+            format_rough(of["offered"], "b/s"),
+            format_rough(of["carried"], "b/s"),
+            format_rough(of["utilization"], "1"),
+            format_rough(of["sojourn_p99"], "s"),
+            format_rough(of["sojourn_max"], "s"),
+            format_count(of["drops_input_queue"] or 0.0),
         )
         for (variant, node), of in cells.items()
     )
     return NodeTable((*(("variant",) if several else ()), *head), rows)
-
-
-def _text(value: float | None, unit: str) -> str:
-    return "–" if value is None else format_value(float(f"{value:.3g}"), unit)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from spillgate import _engine
-from spillgate.metrics import Scale, format_number, format_value, scale_for
+from spillgate.metrics import format_value
 
 
 @dataclass(frozen=True)
@@ -371,6 +371,5 @@ def measured(v: Verdict) -> str:
         return (
             f"{least} or more" if v.most is None else f"{least} to {format_value(v.most, v.unit)}"
         )
-    scale: Scale = scale_for(v.unit, [v.mean])
     half = None if v.low is None or v.high is None else (v.high - v.low) / 2
-    return f"{format_number(v.mean, half, scale)} {scale.unit}".rstrip()
+    return _engine.format_value(v.mean, v.unit, half)

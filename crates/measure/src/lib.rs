@@ -5,6 +5,7 @@
 //! * Within a run: [`Series`] of sampled values, [`jain`].
 //! * Across runs: [`stats`] (intervals, warm-up), [`sla`]
 //!   (verdicts), [`table`] (which numbers a run yields, and their summary).
+//! * For people: [`show`] (numbers with units).
 //!
 //! Times are recorded in picoseconds and reported in seconds. What is
 //! undefined (the delay of no packet) is `None` for one value and NaN in a row
@@ -18,6 +19,7 @@ mod jitter;
 mod meter;
 mod metric;
 mod series;
+pub mod show;
 pub mod sla;
 pub mod stats;
 pub mod table;
@@ -29,7 +31,7 @@ pub use fairness::jain;
 pub use histogram::{Histogram, Parts};
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
-pub use metric::{Metric, Sampled, scale};
+pub use metric::{Metric, Sampled};
 pub use series::{Series, extent, outline};
 pub use volume::Volume;
 pub use weighted::TimeWeighted;

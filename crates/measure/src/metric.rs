@@ -150,20 +150,6 @@ metrics! {
     FlowsBlocked "flows_blocked" ["flows"] "Blocked flows" "blocked flows" "flows that each link blocks";
 }
 
-/// The units in which values of a base unit are shown: factor and name, from the largest unit.
-///
-/// Numbers of unit `score` and `factor` are shown without one.
-pub fn scale(unit: &'static str) -> Vec<(f64, &'static str)> {
-    match unit {
-        "s" => vec![(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")],
-        "b/s" => vec![(1e-9, "Gb/s"), (1e-6, "Mb/s"), (1e-3, "kb/s"), (1.0, "b/s")],
-        "B" => vec![(1e-9, "GB"), (1e-6, "MB"), (1e-3, "kB"), (1.0, "B")],
-        "1" => vec![(100.0, "%")],
-        "score" | "factor" => vec![(1.0, "")],
-        _ => vec![(1.0, unit)],
-    }
-}
-
 /// Which way a metric gets better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
@@ -301,11 +287,6 @@ mod tests {
         for s in Sampled::ALL {
             let same = Metric::from_name(s.name());
             assert!(same.is_none_or(|m| (m.unit(), m.label()) == (s.unit(), s.label())));
-            assert!(
-                scale(s.unit())
-                    .iter()
-                    .any(|(factor, _)| *factor == 1.0 || s.unit() == "1")
-            );
         }
         for r in DropReason::ALL {
             assert_eq!(Metric::drops(r).name(), r.metric());

@@ -12,6 +12,7 @@ mod files;
 mod job;
 mod lint;
 mod memory;
+mod show;
 mod stored;
 mod voice;
 mod waiting;
@@ -21,10 +22,10 @@ use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
 use spillgate_core::DropReason;
+use spillgate_measure::Sampled;
 use spillgate_measure::sla::Verdict;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric};
-use spillgate_measure::{Sampled, scale};
 
 /// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
 #[pyfunction]
@@ -136,14 +137,14 @@ fn catalog() -> String {
     families.insert("codes".to_owned(), codes.into());
     let metrics = Metric::ALL.iter().map(|m| {
         serde_json::json!({
-            "name": m.name(), "unit": m.unit(), "scale": scale(m.unit()), "short": m.short(),
+            "name": m.name(), "unit": m.unit(), "short": m.short(),
             "label": m.label(), "summary": m.summary(), "better": m.better().map(Better::as_str),
         })
     });
     families.insert("metrics".to_owned(), metrics.collect());
     let series = Sampled::ALL.iter().map(|m| {
         serde_json::json!({
-            "name": m.name(), "unit": m.unit(), "scale": scale(m.unit()), "short": m.short(),
+            "name": m.name(), "unit": m.unit(), "short": m.short(),
             "label": m.label(), "summary": m.summary(),
         })
     });
@@ -186,6 +187,13 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lint::reader_warnings, m)?)?;
     m.add_function(wrap_pyfunction!(config::is_show_output, m)?)?;
     m.add_function(wrap_pyfunction!(config::offered, m)?)?;
+    m.add_function(wrap_pyfunction!(show::scale_for, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_number, m)?)?;
+    m.add_function(wrap_pyfunction!(show::column_decimals, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_cell, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_value, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_rough, m)?)?;
+    m.add_function(wrap_pyfunction!(show::format_count, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_samples, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_summary, m)?)?;

@@ -11,7 +11,14 @@ from rich.text import Text
 
 from spillgate.cli.text import add_metric, count, legend, show, table, width
 from spillgate.labels import mark_of, short_of, words
-from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
+from spillgate.metrics import (
+    column_decimals,
+    format_cell,
+    format_count,
+    format_rough,
+    format_value,
+    scale_for,
+)
 from spillgate.nodes import node_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row, Verdict, measured
@@ -242,7 +249,7 @@ def input_table(out: Console, found: Results) -> None:
             format_value(values["offered"], "b/s"),
             format_value(values["carried"], "b/s"),
             _marked(values),
-            f"{values['drops_policer']:,.6g}",
+            format_count(values["drops_policer"]),
         )
     show(out, made)
     legend(out, "policies where packets arrive, link/class; dropped: packets in a run, mean")
@@ -267,7 +274,7 @@ def _marked(values: dict[str, float]) -> str:
     carried, marked = values["carried"], values.get("carried_marked")
     if marked is None or carried <= 0.0:
         return "–"
-    return format_value(float(f"{marked / carried:.3g}"), "1")
+    return format_rough(marked / carried, "1")
 
 
 def _cells(found: Results) -> dict[tuple[str, str], dict[str, Row]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spillgate.metrics import format_value
-from spillgate.report.tables import percent
+from spillgate.metrics import format_count, format_rough, format_value
 from spillgate.result import Results
 from spillgate.rows import Row
 
@@ -110,9 +109,9 @@ def _classes(classes: dict[str, dict[str, Row]]) -> tuple[Arriving, ...]:
                 offered_share=offered / largest if largest else 0.0,
                 offered=_rate(cells, "offered"),
                 carried=_rate(cells, "carried"),
-                marked=percent(_mean(cells, "carried_marked") / carried) if carried else "–",
-                dropped=percent(max(0.0, offered - carried) / offered) if offered else "–",
-                packets=f"{_mean(cells, 'drops_policer'):,.6g}",
+                marked=_share(_mean(cells, "carried_marked"), carried),
+                dropped=_share(max(0.0, offered - carried), offered),
+                packets=format_count(_mean(cells, "drops_policer")),
             )
         )
     return tuple(rows)
@@ -121,6 +120,10 @@ def _classes(classes: dict[str, dict[str, Row]]) -> tuple[Arriving, ...]:
 def _mean(cells: dict[str, Row], metric: str) -> float:
     row = cells.get(metric)
     return 0.0 if row is None or row.mean is None else row.mean
+
+
+def _share(part: float, of: float) -> str:
+    return format_rough(part / of, "1") if of else "–"
 
 
 def _rate(cells: dict[str, Row], metric: str) -> str:

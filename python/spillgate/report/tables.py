@@ -11,7 +11,7 @@ from spillgate.metrics import (
     column_decimals,
     format_cell,
     format_number,
-    format_value,
+    format_rough,
     scale_for,
 )
 from spillgate.result import Results
@@ -181,22 +181,15 @@ def loss_table(results: Results) -> LossTable | None:
             rows.append(
                 LossRow(
                     variant=v,
-                    total=percent(sum(shares)),
+                    total=format_rough(sum(shares), "1"),
                     parts=tuple((i, 100.0 * s) for i, s in enumerate(shares) if s > 0.0),
-                    texts=tuple(percent(s) for s in shares),
+                    texts=tuple(format_rough(s, "1") for s in shares),
                 )
             )
         if rows:
             groups.append((cls, tuple(rows)))
     widest = max(sum(p for _, p in row.parts) for _, rows in groups for row in rows)
     return LossTable(causes, tuple(groups), widest)
-
-
-def percent(share: float) -> str:
-    """A share as text, with three digits."""
-    if 0.0 < share < 5e-7:
-        return "<0.0001 %"
-    return format_value(float(f"{share:.3g}"), "1")
 
 
 @dataclass(frozen=True)
