@@ -144,9 +144,10 @@ fn announcing_takes_no_longer_with_many_flows() {
         assert_eq!(port.flows(), n as usize);
         begun.elapsed()
     };
-    let least = |n| (0..3).map(|_| took(n)).min().unwrap();
-    let (few, many) = (least(2_000), least(32_000));
-    // 16 times, and the logarithm; 256 times if they were copied.
+    // 16 times, and the logarithm; 256 times if they were copied. On a busy machine some tries are interrupted.
+    let tries: Vec<_> = (0..30).map(|_| (took(2_000), took(32_000))).collect();
+    let few = tries.iter().map(|t| t.0).min().unwrap();
+    let many = tries.iter().map(|t| t.1).min().unwrap();
     assert!(many < few * 64, "{few:?} {many:?}");
 }
 
