@@ -208,6 +208,84 @@ def refresh_papers(where, wanted=()):
             shutil.copyfile(out / f"{name}.png", ROOT / f"docs/img/{paper}-{name}.png")
 
 
+FLUID = "docs/howto/fluid.md"
+"""The page about the fluid model, with its scenario, its table and its figure."""
+
+
+def fluid_table():
+    """Margins behind input queues: by the weight, the connections and the round trip."""
+    from spillgate.analysis import fluid
+
+    head = ("nu", "connections", "T (ms)", "output", "VOQs", "gain margin", "phase margin (°)")
+    lines = [f"| {' | '.join(head)} |", "|" + " ---: |" * len(head)]
+    red = fluid.Red(50, 450, 0.2, 0.001)
+    base = [(nu, 20, 0.1) for nu in (0, 0.125, 0.5, 1, 2)]
+    others = [(0.5, n, 0.1) for n in (10, 40)] + [(0.5, 20, t) for t in (0.05, 0.2)]
+    for nu, flows, rtt in base + others:
+        switch = fluid.Switch(ports=16, speedup=1.1, nu=nu)
+        model = fluid.Model(flows, 1250, rtt, red, switch=switch)
+        at, margins = model.operating_point(), model.margins()
+        lines.append(
+            f"| {nu:g} | {flows} | {rtt * 1e3:g} | {at.queue:.1f} | {at.input_queue:.1f} "
+            f"| {margins.gain:.2f} | {margins.phase:.1f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def fluid_figure(target):
+    """The limit cycle over the queue of the page's scenario."""
+    from matplotlib.figure import Figure
+
+    import spillgate
+    from spillgate.analysis import fluid
+    from spillgate.plot.style import styled
+
+    text = (ROOT / FLUID).read_text(encoding="utf-8")
+    scenario = re.search(r"```yaml\n(schema_version.*?)```", text, re.DOTALL)[1]
+    results = spillgate.run(scenario, runs=1)
+    queue = next(
+        s for s in results.series() if (s.where, s.metric) == ("out/fifo", "backlog_packets")
+    )
+    model = fluid.Model(10, 1250, 0.1, fluid.Red(20, 80, 0.1, 0.002))
+    cycle = model.oscillation()
+    first, length = 60.0, 10.0
+    # The model knows no absolute time: it is laid over the first rise of the queue.
+    level = cycle.mean
+    rises = [
+        t
+        for t, a, b in zip(queue.t, queue.v, queue.v[1:], strict=False)
+        if a <= level < b and t >= first
+    ]
+    way = cycle.trajectory
+    tail = way.time >= way.time[-1] - 2 * length
+    time, packets = way.time[tail], way.queue[tail]
+    start = next(i for i in range(len(packets)) if packets[i] <= level < packets[i + 1])
+    with styled():
+        figure = Figure(figsize=(7.2, 3.2))
+        axes = figure.subplots()
+        shown = [
+            (t - first, v)
+            for t, v in zip(queue.t, queue.v, strict=True)
+            if 0 <= t - first <= length
+        ]
+        axes.plot(*zip(*shown, strict=True), label="simulated", linewidth=0.9)
+        axes.plot(time - time[start] + rises[0] - first, packets, label="fluid model")
+        axes.set_xlim(0, length)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("time (s)")
+        axes.set_ylabel("queue (packets)")
+        axes.legend(loc="upper right")
+        figure.savefig(target, bbox_inches="tight", metadata={"Software": None})
+
+
+def refresh_fluid():
+    """Replaces the table and the figure of the page about the fluid model."""
+    path = ROOT / FLUID
+    text = _TABLE.sub(lambda m: f"{m[1]}{fluid_table()}{m[3]}", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    fluid_figure(ROOT / "docs/img/fluid-queue.png")
+
+
 def picture(report, target):
     """What one sees of a report at first, if there is a browser."""
     sys.path.insert(0, str(ROOT / "python/tests"))
@@ -225,10 +303,16 @@ def picture(report, target):
 
 
 def main():
-    """Replaces texts and pictures; after `papers` only those of papers, of all or those named."""
+    """Replaces texts and pictures.
+
+    After `papers` only those of papers, of all or those named; after `fluid` those of its page.
+    """
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
             refresh_papers(Path(temporary), sys.argv[2:])
+        return
+    if sys.argv[1:] == ["fluid"]:
+        refresh_fluid()
         return
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():
@@ -249,6 +333,7 @@ def main():
             text = _BLOCK.sub(lambda _, texts=texts: next(texts), path.read_text(encoding="utf-8"))
             path.write_text(text, encoding="utf-8")
         refresh_papers(Path(temporary))
+    refresh_fluid()
 
 
 if __name__ == "__main__":

@@ -151,6 +151,11 @@ def refresh(root):
     return module
 
 
+def test_shown_margins_are_real(refresh, root):
+    page = (root / refresh.FLUID).read_text(encoding="utf-8")
+    assert f"<!-- table margins -->\n{refresh.fluid_table()}<!-- end -->" in page
+
+
 def test_shown_explanations_are_real(refresh, tmp_path):
     for page in refresh.EXPLAINED:
         real = refresh.explained(page, tmp_path / "out")
