@@ -132,10 +132,13 @@ def stored_samples(path: str, scopes: list[str], metrics: list[str]) -> list[dic
     return parsed
 
 
-def stored_summary(path: str, scopes: list[str]) -> list[dict[str, Any]]:
+def stored_summary(
+    path: str, scopes: list[str], metrics: list[str], names: set[str]
+) -> list[dict[str, Any]]:
     """Every value in a `results.parquet` with its interval; raises `InputError`."""
     with _readable(path):
-        parsed: list[dict[str, Any]] = json.loads(_native.stored_summary(path, scopes))
+        text = _native.stored_summary(path, scopes, metrics, names)
+        parsed: list[dict[str, Any]] = json.loads(text)
     return parsed
 
 
@@ -306,9 +309,11 @@ class Outcome:
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
         return parsed
 
-    def summary(self, *scopes: str) -> list[dict[str, Any]]:
-        """Every value with its interval; of some scopes, if any are given."""
-        parsed: list[dict[str, Any]] = json.loads(self._native.summary(*scopes))
+    def summary(
+        self, scopes: list[str], metrics: list[str], names: set[str]
+    ) -> list[dict[str, Any]]:
+        """Every value with its interval; of some scopes, metrics and names, or of all."""
+        parsed: list[dict[str, Any]] = json.loads(self._native.summary(scopes, metrics, names))
         return parsed
 
     def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
@@ -317,7 +322,7 @@ class Outcome:
         return parsed
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
-        """Writes everything but single flows, after the entries of `head`."""
+        """Writes what people read, after the entries of `head`."""
         self._native.write_json(path, json.dumps(head, ensure_ascii=False))
 
     def write_parquet(self, path: str) -> None:

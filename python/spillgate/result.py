@@ -10,7 +10,7 @@ import platform
 import shutil
 import sys
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -60,8 +60,10 @@ class Values(Protocol):
     def part(self, name: str) -> list[dict[str, Any]]:
         """The records of one of `PARTS`, or of `admission`."""
 
-    def summary(self, *scopes: str) -> list[dict[str, Any]]:
-        """The records of the rows of these scopes, or of all."""
+    def summary(
+        self, scopes: list[str], metrics: list[str], names: set[str]
+    ) -> list[dict[str, Any]]:
+        """The records of the rows of some scopes, metrics and names, or of all."""
 
     def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
         """The records of the values of each run; of some scopes and metrics, or of all."""
@@ -83,6 +85,8 @@ class Saved:
         """Takes the content of `results.json` and the path of `results.parquet`."""
         self._data = data
         self._parquet = parquet
+        # Format 2 had every scope but that of single flows.
+        self._scopes: Sequence[str] = data.get("scopes", SCOPES)
 
     def part(self, name: str) -> list[dict[str, Any]]:
         """The records of one of `PARTS`, or of `admission`."""
@@ -93,12 +97,20 @@ class Saved:
             return [{**s, "v": _doubles(s["v"])} for s in found]
         return found
 
-    def summary(self, *scopes: str) -> list[dict[str, Any]]:
-        """The records of the rows of these scopes, or of all."""
-        if scopes and all(s in SCOPES for s in scopes):
-            return [r for r in self._data["summary"] if r["scope"] in scopes]
-        # Single flows are in the table alone.
-        return _engine.stored_summary(str(self._parquet), list(scopes))
+    def summary(
+        self, scopes: list[str], metrics: list[str], names: set[str]
+    ) -> list[dict[str, Any]]:
+        """The records of the rows of some scopes, metrics and names, or of all."""
+        if scopes and all(s in self._scopes for s in scopes):
+            return [
+                r
+                for r in self._data["summary"]
+                if r["scope"] in scopes
+                and (not metrics or r["metric"] in metrics)
+                and (not names or r["name"] in names)
+            ]
+        # Single flows, and queues and links where they are many, are in the table alone.
+        return _engine.stored_summary(str(self._parquet), scopes, metrics, names)
 
     def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
         """The records of the values of each run; of some scopes and metrics, or of all."""
@@ -106,9 +118,8 @@ class Saved:
 
     def write_json(self, path: str, head: dict[str, Any]) -> None:
         """Writes `results.json`, which begins with `head`."""
-        rows = self.summary(*SCOPES)
-        parts = {name: self._data[name] for name in PARTS}
-        _write_json(Path(path), {**head, "summary": rows, **parts})
+        parts = {name: self._data[name] for name in ("summary", *PARTS)}
+        _write_json(Path(path), {**head, "scopes": list(self._scopes), **parts})
 
     def write_parquet(self, path: str) -> None:
         """Copies `results.parquet`."""
@@ -151,7 +162,7 @@ class Results:
         self.sla = tuple(sla)
         self._values = values
         self._parsed: dict[str, Any] = {}
-        self._rows: dict[str | None, tuple[Row, ...]] = {}
+        self._rows: dict[tuple[str | None, str | None], tuple[Row, ...]] = {}
 
     @property
     def scenario_path(self) -> Path:
@@ -164,17 +175,23 @@ class Results:
         parsed: tuple[T, ...] = self._parsed[name]
         return parsed
 
-    def _summary(self, scope: str | None) -> tuple[Row, ...]:
-        # All rows are many where flows are many: they are made only when they are asked for.
-        if scope not in self._rows:
-            self._rows[scope] = records(Row, self._values.summary(*([scope] if scope else ())))
-        return self._rows[scope]
+    def _summary(self, scope: str | None, metric: str | None, names: set[str]) -> tuple[Row, ...]:
+        # All rows are many where flows or links are: they are made only when they are asked for.
+        def made() -> tuple[Row, ...]:
+            scopes, metrics = ([x] if x else [] for x in (scope, metric))
+            return records(Row, self._values.summary(scopes, metrics, names))
+
+        if names:
+            return made()
+        if (scope, metric) not in self._rows:
+            self._rows[scope, metric] = made()
+        return self._rows[scope, metric]
 
     def table(
         self,
         *,
         scope: str | None = None,
-        name: str | None = None,
+        name: str | Collection[str] | None = None,
         metric: str | None = None,
         variant: str | None = None,
         at: At | None = None,
@@ -183,7 +200,7 @@ class Results:
 
         Args:
             scope: What the rows are about: `class`, `queue`, `link`, ...
-            name: Its name.
+            name: Its name, or several.
             metric: The metric.
             variant: The variant; of a scenario with axes also the name of a point.
             at: Coordinates by axis: `{"load": "2 Mb/s"}` or `{"load": 2e6}`.
@@ -198,11 +215,12 @@ class Results:
             ['voice', 'data', 'voice', 'data']
         """
         among = self._chosen(variant, at)
-        return [
-            r
-            for r in self._summary(scope)
-            if name in (None, r.name) and metric in (None, r.metric) and among(r.variant)
-        ]
+        if name is None or isinstance(name, str):
+            rows = self._summary(scope, metric, set())
+            return [r for r in rows if name in (None, r.name) and among(r.variant)]
+        names = set(name)
+        rows = self._summary(scope, metric, names) if names else ()
+        return [r for r in rows if among(r.variant)]
 
     def classes(self, *, metric: str | None = None, variant: str | None = None) -> list[Row]:
         """The rows about classes of service."""
@@ -373,7 +391,14 @@ class Results:
         return (
             *identical(rows, variants),
             *unsettled(self.transients(), self.description),
-            *overloaded([*self.table(scope="link"), *self.table(scope="queue")], variants),
+            *overloaded(
+                [
+                    *self.table(scope="link", metric="utilization"),
+                    *self.table(scope="link", metric="carried"),
+                    *self.table(scope="queue", metric="offered"),
+                ],
+                variants,
+            ),
             *remarks(rows, variants),
         )
 
@@ -381,7 +406,7 @@ class Results:
         """Everything as plain data; single flows only if asked for, as they may be many."""
         return {
             **self._head(),
-            "summary": self._values.summary(*(() if flows else SCOPES)),
+            "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
             **{
                 name: [_plain(record) for record in self._values.part(name)]
                 for name in (*PARTS, *([admission.PART] if flows else []))
@@ -558,7 +583,7 @@ class Results:
 
     def _lines(self) -> list[dict[str, Any]]:
         rows, places = (
-            self._values.summary(),
+            self._values.summary([], [], set()),
             columns(self.description.axes, self.description.points),
         )
         return [{**r, **places[r["variant"]]} for r in rows] if places else rows

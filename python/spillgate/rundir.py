@@ -33,8 +33,11 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 """Version of `manifest.json` and `results.json`."""
+
+_READABLE = (2, FORMAT)
+"""Versions that are read."""
 
 _MOST = 1 << 30
 """Bytes of `results.json` above which it is none."""
@@ -93,8 +96,9 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         msg = f"error: {path.parent} is no readable run directory: {path.name} holds no object"
         raise InputError(msg)
-    if found.get("format") != FORMAT:
-        msg = f"error: {path} has format {found.get('format')!r}; this version reads {FORMAT}"
+    if found.get("format") not in _READABLE:
+        known = " and ".join(str(n) for n in _READABLE)
+        msg = f"error: {path} has format {found.get('format')!r}; this version reads {known}"
         raise InputError(msg)
     return found
 

@@ -139,8 +139,13 @@ class Made(Saved):
     def part(self, name):
         return self.data.get(name, []) if name == "admission" else super().part(name)
 
-    def summary(self, *scopes):
-        return [r for r in self.data["summary"] if not scopes or r["scope"] in scopes]
+    def summary(self, scopes, metrics, names):
+        wanted = (("scope", scopes), ("metric", metrics), ("name", names))
+        return [
+            r
+            for r in self.data["summary"]
+            if all(not among or r[key] in among for key, among in wanted)
+        ]
 
     def write_parquet(self, path):
         Path(path).write_bytes(b"PAR1")

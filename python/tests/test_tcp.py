@@ -1,5 +1,6 @@
 """TCP connections from the scenario to the saved results."""
 
+import json
 import math
 import subprocess
 import sys
@@ -134,6 +135,51 @@ def test_requirements_on_tcp_need_tcp(tmp_path):
     scenario.write_text(wrong, encoding="utf-8")
     with pytest.raises(spillgate.InputError, match="class `calls` has no TCP traffic"):
         spillgate.check(scenario)
+
+
+MANY_LINKS = """
+schema_version: 1
+name: 700 flows over as many links
+topology:
+  nodes: [left, right, {name: s, count: 700}, {name: d, count: 700}]
+  links:
+    access: {from: s, to: left, rate: 10 Mb/s, duplex: true}
+    bottleneck: {from: left, to: right, rate: 100 Mb/s, delay: 1 ms}
+    back: {from: right, to: left, rate: 100 Mb/s, delay: 1 ms}
+    egress: {from: right, to: d, rate: 10 Mb/s, duplex: true}
+traffic:
+  - flow: {name: f, class: tcp, count: 700, from: s, to: d, start_spread: 100 ms, tcp: {}}
+measurement: {warmup: 0 s, duration: 200 ms, interval: 50 ms}
+runs: {count: 2, seed: 1}
+"""
+
+
+def test_what_is_many_is_saved_once(tmp_path):
+    """2,802 queues have 70,000 values: a run of 10,000 flows left 200 MB of them in JSON."""
+    (tmp_path / "s.yaml").write_text(MANY_LINKS, encoding="utf-8")
+    results = spillgate.run(tmp_path / "s.yaml")
+    results.save(tmp_path / "out")
+    data = json.loads((tmp_path / "out/results.json").read_text())
+    assert data["scopes"] == ["class", "dscp", "link", "total"]
+    assert {r["scope"] for r in data["summary"]} == set(data["scopes"])
+    loaded = spillgate.load(tmp_path / "out")
+    assert loaded.to_dict(flows=True) == results.to_dict(flows=True)
+    two = ["back/fifo", "bottleneck/fifo"]
+    assert loaded.table(scope="queue", name=two) == results.table(scope="queue", name=two)
+    assert {r.name for r in loaded.table(scope="queue", name=two, metric="offered")} == set(two)
+    assert loaded.table(scope="queue", name=[]) == []
+    loaded.save(tmp_path / "again")
+    again = json.loads((tmp_path / "again/results.json").read_text())
+    assert again == data
+    # What version 2 of the format left is read, what nobody knows is not.
+    path = tmp_path / "out/results.json"
+    del data["scopes"]
+    data["summary"] = results.to_dict()["summary"]
+    path.write_text(json.dumps({**data, "format": 2}))
+    assert spillgate.load(tmp_path / "out").to_dict() == results.to_dict()
+    path.write_text(json.dumps({**data, "format": 9}))
+    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2 and 3"):
+        spillgate.load(tmp_path / "out")
 
 
 def test_saving_many_flows_takes_little_memory(root, tmp_path):

@@ -3,8 +3,6 @@
 //! A run's result is a flat row of numbers; the [`Layout`], shared by all runs,
 //! says what each of them is. NaN is "undefined in this run".
 
-use std::sync::Arc;
-
 pub use crate::metric::{Better, Metric};
 use crate::stats::{Interval, TQuantiles};
 
@@ -119,45 +117,8 @@ impl Layout {
     }
 }
 
-/// The intervals of all numbers of a variant.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// What the numbers are.
-    pub layout: Arc<Layout>,
-    /// One per key of the layout.
-    pub intervals: Vec<Interval>,
-}
-
-impl Summary {
-    /// Summarizes runs at a confidence level.
-    pub fn new(layout: Arc<Layout>, runs: &[&[f64]], level: f64) -> Self {
-        let intervals = intervals(&layout, runs, level);
-        Self { layout, intervals }
-    }
-
-    /// The interval of one number; none if it was not measured.
-    pub fn get(&self, scope: Scope, name: &str, metric: Metric) -> Option<&Interval> {
-        self.intervals
-            .get(self.layout.position(scope, name, metric)?)
-    }
-
-    /// Every number: scope, name, metric, interval.
-    pub fn rows(&self) -> impl Iterator<Item = (Scope, &str, Metric, &Interval)> + '_ {
-        self.layout
-            .keys
-            .iter()
-            .zip(&self.intervals)
-            .map(|(k, i)| (k.scope, self.layout.name(k), k.metric, i))
-    }
-}
-
-/// The mean of every number over the runs with its 95 % Student-t interval, in the order of the
-/// layout. A number that a row lacks counts as undefined.
-pub fn summarize(layout: &Layout, runs: &[&[f64]]) -> Vec<Interval> {
-    intervals(layout, runs, Interval::LEVEL)
-}
-
-/// Like [`summarize`], of the keys that `wanted` chooses, one after the other.
+/// The mean of each number that `wanted` chooses over the runs, with its 95 % Student-t interval, one
+/// after the other in the order of the layout. A number that a row lacks counts as undefined.
 pub fn summarize_each<'a>(
     layout: &'a Layout,
     runs: &'a [&'a [f64]],
@@ -166,19 +127,12 @@ pub fn summarize_each<'a>(
     let mut t = TQuantiles::new(Interval::LEVEL);
     let keys = layout.keys.iter().enumerate();
     keys.filter(move |(_, key)| wanted(key))
-        .map(move |(i, key)| (key, interval_at(i, runs, Interval::LEVEL, &mut t)))
+        .map(move |(i, key)| (key, interval_at(i, runs, &mut t)))
 }
 
-fn intervals(layout: &Layout, runs: &[&[f64]], level: f64) -> Vec<Interval> {
-    let mut t = TQuantiles::new(level);
-    (0..layout.keys.len())
-        .map(|i| interval_at(i, runs, level, &mut t))
-        .collect()
-}
-
-fn interval_at(i: usize, runs: &[&[f64]], level: f64, t: &mut TQuantiles) -> Interval {
+fn interval_at(i: usize, runs: &[&[f64]], t: &mut TQuantiles) -> Interval {
     let column = runs.iter().map(|r| r.get(i).copied().unwrap_or(f64::NAN));
-    Interval::collect(column, level, t)
+    Interval::collect(column, Interval::LEVEL, t)
 }
 
 #[cfg(test)]
@@ -197,30 +151,21 @@ mod tests {
             &[3.0, 0.25, 0.5],
             &[6.0],
         ];
-        let s = Summary::new(Arc::new(layout), &runs, 0.95);
-        assert_eq!(summarize(&s.layout, &runs).len(), 3);
-        let of_links: Vec<_> =
-            summarize_each(&s.layout, &runs, |k| k.scope == Scope::Link).collect();
-        assert_eq!(of_links, [(&s.layout.keys[2], s.intervals[2])]);
-        let owd = s.get(Scope::Class, "voice", Metric::OwdMean).unwrap();
-        assert_eq!(*owd, Interval::of(&[1.0, 2.0, 3.0, 6.0], 0.95));
-        let loss = s.get(Scope::Class, "voice", Metric::LossRatio).unwrap();
-        assert_eq!((loss.n, loss.mean, loss.half), (1, 0.25, f64::INFINITY));
-        let used = s.get(Scope::Link, "wan", Metric::Utilization).unwrap();
-        assert_eq!((used.n, used.mean, used.half), (3, 0.5, 0.0));
-        assert!(s.get(Scope::Link, "wan", Metric::Jain).is_none());
-        assert!(s.get(Scope::Queue, "wan", Metric::Utilization).is_none());
-        let rows: Vec<_> = s
-            .rows()
-            .map(|(s, n, m, _)| (s.as_str(), n, m.name()))
-            .collect();
+        let all: Vec<_> = summarize_each(&layout, &runs, |_| true).collect();
         assert_eq!(
-            rows,
-            [
-                ("class", "voice", "owd_mean"),
-                ("class", "voice", "loss_ratio"),
-                ("link", "wan", "utilization")
-            ]
+            all.iter().map(|(k, _)| **k).collect::<Vec<_>>(),
+            layout.keys
         );
+        let of_links: Vec<_> = summarize_each(&layout, &runs, |k| k.scope == Scope::Link).collect();
+        assert_eq!(of_links, all[2..]);
+        let at = |scope, name, metric| Some(all[layout.position(scope, name, metric)?].1);
+        let owd = at(Scope::Class, "voice", Metric::OwdMean).unwrap();
+        assert_eq!(owd, Interval::of(&[1.0, 2.0, 3.0, 6.0], 0.95));
+        let loss = at(Scope::Class, "voice", Metric::LossRatio).unwrap();
+        assert_eq!((loss.n, loss.mean, loss.half), (1, 0.25, f64::INFINITY));
+        let used = at(Scope::Link, "wan", Metric::Utilization).unwrap();
+        assert_eq!((used.n, used.mean, used.half), (3, 0.5, 0.0));
+        assert!(at(Scope::Link, "wan", Metric::Jain).is_none());
+        assert!(at(Scope::Queue, "wan", Metric::Utilization).is_none());
     }
 }

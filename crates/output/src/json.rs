@@ -1,5 +1,6 @@
 //! Results as one JSON document, written row by row.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -10,9 +11,13 @@ use spillgate_measure::table::Scope;
 
 use crate::report::Report;
 
-/// Writes the report's parts, one row a line, after the entries of `head`: `summary` without
-/// single flows, `verdicts`, `runs`, `series`, `distributions`. Memory does not grow with their
-/// number.
+/// Rows of a scope above which `summary` has none of them: 4 MB. Nobody reads so many, and
+/// `results.parquet` has them all.
+const MOST_ROWS: usize = 20_000;
+
+/// Writes the report's parts, one row a line, after the entries of `head`: `scopes`, which are those
+/// of `summary`, without single flows and those of which there are [many](MOST_ROWS), `summary`,
+/// `verdicts`, `runs`, `series`, `distributions`. Memory does not grow with their number.
 ///
 /// # Errors
 /// What the file system says.
@@ -25,10 +30,14 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
         serde_json::to_writer(&mut out, value)?;
         out.write_all(b",\n")?;
     }
-    out.write_all(b"\"summary\": [")?;
+    let scopes = scopes(report);
+    let names: Vec<_> = scopes.iter().map(|s| s.as_str()).collect();
+    out.write_all(b"\"scopes\": ")?;
+    serde_json::to_writer(&mut out, &names)?;
+    out.write_all(b",\n\"summary\": [")?;
     let mut first = true;
     report.each_summary_row(
-        |scope| scope != Scope::Flow,
+        |_, key| scopes.contains(&key.scope),
         |row| {
             out.write_all(if first { b"\n" } else { b",\n" })?;
             first = false;
@@ -44,6 +53,19 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
     rows(&mut out, "distributions", report.distributions())?;
     out.write_all(b"\n}\n")?;
     out.into_inner().map_err(|e| e.into_error())?.flush()
+}
+
+/// The scopes of `summary`.
+fn scopes(report: &Report) -> Vec<Scope> {
+    let mut rows = BTreeMap::new();
+    for variant in 0..report.plan().variants.len() {
+        for key in &report.layout(variant).keys {
+            *rows.entry(key.scope).or_insert(0) += 1;
+        }
+    }
+    rows.remove(&Scope::Flow);
+    rows.retain(|_, n| *n <= MOST_ROWS);
+    rows.into_keys().collect()
 }
 
 fn rows<T: Serialize>(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use spillgate_measure::sla::{Correction, Verdict, further_runs, judge, levels, p_value};
 use spillgate_measure::stats::Interval;
-use spillgate_measure::table::{Layout, Scope, summarize, summarize_each};
+use spillgate_measure::table::{Key, Layout, Scope, summarize_each};
 use spillgate_scenario::plan::{Plan, SlaPlan};
 use spillgate_scenario::schema;
 use spillgate_sim::{Finished, QUANTILES, layout};
@@ -168,9 +168,10 @@ impl Report {
         &self.layouts[variant]
     }
 
-    fn intervals(&self, variant: usize) -> Vec<Interval> {
-        let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
-        summarize(&self.layouts[variant], &runs)
+    /// The interval of one value of a variant's runs.
+    fn interval(&self, variant: usize, at: usize) -> Interval {
+        let values: Vec<f64> = self.of(variant).map(|f| f.outcome.values[at]).collect();
+        Interval::of(&values, Interval::LEVEL)
     }
 
     fn of(&self, variant: usize) -> impl Iterator<Item = &Finished> {
@@ -185,11 +186,11 @@ impl Report {
 
     /// Every value with its interval.
     pub fn summary(&self) -> Vec<SummaryRow> {
-        self.summary_of(|_| true)
+        self.summary_of(|_, _| true)
     }
 
-    /// The values of some scopes with their intervals.
-    pub fn summary_of(&self, wanted: impl Fn(Scope) -> bool) -> Vec<SummaryRow> {
+    /// The values that are wanted with their intervals.
+    pub fn summary_of(&self, wanted: impl Fn(&Layout, &Key) -> bool) -> Vec<SummaryRow> {
         let mut rows = Vec::new();
         let never = self.each_summary_row(wanted, |row| -> Result<(), Infallible> {
             rows.push(row);
@@ -200,19 +201,19 @@ impl Report {
         }
     }
 
-    /// Gives the values of some scopes to `take`, one after the other: of thousands of flows,
+    /// Gives the values that are wanted to `take`, one after the other: of thousands of flows or links,
     /// all rows at once take much more memory than the values.
     ///
     /// # Errors
     /// The first that `take` returns.
     pub fn each_summary_row<E>(
         &self,
-        wanted: impl Fn(Scope) -> bool,
+        wanted: impl Fn(&Layout, &Key) -> bool,
         mut take: impl FnMut(SummaryRow) -> Result<(), E>,
     ) -> Result<(), E> {
         for (variant, layout) in self.layouts.iter().enumerate() {
             let runs: Vec<&[f64]> = self.of(variant).map(|f| &f.outcome.values[..]).collect();
-            for (key, i) in summarize_each(layout, &runs, |key| wanted(key.scope)) {
+            for (key, i) in summarize_each(layout, &runs, |key| wanted(layout, key)) {
                 take(SummaryRow {
                     variant: self.variant_name(variant),
                     scope: key.scope.as_str(),
@@ -238,13 +239,12 @@ impl Report {
     pub fn verdicts(&self) -> Vec<VerdictRow> {
         let mut cases = Vec::new();
         for (variant, layout) in self.layouts.iter().enumerate() {
-            let intervals = self.intervals(variant);
             for sla in &self.plan.sla {
                 let (scope, name) = about(sla);
                 let metric = sla.metric;
                 if let Some(at) = layout.position(scope, name, metric) {
                     let judged = Judged {
-                        shown: intervals[at],
+                        shown: self.interval(variant, at),
                         known: self.bounds(variant, at),
                     };
                     cases.push((variant, sla, metric, judged));

@@ -53,7 +53,7 @@ pub struct StoredRow {
     pub n: usize,
 }
 
-/// The values of every finished run, of the scopes and metrics that are wanted, point by point.
+/// The values of every finished run, of the scopes, metrics and names that are wanted, point by point.
 ///
 /// # Errors
 /// If the file cannot be read, or is no table of results.
@@ -61,6 +61,7 @@ pub fn read_samples(
     path: &Path,
     scope: impl Fn(&str) -> bool,
     metric: impl Fn(&str) -> bool,
+    name: impl Fn(&str) -> bool,
 ) -> Result<Vec<StoredSample>> {
     let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
     let reader = SerializedFileReader::new(file)?;
@@ -93,7 +94,8 @@ pub fn read_samples(
         for row in 0..runs.len() {
             let at = |c: usize| key_columns[c].get(row).copied().unwrap_or_default();
             let key = [at(0), at(1), at(2), at(3)];
-            if !scope(names.text(key[1])) || !metric(names.text(key[3])) {
+            let [_, its_scope, its_name, its_metric] = key.map(|n| names.text(n));
+            if !scope(its_scope) || !metric(its_metric) || !name(its_name) {
                 continue;
             }
             let next = points.len();
@@ -125,12 +127,17 @@ pub fn read_samples(
     Ok(found.into_iter().map(|(_, sample)| sample).collect())
 }
 
-/// The means over the runs with their intervals, of the scopes that are wanted.
+/// The means over the runs with their intervals, of the scopes, metrics and names that are wanted.
 ///
 /// # Errors
 /// Those of [`read_samples`].
-pub fn read_summary(path: &Path, scope: impl Fn(&str) -> bool) -> Result<Vec<StoredRow>> {
-    let samples = read_samples(path, scope, |_| true)?;
+pub fn read_summary(
+    path: &Path,
+    scope: impl Fn(&str) -> bool,
+    metric: impl Fn(&str) -> bool,
+    name: impl Fn(&str) -> bool,
+) -> Result<Vec<StoredRow>> {
+    let samples = read_samples(path, scope, metric, name)?;
     let rows = samples.into_iter().map(|s| {
         let i = Interval::of(&s.values, Interval::LEVEL);
         StoredRow {

@@ -591,13 +591,14 @@ fn the_document_is_what_the_parts_say() {
     write_json(&report, head.as_object().unwrap(), &path).expect("a writable folder");
     let text = std::fs::read_to_string(&path).unwrap();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let summary = report.summary_of(|scope| scope != Scope::Flow);
+    let summary = report.summary_of(|_, key| key.scope != Scope::Flow);
     assert!(!summary.is_empty() && summary.len() < report.summary().len());
     assert_eq!(
         read,
         serde_json::json!({
             "format": 1,
             "name": "\"x\"",
+            "scopes": ["class", "dscp", "queue", "link", "total"],
             "summary": summary,
             "verdicts": report.verdicts(),
             "differences": report.differences(),

@@ -1,6 +1,6 @@
 //! A scenario being run, and its results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,6 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spillgate_import::IosImporter;
-use spillgate_measure::table::Scope;
 use spillgate_measure::{extent, outline};
 use spillgate_output::store::Store;
 use spillgate_output::{
@@ -24,6 +23,7 @@ use spillgate_sim::{Campaign, Engine, Failure, Observed, Shelf};
 use crate::explain;
 use crate::files::Overlay;
 use crate::memory;
+use crate::stored::among;
 use crate::waiting::waiting;
 
 pyo3::create_exception!(
@@ -335,18 +335,26 @@ impl Results {
 
 #[pymethods]
 impl Results {
-    /// Every value with its 95 % interval, as a JSON list; of some scopes, if any are given.
-    #[pyo3(signature = (*scopes))]
-    fn summary(&self, scopes: Vec<String>) -> PyResult<String> {
-        let wanted = |s: Scope| scopes.is_empty() || scopes.iter().any(|name| s.as_str() == name);
-        self.json(|report| report.summary_of(wanted))
+    /// Every value with its 95 % interval, as a JSON list; of the scopes, metrics and things that are
+    /// named, of all where none is.
+    fn summary(
+        &self,
+        scopes: Vec<String>,
+        metrics: Vec<String>,
+        names: BTreeSet<String>,
+    ) -> PyResult<String> {
+        self.json(|report| {
+            report.summary_of(|layout, key| {
+                among(&scopes, key.scope.as_str())
+                    && among(&metrics, key.metric.name())
+                    && (names.is_empty() || names.contains(layout.name(key)))
+            })
+        })
     }
 
     /// The value of each finished run, as a JSON list; of the scopes and metrics that are named,
     /// of all where none is.
     fn samples(&self, scopes: Vec<String>, metrics: Vec<String>) -> PyResult<String> {
-        let among =
-            |names: &[String], one: &str| names.is_empty() || names.iter().any(|n| n == one);
         self.json(|report| report.samples(|s| among(&scopes, s.as_str()), |m| among(&metrics, m)))
     }
 

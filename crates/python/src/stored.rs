@@ -1,5 +1,6 @@
 //! What a run directory holds of single runs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
@@ -12,7 +13,8 @@ fn json<T: Serialize, E: std::fmt::Display>(rows: Result<T, E>) -> PyResult<Stri
     serde_json::to_string(&rows).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-fn among(names: &[String], one: &str) -> bool {
+/// Whether a name is one of these; any is, if there are none.
+pub(crate) fn among(names: &[String], one: &str) -> bool {
     names.is_empty() || names.iter().any(|n| n == one)
 }
 
@@ -30,17 +32,27 @@ pub(crate) fn stored_samples(
             &path,
             |s| among(&scopes, s),
             |m| among(&metrics, m),
+            |_| true,
         ))
     })
 }
 
-/// Every value in a `results.parquet` with its 95 % interval, as a JSON list; of some scopes, if any
-/// are given. Raises ValueError if it cannot be read.
+/// Every value in a `results.parquet` with its 95 % interval, as a JSON list; of the scopes,
+/// metrics and things that are named, of all where none is. Raises ValueError if it cannot be read.
 #[pyfunction]
 pub(crate) fn stored_summary(
     py: Python<'_>,
     path: PathBuf,
     scopes: Vec<String>,
+    metrics: Vec<String>,
+    names: BTreeSet<String>,
 ) -> PyResult<String> {
-    py.detach(|| json(read_summary(&path, |s| among(&scopes, s))))
+    py.detach(|| {
+        json(read_summary(
+            &path,
+            |s| among(&scopes, s),
+            |m| among(&metrics, m),
+            |n| names.is_empty() || names.contains(n),
+        ))
+    })
 }

@@ -115,7 +115,14 @@ def trees(results: Results) -> tuple[list[Tree], int]:
     """The trees to show, and how many there are in all."""
     d = results.description
     measured: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in results.table(scope="queue"):
+    queues = {
+        f"{link['name']}/{node['queue']}"
+        for outlines in d.outlines
+        for link, outline in zip(d.links, outlines, strict=True)
+        if outline is not None
+        for node in walk(outline)
+    }
+    for row in results.table(scope="queue", name=queues):
         measured.setdefault((row.variant, row.name), {})[row.metric] = row
     sent = code_points(results)
     made: list[tuple[float, Tree]] = []
