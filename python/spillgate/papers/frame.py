@@ -7,7 +7,7 @@ have, switches suspected causes on and off, judges, and gives the page its parts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from spillgate import _engine
@@ -38,6 +38,7 @@ class Frame:
         name: Short name.
         title: Authors and title.
         system: Directory with `scenario.yaml` and what it refers to.
+        files: Files that values and choices refer to, by name; written beside the scenario.
         batches: Its runs; the points of all are what claims, tables and figures are about.
         claims: Its claims.
         silent: What it leaves silent.
@@ -64,6 +65,7 @@ class Frame:
     batches: Sequence[Batch]
     claims: Sequence[Claim]
     silent: Sequence[Silent]
+    files: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[By] = ()
     figures: Sequence[Bars] = ()
     causes: Sequence[Point | Elsewhere] = ()

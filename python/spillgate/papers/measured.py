@@ -76,20 +76,21 @@ class PerRun:
 
 def largest(of: Iterable[PerRun]) -> PerRun:
     """The largest of several quantities in each run."""
-    return _each(of, max)
+    return each(of, max)
 
 
 def smallest(of: Iterable[PerRun]) -> PerRun:
     """The smallest of several quantities in each run."""
-    return _each(of, min)
+    return each(of, min)
 
 
-def _each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float]) -> PerRun:
+def each(of: Iterable[PerRun], f: Callable[[Sequence[float]], float], unit: str = "") -> PerRun:
+    """A number made of several in each run, in the unit of the first if none is given."""
     every = list(of)
     runs = zip(*(q.values for q in every), strict=True)
     # max and min answer by order where one is NaN.
     found = (math.nan if any(math.isnan(v) for v in run) else f(run) for run in runs)
-    return PerRun(tuple(found), every[0].unit, any(q.at_least for q in every))
+    return PerRun(tuple(found), unit or every[0].unit, any(q.at_least for q in every))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from spillgate.papers.judge import outcome, shown
 from spillgate.papers.measured import PerRun, Singles, View
-from spillgate.papers.model import OUTCOME_MARKS, Cell, Judged, Picture, Quantity, Table
+from spillgate.papers.model import OUTCOME_MARKS, Cell, Claim, Judged, Picture, Quantity, Table
 from spillgate.papers.terms import Term
 from spillgate.result import Results
 
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Column = Callable[..., "Term | PerRun | Quantity | str | None"]
+Shown = Term | PerRun | Callable[[View], Cell] | Cell
+"""What a cell shows."""
+
+Column = Callable[..., Shown]
 """Gives a cell from the row's place on each axis."""
+
+Text = str | Callable[[View], str]
+"""Sentences, or what makes them of the runs."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,7 @@ class By:
     title: str
     rows: Mapping[str, Sequence[str] | Mapping[str, str]]
     columns: Mapping[str, Column]
-    note: str = ""
+    note: Text = ""
     where: Callable[..., bool] = field(default=lambda *_: True)
     bare: int | None = None
 
@@ -59,14 +66,39 @@ class By:
             cells = [cell(column(*place), view) for column in self.columns.values()]
             rows.append((*labels, *cells))
             before = place
-        return Table(self.file, self.title, (*self.rows, *self.columns), tuple(rows), self.note)
+        head = (*self.rows, *self.columns)
+        return Table(self.file, self.title, head, tuple(rows), said(self.note, view))
 
 
-def cell(of: Term | PerRun | Quantity | str | None, view: View) -> Cell:
+def cell(of: Shown, view: View) -> Cell:
     """A cell of a table."""
     if isinstance(of, Term):
         of = of.take(view)
-    return of.quantity if isinstance(of, PerRun) else of
+    if isinstance(of, PerRun):
+        return of.quantity
+    return of(view) if callable(of) else of
+
+
+def said(text: Text, view: View) -> str:
+    """Sentences of a view."""
+    return text(view) if callable(text) else text
+
+
+def filled(template: str, **cells: Shown) -> Callable[[View], str]:
+    """Sentences with measured values in braces, by name."""
+
+    def text(view: View) -> str:
+        found = {name: cell(of, view) for name, of in cells.items()}
+        return template.format(
+            **{k: shown(c) if isinstance(c, Quantity) else c for k, c in found.items()}
+        )
+
+    return text
+
+
+def verdict(claim: Claim, at: Mapping[str, str]) -> Callable[[View], str]:
+    """What a claim is with other points in place of its own."""
+    return lambda v: outcome(claim.test(v.moved(at))).replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -89,8 +121,13 @@ class Bars:
     scope: str = "class"
     shades: int = 1
 
-    def picture(self, results: Results, places: Sequence[str], suffix: str = "") -> Picture:
-        """Of these results; a suffix tells it from the same figure of others."""
+    def picture(
+        self, results: Results, places: Sequence[str] | Mapping[str, str], suffix: str = ""
+    ) -> Picture:
+        """Of these results; a suffix tells it from the same figure of others.
+
+        Places may be given with what is shown of them.
+        """
         title = f"{self.title}, {suffix}" if suffix else self.title
 
         def make() -> Figure:
@@ -125,6 +162,8 @@ class Panel:
         guides: Dashed lines by label: a height, or points.
         shades: How many neighbors share a color; they differ in how they are dashed.
         legend: Where it stands, as matplotlib says it; none if empty.
+        factor: From base units to those of the axis that goes up.
+        dots: Whether points have no line between them.
         look: What else is done with matplotlib's axes: scales and ticks.
     """
 
@@ -135,6 +174,8 @@ class Panel:
     guides: Mapping[str, float | Sequence[tuple[float, float]]] = field(default_factory=dict)
     shades: int = 1
     legend: str = "best"
+    factor: float = 1.0
+    dots: bool = False
     look: Callable[[Axes], object] = field(default=lambda _: None)
 
     def draw(self, axes: Axes, view: View) -> None:
@@ -156,9 +197,13 @@ class Panel:
             }
             if isinstance(line, Mapping):
                 points = {x: term.take(view).quantity for x, term in line.items()}
-                errors(axes, points, marker="os^Dv"[i % 5], **look)
+                # Of curves that coincide, those below are seen around the upper ones.
+                mark = {"marker": "os^Dv"[i % 5], "markersize": 7.0 - i % 5}
+                errors(axes, points, self.factor, **mark, **look)
             else:
-                axes.plot(*zip(*line(view), strict=True), linewidth=0.8, **look)  # type: ignore[arg-type]
+                look |= {"marker": "o", "linestyle": "none"} if self.dots else {}
+                pairs = [(x, self.factor * y) for x, y in line(view)]
+                axes.plot(*zip(*pairs, strict=True), linewidth=0.8, markersize=4, **look)  # type: ignore[arg-type]
         axes.set_xlabel(self.x)
         axes.set_ylabel(self.y)
         axes.set_title(self.title, fontsize=8, pad=3)
@@ -167,16 +212,20 @@ class Panel:
         self.look(axes)
 
 
-def errors(axes: Axes, points: Mapping[float, Quantity], **look: object) -> None:
+def errors(
+    axes: Axes, points: Mapping[float, Quantity], factor: float = 1.0, **look: object
+) -> None:
     """Means with intervals, none of which goes below 0.
 
     Means with values that were cut off have an arrow upwards: they are lower bounds.
     """
     qs = list(points.values())
-    ys = [math.nan if q.mean is None else q.mean for q in qs]
-    below = [0.0 if q.low is None or q.mean is None else q.mean - max(q.low, 0.0) for q in qs]
-    above = [0.0 if q.high is None or q.mean is None else q.high - q.mean for q in qs]
-    size = {"capsize": 2, "elinewidth": 0.8, "markersize": 4}
+    ys = [math.nan if q.mean is None else factor * q.mean for q in qs]
+    lows = [y if q.low is None else factor * max(q.low, 0.0) for q, y in zip(qs, ys, strict=True)]
+    highs = [y if q.high is None else factor * q.high for q, y in zip(qs, ys, strict=True)]
+    below = [y - low for y, low in zip(ys, lows, strict=True)]
+    above = [high - y for y, high in zip(ys, highs, strict=True)]
+    size = {"capsize": 2, "elinewidth": 0.8}
     axes.errorbar(list(points), ys, yerr=[below, above], **size, **look)  # type: ignore[arg-type]
     cut = [(x, y) for (x, q), y in zip(points.items(), ys, strict=True) if q.at_least]
     if cut:

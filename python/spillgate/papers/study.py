@@ -49,6 +49,8 @@ class Study:
     def __init__(self, paper: Frame, lab: Lab) -> None:
         """Makes the claims' runs, those of the ledger, and those with causes off."""
         self.paper, self.lab = paper, lab
+        for name, text in paper.files.items():
+            lab.write(name, text)
         self._known: dict[str, tuple[Measured, str]] = {}
         self.main = View({})
         """The claims' runs."""
@@ -70,11 +72,11 @@ class Study:
             self.lab.write(name, text)
         same = {**batch.same(self.main), **(point.same if point else {})}
         wanted = {k: c for k, c in cases(batch.grid, point).items() if k not in same}
-        found = self._taken(batch.title, wanted, batch.effort, None, keep=batch.keep)
+        found = self.taken(batch.title, wanted, batch.effort, None, keep=batch.keep)
         known = {**self.main.variants, **found}
         return View({p: known[same.get(p, p)] for p in batch.grid.places})
 
-    def _taken(
+    def taken(
         self,
         title: str,
         wanted: Mapping[str, Case],
@@ -86,7 +88,10 @@ class Study:
         """The values of cases by name; what was run before, as long and as often, is not again."""
         protocol = effort.protocol(self.lab)
         keys = {k: json.dumps([str(protocol), c.set], sort_keys=True) for k, c in wanted.items()}
-        new = [c for k, c in wanted.items() if keys[k] not in self._known or keep]
+        new = list(wanted.values())
+        if not keep:
+            first = {keys[c.name]: c for c in reversed(new) if keys[c.name] not in self._known}
+            new = list(reversed(first.values()))
         if new:
             paper = self.paper
             results = self.lab.run(title, new, protocol, keep=keep)
@@ -152,7 +157,7 @@ class Study:
                     wanted[f"{name}: {place}"] = Case(f"{name}: {place}", case.set)
             of = [b.title for b in paper.batches if b.varied]
             title = "The ledger of assumptions" + (f": {batch.title}" if len(of) > 1 else "")
-            found |= self._taken(title, wanted, batch.varied, paper.metrics)
+            found |= self.taken(title, wanted, batch.varied, paper.metrics)
         for name, p in points.items():
             there = varied if p in others or (name == CHOSEN and others) else shown
             variants = {}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from spillgate.papers import judge
-from spillgate.papers.measured import NotRunError, PerRun, Singles, View, largest, smallest
+from spillgate.papers.measured import NotRunError, PerRun, Singles, View, each
 from spillgate.papers.model import Part
 
 Check = Callable[[View], Part]
@@ -144,19 +144,37 @@ def ratio(metric: str, a: str, b: str, of: str, scope: str = "class") -> Term:
     return value(metric, a, of, scope) / value(metric, b, of, scope)
 
 
+def queued(metric: str, at: str, link: str, of: str = "") -> Term:
+    """A metric of the queue of a class on a link; of the link's first queue if it has none."""
+
+    def take(v: View) -> PerRun:
+        queues = [q for q in v.names(at, "queue") if q.startswith(f"{link}/")]
+        own = f"{link}/{of}"
+        return v.of(at, "queue", own if own in queues else queues[0], metric)
+
+    return Term(take, f"{metric} of {of or 'all'} on {link}, {at}")
+
+
 def most(terms: Iterable[Term]) -> Term:
     """The largest in each run."""
-    return _of_each(terms, "largest", largest)
+    return of_each(terms, "largest", max)
 
 
 def least(terms: Iterable[Term]) -> Term:
     """The smallest in each run."""
-    return _of_each(terms, "smallest", smallest)
+    return of_each(terms, "smallest", min)
 
 
-def _of_each(terms: Iterable[Term], word: str, f: Callable[[Iterable[PerRun]], PerRun]) -> Term:
+def of_each(
+    terms: Iterable[Term], word: str, f: Callable[[Sequence[float]], float], unit: str = ""
+) -> Term:
+    """A number that `f` makes of several in each run, undefined where one of them is.
+
+    Its unit is that of the first if none is given.
+    """
     every = tuple(terms)
-    return Term(lambda v: f(present(every, v)), f"{word} of: {', '.join(t.text for t in every)}")
+    text = f"{word} of: {', '.join(t.text for t in every)}"
+    return Term(lambda v: each(present(every, v), f, unit), text)
 
 
 def present(terms: Iterable[Term], view: View) -> list[PerRun]:

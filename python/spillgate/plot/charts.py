@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from matplotlib.artist import Artist
@@ -60,7 +60,7 @@ def bars(
     *,
     scope: str = "class",
     names: Sequence[str] | None = None,
-    variants: Sequence[str] | None = None,
+    variants: Sequence[str] | Mapping[str, str] | None = None,
     x: Literal["variant", "name"] = "variant",
     shades: int = 1,
     log: bool = False,
@@ -73,7 +73,8 @@ def bars(
         metric: Name of the metric.
         scope: `class`, `dscp`, `queue`, `link`, `total` or `flow`.
         names: What to show, in this order; everything of the scope if not given.
-        variants: Which variants, in this order; all if not given.
+        variants: Which variants, in this order, with what they are called if that differs; all if
+            not given.
         x: Whether a group of bars is a variant or a name.
         shades: This many consecutive series share a hue.
         log: Logarithmic values.
@@ -97,6 +98,7 @@ def bars(
                 raise ValueError(msg)
     by = {(r.variant, r.name): r for r in rows}
     scale = scale_for(rows[0].unit, [r.mean for r in rows if r.name in shown])
+    called = variants if isinstance(variants, Mapping) else {}
     groups, series = (chosen, shown) if x == "variant" else (shown, chosen)
     with styled():
         figure, axes = _figure(len(groups), len(series))
@@ -106,10 +108,14 @@ def bars(
         ):
             cells = [by.get((g, one) if x == "variant" else (one, g)) for g in groups]
             places = [i + (k - (len(series) - 1) / 2) * width for i in range(len(groups))]
-            _bar_series(axes, places, cells, width, scale.factor, one, color, hatch)
+            _bar_series(
+                axes, places, cells, width, scale.factor, called.get(one, one), color, hatch
+            )
         # About 0.08 inches a letter, of what a group has beside the axis.
         room = max(6, min(12, int((figure.get_figwidth() - 1.2) / len(groups) / 0.08)))
-        axes.set_xticks(range(len(groups)), [_wrapped(shown_as(g), room) for g in groups])
+        axes.set_xticks(
+            range(len(groups)), [_wrapped(shown_as(called.get(g, g)), room) for g in groups]
+        )
         axes.grid(visible=False, axis="x")
         axes.margins(x=0.02)
         axes.set_ylabel(f"{label_of(metric)} ({scale.unit})")
