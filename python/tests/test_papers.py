@@ -12,11 +12,12 @@ import spillgate
 from spillgate import papers
 from spillgate.cli import main
 from spillgate.papers import judge, mitroi
+from spillgate.papers.grid import cases
 from spillgate.papers.judge import within
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
 from spillgate.papers.mitroi import beyond, claims, system
-from spillgate.papers.mitroi.ledger import ASSUMPTIONS
+from spillgate.papers.mitroi.silent import SILENT
 from spillgate.papers.model import OUTCOME_LETTERS, OUTCOME_MARKS, Claim, Part, Trial
 
 
@@ -197,12 +198,12 @@ def as_the_paper_says():
     values["FIFO", "queue", "wan/class-default", "sojourn_mean"] = around(3.5e-3, "s")
     for q in ("VOICE", "VIDEO"):
         values["CBWFQ-LLQ", "queue", f"wan/{q}", "sojourn_mean"] = around(1e-3, "s")
-    for a, b in system.TUNNELED.items():
+    for a, b in claims.TUNNELED.items():
         for key in [k for k in values if k[0] == a]:
             values[(b, *key[1:])] = values[key]
     level = {2.502: 0.1, 4.446: 0.1, 3.336: 0.2, 0.666: 0.2, 0.888: 0.3}
     for p in system.EXACT:
-        for row in system.flows():
+        for row in system.FLOWS:
             for i in range(int(row["count"])):
                 name = f"{row['name']}-{i}"
                 values[p, "flow", name, "loss_ratio"] = level.get(system.mbps(row), 0.2)
@@ -212,7 +213,7 @@ def as_the_paper_says():
 def verdicts(values):
     policies = {k[0] for k in values}
     world = World(values)
-    return {j.claim.id: j for j in mitroi.judged(View({p: (world, p) for p in policies}))}
+    return {j.claim.id: j for j in mitroi.PAPER.judged(View({p: (world, p) for p in policies}))}
 
 
 def test_every_claim_is_reproduced_where_all_is_as_the_paper_says():
@@ -305,7 +306,7 @@ def test_the_system_is_that_of_the_example(root):
         for path in (system.SYSTEM / "traffic.csv", root / "examples/ce-node/traffic.csv")
     )
     assert own == example
-    total = sum(system.mbps(r) * int(r["count"]) for r in system.flows())
+    total = sum(system.mbps(r) * int(r["count"]) for r in system.FLOWS)
     assert total == pytest.approx(123.036)
 
 
@@ -318,24 +319,51 @@ def test_table_1_is_scaled():
 
 @pytest.fixture
 def lab(tmp_path):
-    return Lab(system.SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
+    made = Lab(system.SYSTEM, tmp_path / "system", seed=1, runs=2, quick=True, jobs=1)
+    for name, text in mitroi.PAPER.files.items():
+        made.write(name, text)
+    return made
 
 
 def test_every_point_of_the_ledger_changes_what_is_run(lab):
     """A point that is what was chosen would show no effect, and prove nothing."""
     protocol = Protocol(1, 0.0, 0.01)
-    for a in ASSUMPTIONS:
-        name = (a.places or ("CBWFQ-LLQ-WRED",))[0]
-        chosen = lab.simulation([Case("x", system.settings(name))], protocol).description.hash
+    grids = {x: b.grid for b in mitroi.PAPER.batches for x in b.grid.places}
+
+    def found(place, point=None):
+        case = cases(grids[place], point)[place]
+        return lab.simulation([Case("x", case.set)], protocol).description.hash
+
+    for a in SILENT:
         for point in a.points:
-            values = mitroi.placed(a.key, point, name, lab.apply(point))
-            found = lab.simulation([Case("x", values)], protocol).description.hash
-            assert found != chosen, (a.key, point.label)
+            for place in point.places or ("CBWFQ-LLQ-WRED",):
+                assert found(place, point) != found(place), (a.key, point.label, place)
+
+
+def test_every_choice_of_the_search_changes_what_is_run(lab):
+    """And each place that it cannot touch is the same under it."""
+    protocol = Protocol(1, 0.0, 0.01)
+    search = mitroi.SEARCH
+    places = {x: v for b in mitroi.PAPER.batches for x, v in b.grid.places.items()}
+    base, *others = search.sets(quick=False)
+    assert len(others) + 1 == math.prod(len(axis) for axis in search.axes.values())
+    assert search.changed(base) == 0
+
+    def found(chosen, place):
+        case = search.case(chosen, place, places)
+        return lab.simulation([Case("x", case.set)], protocol).description.hash
+
+    for chosen in others:
+        if search.changed(chosen) == 1:
+            point = next(p for p in chosen if p not in base)
+            for place in ("FIFO", "CBWFQ", "CBWFQ-LLQ"):
+                touched = place in point.places or not point.places
+                assert (found(chosen, place) != found(base, place)) == touched, point.label
 
 
 def test_every_assumption_has_a_reason():
-    assert len({a.key for a in ASSUMPTIONS}) == len(ASSUMPTIONS)
-    for a in ASSUMPTIONS:
+    assert len({a.key for a in SILENT}) == len(SILENT)
+    for a in SILENT:
         assert a.value
         assert a.why
         assert a.points or a.note
@@ -344,7 +372,7 @@ def test_every_assumption_has_a_reason():
 def test_rivals_are_every_other_kind():
     kinds = spillgate.catalog()
     every = {e["kind"] for f in ("disciplines", "aqm") for e in kinds[f]}
-    shown = {name.rpartition(" ")[2] for name in beyond.rival_settings()}
+    shown = {name.rpartition(" ")[2] for name in beyond.RIVALS}
     assert shown == every - beyond.OWN
     assert every >= beyond.OWN
 
@@ -354,7 +382,7 @@ def test_the_page_shows_these_claims_and_assumptions(root):
     page = (root / "docs/papers/mitroi.md").read_text(encoding="utf-8")
     for claim in claims.CLAIMS:
         assert f"| {claim.id} | {claim.statement} |" in page
-    for a in ASSUMPTIONS:
+    for a in SILENT:
         assert f"| {a.key} | {a.value} | {a.why} |" in page
     blocks = re.findall(r"<!-- table (\S+) -->\n(.*?)<!-- end -->", page, re.DOTALL)
     assert len(blocks) >= 10
@@ -477,8 +505,7 @@ def test_the_steady_state_is_that_after_the_tokens_are_gone(lab):
 
 def test_streams_in_the_order_of_table_1_lose_in_the_paper_s_order(lab):
     """Voice about 14 %, video about 24 %; with random phases chance decides."""
-    file = lab.write("ordered.csv", system.ordered())
-    case = Case("x", {**system.settings("FIFO"), **system.in_order(file)})
+    case = Case("x", {**system.settings("FIFO"), **system.in_order()})
     m = Measured(lab.run("x", [case], Protocol(2, 1.0, 3.0)), ("class",))
     voice, video = (m.of("x", "class", c, "loss_ratio").values for c in system.REAL_TIME)
     assert all(0.10 < v < 0.15 for v in voice)
@@ -514,7 +541,7 @@ def test_threads_change_nothing(quick):
 
 
 def test_the_files_that_were_run_are_kept(quick):
-    text = (quick / "1/system/traffic-ordered.csv").read_text()
+    text = (quick / "1/system/traffic-order-90.csv").read_text()
     assert "phase" in text.splitlines()[0]
     assert spillgate.check(quick / "1/system/scenario.yaml").variants[0] == "FIFO"
 

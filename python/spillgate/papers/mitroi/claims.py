@@ -3,305 +3,207 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from spillgate.papers.judge import beside, within
-from spillgate.papers.measured import PerRun, View, largest, smallest
-from spillgate.papers.mitroi import system
-from spillgate.papers.model import Claim, Part
+from spillgate.papers.measured import View
+from spillgate.papers.mitroi.system import (
+    CLASS_BASED,
+    CLASSES,
+    CONGESTED,
+    CONGESTED_POINTS,
+    EARLY,
+    EXACT,
+    LABEL_TIME,
+    ORDERED,
+    POLICIES,
+    RATES,
+    REAL_TIME,
+)
+from spillgate.papers.model import Claim, Elsewhere, Part, Switch
+from spillgate.papers.terms import (
+    Check,
+    Term,
+    beside,
+    every,
+    least,
+    most,
+    number,
+    of_each,
+    queued,
+    trend,
+    value,
+)
 
+FIFO, LLQ, WRED = "FIFO", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
+TUNNELED = {LLQ: "MPLS-CBWFQ-LLQ", WRED: "MPLS-CBWFQ-LLQ-WRED"}
+"""Policies 4 and 5, and the same inside an MPLS L3VPN."""
+
+
+def at(setting: str, policies: Sequence[str] = POLICIES) -> dict[str, str]:
+    """The points of a setting in which the claims' own are; what has no jitter is itself exact."""
+    places = {p: f"{p}, {setting}" for p in policies}
+    return places | {f"{p}, exact": x for p, x in places.items() if p in EARLY}
+
+
+STEP, ORDER, MOVING = "started together", "started in order", "98 Mb/s offered, Poisson"
+CAUSES = (
+    Elsewhere(STEP, at(STEP)),
+    Elsewhere(ORDER, at(ORDER)),
+    Elsewhere(MOVING, at(MOVING), at("as chosen")),
+)
+"""Settings in which a suspected cause is off."""
+PHASES = "phases of the streams are random, so that which of them lose is chance"
+IN_ORDER, IN_STEP = (
+    Switch(PHASES, ORDER, ORDERED),
+    Switch(PHASES, STEP, "all streams start together"),
+)
+
+
+def _loss(policy: str, cls: str) -> Term:
+    return value("loss_ratio", policy, cls)
+
+
+def _delay(policy: str, cls: str) -> Term:
+    return value("owd_mean", policy, cls)
+
+
+def _point(policy: str, point: str) -> Term:
+    return value("loss_ratio", policy, point, "dscp")
+
+
+def _lost(cls: str, low: float, high: float) -> Callable[[View], Sequence[Part]]:
+    """M1 and M2."""
+    order = [_loss(p, "video") - _loss(p, "voice") for p in EARLY]
+    more = [_loss(p, cls) - _loss("CBWFQ", cls) for p in EARLY]
+    size = f"{cls} loses {100 * low:g} to {100 * high:g} %"
+    return every(
+        *(number(_loss(p, cls).between(low, high), f"{size} under {p}") for p in EARLY),
+        *(
+            trend(x.above(0), f"voice loses less than video under {p}")
+            for p, x in zip(EARLY, order, strict=True)
+        ),
+        *(
+            trend(x.above(0), f"{cls} loses more under {p} than under CBWFQ")
+            for p, x in zip(EARLY, more, strict=True)
+        ),
+    )
+
+
+SPARED = most(_loss(p, c) for p in CLASS_BASED for c in REAL_TIME)
+LABELED = [(_delay(b, "voice") - LABEL_TIME) / _delay(a, "voice") for a, b in TUNNELED.items()]
+BELOW_FIFO = least(_delay(FIFO, "voice") - _delay(b, "voice") for b in TUNNELED.values())
+BULK = [_delay(p, "bulk") for p in CLASS_BASED]
+
+
+def fall(fifo: str, llq: str) -> Term:
+    """M4: how many times LLQ cuts the delay of voice."""
+    return _delay(fifo, "voice") / _delay(llq, "voice")
+
+
+def waits(fifo: str, llq: str) -> Term:
+    """How many times it cuts the time in the queue of the line."""
+    first, second = (queued("sojourn_mean", p, "wan", "VOICE") for p in (fifo, llq))
+    return first / second
+
+
+def _alike(policy: str) -> Check:
+    """M6."""
+    delays = [_delay(policy, c) for c in CLASSES]
+    said = f"the mean delays of the classes are within 10 % of each other under {policy}"
+    return number((most(delays) / least(delays)).below(1.1), said)
+
+
+def _slower(policy: str, *others: str) -> Term:
+    """Delay of AF3x and AF2x under a policy over the lowest under others, the larger."""
+    return most(_delay(policy, c) / least(_delay(p, c) for p in others) for c in CONGESTED)
+
+
+def _no_step_down(v: View) -> Part:
+    """M9. A step that is not told apart from none does not fall."""
+    found = [
+        (f"{a.upper()} to {b.upper()}", (_point("CBWFQ", b) - _point("CBWFQ", a)).take(v).quantity)
+        for a, b in pairwise(CONGESTED_POINTS)
+    ]
+    name, q = min(found, key=lambda step: step[1].mean or 0.0)
+    top = q.mean if q.high is None else q.high
+    text = f"no step from AF31 to AF23 goes down; the lowest is {name}"
+    return Part(text, q, "trend", holds=top is not None and top >= 0.0)
+
+
+def _spread(policy: str, x: int) -> Term:
+    losses = [_point(policy, f"af{x}{y}") for y in (1, 2, 3)]
+    return most(losses) - least(losses)
+
+
+def _changes(y: int) -> list[Term]:
+    """What WRED adds to the losses of a drop precedence."""
+    return [_point(WRED, f"af{x}{y}") - _point(LLQ, f"af{x}{y}") for x in (3, 2)]
+
+
+JITTER = {(p, c): value("jitter", p, c) for p in POLICIES for c in REAL_TIME}
 LEVEL_GAP = 0.01
 """Losses a percentage point apart are different levels: what a bar chart of 0 to 50 % shows."""
+Groups = list[list[float]]
 
 
-def _loss(v: View, policy: str, cls: str) -> PerRun:
-    return v.cls(policy, cls, "loss_ratio")
-
-
-def _delay(v: View, policy: str, cls: str) -> PerRun:
-    return v.cls(policy, cls, "owd_mean")
-
-
-def _lost(v: View, cls: str, above: float, below: float) -> list[Part]:
-    parts = [
-        within(
-            f"{cls} loses {100 * above:g} to {100 * below:g} % under {p}",
-            _loss(v, p, cls),
-            above=above,
-            below=below,
-        )
-        for p in ("FIFO", "WFQ")
-    ]
-    parts += [
-        within(
-            f"voice loses less than video under {p}",
-            _loss(v, p, "video") - _loss(v, p, "voice"),
-            above=0.0,
-            kind="trend",
-        )
-        for p in ("FIFO", "WFQ")
-    ]
-    parts += [
-        within(
-            f"{cls} loses more under {p} than under CBWFQ",
-            _loss(v, p, cls) - _loss(v, "CBWFQ", cls),
-            above=0.0,
-            kind="trend",
-        )
-        for p in ("FIFO", "WFQ")
-    ]
-    return parts
-
-
-def voice_loss(v: View) -> Sequence[Part]:
-    """M1: over 10 %, and nearer to it than to the 20 % of video."""
-    return _lost(v, "voice", 0.10, 0.15)
-
-
-def video_loss(v: View) -> Sequence[Part]:
-    """M2."""
-    return _lost(v, "video", 0.15, 0.25)
-
-
-def real_time_spared(v: View) -> Sequence[Part]:
-    """M3."""
-    most = largest(_loss(v, p, c) for p in system.CLASS_BASED for c in system.REAL_TIME)
-    fifo = smallest(_loss(v, "FIFO", c) for c in system.REAL_TIME)
-    return (
-        within("voice and video lose less than 0.1 % under policies 3 to 8", most, below=0.001),
-        within("they lose less than under FIFO", fifo - most, above=0.0, kind="trend"),
-    )
-
-
-def waiting(v: View, policy: str, cls: str) -> PerRun:
-    """Mean time in the queue of the line of what arrives there for a class."""
-    queues = [q for q in v.names(policy, "queue") if q.startswith("wan/")]
-    own = next((q for q in queues if q == f"wan/{cls.upper()}"), queues[0])
-    return v.of(policy, "queue", own, "sojourn_mean")
-
-
-def llq_delay(v: View) -> Sequence[Part]:
-    """M4."""
-    delays = _delay(v, "FIFO", "voice") / _delay(v, "CBWFQ-LLQ", "voice")
-    waits = waiting(v, "FIFO", "voice") / waiting(v, "CBWFQ-LLQ", "voice")
-    return (
-        within("the delay of voice falls 2.5 to 5 times", delays, above=2.5, below=5.0),
-        within("it falls", delays, above=1.0, kind="trend"),
-        beside("how many times its waiting alone falls", waits),
-    )
-
-
-def mpls_delay(v: View) -> Sequence[Part]:
-    """M5."""
-    pairs = list(system.TUNNELED.items())
-    ratios = [
-        (_delay(v, b, "voice") - system.LABEL_TIME) / _delay(v, a, "voice") for a, b in pairs
-    ]
-    fifo = smallest(_delay(v, "FIFO", "voice") - _delay(v, b, "voice") for _, b in pairs)
-    return (
-        within(
-            "voice's delay under policies 7, 8 is not 5 % above that of 4, 5: the largest ratio",
-            largest(ratios),
-            below=1.05,
-        ),
-        within("nor 5 % below: the smallest ratio", smallest(ratios), above=0.95),
-        within("it is below that under FIFO", fifo, above=0.0, kind="trend"),
-    )
-
-
-def alike(v: View) -> Sequence[Part]:
-    """M6."""
-    return [
-        within(
-            f"the mean delays of the classes are within 10 % of each other under {p}",
-            largest(_delay(v, p, c) for c in system.CLASSES)
-            / smallest(_delay(v, p, c) for c in system.CLASSES),
-            below=1.1,
-        )
-        for p in ("FIFO", "WFQ")
-    ]
-
-
-def bulk_steady(v: View) -> Sequence[Part]:
-    """M7."""
-    means = [_delay(v, p, "bulk") for p in system.CLASS_BASED]
-    lost = largest(_loss(v, p, "bulk") for p in system.CLASS_BASED)
-    return (
-        within(
-            "the AF1x delays under policies 3 to 8 are within 10 % of each other",
-            largest(means) / smallest(means),
-            below=1.1,
-        ),
-        within("AF1x loses less than 0.1 % there", lost, below=0.001),
-    )
-
-
-def wred_delay(v: View) -> Sequence[Part]:
-    """M8."""
-    first, fourth, fifth = (
-        {c: _delay(v, p, c) for c in system.CONGESTED}
-        for p in ("FIFO", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED")
-    )
-    lowest = {c: smallest((first[c], fourth[c])) for c in system.CONGESTED}
-    return (
-        within(
-            "with WRED, AF3x and AF2x wait shortest of all: delay over the lowest other",
-            largest(fifth[c] / lowest[c] for c in system.CONGESTED),
-            below=1.0,
-            kind="trend",
-        ),
-        within(
-            "policy 5 is below policy 4: delay over delay",
-            largest(fifth[c] / fourth[c] for c in system.CONGESTED),
-            below=1.0,
-            kind="trend",
-        ),
-        within(
-            "policy 4 is below FIFO: delay over delay",
-            largest(fourth[c] / first[c] for c in system.CONGESTED),
-            below=1.0,
-            kind="trend",
-        ),
-    )
-
-
-def _point(v: View, policy: str, point: str) -> PerRun:
-    return v.of(policy, "dscp", point, "loss_ratio")
-
-
-def steps(v: View) -> Sequence[Part]:
-    """M9. A step that is not told apart from none does not fall."""
-    points = ("af31", "af32", "af33", "af21", "af22", "af23")
-    found = [(a, b, _point(v, "CBWFQ", b) - _point(v, "CBWFQ", a)) for a, b in pairwise(points)]
-    a, b, lowest = min(found, key=lambda s: s[2].quantity.mean or 0.0)
-    q = lowest.quantity
-    falls = q.high if q.high is not None else q.mean
-    parts = [
-        Part(
-            f"no step from AF31 to AF23 goes down; the lowest is {a.upper()} to {b.upper()}",
-            q,
-            "trend",
-            holds=falls is not None and falls >= 0.0,
-        )
-    ]
-    parts += [
-        within(
-            f"{b.upper()} loses more than {a.upper()}",
-            _point(v, "CBWFQ", b) - _point(v, "CBWFQ", a),
-            above=0.0,
-            kind="trend",
-        )
-        for a, b in (("af31", "af33"), ("af33", "af21"), ("af21", "af23"))
-    ]
-    return parts
-
-
-def wred_loss(v: View) -> Sequence[Part]:
-    """M10."""
-    before, after = "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
-
-    def spread(policy: str, x: int) -> PerRun:
-        losses = [_point(v, policy, f"af{x}{y}") for y in (1, 2, 3)]
-        return largest(losses) - smallest(losses)
-
-    def change(y: int) -> list[PerRun]:
-        return [_point(v, after, f"af{x}{y}") - _point(v, before, f"af{x}{y}") for x in (3, 2)]
-
-    return (
-        within(
-            "WRED brings the losses of y = 1, 2, 3 together: change of their spread",
-            largest(spread(after, x) - spread(before, x) for x in (3, 2)),
-            below=0.0,
-            kind="trend",
-        ),
-        within("y = 3 loses less", largest(change(3)), below=0.0, kind="trend"),
-        within("y = 1 loses more", smallest(change(1)), above=0.0, kind="trend"),
-    )
-
-
-def variation(v: View) -> Sequence[Part]:
-    """M11."""
-    jitter = {
-        (p, c): v.cls(p, c, "jitter")
-        for p in ("FIFO", "WFQ", *system.CLASS_BASED)
-        for c in system.REAL_TIME
-    }
-    worst = largest(
-        jitter[p, c] / jitter["FIFO", c] for p in system.CLASS_BASED for c in system.REAL_TIME
-    )
-    return (
-        within(
-            "policies 3 to 8 have less jitter than FIFO: the largest over that of FIFO",
-            worst,
-            below=1.0,
-            kind="trend",
-        ),
-        within("jitter is below 30 ms everywhere", largest(jitter.values()), below=0.030),
-    )
-
-
-def by_rate(v: View, policy: str) -> dict[float, list[PerRun]]:
-    """Loss of each data flow, by its rate in Mb/s."""
-    found: dict[float, list[PerRun]] = {}
-    for row in system.flows():
-        if row["dscp"] in system.DATA_POINTS:
-            for i in range(int(row["count"])):
-                loss = v.of(policy, "flow", f"{row['name']}-{i}", "loss_ratio")
-                found.setdefault(system.mbps(row), []).append(loss)
-    return found
-
-
-def explained(groups: Sequence[Sequence[float]]) -> float:
-    """Share of the variance of all values that lies between the groups; NaN without variance.
-
-    Example:
-        >>> explained([[1.0, 1.0], [2.0, 2.0]]), explained([[1.0, 2.0], [1.0, 2.0]])
-        (1.0, 0.0)
-    """
-    every = [x for group in groups for x in group]
-    mean = math.fsum(every) / len(every)
-    total = math.fsum((x - mean) ** 2 for x in every)
-    means = [math.fsum(g) / len(g) for g in groups]
-    between = math.fsum(len(g) * (m - mean) ** 2 for g, m in zip(groups, means, strict=True))
-    return between / total if total else math.nan
-
-
-def levels(groups: Sequence[Sequence[float]], gap: float = LEVEL_GAP) -> int:
-    """Into how many levels the means of the groups fall that are more than `gap` apart.
+def levels(groups: Groups) -> int:
+    """Into how many levels the means of the groups fall that are more than `LEVEL_GAP` apart.
 
     Example:
         >>> levels([[0.133], [0.140], [0.172], [0.177], [0.195]])
         3
     """
     means = sorted(math.fsum(g) / len(g) for g in groups)
-    return 1 + sum(b - a > gap for a, b in pairwise(means))
+    return 1 + sum(b - a > LEVEL_GAP for a, b in pairwise(means))
 
 
-def three_levels(v: View) -> Sequence[Part]:
+def explained(groups: Groups) -> float:
+    """Share of the variance of all values that lies between the groups; NaN without variance.
+
+    Example:
+        >>> explained([[1.0, 1.0], [2.0, 2.0]]), explained([[1.0, 2.0], [1.0, 2.0]])
+        (1.0, 0.0)
+    """
+    values = [x for group in groups for x in group]
+    mean = math.fsum(values) / len(values)
+    total = math.fsum((x - mean) ** 2 for x in values)
+    between = math.fsum(len(g) * (math.fsum(g) / len(g) - mean) ** 2 for g in groups)
+    return between / total if total else math.nan
+
+
+def flow_losses(place: str) -> dict[float, list[Term]]:
+    """Loss of each data flow, by its rate in Mb/s."""
+    return {
+        rate: [value("loss_ratio", place, name, "flow") for name in names]
+        for rate, names in RATES.items()
+    }
+
+
+def by_rate(place: str, f: Callable[[Groups], float], unit: str = "1") -> Term:
+    """What a function gives of the losses of the data flows, grouped by rate, in each run."""
+
+    def of(values: Sequence[float]) -> float:
+        rest = iter(values)
+        return f([[next(rest) for _ in names] for names in RATES.values()])
+
+    losses = [x for group in flow_losses(place).values() for x in group]
+    return of_each(losses, "losses by rate", of, unit)
+
+
+def _three_levels(place: str) -> list[Check]:
     """M12."""
-    parts = []
-    for policy in system.EXACT:
-        groups = by_rate(v, policy)
-        count = len(groups)
-        flows = sum(len(g) for g in groups.values())
-        runs = range(len(next(iter(groups.values()))[0].values))
-        cut = [[[q.values[run] for q in g] for g in groups.values()] for run in runs]
-        found = PerRun(tuple(float(levels(g)) for g in cut), "levels")
-        share = PerRun(tuple(explained(g) for g in cut), "1")
-        name = policy.partition(",")[0]
-        parts += [
-            within(f"three levels of loss under {name}", found, above=2.5, below=3.5),
-            within(f"a flow's rate explains 90 % of its loss under {name}", share, above=0.9),
-            # With k groups of n values without any relation, (k - 1) / (n - 1) is expected.
-            within(
-                f"loss goes with the rate more than by chance under {name}",
-                share,
-                above=(count - 1) / (flows - 1),
-                kind="trend",
-            ),
-        ]
-    return parts
+    share, name = by_rate(place, explained), place.partition(",")[0]
+    # With k groups of n values without any relation, (k - 1) / (n - 1) is expected.
+    chance = (len(RATES) - 1) / (sum(map(len, RATES.values())) - 1)
+    return [
+        number(
+            by_rate(place, levels, "levels").between(2.5, 3.5),
+            f"three levels of loss under {name}",
+        ),
+        number(share.above(0.9), f"a flow's rate explains 90 % of its loss under {name}"),
+        trend(share.above(chance), f"loss goes with the rate more than by chance under {name}"),
+    ]
 
 
 CLAIMS = (
@@ -311,7 +213,8 @@ CLAIMS = (
         0.10,
         "voice loss 10 to 15 % under FIFO and WFQ, below that of video, above that under CBWFQ",
         "voice loss under FIFO",
-        voice_loss,
+        _lost("voice", 0.10, 0.15),
+        (IN_ORDER,),
     ),
     Claim(
         "M2",
@@ -319,7 +222,8 @@ CLAIMS = (
         0.20,
         "video loss 15 to 25 % under FIFO and WFQ, above that of voice and that under CBWFQ",
         "video loss under FIFO",
-        video_loss,
+        _lost("video", 0.15, 0.25),
+        (IN_ORDER,),
     ),
     Claim(
         "M3",
@@ -327,7 +231,22 @@ CLAIMS = (
         0.0,
         "< 0.1 % in policies 3 to 8",
         "largest loss of voice and video, 3 to 8",
-        real_time_spared,
+        every(
+            number(
+                SPARED.below(0.001), "voice and video lose less than 0.1 % under policies 3 to 8"
+            ),
+            trend(
+                (least(_loss(FIFO, c) for c in REAL_TIME) - SPARED).above(0),
+                "they lose less than under FIFO",
+            ),
+        ),
+        (
+            Switch(
+                "LLQ's policer counts labels, which its rate leaves no room for",
+                "llq.rate, 16 %, video 34 %",
+                "16 % of the line for voice",
+            ),
+        ),
     ),
     Claim(
         "M4",
@@ -335,7 +254,11 @@ CLAIMS = (
         3.5,
         "mean delay FIFO / LLQ between 2.5 and 5; waiting alone beside it",
         "voice delay, FIFO / LLQ",
-        llq_delay,
+        every(
+            number(fall(FIFO, LLQ).between(2.5, 5), "the delay of voice falls 2.5 to 5 times"),
+            trend(fall(FIFO, LLQ).above(1), "it falls"),
+            beside(waits(FIFO, LLQ), "how many times its waiting alone falls"),
+        ),
     ),
     Claim(
         "M5",
@@ -343,7 +266,15 @@ CLAIMS = (
         None,
         "policies 7, 8 within 5 % of 4, 5 plus the label's share",
         "voice delay, 7 / 4 and 8 / 5, the larger",
-        mpls_delay,
+        every(
+            number(
+                most(LABELED).below(1.05),
+                "voice's delay under policies 7, 8 is not 5 % above that of 4, 5: the largest "
+                "ratio",
+            ),
+            number(least(LABELED).above(0.95), "nor 5 % below: the smallest ratio"),
+            trend(BELOW_FIFO.above(0), "it is below that under FIFO"),
+        ),
     ),
     Claim(
         "M6",
@@ -351,7 +282,7 @@ CLAIMS = (
         None,
         "class means within 10 % of each other",
         "largest / smallest class delay under FIFO",
-        alike,
+        every(*map(_alike, EARLY)),
     ),
     Claim(
         "M7",
@@ -359,7 +290,16 @@ CLAIMS = (
         None,
         "AF1x means of policies 3 to 8 within 10 %, loss < 0.1 %",
         "largest / smallest AF1x delay, 3 to 8",
-        bulk_steady,
+        every(
+            number(
+                (most(BULK) / least(BULK)).below(1.1),
+                "the AF1x delays under policies 3 to 8 are within 10 % of each other",
+            ),
+            number(
+                most(_loss(p, "bulk") for p in CLASS_BASED).below(0.001),
+                "AF1x loses less than 0.1 % there",
+            ),
+        ),
     ),
     Claim(
         "M8",
@@ -367,7 +307,21 @@ CLAIMS = (
         None,
         "policy 5 < policy 4 < policy 1, both classes",
         "AF3x and AF2x delay, 5 / the lower of 1 and 4, the larger",
-        wred_delay,
+        every(
+            trend(
+                _slower(WRED, FIFO, LLQ).below(1),
+                "with WRED, AF3x and AF2x wait shortest of all: delay over the lowest other",
+            ),
+            trend(_slower(WRED, LLQ).below(1), "policy 5 is below policy 4: delay over delay"),
+            trend(_slower(LLQ, FIFO).below(1), "policy 4 is below FIFO: delay over delay"),
+        ),
+        (
+            Switch(
+                "FIFO's queue holds less time than the queues of AF3x and AF2x",
+                "fifo.limit, 300 packets",
+                "300 packets in FIFO",
+            ),
+        ),
     ),
     Claim(
         "M9",
@@ -375,7 +329,17 @@ CLAIMS = (
         None,
         "no step down, and up from AF31 to AF33 to AF21 to AF23",
         "lowest step",
-        steps,
+        every(
+            _no_step_down,
+            *(
+                trend(
+                    (_point("CBWFQ", b) - _point("CBWFQ", a)).above(0),
+                    f"{b.upper()} loses more than {a.upper()}",
+                )
+                for a, b in pairwise(("af31", "af33", "af21", "af23"))
+            ),
+        ),
+        (IN_ORDER, IN_STEP),
     ),
     Claim(
         "M10",
@@ -383,7 +347,15 @@ CLAIMS = (
         None,
         "spread over y smaller in 5 than in 4, y = 3 lower, y = 1 higher, in AF3x and AF2x",
         "change of the spread over y from 4 to 5, the smaller",
-        wred_loss,
+        every(
+            trend(
+                most(_spread(WRED, x) - _spread(LLQ, x) for x in (3, 2)).below(0),
+                "WRED brings the losses of y = 1, 2, 3 together: change of their spread",
+            ),
+            trend(most(_changes(3)).below(0), "y = 3 loses less"),
+            trend(least(_changes(1)).above(0), "y = 1 loses more"),
+        ),
+        (IN_ORDER, IN_STEP),
     ),
     Claim(
         "M11",
@@ -391,7 +363,21 @@ CLAIMS = (
         None,
         "jitter(3 to 8) < jitter(1), and below 30 ms everywhere",
         "jitter over that of FIFO, 3 to 8, the largest",
-        variation,
+        every(
+            trend(
+                most(JITTER[p, c] / JITTER[FIFO, c] for p in CLASS_BASED for c in REAL_TIME).below(
+                    1
+                ),
+                "policies 3 to 8 have less jitter than FIFO: the largest over that of FIFO",
+            ),
+            number(most(JITTER.values()).below(0.030), "jitter is below 30 ms everywhere"),
+        ),
+        (
+            Switch(
+                "traffic above the line's rate keeps FIFO full, so that packets wait alike", MOVING
+            ),
+            IN_ORDER,
+        ),
     ),
     Claim(
         "M12",
@@ -399,7 +385,9 @@ CLAIMS = (
         3.0,
         "with exact CBR, losses of flows form three levels that go with the rate",
         "levels under FIFO",
-        three_levels,
+        every(*(check for place in EXACT for check in _three_levels(place))),
+        (IN_ORDER, IN_STEP),
     ),
 )
 """The claims in the paper's order."""
+BY_ID = {c.id: c for c in CLAIMS}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 SYSTEM = Path(__file__).parent / "system"
 
-POLICIES = (
-    "FIFO",
-    "WFQ",
+EARLY = ("FIFO", "WFQ")
+"""Policies 1 and 2."""
+CLASS_BASED = (
     "CBWFQ",
     "CBWFQ-LLQ",
     "CBWFQ-LLQ-WRED",
@@ -18,57 +18,19 @@ POLICIES = (
     "MPLS-CBWFQ-LLQ",
     "MPLS-CBWFQ-LLQ-WRED",
 )
-"""The policies of the claims, in the paper's order."""
-
-CLASS_BASED = POLICIES[2:]
 """Policies 3 to 8."""
-
-TUNNELED = {"CBWFQ-LLQ": "MPLS-CBWFQ-LLQ", "CBWFQ-LLQ-WRED": "MPLS-CBWFQ-LLQ-WRED"}
-"""Policies 4 and 5, and the same inside an MPLS L3VPN."""
-
-VPN: dict[str, object] = {"pe": ["ce2", "ce1"], "php": False}
-"""CE2 and CE1 are the edges of the VPN; two labels on the line, as between edges further apart."""
-
+POLICIES = (*EARLY, *CLASS_BASED)
+"""The policies of the claims, in the paper's order."""
 LLQS = tuple(p for p in POLICIES if "LLQ" in p)
-"""Policies with a low-latency queue."""
-
-TUNNELS = POLICIES[5:]
-"""Policies 6 to 8."""
-
-FRAME = 1500
-"""Bytes of a frame."""
-LABEL = 4
-"""Bytes of a label."""
-
-
-def voice() -> float:
-    """What voice offers in Mb/s."""
-    return sum(mbps(r) * int(r["count"]) for r in flows() if r["class"] == "voice")
-
-
-def policed(labels: int) -> float:
-    """The share of voice that LLQ's policer drops in the long run, at the rate that voice has.
-
-    It counts labels, so that of every frame with its labels it carries the bytes of a frame.
-
-    Example:
-        >>> f"{policed(2):.3%}", f"{policed(0):.3%}"
-        ('0.531%', '0.000%')
-    """
-    return 1.0 - FRAME / (FRAME + LABEL * labels)
-
-
-LABEL_TIME = 8 * 8 / 100e6
-"""Seconds that a stack of two labels takes on the line."""
-
+WREDS = tuple(p for p in POLICIES if "WRED" in p)
+TUNNELS = CLASS_BASED[3:]
+"""Policies 6 to 8: 3 to 5 inside an MPLS L3VPN."""
 ALSO = ("PQ", "RED", "ECN")
 """Policies that the paper describes and does not test."""
-
 EXACT = ("FIFO, exact", "WFQ, exact")
 """Policies 1 and 2 without jitter, for the claim about levels of loss."""
 
-CLASSES = ("voice", "video", "critical", "non-critical", "bulk")
-LABELS = {
+CLASSES = {
     "voice": "voice (EF)",
     "video": "video (AF41)",
     "critical": "critical (AF3x)",
@@ -78,36 +40,123 @@ LABELS = {
 REAL_TIME = ("voice", "video")
 CONGESTED = ("critical", "non-critical")
 """The classes that got supplementary traffic: AF3x and AF2x."""
+CONGESTED_POINTS = ("af31", "af32", "af33", "af21", "af22", "af23")
+DATA_POINTS = (*CONGESTED_POINTS, "af11", "af12", "af13")
 
-DATA_POINTS = ("af31", "af32", "af33", "af21", "af22", "af23", "af11", "af12", "af13")
-
-DEFAULTS = "traffic.0.csv.defaults"
-NO_JITTER: dict[str, object] = {f"{DEFAULTS}.jitter": "0 %"}
-TOGETHER: dict[str, object] = {f"{DEFAULTS}.phase": "0 s"}
-"""All streams of the generator start at once."""
-IN_STEP: dict[str, object] = {**TOGETHER, f"{DEFAULTS}.jitter": "0.01 %"}
-"""Started together and without jitter, but for what shuffles packets sent at the same instant:
-0.01 % of a gap are less than the time between two packets on the 1 Gb/s link."""
-
-APART = 90
-"""Microseconds between the starts of two streams that start in the order of table 1."""
-ORDERED = f"streams start in the order of table 1, {APART / 1000:g} ms apart"
+Row = Mapping[str, str]
+_TABLE_1 = (SYSTEM / "traffic.csv").read_text(encoding="utf-8").splitlines()
+FLOWS: list[Row] = list(csv.DictReader(x for x in _TABLE_1 if not x.startswith("#")))
+"""Table 1 of the paper: the rows of `traffic.csv`."""
 
 
-def ordered(gap: int = APART) -> str:
-    """Table 1 with a row a flow, each of which starts `gap` microseconds after the one before."""
-    lines = ["name,count,class,dscp,rate,phase"]
-    for r in flows():
-        first, like = len(lines) - 1, f"{r['class']},{r['dscp']},{r['rate']}"
-        lines += [
-            f"{r['name']}-{i},1,{like},{(first + i) * gap} us" for i in range(int(r["count"]))
-        ]
+def mbps(row: Row) -> float:
+    """Rate of each flow of a row of table 1 in Mb/s."""
+    return float(row["rate"].removesuffix(" Mb/s"))
+
+
+def offered(cls: str = "") -> float:
+    """What a class offers in Mb/s, or all."""
+    return sum(mbps(r) * int(r["count"]) for r in FLOWS if not cls or r["class"] == cls)
+
+
+RATES: dict[float, list[str]] = {}
+"""The data flows by their rate in Mb/s."""
+for _row in FLOWS:
+    if _row["dscp"] in DATA_POINTS:
+        _names = [f"{_row['name']}-{i}" for i in range(int(_row["count"]))]
+        RATES.setdefault(mbps(_row), []).extend(_names)
+
+
+def table_1(rate: Callable[[Row], float] = mbps, gap: int = 0) -> str:
+    """Table 1 with other rates of its flows in Mb/s, or each `gap` microseconds after the last."""
+    lines = ["name,count,class,dscp,rate" + (",phase" if gap else "")]
+    for r in FLOWS:
+        n, like = int(r["count"]), f"{r['class']},{r['dscp']},{round(rate(r) * 1e6)} b/s"
+        first = len(lines) - 1
+        lines += (
+            [f"{r['name']}-{i},1,{like},{(first + i) * gap} us" for i in range(n)]
+            if gap
+            else [f"{r['name']},{n},{like}"]
+        )
     return "\n".join(lines) + "\n"
 
 
-def in_order(file: str) -> dict[str, object]:
-    """What a table by `ordered` replaces; the jitter is that of `IN_STEP`."""
-    return {"traffic.0.csv.file": file, f"{DEFAULTS}.jitter": "0.01 %"}
+def scaled(load: float) -> str:
+    """Table 1 with all rates multiplied so that `load` Mb/s are offered in all."""
+    factor = load / offered()
+    return table_1(lambda r: mbps(r) * factor)
+
+
+def evened() -> str:
+    """Table 1 with one rate in each class, the mean of its flows'."""
+    count = {c: sum(int(r["count"]) for r in FLOWS if r["class"] == c) for c in CLASSES}
+    return table_1(lambda r: offered(r["class"]) / count[r["class"]])
+
+
+FILE, DEFAULTS = "traffic.0.csv.file", "traffic.0.csv.defaults"
+JITTER = f"{DEFAULTS}.jitter"
+NO_JITTER: dict[str, object] = {JITTER: "0 %"}
+TOGETHER: dict[str, object] = {f"{DEFAULTS}.phase": "0 s"}
+"""All streams of the generator start at once."""
+IN_STEP: dict[str, object] = {**TOGETHER, JITTER: "0.01 %"}
+"""Started together and without jitter, but for what shuffles packets sent at the same instant:
+0.01 % of a gap are less than the time between two packets on the 1 Gb/s link."""
+POISSON: dict[str, object] = {
+    DEFAULTS: {"from": "site-a", "to": "site-b", "source": "poisson", "packet": "1500 B"}
+}
+
+GAPS = (30, 60, 90, 120)
+"""Microseconds between the starts of two streams that start in the order of table 1."""
+APART = 90
+ORDERED = f"streams start in the order of table 1, {APART / 1000:g} ms apart"
+LOADS = (80, 90, 100, 110, 120, 130, 140, 150)
+"""Offered load in Mb/s."""
+BELOW = 98
+"""An offered load that the line carries."""
+
+FILES = {
+    **{f"traffic-order-{gap}.csv": table_1(gap=gap) for gap in GAPS},
+    **{f"traffic-{load}.csv": scaled(load) for load in (*LOADS, BELOW)},
+    "traffic-even.csv": evened(),
+}
+"""Other traffic, by the name of its file."""
+
+
+def in_order(gap: int = APART) -> dict[str, object]:
+    """Streams start one after another, with the jitter of `IN_STEP`."""
+    return {FILE: f"traffic-order-{gap}.csv", JITTER: "0.01 %"}
+
+
+def at_load(load: int) -> dict[str, object]:
+    """Table 1 scaled to a load in Mb/s."""
+    return {FILE: f"traffic-{load}.csv"}
+
+
+def at_line(policy: str) -> dict[str, object]:
+    """The policy on the bottleneck itself."""
+    return {"topology.links.wan.policy": policy}
+
+
+BEFORE_LIMIT: dict[str, object] = {
+    "topology.nodes": ["site-a", "ce2", "limit", "ce1", "site-b"],
+    "topology.links.port": {"from": "ce2", "to": "limit", "rate": "1 Gb/s", "policy": "WFQ"},
+    "topology.links.wan.from": "limit",
+    "topology.links.wan.policy": "FIFO",
+}
+"""WFQ on the 1 Gb/s port; what limits the rate to 100 Mb/s comes after it."""
+
+
+def settings(policy: str) -> dict[str, object]:
+    """What a policy replaces in the scenario; two labels on the line of an MPLS VPN."""
+    found = BEFORE_LIMIT if policy == "WFQ" else at_line(policy)
+    if policy in TUNNELS:
+        return {**found, "topology.mpls": {"pe": ["ce2", "ce1"], "php": False}}
+    return {**found, f"{DEFAULTS}.ecn": "ect0"} if policy == "ECN" else found
+
+
+def along_policies(policies: Iterable[str] = POLICIES) -> dict[str, Mapping[str, object]]:
+    """Policies as an axis."""
+    return {p: settings(p) for p in policies}
 
 
 QUEUED = ("VIDEO", "CRITICAL", "NON-CRITICAL", "BULK")
@@ -120,7 +169,7 @@ def in_classes(
     """What replaces values by key in classes of policies of the configuration."""
     own = list(classes)
     return {
-        f"policies.{p}.classes.{c}{'-EXP' if p.startswith('MPLS-') else ''}.{key}": value
+        f"policies.{p}.classes.{c}{'-EXP' if p in TUNNELS else ''}.{key}": value
         for p in policies
         for c in own
         for key, value in values.items()
@@ -145,67 +194,19 @@ def llq_share(percent: int) -> dict[str, object]:
     return voice | in_classes(LLQS, ("VIDEO",), {"bandwidth": f"{50 - percent} %"})
 
 
-def flows() -> list[dict[str, str]]:
-    """Table 1 of the paper: the rows of `traffic.csv`."""
-    lines = (SYSTEM / "traffic.csv").read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+FRAME, LABEL = 1500, 4
+"""Bytes of a frame, and of a label."""
+LABEL_TIME = 2 * LABEL * 8 / 100e6
+"""Seconds that a stack of two labels takes on the line."""
 
 
-def mbps(row: dict[str, str]) -> float:
-    """Rate of each flow of a row of table 1 in Mb/s."""
-    return float(row["rate"].removesuffix(" Mb/s"))
+def policed(labels: int) -> float:
+    """The share of voice that LLQ's policer drops in the long run, at the rate that voice has.
 
+    It counts labels, so that of every frame with its labels it carries the bytes of a frame.
 
-def scaled(load: float) -> str:
-    """Table 1 with all rates multiplied so that `load` Mb/s are offered in all."""
-    rows = flows()
-    factor = load / sum(mbps(r) * int(r["count"]) for r in rows)
-    lines = ["name,count,class,dscp,rate"]
-    lines += [
-        f"{r['name']},{r['count']},{r['class']},{r['dscp']},{round(mbps(r) * factor * 1e6)} b/s"
-        for r in rows
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def evened() -> str:
-    """Table 1 with one rate in each class, the mean of its flows'."""
-    rows = flows()
-    total: dict[str, float] = {}
-    number: dict[str, int] = {}
-    for r in rows:
-        total[r["class"]] = total.get(r["class"], 0.0) + mbps(r) * int(r["count"])
-        number[r["class"]] = number.get(r["class"], 0) + int(r["count"])
-    lines = ["name,count,class,dscp,rate"]
-    lines += [
-        f"{r['name']},{r['count']},{r['class']},{r['dscp']},"
-        f"{round(total[r['class']] / number[r['class']] * 1e6)} b/s"
-        for r in rows
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def at_line(policy: str) -> dict[str, object]:
-    """The policy on the bottleneck itself."""
-    return {"topology.links.wan.policy": policy}
-
-
-def before_limit(policy: str) -> dict[str, object]:
-    """The policy on the 1 Gb/s port; what limits the rate to 100 Mb/s comes after it."""
-    return {
-        "topology.nodes": ["site-a", "ce2", "limit", "ce1", "site-b"],
-        "topology.links.port": {"from": "ce2", "to": "limit", "rate": "1 Gb/s", "policy": policy},
-        "topology.links.wan.from": "limit",
-        "topology.links.wan.policy": "FIFO",
-    }
-
-
-def settings(policy: str) -> dict[str, object]:
-    """What a policy replaces in the scenario."""
-    name, _, exact = policy.partition(", ")
-    found = before_limit("WFQ") if name == "WFQ" else at_line(name)
-    if name.startswith("MPLS-"):
-        found["topology.mpls"] = VPN
-    if name == "ECN":
-        found[f"{DEFAULTS}.ecn"] = "ect0"
-    return found | (NO_JITTER if exact else {})
+    Example:
+        >>> f"{policed(2):.3%}", f"{policed(0):.3%}"
+        ('0.531%', '0.000%')
+    """
+    return 1.0 - FRAME / (FRAME + LABEL * labels)

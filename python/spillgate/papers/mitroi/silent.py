@@ -2,72 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from spillgate.papers.mitroi.system import (
+    APART,
     CLASS_BASED,
+    CONGESTED,
     DEFAULTS,
+    EARLY,
+    EXACT,
+    GAPS,
     IN_STEP,
+    JITTER,
     LLQS,
     NO_JITTER,
     ORDERED,
+    POISSON,
     TOGETHER,
     TUNNELS,
+    WREDS,
     at_line,
     class_limit,
     fifo_limit,
     in_classes,
     in_order,
     llq_share,
-    ordered,
 )
 from spillgate.papers.model import Point, Silent
 
-_WRED = ("CBWFQ-LLQ-WRED", "MPLS-CBWFQ-LLQ-WRED")
+DELAY = "topology.links.wan.delay"
+AF = {c.upper(): x for c, x in zip(CONGESTED, "32", strict=True)}
+"""The overloaded classes of the configuration, and which AF they are."""
 
 
-def _poisson() -> dict[str, object]:
-    common = {"from": "site-a", "to": "site-b", "source": "poisson", "packet": "1500 B"}
-    return {DEFAULTS: common}
+def _profiles(policy: str, key: str, value: object) -> dict[str, object]:
+    """A value of the WRED profiles of both classes; `{x}` is the class of AF, and its EXP."""
+    return {
+        path: value
+        for name, x in AF.items()
+        for path in in_classes((policy,), (name,), {f"aqm.{key.format(x=x)}": value})
+    }
 
 
-def _wred(values: Mapping[str, object]) -> dict[str, object]:
-    return in_classes(_WRED, ("CRITICAL", "NON-CRITICAL"), values)
-
-
-def _profiles(policy: str, values: Mapping[str, object]) -> dict[str, object]:
-    """Values of the profiles of both classes, by key; `{x}` is the class of AF, and its EXP."""
-    found: dict[str, object] = {}
-    for name, x in (("CRITICAL", "3"), ("NON-CRITICAL", "2")):
-        own = {f"aqm.{key.format(x=x)}": value for key, value in values.items()}
-        found |= in_classes((policy,), (name,), own)
-    return found
+def _by_dscp(key: str, y: int, value: object) -> dict[str, object]:
+    return _profiles("CBWFQ-LLQ-WRED", f"dscp.af{{x}}{y}.{key}", value)
 
 
 def _denominators(n: int) -> dict[str, object]:
-    by_dscp = {f"dscp.af{{x}}{y}.denominator": n for y in (1, 2, 3)}
-    tunneled = _profiles("MPLS-CBWFQ-LLQ-WRED", {"precedence.{x}.denominator": n})
-    return _profiles("CBWFQ-LLQ-WRED", by_dscp) | tunneled
+    tunneled = _profiles("MPLS-CBWFQ-LLQ-WRED", "precedence.{x}.denominator", n)
+    return {path: n for y in (1, 2, 3) for path in _by_dscp("denominator", y, n)} | tunneled
 
 
-_LOWER = {"dscp.af{x}2.min": 20, "dscp.af{x}3.min": 16}
+def _burst(size: str) -> Point:
+    return Point(size, in_classes(LLQS, ("VOICE",), {"priority.burst": size}))
 
 
-ASSUMPTIONS = (
+def _weight(n: int) -> Point:
+    values = {"aqm.exponential_weighting_constant": n}
+    return Point(f"{n}", in_classes(WREDS, AF, values))
+
+
+def _delay(label: str, value: str) -> Point:
+    return Point(label, {DELAY: value})
+
+
+def _wfq(label: str, policy: str) -> Point:
+    return Point(label, at_line(policy), instead=True)
+
+
+SILENT = (
     Silent(
         "source.process",
         "constant bit rate",
         "the paper generates flows of fixed frame rates; hardware generators send so",
-        (Point("Poisson", _poisson()),),
+        (Point("Poisson", POISSON),),
     ),
     Silent(
         "source.jitter",
         "each packet moved by up to 10 % of the gap",
         "keeps flows from locking into step, as clocks of real sources do",
-        (
-            Point("none", NO_JITTER),
-            Point("50 %", {f"{DEFAULTS}.jitter": "50 %"}),
-        ),
+        (Point("none", NO_JITTER), Point("50 %", {JITTER: "50 %"})),
     ),
     Silent(
         "source.start",
@@ -75,20 +87,16 @@ ASSUMPTIONS = (
         "nothing is said of the generator; random phases favor no flow",
         (
             Point("all together", TOGETHER),
-            Point("all together, 1 % of jitter", {**TOGETHER, f"{DEFAULTS}.jitter": "1 %"}),
+            Point("all together, 1 % of jitter", {**TOGETHER, JITTER: "1 %"}),
             Point("all together, 0.01 % of jitter", IN_STEP),
-            Point(
-                f"{ORDERED}, 0.01 % of jitter",
-                in_order("traffic-ordered.csv"),
-                files={"traffic-ordered.csv": ordered()},
-            ),
+            Point(f"{ORDERED}, 0.01 % of jitter", in_order()),
         ),
     ),
     Silent(
         "packet.size",
         "1500 B, all of it the IP packet",
         "rate over frame rate in table 1; the paper does not say at which layer",
-        (Point("1000 B", {f"{DEFAULTS}.packet": "1000 B"}),),
+        {f"{DEFAULTS}.packet": ["1000 B"]},
     ),
     Silent(
         "link.overhead",
@@ -100,18 +108,14 @@ ASSUMPTIONS = (
         "link.delay",
         "1 ms",
         "two routers side by side in a laboratory or a city apart; the paper gives none",
-        (
-            Point("0.1 ms", {"topology.links.wan.delay": "100 us"}),
-            Point("2 ms", {"topology.links.wan.delay": "2 ms"}),
-            Point("10 ms", {"topology.links.wan.delay": "10 ms"}),
-        ),
+        (_delay("0.1 ms", "100 us"), _delay("2 ms", "2 ms"), _delay("10 ms", "10 ms")),
     ),
     Silent(
         "fifo.limit",
         "40 packets",
         "the output hold queue of IOS",
         tuple(Point(f"{n} packets", fifo_limit(n)) for n in (20, 75, 300)),
-        places=("FIFO", "WFQ", "FIFO, exact", "WFQ, exact"),
+        places=(*EARLY, *EXACT),
     ),
     Silent(
         "wfq.position",
@@ -119,8 +123,8 @@ ASSUMPTIONS = (
         "the paper limits 1 Gb/s interfaces to 100 Mb/s, and fair-queue is a command of the "
         "interface; class-based policies go inside a shaper and see the backlog",
         (
-            Point("on the line, 1000 packets", {}),
-            Point("on the line, 64 packets in all", {}),
+            _wfq("on the line, 1000 packets", "WFQ"),
+            _wfq("on the line, 64 packets in all", "WFQ-SHARED"),
         ),
         places=("WFQ", "WFQ, exact"),
     ),
@@ -142,32 +146,34 @@ ASSUMPTIONS = (
         "llq.burst",
         "200 ms at the class's rate",
         "the default of IOS",
-        (
-            Point("1500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "1500 B"})),
-            Point("4500 B", in_classes(LLQS, ("VOICE",), {"priority.burst": "4500 B"})),
-        ),
+        (_burst("1500 B"), _burst("4500 B")),
         places=LLQS,
     ),
     Silent(
         "wred.weight",
         "exponential weighting constant 9",
         "the default of IOS",
-        tuple(Point(f"{n}", _wred({"aqm.exponential_weighting_constant": n})) for n in (4, 12)),
-        places=_WRED,
+        (_weight(4), _weight(12)),
+        places=WREDS,
     ),
     Silent(
         "wred.denominator",
         "10",
         "the default of IOS; the paper gives thresholds only",
         tuple(Point(f"{n}", _denominators(n)) for n in (1, 100)),
-        places=_WRED,
+        places=WREDS,
     ),
     Silent(
         "wred.profiles",
         "the same for y = 1, 2, 3",
         "the paper gives one minimum for AF2x and one for AF3x",
-        (Point("minimum 4 lower for y = 2, 8 for y = 3", _profiles("CBWFQ-LLQ-WRED", _LOWER)),),
-        places=_WRED,
+        (
+            Point(
+                "minimum 4 lower for y = 2, 8 for y = 3",
+                {**_by_dscp("min", 2, 20), **_by_dscp("min", 3, 16)},
+            ),
+        ),
+        places=WREDS,
     ),
     Silent(
         "mpls.labels",
@@ -184,7 +190,7 @@ ASSUMPTIONS = (
         (
             Point(
                 "AF2x marked as AF3x",
-                {"topology.mpls.imposition": {"af21": 3, "af22": 3, "af23": 3}},
+                {"topology.mpls.imposition": {f"af2{y}": 3 for y in (1, 2, 3)}},
             ),
         ),
         places=TUNNELS,
@@ -198,8 +204,37 @@ ASSUMPTIONS = (
 )
 """The ledger."""
 
-WFQ_FORMS: dict[str, dict[str, object]] = {
-    "on the line, 1000 packets": at_line("WFQ"),
-    "on the line, 64 packets in all": at_line("WFQ-SHARED"),
+_ALIKE = {f"{p}, exact": p for p in EARLY}
+"""What hardly has jitter stands for what has none."""
+
+
+def _ordered(gap: int) -> Point:
+    label = f"in the order of table 1, {gap / 1000:g} ms apart"
+    return Point(label, in_order(gap), same=_ALIKE)
+
+
+TOGETHER_AXES = {
+    "start": (
+        Point("random phases"),
+        Point("random phases, no jitter", NO_JITTER, same=_ALIKE),
+        Point("all together", IN_STEP, same=_ALIKE),
+        *map(_ordered, GAPS),
+    ),
+    "line": (Point("1 ms"), Point("10 ms", {DELAY: "10 ms"})),
+    "FIFO": (
+        Point("40 packets"),
+        *(Point(f"{n} packets", fifo_limit(n), places=(*EARLY, *EXACT)) for n in (75, 300)),
+    ),
+    "class queues": (
+        Point("64 packets"),
+        Point("32 packets", class_limit(32), places=CLASS_BASED),
+    ),
+    "voice in LLQ": (Point("15 %"), Point("16 %", llq_share(16), places=LLQS)),
 }
-"""Where else WFQ may stand: the points of `wfq.position`."""
+"""Choices that are varied together, the one made beforehand first."""
+BRIEFLY = {
+    "start": ("random phases", f"in the order of table 1, {APART / 1000:g} ms apart"),
+    "FIFO": ("40 packets", "300 packets"),
+    "class queues": ("64 packets",),
+}
+"""Those of them that do with `--quick`."""
