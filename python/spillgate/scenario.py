@@ -59,9 +59,10 @@ class Description:
         arriving: Policy at the receiving end of each link by position, or none, for each variant;
             empty if no link has one.
         outlines: The same as `policies` as trees, none for a link without a policy: name, kind,
-            policy, queue, level, guaranteed, shape, police (b/s), limit_packets, limit_bytes,
-            flow_packets, aqm, thresholds, classes; of FAN also admission. Empty in old run
-            directories.
+            policy, queue, level, guaranteed (b/s), shape and police (rate, burst, words),
+            limit_packets, limit_bytes, flow_packets, aqm, thresholds of the DSCPs that flows send,
+            classes; of FAN also admission; and sentences: condition, promise, limit, flows. Empty
+            in old run directories.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
@@ -149,7 +150,7 @@ class Description:
             duration=measurement["duration"],
             interval=measurement["interval"],
             sla=tuple(record["sla"]),
-            outlines=tuple(tuple(o) for o in record.get("outlines", ())),
+            outlines=_outlines(record.get("outlines", ())),
             quantile_error=record.get("quantile_error", 0.0),
             correction=record.get("correction", "none"),
             against=record.get("against", ""),
@@ -181,6 +182,12 @@ class Description:
             if failure["at"] < min(until, end):
                 found.append((failure["at"], min(until, end), what))
         return found
+
+
+def _outlines(found: Sequence[Sequence[Any]]) -> tuple[tuple[dict[str, Any] | None, ...], ...]:
+    # Those of old run directories say less than is shown.
+    said = all(tree is None or "promise" in tree for trees in found for tree in trees)
+    return tuple(tuple(trees) for trees in found) if said else ()
 
 
 def _by_point(settings: Sequence[Mapping[str, Any]], which: Sequence[int]) -> dict[str, Any]:

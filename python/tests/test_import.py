@@ -57,8 +57,8 @@ def test_an_interface_is_shown_as_a_tree(cli, config):
         "line 3: match vlan 5 (of layer 2, simulated packets have the CoS only)",
     ):
         assert line in said, done.stdout
-    assert "DSCP af11: 20 to 50 packets, 1/8" in said
-    assert "DSCP cs1: 22 to 40 packets, 1/10 (default)" in said
+    assert "DSCP af11: 20 to 50 packets, up to 12.5 %" in said
+    assert "DSCP cs1: 22 to 40 packets, up to 10 % (default)" in said
     classes = [line for line in said if ". class " in line]
     assert classes == ["1. class VOICE", "2. class BULK", "3. class class-default"]
     assert all(line == line.rstrip() and len(line) <= 100 for line in done.stdout.splitlines())
@@ -113,7 +113,7 @@ def test_json_is_alone_on_standard_output_and_the_same_from_python(cli, config, 
     assert found["platform"]["name"] == "ios-xe"
     voice, bulk, _ = found["interfaces"][0]["policy"]["classes"]
     # 50 ms at 10 Mb/s are 41 packets of 1500 B, less than the least of 64.
-    limits = (voice["queue"]["limit"], bulk["queue"]["limit"])
+    limits = (voice["limit"], bulk["limit"])
     assert limits == ("512 packets", "64 packets")
 
 
@@ -299,10 +299,10 @@ def test_a_line_that_a_terminal_broke_is_put_together(cli, config):
         found["interfaces"][0]["policy"]["classes"],
         strict=True,
     ):
-        assert (one["name"], one["police"], one["queue"]) == (
+        assert (one["name"], one["police"], one["limit"]) == (
             other["name"],
             other["police"],
-            other["queue"],
+            other["limit"],
         )
     done = cli("import", config.name, "--strict")
     assert done.returncode == 2

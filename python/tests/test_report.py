@@ -186,6 +186,9 @@ OUTLINE = {
     "limit_packets": None,
     "limit_bytes": None,
     "flow_packets": None,
+    "promise": "",
+    "limit": "",
+    "flows": "",
     "aqm": None,
     "thresholds": [],
     "classes": [],
@@ -374,7 +377,8 @@ def test_the_worst_packets_are_told(root, tmp_path, capsys):
 
 def test_trees_compare_promise_and_use():
     voice = {**OUTLINE, "name": "voice", "policy": None, "kind": None, "queue": "voice"}
-    voice |= {"level": 1, "guaranteed": 20_000_000, "limit_packets": 64}
+    voice |= {"level": 1, "guaranteed": 20_000_000, "limit": "64 packets"}
+    voice["promise"] = "strict priority, level 1, up to 20 Mb/s while anything waits"
     rest = {
         **OUTLINE,
         "name": "class-default",
@@ -400,7 +404,7 @@ def test_trees_compare_promise_and_use():
     top, first, second = tree.nodes
     assert (top.carried, top.offered, top.lost) == (0.75, 1.5, "2\N{NARROW NO-BREAK SPACE}470")
     assert (first.configured, first.carried, first.offered) == (0.2, 0.15, 0.3)
-    assert first.promise == "priority, at most 20 Mb/s"
+    assert (first.promise, first.limit) == (voice["promise"], "64 packets")
     assert (second.configured, second.carried) == (None, 0.6)
 
 

@@ -295,7 +295,12 @@ fn reachable(
     open.extend(inputs.iter().map(|i| i.policy.as_str()));
     while let Some(name) = open.pop() {
         if found.insert(name) {
-            open.extend(policies.get(name).into_iter().flat_map(children));
+            open.extend(
+                policies
+                    .get(name)
+                    .into_iter()
+                    .flat_map(DisciplineSpec::nested),
+            );
         }
     }
     policies
@@ -303,15 +308,6 @@ fn reachable(
         .filter(|(name, _)| found.contains(name.as_str()))
         .map(|(name, spec)| (name.clone(), spec.clone()))
         .collect()
-}
-
-/// The policies that a policy queues inside its classes.
-pub(crate) fn children(spec: &DisciplineSpec) -> impl Iterator<Item = &str> {
-    let classes = match spec {
-        DisciplineSpec::ClassBased(c) => &c.classes[..],
-        _ => &[],
-    };
-    classes.iter().filter_map(|c| c.policy.as_deref())
 }
 
 /// Names of policies, those nested in others first; none after a circle.
@@ -329,7 +325,10 @@ pub(crate) fn inner_first(policies: &BTreeMap<String, DisciplineSpec>) -> Vec<&s
                 continue;
             }
             stack.push((name, true));
-            let inner = policies.get(name).into_iter().flat_map(children);
+            let inner = policies
+                .get(name)
+                .into_iter()
+                .flat_map(DisciplineSpec::nested);
             stack.extend(
                 inner
                     .filter_map(|c| policies.get_key_value(c))

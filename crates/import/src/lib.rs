@@ -57,9 +57,8 @@ mod show;
 
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
-    Bucket, ClassTree, Definition, FieldLimit, InterfaceTree, IosImporter, LineCounts,
-    PlatformFacts, PolicyTree, QueueFacts, Understood, WredThresholds, Written, WrittenInterface,
-    WrittenLine, counted, interface_bandwidth, interface_name, platform_by_name, platforms,
+    Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, Understood, Written,
+    WrittenInterface, counted, interface_bandwidth, interface_name, platform_by_name, platforms,
     protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;

@@ -18,10 +18,10 @@ struct Number {
 /// The class of a policy of this name, at any depth.
 fn class<'v>(policy: &'v Value, of: &str, name: &str) -> Option<&'v Value> {
     for class in policy["classes"].as_array()? {
-        if policy["name"] == of && class["name"] == name {
+        if policy["policy"] == of && class["name"] == name {
             return Some(class);
         }
-        if let Some(found) = self::class(&class["policy"], of, name) {
+        if let Some(found) = self::class(class, of, name) {
             return Some(found);
         }
     }
@@ -44,19 +44,25 @@ fn behind(line: &str, word: &str) -> u64 {
 
 /// A queue's limit in the unit of the line.
 fn limit(class: &Value, unit: &str) -> Option<u64> {
-    let text = class["queue"]["limit"].as_str()?;
+    let text = class["limit"].as_str()?;
     let (number, of) = text.split_once(' ')?;
     (of == unit).then(|| number.parse().ok())?
 }
 
 fn threshold(class: &Value, value: &str, key: &str) -> Option<u64> {
-    let all = class["queue"]["thresholds"].as_array()?;
+    let all = class["thresholds"].as_array()?;
     let has = |t: &&Value| {
-        t["values"]
-            .as_array()
-            .is_some_and(|v| v.iter().any(|v| v == value))
+        let of = t["words"].as_str().and_then(|w| w.split_once(':'));
+        of.is_some_and(|(of, _)| of.split([' ', ',']).any(|v| v == value))
     };
-    all.iter().find(has)?[key].as_u64()
+    let number = all.iter().find(has)?[key].as_f64()?;
+    // One in so many is dropped at the maximum.
+    let number = if key == "probability" {
+        1.0 / number
+    } else {
+        number
+    };
+    Some((number + 0.5) as u64)
 }
 
 /// The numbers of a line, and what is derived for them.
@@ -99,7 +105,7 @@ fn numbers(line: &str, class: &Value) -> Vec<Number> {
         found.push(of("burst", burst, at("/priority_policer/burst")));
     }
     if line.starts_with("Priority Level:") {
-        found.push(of("level", behind(line, "Level:"), at("/priority")));
+        found.push(of("level", behind(line, "Level:"), at("/level")));
     }
     if line.starts_with("bandwidth ") {
         let kbps = match line.split_once('(') {
@@ -129,11 +135,11 @@ fn numbers(line: &str, class: &Value) -> Vec<Number> {
         found.push(of("limit", behind(line, "limit "), limit(class, unit)));
     }
     if line.starts_with("Exp-weight-constant:") {
-        let n = at("/queue/aqm/wred/exponential_weighting_constant");
+        let n = at("/parameters/wred/exponential_weighting_constant");
         found.push(of("weight", behind(line, "constant:"), n));
     }
     if line.starts_with("Fair-queue: per-flow") {
-        let each = at("/queue/fair_queue/threshold");
+        let each = at("/flow_packets");
         found.push(of("each", behind(line, "queue limit "), each));
     }
     if line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -145,7 +151,7 @@ fn numbers(line: &str, class: &Value) -> Vec<Number> {
         let one_in = number(probability.strip_prefix("1/").unwrap());
         found.push(of("min", number(min), threshold(class, value, "min")));
         found.push(of("max", number(max), threshold(class, value, "max")));
-        found.push(of("mark", one_in, threshold(class, value, "denominator")));
+        found.push(of("mark", one_in, threshold(class, value, "probability")));
     }
     found
 }

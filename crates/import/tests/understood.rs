@@ -57,15 +57,14 @@ fn the_tree_of_an_interface_has_rates_in_bits_per_second() {
     );
     let shaped = at(interface, "/policy/classes/0");
     assert_eq!(at(shaped, "/shape/rate"), 50_000_000);
-    let classes = at(shaped, "/policy/classes");
+    let classes = at(shaped, "/classes");
     // Of the shaped 50 Mb/s: 20 %, 30 %, and the half that is left.
     for (i, mbps) in [(0, 10), (1, 15), (2, 25)] {
         assert_eq!(classes[i]["guaranteed"], mbps * 1_000_000, "{}", classes[i]);
     }
     let voice = &classes[0];
     assert_eq!(voice["condition"], "dscp ef");
-    assert_eq!(at(voice, "/criteria/1/modelled"), false);
-    assert_eq!(at(voice, "/criteria/1/line"), 3);
+    assert_eq!(at(voice, "/notes/0"), "not modelled: match vlan 5 (line 3)");
     // 200 ms at 10 Mb/s.
     assert_eq!(at(voice, "/priority_policer/burst"), 250_000);
     // 250 ms at 1 Mb/s.
@@ -80,7 +79,7 @@ fn without_an_interface_those_with_a_policy_are_listed() {
     let names: Vec<&str> = all.iter().map(|i| i["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["GigabitEthernet0/1.20", "Serial0/0"]);
     assert_eq!(at(&all[0], "/policy/classes").as_array().unwrap().len(), 0);
-    assert_eq!(at(&all[1], "/policy/queue/limit"), "200 packets");
+    assert_eq!(at(&all[1], "/policy/limit"), "200 packets");
 }
 
 #[test]
@@ -140,10 +139,10 @@ fn access_lists_without_a_permit_are_warned_of() {
 fn platforms_differ_where_the_table_says() {
     let child = |platform| {
         let u = understood(platform, Some("GigabitEthernet0/1.20"));
-        at(&u, "/interfaces/0/policy/classes/0/policy/classes").clone()
+        at(&u, "/interfaces/0/policy/classes/0/classes").clone()
     };
-    let limit = |c: &Value| at(c, "/queue/limit").as_str().unwrap().to_owned();
-    let fair = |c: &Value, key: &str| at(c, &format!("/queue/fair_queue/{key}")).clone();
+    let limit = |c: &Value| at(c, "/limit").as_str().unwrap().to_owned();
+    let fair = |c: &Value| at(c, "/flows").as_str().unwrap().to_owned();
 
     let ios = child(Platform::Ios);
     assert_eq!(
@@ -151,13 +150,16 @@ fn platforms_differ_where_the_table_says() {
         ["64 packets", "64 packets"]
     );
     assert_eq!(
-        (limit(&ios[2]), fair(&ios[2], "threshold")),
-        (String::new(), 64.into())
+        (limit(&ios[2]), fair(&ios[2])),
+        (
+            String::new(),
+            "256 conversations of 64 packets, 1000 in all".into()
+        )
     );
 
     let hqf = child(Platform::IosHqf);
     assert_eq!(
-        (limit(&hqf[2]), fair(&hqf[2], "threshold")),
+        (limit(&hqf[2]), at(&hqf[2], "/flow_packets").clone()),
         ("64 packets".into(), 16.into())
     );
 
@@ -167,14 +169,20 @@ fn platforms_differ_where_the_table_says() {
         [limit(&xe[0]), limit(&xe[1])],
         ["512 packets", "208 packets"]
     );
-    assert_eq!(fair(&xe[2], "threshold"), 52);
-    assert_eq!(fair(&xe[2], "queues"), 16);
+    let flows = fair(&xe[2]);
+    assert!(
+        flows.starts_with("16 conversations of 52 packets, "),
+        "{flows}"
+    );
 
     let xr = child(Platform::IosXr);
-    assert_eq!([limit(&xr[0]), limit(&xr[1])], ["10 ms", "100 ms"]);
     assert_eq!(
-        at(&xr[0], "/priority_policer/does"),
-        "drops what exceeds it"
+        [limit(&xr[0]), limit(&xr[1])],
+        ["10 ms (12.5 kB)", "100 ms (187.5 kB)"]
+    );
+    assert_eq!(
+        at(&xr[0], "/priority_policer/words"),
+        "policer 10 Mb/s (20 %), burst 250000 B: drops what exceeds it"
     );
     let whole = understood(Platform::IosXr, Some("GigabitEthernet0/1.20"));
     assert_eq!(at(&whole, "/interfaces/0/rate"), 1_000_000_000);
@@ -256,7 +264,7 @@ fn nested_percentages_are_of_the_maximum_around_them() {
             .understand("r.cfg", text.as_bytes(), Platform::Ios, Some("Serial4/0"))
             .unwrap_or_else(|e| panic!("{e}"));
         let u = serde_json::to_value(u).unwrap();
-        let class = at(&u, "/interfaces/0/policy/classes/0/policy/classes/0").clone();
+        let class = at(&u, "/interfaces/0/policy/classes/0/classes/0").clone();
         assert_eq!(at(&class, "/police/rate"), at(&class, "/shape/rate"));
         at(&class, "/police/rate").as_u64().unwrap()
     };
@@ -277,50 +285,42 @@ fn thresholds_in_force_are_said() {
             .understand("r.cfg", text.as_bytes(), platform, Some("Gi0/0"))
             .unwrap_or_else(|e| panic!("{e}"));
         let u = serde_json::to_value(u).unwrap();
-        let path = format!("/interfaces/0/policy/classes/{class}/queue/thresholds");
+        let path = format!("/interfaces/0/policy/classes/{class}/thresholds");
         at(&u, &path).as_array().unwrap().clone()
     };
-    let shown = |t: &Value| {
-        let values = t["values"].as_array().unwrap();
-        let values: Vec<_> = values.iter().map(|v| v.as_str().unwrap()).collect();
-        format!(
-            "{}: {} {} {} 1/{} {}",
-            values.join(","),
-            t["min"],
-            t["max"],
-            t["unit"].as_str().unwrap(),
-            t["denominator"],
-            t["written"]
-        )
-    };
+    let shown = |t: &Value| t["words"].as_str().unwrap().to_owned();
     let xe: Vec<String> = of(Platform::IosXe, 0).iter().map(shown).collect();
     assert_eq!(
         xe,
         [
-            "0: 140625 281250 B 1/10 false",
-            "1: 158203 281250 B 1/10 false",
-            "2: 175781 281250 B 1/10 false",
-            "3: 193359 281250 B 1/10 false",
-            "4: 150 300 B 1/15 true",
-            "5: 228515 281250 B 1/10 false",
-            "6: 246093 281250 B 1/10 false",
-            "7: 263671 281250 B 1/10 false",
+            "precedence 0: 140625 to 281250 B, up to 10 % (default)",
+            "precedence 1: 158203 to 281250 B, up to 10 % (default)",
+            "precedence 2: 175781 to 281250 B, up to 10 % (default)",
+            "precedence 3: 193359 to 281250 B, up to 10 % (default)",
+            "precedence 4: 150 to 300 B, up to 6.667 %",
+            "precedence 5: 228515 to 281250 B, up to 10 % (default)",
+            "precedence 6: 246093 to 281250 B, up to 10 % (default)",
+            "precedence 7: 263671 to 281250 B, up to 10 % (default)",
         ]
     );
     // 50 ms at 50 Mb/s are 208 packets of 1500 B.
     let packets: Vec<String> = of(Platform::IosXe, 1).iter().map(shown).collect();
     assert!(
-        packets[0].starts_with("default,") && packets[0].ends_with(": 52 104 packets 1/10 false")
+        packets[0].starts_with("DSCP default, ")
+            && packets[0].ends_with(": 52 to 104 packets, up to 10 % (default)")
     );
     assert!(
-        packets.contains(&"cs1: 58 104 packets 1/10 false".to_owned()),
+        packets.contains(&"DSCP cs1: 58 to 104 packets, up to 10 % (default)".to_owned()),
         "{packets:?}"
     );
     // On IOS whatever the limit, 1000 B for each packet.
     let ios: Vec<String> = of(Platform::Ios, 0).iter().map(shown).collect();
     assert_eq!(
         (ios[0].as_str(), ios[7].as_str()),
-        ("0: 20000 40000 B 1/10 false", "7: 35000 40000 B 1/10 false")
+        (
+            "precedence 0: 20000 to 40000 B, up to 10 % (default)",
+            "precedence 7: 35000 to 40000 B, up to 10 % (default)"
+        )
     );
 }
 
@@ -386,10 +386,8 @@ fn a_class_that_drops_is_said_to() {
         .unwrap();
     let u = serde_json::to_value(u).unwrap();
     let class = at(&u, "/interfaces/0/policy/classes/0");
-    assert_eq!(
-        (&class["drops"], &class["police"]),
-        (&true.into(), &Value::Null)
-    );
+    assert_eq!(at(class, "/marks/0"), "drops every packet");
+    assert_eq!(class["police"], Value::Null);
     assert_eq!(at(&u, "/unmodelled/0/line"), 6);
     let (imported, _) = IosImporter::default()
         .read("r.cfg", text.as_bytes(), Platform::Ios)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use spillgate_import::{IosImporter, Written};
+use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec};
 use spillgate_scenario::import::Spot as Place;
 use spillgate_scenario::plan::Unmodelled;
@@ -60,12 +61,8 @@ pub fn configuration(
         ask(file, &written, policy, rate, &whose, &none, &mut found);
     }
     // What no interface has is judged without a rate.
-    let mut nested: Vec<&str> = Vec::new();
-    for spec in written.imported.policies.values() {
-        if let DisciplineSpec::ClassBased(spec) = spec {
-            nested.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
-        }
-    }
+    let policies = written.imported.policies.values();
+    let mut nested: Vec<&str> = policies.flat_map(DisciplineSpec::nested).collect();
     nested.sort_unstable();
     attached.sort_unstable();
     for name in written.imported.policies.keys() {
@@ -144,18 +141,18 @@ fn ask(
     objectives: &BTreeMap<String, (f64, String)>,
     found: &mut Vec<Finding>,
 ) {
-    let Some((policy, _)) = written.imported.policies.get_key_value(policy) else {
+    let around = rate.map(Into::into);
+    let Some(policy) = Policy::of(&written.imported.policies, policy, around) else {
         return;
     };
     let mut question = Question {
-        policies: &written.imported.policies,
         whose,
         objectives,
         warmup: None,
         reached: BTreeMap::new(),
         hits: Vec::new(),
     };
-    question.policy(policy, rate.map(Into::into), None, 0);
+    question.policy(&policy, None);
     let hits = question.hits;
     found.extend(hits.into_iter().map(|hit| placed(file, written, hit)));
 }

@@ -27,10 +27,7 @@ mod traffic;
 mod view;
 mod warnings;
 
-use std::sync::LazyLock;
-
 use serde::Serialize;
-use spillgate_queueing::spec::ClassSpec;
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 pub use cfg::configuration;
@@ -48,12 +45,6 @@ mod codes {
 }
 
 use codes::NO_RULE;
-
-/// The class that every policy has.
-static DEFAULT: LazyLock<ClassSpec> = LazyLock::new(|| ClassSpec {
-    name: "class-default".to_owned(),
-    ..ClassSpec::default()
-});
 
 /// One thing that a rule has found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

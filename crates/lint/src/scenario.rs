@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use spillgate_core::Rate;
 use spillgate_import::IosImporter;
+use spillgate_queueing::Policy;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::plan::{Plan, WorldPlan};
 use spillgate_scenario::survey::{Surveyed, survey};
@@ -46,10 +47,10 @@ pub fn scenario(
         found.extend(unset_exp(&surveyed, i, &plan.world));
         found.extend(mtu::check(&surveyed, i, &plan.world));
         for ((policy, rate), links) in ports(&plan.world) {
-            let Some((policy, _)) = variant.policies.get_key_value(policy) else {
+            let Some(tree) = Policy::of(&variant.policies, policy, Some(rate.into())) else {
                 continue;
             };
-            used.push(policy.clone());
+            used.push(policy.to_owned());
             let all = loads(&plan.world, &links, &variant.policies);
             // Of links that are alike the one with the most flows is judged; a class needs a flow on
             // one of them only.
@@ -61,14 +62,13 @@ pub fn scenario(
             let whose = format!("link {}", name.map_or("", |l| &l.name));
             let ask = |flows: Option<&[&Load]>| {
                 let mut question = Question {
-                    policies: &variant.policies,
                     whose: &whose,
                     objectives: &objectives,
                     warmup: Some(plan.world.warmup.as_secs_f64()),
                     reached: BTreeMap::new(),
                     hits: Vec::new(),
                 };
-                question.policy(policy, Some(rate.into()), flows, 0);
+                question.policy(&tree, flows);
                 (question.reached, question.hits)
             };
             let (classes, hits) = ask(flows.as_deref());
@@ -81,7 +81,7 @@ pub fn scenario(
                 *reached.entry(class).or_default() |= got;
             }
             if all.iter().any(Option::is_none) || links.len() > all.len() {
-                any_class(policy, &variant.policies, 0, &mut reached);
+                any_class(&tree, &mut reached);
             }
             found.extend(hits.into_iter().map(|h| placed(&surveyed, i, h)));
         }
@@ -181,19 +181,11 @@ fn loads(
 }
 
 /// Takes every class of a policy, and of those inside it, for one that has flows.
-fn any_class(
-    policy: &str,
-    policies: &BTreeMap<String, DisciplineSpec>,
-    depth: usize,
-    reached: &mut BTreeMap<(String, usize), bool>,
-) {
-    let Some(DisciplineSpec::ClassBased(spec)) = policies.get(policy).filter(|_| depth < 8) else {
-        return;
-    };
-    for (i, class) in spec.classes.iter().enumerate() {
-        reached.insert((policy.to_owned(), i), true);
-        if let Some(inner) = &class.policy {
-            any_class(inner, policies, depth + 1, reached);
+fn any_class(policy: &Policy<'_>, reached: &mut BTreeMap<(String, usize), bool>) {
+    for class in policy.classes().iter().filter(|c| c.written) {
+        reached.insert((policy.name.to_owned(), class.index), true);
+        if let Some(inner) = &class.inner {
+            any_class(inner, reached);
         }
     }
 }
@@ -277,12 +269,8 @@ fn unused(surveyed: &Surveyed, used: &[String], found: &mut Vec<Finding>) {
     let Some(first) = surveyed.variants.first() else {
         return;
     };
-    let mut nested: Vec<&str> = Vec::new();
-    for spec in surveyed.variants.iter().flat_map(|v| v.policies.values()) {
-        if let DisciplineSpec::ClassBased(spec) = spec {
-            nested.extend(spec.classes.iter().filter_map(|c| c.policy.as_deref()));
-        }
-    }
+    let all = surveyed.variants.iter().flat_map(|v| v.policies.values());
+    let nested: Vec<&str> = all.flat_map(DisciplineSpec::nested).collect();
     for name in first.policies.keys() {
         let inline = surveyed.is_inline(0, name);
         if inline && !used.contains(name) && !nested.contains(&name.as_str()) {

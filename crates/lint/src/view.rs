@@ -1,10 +1,11 @@
 //! A policy at a rate, as the rules see it.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use spillgate_core::{Limit, Rate};
-use spillgate_queueing::spec::{AqmSpec, ClassBasedSpec, ClassSpec, DisciplineSpec};
-use spillgate_queueing::{Division, Enclosing};
+use spillgate_queueing::Policy;
+use spillgate_queueing::spec::{AqmSpec, ClassBasedSpec, DisciplineSpec};
 
 use crate::registry::Rule;
 use crate::rules::aqm::target_of_link;
@@ -13,9 +14,6 @@ use crate::traffic::Load;
 
 /// Bytes of a full-size packet, the MTU of Ethernet.
 pub(crate) const FULL: u64 = 1500;
-
-/// Policies nested deeper than the queueing engine takes are not looked at.
-const MAX_DEPTH: usize = 8;
 
 /// Where a finding belongs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,40 +33,20 @@ pub(crate) struct Hit {
     pub(crate) message: String,
 }
 
-/// One class.
+/// One class, and who is in it.
 pub(crate) struct Class<'a> {
-    pub(crate) index: usize,
-    /// False for a class-default that is added.
-    pub(crate) written: bool,
-    pub(crate) spec: &'a ClassSpec,
-    pub(crate) division: Division,
+    of: spillgate_queueing::Class<'a>,
     /// What it matches, if that can be said.
     pub(crate) set: Option<Packets>,
     /// The flows whose packets it gets; none if the traffic is not known.
     pub(crate) flows: Option<Vec<&'a Load>>,
 }
 
-impl Class<'_> {
-    pub(crate) fn is_default(&self) -> bool {
-        self.spec.name == "class-default"
-    }
+impl<'a> Deref for Class<'a> {
+    type Target = spillgate_queueing::Class<'a>;
 
-    /// Whether its flows have queues of their own.
-    pub(crate) fn has_flow_queues(&self) -> bool {
-        self.spec.has_flow_queues()
-    }
-
-    /// How much may wait in its own queue; none without one.
-    pub(crate) fn limit(&self) -> Option<Limit> {
-        if !self.division.queued || self.spec.policy.is_some() {
-            return None;
-        }
-        match (&self.spec.priority, self.spec.queue_limit) {
-            (Some(p), _) => Some(p.limit),
-            (None, Some(limit)) => Some(limit),
-            (None, None) if self.has_flow_queues() => None,
-            (None, None) => Some(Limit::Packets(64)),
-        }
+    fn deref(&self) -> &Self::Target {
+        &self.of
     }
 }
 
@@ -113,7 +91,6 @@ impl View<'_> {
 
 /// What all rules are asked of a policy with.
 pub(crate) struct Question<'a> {
-    pub(crate) policies: &'a BTreeMap<String, DisciplineSpec>,
     pub(crate) whose: &'a str,
     pub(crate) objectives: &'a BTreeMap<String, (f64, String)>,
     /// Seconds from the begin of a run until it is measured; none if nothing is run.
@@ -126,25 +103,16 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// Asks all rules of a policy and of those inside it.
-    pub(crate) fn policy(
-        &mut self,
-        name: &'a str,
-        around: Option<Enclosing>,
-        flows: Option<&[&'a Load]>,
-        depth: usize,
-    ) {
-        let rate = around.map(|a| a.rate);
-        match self.policies.get(name) {
-            Some(DisciplineSpec::ClassBased(spec)) if depth < MAX_DEPTH => {
-                self.classes(name, spec, around, flows, depth);
-            }
-            Some(DisciplineSpec::Fifo(fifo)) => {
+    pub(crate) fn policy(&mut self, policy: &Policy<'a>, flows: Option<&[&'a Load]>) {
+        let (name, rate) = (policy.name, policy.rate());
+        match policy.spec {
+            DisciplineSpec::ClassBased(spec) => self.classes(policy, spec, flows),
+            DisciplineSpec::Fifo(fifo) => {
                 crate::rules::queues::fifo(name, fifo, rate, self.whose, &mut self.hits);
             }
             _ => {}
         }
-        let managed = self.policies.get(name).and_then(DisciplineSpec::managed_by);
-        if let Some((key, AqmSpec::Codel(codel))) = managed {
+        if let Some((key, AqmSpec::Codel(codel))) = policy.spec.managed_by() {
             let (whose, hits) = (self.whose, &mut self.hits);
             target_of_link(name, &codel, &format!("{key}target"), rate, whose, hits);
         }
@@ -152,18 +120,10 @@ impl<'a> Question<'a> {
 
     fn classes(
         &mut self,
-        name: &'a str,
+        policy: &Policy<'a>,
         spec: &'a ClassBasedSpec,
-        around: Option<Enclosing>,
         flows: Option<&[&'a Load]>,
-        depth: usize,
     ) {
-        let rate = around.map(|a| a.rate);
-        // What is relative stays unknown without a rate.
-        let nominal = Rate::from_bps(1_000_000_000).map(Enclosing::from);
-        let Some(nominal) = around.or(nominal) else {
-            return;
-        };
         let sets: Vec<Option<Packets>> = spec
             .classes
             .iter()
@@ -177,32 +137,23 @@ impl<'a> Question<'a> {
         for load in flows.unwrap_or_default() {
             let first = load.class(&sets);
             for (i, reached) in load.reaches(&sets).into_iter().enumerate() {
-                *self.reached.entry((name.to_owned(), i)).or_default() |= reached;
+                *self.reached.entry((policy.name.to_owned(), i)).or_default() |= reached;
             }
             if let Some(members) = &mut members {
                 members[first].push(load);
             }
         }
-        let divisions = spec.divide(nominal);
-        let added = &crate::DEFAULT;
-        let all = spec.classes.iter().chain([&**added]);
-        let classes = all
-            .zip(divisions)
-            .enumerate()
-            .map(|(i, (c, division))| Class {
-                index: i,
-                written: i < spec.classes.len(),
-                spec: c,
-                division,
-                set: match sets.get(i) {
-                    Some(set) => set.clone(),
-                    None => Some(Packets::all()),
-                },
-                flows: members.as_mut().map(|m| std::mem::take(&mut m[i])),
-            });
+        let classes = policy.classes().into_iter().map(|of| Class {
+            set: match sets.get(of.index) {
+                Some(set) => set.clone(),
+                None => Some(Packets::all()),
+            },
+            flows: members.as_mut().map(|m| std::mem::take(&mut m[of.index])),
+            of,
+        });
         let mut view = View {
-            name,
-            rate,
+            name: policy.name,
+            rate: policy.rate(),
             whose: self.whose,
             classes: classes.collect(),
             objectives: self.objectives,
@@ -213,13 +164,8 @@ impl<'a> Question<'a> {
         let View { classes, hits, .. } = view;
         self.hits.extend(hits);
         for class in classes {
-            if let Some(inner) = &class.spec.policy {
-                let absolute = matches!(
-                    class.spec.shape.as_ref().map(|s| s.rate),
-                    Some(spillgate_core::RateOrPercent::Rate(_))
-                );
-                let around = (rate.is_some() || absolute).then_some(class.division.inner);
-                self.policy(inner, around, class.flows.as_deref(), depth + 1);
+            if let Some(inner) = &class.inner {
+                self.policy(inner, class.flows.as_deref());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What a plan is about, for people to check before it runs.
 
 use serde::Serialize;
-use spillgate_core::{Dur, Time};
+use spillgate_core::{Dscp, Dur, Time};
 use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled,
@@ -76,19 +76,24 @@ pub struct Settings {
     pub policies: Vec<String>,
     /// Policy at its receiving end.
     pub arriving: Vec<Option<String>>,
-    /// The policy as a tree: what each class is promised, its queue, limits and thresholds. None
-    /// for a link without a policy.
+    /// The policy as a tree: what each class is promised, its queue, and the limits and thresholds of
+    /// packets with DSCPs that flows send. None for a link without a policy.
     pub outlines: Vec<Option<Outline>>,
 }
 
 impl Settings {
     fn of(world: &WorldPlan) -> Self {
+        let mut sent: Vec<Dscp> = world.flows.iter().map(|f| f.dscp).collect();
+        sent.sort_unstable();
+        sent.dedup();
         let links = || world.links.iter();
         let arriving = |l: &LinkPlan| l.input.as_ref().map(|i| i.policy.clone());
         Self {
             policies: links().map(|l| l.policy.clone()).collect(),
             arriving: links().map(arriving).collect(),
-            outlines: links().map(|l| l.discipline.outline().cloned()).collect(),
+            outlines: links()
+                .map(|l| Some(l.discipline.policy()?.outline(Some(&sent))))
+                .collect(),
         }
     }
 }

@@ -31,7 +31,7 @@ pub use evidence::{
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;
-pub use outline::{AdmissionLimits, DscpLimit, Outline, Thresholds};
+pub use outline::{AdmissionLimits, Bucket, Class, DscpLimit, Outline, Policy, Thresholds};
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;

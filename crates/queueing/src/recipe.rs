@@ -11,7 +11,7 @@ use crate::discipline::Discipline;
 use crate::engine::Engine;
 use crate::fan::SharedLists;
 use crate::leaf::{Bound, Leaf};
-use crate::outline::{Outline, outline};
+use crate::outline::Policy;
 use crate::size::Sizes;
 use crate::spec::{DisciplineSpec, Scope};
 
@@ -181,9 +181,7 @@ impl Origin {
                 continue;
             };
             if policies.insert(name.clone(), spec.clone()).is_none() {
-                if let DisciplineSpec::ClassBased(s) = spec {
-                    names.extend(s.classes.iter().filter_map(|c| c.policy.as_deref()));
-                }
+                names.extend(spec.nested());
             }
         }
         let name = name.to_owned();
@@ -237,8 +235,8 @@ fn resolve_policy(
 pub struct Recipe {
     /// The discipline as built, empty and without flows.
     prototype: Discipline,
-    /// The outline of the policy; none without a policy.
-    outline: Option<Arc<Outline>>,
+    /// What it was resolved from, and at which rate; none without a policy.
+    written: Option<(Arc<Origin>, Rate)>,
 }
 
 impl Recipe {
@@ -254,9 +252,10 @@ impl Recipe {
         rate: Rate,
     ) -> Result<(Self, Vec<String>), BuildError> {
         let (engine, warnings) = resolve_policy(name, policies, rate)?;
+        let origin = Arc::new(Origin::of(name, policies));
         let recipe = Self {
-            prototype: Discipline::new(engine, Some(Arc::new(Origin::of(name, policies)))),
-            outline: outline(name, policies, rate).map(Arc::new),
+            prototype: Discipline::new(engine, Some(origin.clone())),
+            written: Some((origin, rate)),
         };
         Ok((recipe, warnings))
     }
@@ -308,7 +307,7 @@ impl Recipe {
         };
         Self {
             prototype: Discipline::new(Engine::Fifo(Leaf::fifo(bound, None)), None),
-            outline: None,
+            written: None,
         }
     }
 
@@ -342,8 +341,9 @@ impl Recipe {
     }
 
     /// The policy as a tree, to be shown; none for a port without a policy.
-    pub fn outline(&self) -> Option<&Outline> {
-        self.outline.as_deref()
+    pub fn policy(&self) -> Option<Policy<'_>> {
+        let (origin, rate) = self.written.as_ref()?;
+        Policy::of(&origin.policies, &origin.name, Some((*rate).into()))
     }
 
     /// Whether each leaf keeps an average of its queue, as those with RED and WRED do.

@@ -659,7 +659,7 @@ fn axes_reach_policies_of_configurations() {
     let policies = p.variants.iter().map(|v| v.world.links[0].policy.as_str());
     let policies: Vec<_> = policies.collect();
     assert_eq!(policies, ["LLQ", "LLQ", NO_POLICY, NO_POLICY]);
-    let limit = |i: usize| format!("{:?}", p.variants[i].world.links[0].discipline.outline());
+    let limit = |i: usize| format!("{:?}", p.variants[i].world.links[0].discipline.policy());
     assert_ne!(limit(0), limit(1));
     assert_eq!(p.variants.len(), 4);
     assert_eq!(p.axes[1].unit, Some("packets"));

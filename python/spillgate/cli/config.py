@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -74,129 +74,49 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
 def _policy(out: Console, policy: Record, depth: int, *, queues: bool = True) -> None:
     rate = _rate(policy["rate"])
     of = f" of {rate}" if rate else ""
-    _line(out, depth, f"policy {policy['name']} (line {policy['line']}), {policy['kind']}{of}")
-    if policy["queue"] is not None:
-        for text in _queue(policy["queue"]):
-            _line(out, depth + 1, text)
+    _line(out, depth, f"policy {policy['policy']} (line {policy['line']}), {policy['kind']}{of}")
+    for text in _queue(policy):
+        _line(out, depth + 1, text)
     for number, entry in enumerate(policy["classes"], 1):
-        _class(out, entry, number, depth + 1, queues=queues)
+        _line(out, depth + 1, f"{number}. class {entry['name']}", "bold")
+        for text in _class(entry, queues=queues):
+            _line(out, depth + 2, text)
+        if entry["policy"] is not None:
+            _policy(out, entry, depth + 2, queues=queues)
 
 
-def _class(out: Console, entry: Record, number: int, depth: int, *, queues: bool) -> None:
-    _line(out, depth, f"{number}. class {entry['name']}", "bold")
-    for text in _class_lines(entry):
-        _line(out, depth + 1, text)
-    for text in _queue_lines(entry) if queues else ():
-        _line(out, depth + 1, text)
-    if entry["policy"] is not None:
-        _policy(out, entry["policy"], depth + 1, queues=queues)
-
-
-def _class_lines(entry: Record) -> Iterator[str]:
+def _class(entry: Record, *, queues: bool) -> Iterator[str]:
     yield f"packets: {entry['condition']}"
-    for line in entry["criteria"]:
-        if not line["modelled"]:
-            yield f"not modelled: {line['text']} (line {line['line']})"
-    if entry["set_dscp"] is not None:
-        yield f"set dscp {entry['set_dscp']}, after the class is found"
-    if entry["set_exp"] is not None:
-        yield f"set exp {entry['set_exp']} of the top label, after the class is found"
-    if entry["set_exp_imposition"] is not None:
-        yield f"set exp {entry['set_exp_imposition']} of labels that are put on later"
-    if entry["set_cos"] is not None:
-        yield f"set cos {entry['set_cos']} of the 802.1Q tag"
-    if entry["set_qos_group"] is not None:
-        yield f"set qos-group {entry['set_qos_group']}, until it leaves the router"
-    if entry["drops"]:
-        yield "drops every packet"
-    if entry["police"] is not None:
-        yield f"police {_bucket(entry['police'])}: {entry['police']['does']}"
+    yield from entry.get("notes", ())
+    yield from entry.get("marks", ())
+    buckets = ("police", "priority_policer", "shape")
+    police, priority, shape = ([b["words"]] if (b := entry.get(k)) else [] for k in buckets)
+    yield from police
+    if queues:
+        yield entry["promise"] + (f" ({entry['asked']})" if entry["asked"] else "")
+        yield from (*priority, *shape)
+        if entry["policy"] is None:
+            yield from _queue(entry)
 
 
-def _queue_lines(entry: Record) -> Iterator[str]:
-    yield _service(entry)
-    if entry["priority_policer"] is not None:
-        policer = entry["priority_policer"]
-        yield f"policer {_bucket(policer)}: {policer['does']}"
-    if entry["shape"] is not None:
-        yield f"shape {_bucket(entry['shape'])}"
-    if entry["queue"] is not None:
-        yield from _queue(entry["queue"])
-
-
-def _service(entry: Record) -> str:
-    if not entry["queued"]:
-        return "no queue of its own: waits with class-default"
-    guaranteed = _rate(entry["guaranteed"])
-    asked = f" ({entry['asked']})" if entry["asked"] else ""
-    if entry["priority"] is not None:
-        if guaranteed:
-            bound = f", up to {guaranteed} while anything waits"
-        elif entry["police"] is not None:
-            bound = ", bounded by the policer alone"
-        else:
-            bound = ", without a bound"
-        return f"strict priority, level {entry['priority']}{bound}{asked}"
-    if guaranteed is None:
-        return f"gets a share of an unknown rate{asked}"
-    return f"gets {guaranteed} while all wait{asked}"
-
-
-def _bucket(bucket: Record) -> str:
-    rate = _rate(bucket["rate"])
-    text: str = bucket["asked"]
-    if rate is not None and text.endswith("%"):
-        text = f"{rate} ({text})"
-    if bucket["burst"] is not None:
-        text += f", burst {bucket['burst']} B"
-    if bucket["peak_rate"] is not None:
-        text += f", peak {_rate(bucket['peak_rate'])}"
-    if bucket["excess_burst"] is not None:
-        which = "excess" if bucket["peak_rate"] is None else "peak"
-        text += f", {which} burst {bucket['excess_burst']} B"
-    return text
-
-
-def _queue(queue: Record) -> Iterator[str]:
-    if queue["limit"]:
-        yield f"queue limit {queue['limit']}"
-    for field in ("dscp", "precedence"):
-        limits = [f"{one['value']}: {one['limit']}" for one in queue[f"{field}_limits"]]
-        if limits:
-            yield f"queue limit by {field.replace('dscp', 'DSCP')}: {', '.join(limits)}"
-    fair = queue["fair_queue"]
-    if fair is not None:
-        yield (
-            f"fair queue: {fair['queues']} conversations of {fair['threshold']} packets, "
-            f"{fair['hold_queue']} in all"
-            + (", all flows alike" if fair.get("weights") == "equal" else "")
-        )
-    aqm = queue["aqm"]
-    if aqm is not None:
-        (kind, parameters), *_ = aqm.items()
+def _queue(entry: Record) -> Iterator[str]:
+    limits = filter(None, (entry["limit"], *(o["words"] for o in entry.get("dscp_limits", ()))))
+    if shown := ", ".join(limits):
+        yield f"queue limit {shown}"
+    if entry["flows"]:
+        yield f"fair queue: {entry['flows']}"
+    for kind, parameters in entry.get("parameters", {}).items():
         yield f"{kind}: {', '.join(_parameters(parameters))}"
-    yield from _thresholds(queue["thresholds"], aqm)
+    for one in entry["thresholds"]:
+        yield one["words"]
 
 
 def _parameters(parameters: Record) -> Iterator[str]:
     for key, value in parameters.items():
-        name = key.replace("_", " ")
         # Profiles are among the thresholds in force.
         if not isinstance(value, Mapping):
             shown = ("no", "yes")[value] if isinstance(value, bool) else value
-            yield f"{name} {shown}"
-
-
-def _thresholds(found: Sequence[Record], aqm: Record | None) -> Iterator[str]:
-    """A line for each pair of thresholds in force, in the order of the values."""
-    by = (aqm or {}).get("wred", {}).get("by", "")
-    for one in found:
-        ends = "unknown: shares of a limit in time at an unknown rate"
-        if one["min"] is not None:
-            ends = f"{one['min']} to {one['max']} {one['unit']}, 1/{one['denominator']}"
-        default = "" if one["written"] else " (default)"
-        name = "DSCP" if by == "dscp" else by
-        yield f"{name} {', '.join(one['values'])}: {ends}{default}"
+            yield f"{key.replace('_', ' ')} {shown}"
 
 
 def _rate(bps: int | None) -> str | None:

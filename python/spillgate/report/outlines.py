@@ -86,31 +86,6 @@ def queues(results: Results, variant: str) -> dict[str, Outline]:
     }
 
 
-def code_points(results: Results) -> set[str]:
-    """The DSCPs that the sources send, by name."""
-    return {r.name for r in results.table(scope="dscp", metric="packets_sent")}
-
-
-def thresholds(
-    node: Outline, sent: set[str], *, in_bytes: bool = False
-) -> list[tuple[str, float, float, float]]:
-    """The thresholds in packets that apply to the DSCPs in `sent`: of what, min, max, probability.
-
-    Those in bytes instead with `in_bytes`.
-
-    Where the policy states some, its defaults are taken to be of no use to the class.
-    """
-    found = []
-    of_unit = [t for t in node["thresholds"] if t.get("in_bytes", False) == in_bytes]
-    own = [t for t in of_unit if not t["dscp"] or sent & set(t["dscp"])]
-    own = [t for t in own if t["written"]] or own
-    for t in own:
-        names = sorted(sent & set(t["dscp"]))
-        label = ", ".join(names) if names and len(own) > 1 else ""
-        found.append((label, t["min"], t["max"], t["probability"]))
-    return found
-
-
 def trees(results: Results) -> tuple[list[Tree], int]:
     """The trees to show, and how many there are in all."""
     d = results.description
@@ -124,7 +99,6 @@ def trees(results: Results) -> tuple[list[Tree], int]:
     }
     for row in results.table(scope="queue", name=queues):
         measured.setdefault((row.variant, row.name), {})[row.metric] = row
-    sent = code_points(results)
     made: list[tuple[float, Tree]] = []
     for variant, outlines in zip(d.variants, d.outlines, strict=False):
         for link, outline in zip(d.links, outlines, strict=True):
@@ -140,7 +114,7 @@ def trees(results: Results) -> tuple[list[Tree], int]:
                 link=link["name"],
                 policy=outline["name"],
                 rate=format_value(outline["guaranteed"], "b/s"),
-                nodes=tuple(_nodes(outline, rows, sent, outline["guaranteed"], 0)),
+                nodes=tuple(_nodes(outline, rows, outline["guaranteed"], 0)),
             )
             trouble = sum(_lost(r) for r in rows.values()) + sum(
                 _value(r, "backlog_packets_mean") for r in rows.values()
@@ -164,11 +138,7 @@ def _lost(rows: dict[str, Row]) -> float:
 
 
 def _nodes(
-    outline: Outline,
-    rows: dict[str, dict[str, Row]],
-    sent: set[str],
-    rate: float,
-    depth: int,
+    outline: Outline, rows: dict[str, dict[str, Row]], rate: float, depth: int
 ) -> Iterator[Node]:
     inside = [rows[n["queue"]] for n in walk(outline) if n["queue"] is not None]
     known = [r for r in inside if r]
@@ -177,23 +147,22 @@ def _nodes(
         return sum(_value(r, metric) for r in known) / rate if known and rate else None
 
     lost = sum(_lost(r) for r in known)
-    waits = bool(inside)
     configured = outline["guaranteed"] / rate if outline["guaranteed"] and rate else None
     own = rows.get(outline["queue"] or "", {})
     yield Node(
         depth=depth,
         name=outline["name"],
-        promise=_promise(outline, top=depth == 0, waits=waits),
+        promise=_promise(outline, top=depth == 0),
         configured=configured if depth else None,
         carried=share("carried"),
         offered=share("offered"),
         lost=_count(lost) if known else "–",
-        limit=_limit(outline, sent),
-        aqm=_aqm(outline, sent),
+        limit=_limit(outline),
+        aqm=_aqm(outline),
         peak=_count(_value(own, "backlog_packets_max")) if own else "",
     )
     for inner in outline["classes"]:
-        yield from _nodes(inner, rows, sent, rate, depth + 1)
+        yield from _nodes(inner, rows, rate, depth + 1)
 
 
 def _count(number: float) -> str:
@@ -201,66 +170,22 @@ def _count(number: float) -> str:
     return f"{int(shown):_}".replace("_", THIN) if shown.isdigit() else shown
 
 
-def _promise(o: Outline, *, top: bool, waits: bool) -> str:
-    parts = []
-    rate = format_value(o["guaranteed"], "b/s") if o["guaranteed"] is not None else ""
+def _promise(o: Outline, *, top: bool) -> str:
     if top:
-        parts.append({"class-based": "classes"}.get(o["kind"] or "", o["kind"] or ""))
-        if admission := o.get("admission"):
-            parts.append(_admission(admission))
-    elif o["level"] is not None:
-        level = f" (level {o['level']})" if o["level"] > 1 else ""
-        parts.append(f"priority{level}, {f'at most {rate}' if rate else 'not policed'}")
-    elif not waits:
-        parts.append("waits with class-default")
-    elif rate:
-        parts.append(f"at least {rate}")
-    if o["shape"] is not None:
-        parts.append(f"shaped to {format_value(o['shape'], 'b/s')}")
-    if o["police"] is not None:
-        parts.append(f"policed at {format_value(o['police'], 'b/s')}")
-    if not top and o["policy"] is not None:
-        parts.append(f"policy {o['policy']} inside")
-    return ", ".join(parts)
+        kind = "classes" if o["kind"] == "class-based" else o["kind"]
+        return ", ".join(filter(None, (kind, o["promise"])))
+    buckets = [o[key]["words"] for key in ("police", "shape") if o[key]]
+    inside = [f"policy {o['policy']} inside"] if o["policy"] is not None else []
+    return "; ".join((o["promise"], *o.get("marks", ()), *buckets, *inside))
 
 
-def _admission(a: dict[str, Any]) -> str:
-    words = (
-        f"admission of flows ({a['mechanism']}) at a fair rate of at least "
-        f"{format_value(a['min_fair_rate'], 'b/s')} and a priority load of at most "
-        f"{100 * a['max_priority_load']:.4g} %"
-    )
-    shared = a.get("protected_list")
-    return words if shared is None else f"{words}, protected list {shared}"
+def _limit(o: Outline) -> str:
+    own = (limit["words"] for limit in o.get("dscp_limits", ()))
+    return ", ".join(filter(None, (o["limit"], *own, o["flows"])))
 
 
-def _limit(o: Outline, sent: set[str]) -> str:
-    parts = _bounds(o["limit_packets"], o["limit_bytes"])
-    for own in o.get("dscp_limits", []):
-        of = [d for d in own["dscp"] if d in sent]
-        if of:
-            said = " and ".join(_bounds(own["packets"], own["bytes"]))
-            parts.append(f"{', '.join(of)}: {said}")
-    if o["flow_packets"] is not None:
-        parts.append(f"{o['flow_packets']} a flow")
-    return ", ".join(parts)
-
-
-def _bounds(packets: int | None, size: int | None) -> list[str]:
-    parts = []
-    if packets is not None:
-        parts.append(f"{packets} packets")
-    if size is not None:
-        parts.append(format_value(size, "B"))
-    return parts
-
-
-def _aqm(o: Outline, sent: set[str]) -> str:
+def _aqm(o: Outline) -> str:
     if o["aqm"] is None:
         return ""
-    parts = [
-        f"{label + ' ' if label else ''}{low:.10g} to {high:.10g} {unit}, up to {100 * p:.3g} %"
-        for in_bytes, unit in ((False, "packets"), (True, "B"))
-        for label, low, high, p in thresholds(o, sent, in_bytes=in_bytes)
-    ]
-    return f"{o['aqm'].upper()}: {'; '.join(parts)}" if parts else o["aqm"].upper()
+    parts = "; ".join(t["words"] for t in o["thresholds"])
+    return f"{o['aqm'].upper()}: {parts}" if parts else o["aqm"].upper()

@@ -12,7 +12,7 @@ from spillgate import _engine
 from spillgate.labels import label_of, words
 from spillgate.metrics import Scale, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
-from spillgate.report.outlines import code_points, queues, thresholds
+from spillgate.report.outlines import queues
 from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
 from spillgate.result import Results
 from spillgate.rows import Series
@@ -346,7 +346,6 @@ def _levels(
     if metric not in ("backlog_packets", "backlog_bytes"):
         return []
     known = queues(results, variant)
-    sent = code_points(results)
     found: dict[tuple[float, str], list[str]] = {}
     for place in places:
         node = known.get(place)
@@ -356,10 +355,12 @@ def _levels(
         if node[key] is not None:
             found.setdefault((node[key] * scale.factor, "limit"), []).append(place)
         if metric == "backlog_packets":
-            for label, low, high, _ in thresholds(node, sent):
-                aqm = node["aqm"].upper() + (f" {label}" if label else "")
-                found.setdefault((low, f"{aqm} min"), []).append(place)
-                found.setdefault((high, f"{aqm} max"), []).append(place)
+            own = [t for t in node["thresholds"] if not t["in_bytes"]]
+            for t in own:
+                names = ", ".join(t["dscp"]) if len(own) > 1 else ""
+                aqm = f"{node['aqm'].upper()} {names}".rstrip()
+                found.setdefault((t["min"], f"{aqm} min"), []).append(place)
+                found.setdefault((t["max"], f"{aqm} max"), []).append(place)
     queue_count = sum(p in known for p in places)
     levels = []
     for (y, what), where in found.items():

@@ -8,7 +8,8 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
-use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec};
+use spillgate_queueing::spec::ClassSpec;
+use spillgate_queueing::{Class, Policy};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
 use super::cubes::{Cube, cubes};
@@ -38,20 +39,17 @@ impl Script<'_> {
     /// # Errors
     /// Classes with policies or shapers of their own, more classes than bands, and for `prio`
     /// several classes without priority.
-    pub(super) fn bands(
-        &mut self,
-        name: &str,
-        spec: &ClassBasedSpec,
-        rate: Rate,
-    ) -> Result<(), Diagnostics> {
-        let added = ClassSpec {
-            name: "class-default".to_owned(),
-            ..ClassSpec::default()
-        };
-        let classes = || spec.classes.iter().chain([&added]);
-        let divisions = spec.divide(rate);
+    pub(super) fn bands(&mut self, policy: &Policy<'_>, rate: Rate) -> Result<(), Diagnostics> {
+        let name = policy.name;
+        let classes = policy.classes();
         let mut bands = Vec::new();
-        for (index, (class, division)) in classes().zip(&divisions).enumerate() {
+        for Class {
+            index,
+            spec: class,
+            division,
+            ..
+        } in &classes
+        {
             let place = place(name, &class.name);
             if class.policy.is_some() || division.shape.is_some() {
                 let what = if class.policy.is_some() {
@@ -63,7 +61,7 @@ impl Script<'_> {
             }
             if division.queued {
                 bands.push(Band {
-                    index,
+                    index: *index,
                     class,
                     level: class.priority.as_ref().map(|p| p.level),
                     share: division.guaranteed.unwrap_or(rate),
@@ -90,13 +88,21 @@ impl Script<'_> {
         let default = bands.iter().rposition(|b| b.level.is_none());
         self.default = minor(default.unwrap_or(bands.len() - 1));
         self.root(&command(self.scheduler, &bands, strict, self.default));
-        let mut targets = vec![None; divisions.len()];
+        let mut targets = vec![None; classes.len()];
         for (i, band) in bands.iter().enumerate() {
             targets[band.index] = Some(Target::Leaf(minor(i)));
-            self.band(band, minor(i), &divisions[band.index]);
+            self.band(band, minor(i), &classes[band.index].division);
         }
         let mut entries = Vec::new();
-        for ((class, division), target) in classes().zip(&divisions).zip(targets) {
+        for (
+            Class {
+                spec: class,
+                division,
+                ..
+            },
+            target,
+        ) in classes.iter().zip(targets)
+        {
             let place = place(name, &class.name);
             let steps = self.actions.steps(class, division, &place, &mut self.notes);
             entries.push(Entry {

@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use spillgate_core::Rate;
-use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec};
-use spillgate_queueing::{Division, Enclosing};
+use spillgate_queueing::{Class, Policy};
 
 use super::cubes::{Cube, cubes};
-use super::{Entry, LEAST_TURN, MAX_DEPTH, Script, Target, actions, comment, queue};
+use super::{Entry, LEAST_TURN, Script, Target, actions, comment, queue};
 use crate::place;
 
 /// Values of `prio`: 0 to 6 for priority levels, 7 for all others.
@@ -27,10 +26,10 @@ impl Script<'_> {
         minor
     }
 
-    pub(super) fn class_based(&mut self, name: &str, spec: &ClassBasedSpec, rate: Rate) {
+    pub(super) fn class_based(&mut self, policy: &Policy<'_>, rate: Rate) {
         let at = self.lines.len();
         let top = self.top(rate);
-        let node = self.node(name, spec, rate.into(), rate, top, 0, &[name.to_owned()]);
+        let node = self.node(policy, rate, rate, top, 0);
         self.default = self.default_of(node);
         let root = self.root_line(&format!("htb default {:x}", self.default));
         self.lines.insert(at, root);
@@ -45,44 +44,27 @@ impl Script<'_> {
     }
 
     /// Makes the classes of a policy below class `parent`; its index among the nodes.
-    #[allow(clippy::too_many_arguments)]
     fn node(
         &mut self,
-        name: &str,
-        spec: &ClassBasedSpec,
-        inside: Enclosing,
+        policy: &Policy<'_>,
+        rate: Rate,
         ceil: Rate,
         parent: u16,
         depth: usize,
-        around: &[String],
     ) -> usize {
         let index = self.nodes.len();
         self.nodes.push(Vec::new());
-        let added = ClassSpec {
-            name: "class-default".to_owned(),
-            ..ClassSpec::default()
-        };
-        let classes = spec.classes.iter().chain([&added]);
-        for (class, division) in classes.zip(spec.divide(inside)) {
-            let place = place(name, &class.name);
+        for class in policy.classes() {
+            let place = place(policy.name, &class.spec.name);
+            let notes = &mut self.notes;
             let steps = self
                 .actions
-                .steps(class, &division, &place, &mut self.notes);
-            let target = division.queued.then(|| {
-                self.class(
-                    class,
-                    &division,
-                    inside.rate,
-                    ceil,
-                    parent,
-                    depth,
-                    &place,
-                    around,
-                )
-            });
+                .steps(class.spec, &class.division, &place, notes);
+            let queued = class.division.queued;
+            let target = queued.then(|| self.class(&class, rate, ceil, parent, depth, &place));
             self.nodes[index].push(Entry {
                 place,
-                matching: class.matching.clone(),
+                matching: class.spec.matching.clone(),
                 target,
                 steps,
             });
@@ -91,18 +73,16 @@ impl Script<'_> {
     }
 
     /// Makes a class with its queue or the policy inside it.
-    #[allow(clippy::too_many_arguments)]
     fn class(
         &mut self,
-        class: &ClassSpec,
-        division: &Division,
+        of: &Class<'_>,
         rate: Rate,
         ceil: Rate,
         parent: u16,
         depth: usize,
         place: &str,
-        around: &[String],
     ) -> Target {
+        let (class, division) = (of.spec, &of.division);
         let minor = self.next_minor();
         let ceil = division.shape.map_or(ceil, |(shaped, _)| shaped.min(ceil));
         let guaranteed = division.guaranteed.unwrap_or(rate).min(ceil);
@@ -146,21 +126,8 @@ impl Script<'_> {
         }
         self.lines.push(comment(place));
         self.lines.push(line);
-        let inner = class.policy.as_ref().and_then(|name| {
-            match self.source.policies.get(name) {
-                // A policy in itself is an error of the importer's.
-                Some(DisciplineSpec::ClassBased(s))
-                    if depth < MAX_DEPTH && !around.contains(name) =>
-                {
-                    Some((name, s))
-                }
-                _ => None,
-            }
-        });
-        if let Some((name, spec)) = inner {
-            let mut around = around.to_vec();
-            around.push(name.clone());
-            let node = self.node(name, spec, division.inner, ceil, minor, depth + 1, &around);
+        if let Some(inner) = &of.inner {
+            let node = self.node(inner, division.inner.rate, ceil, minor, depth + 1);
             return Target::Node(node);
         }
         let dscps = match &class.matching {

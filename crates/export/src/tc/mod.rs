@@ -21,6 +21,7 @@ mod queue;
 use std::fmt::Write as _;
 
 use spillgate_core::{Overhead, Rate};
+use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
 
@@ -254,10 +255,14 @@ impl<'s> Script<'s> {
         let notes = &mut self.notes;
         let queue = match self.source.policies.get(&port.policy) {
             None => return Ok(()),
-            Some(DisciplineSpec::ClassBased(spec)) => {
+            Some(DisciplineSpec::ClassBased(_)) => {
+                let around = Some(rate.into());
+                let Some(policy) = Policy::of(&self.source.policies, &port.policy, around) else {
+                    return Ok(());
+                };
                 match self.scheduler {
-                    Scheduler::Htb => self.class_based(&port.policy, spec, rate),
-                    Scheduler::Ets | Scheduler::Prio => self.bands(&port.policy, spec, rate)?,
+                    Scheduler::Htb => self.class_based(&policy, rate),
+                    Scheduler::Ets | Scheduler::Prio => self.bands(&policy, rate)?,
                 }
                 return Ok(());
             }

@@ -11,7 +11,6 @@ mod args;
 mod ast;
 mod class;
 mod class_map;
-mod condition_text;
 mod dialect;
 mod explain;
 mod fault;
@@ -51,10 +50,7 @@ pub use lower::protocol_name;
 pub(crate) use platform::layer2_bytes;
 pub use platform::{counted, platform_by_name, platforms};
 pub use report::LineCounts;
-pub use understood::{
-    Bucket, ClassTree, FieldLimit, InterfaceTree, PlatformFacts, PolicyTree, QueueFacts,
-    Understood, WredThresholds, WrittenLine,
-};
+pub use understood::{InterfaceTree, PlatformFacts, Understood};
 pub use written::{Definition, Written, WrittenInterface};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,

@@ -157,7 +157,7 @@ fn lengths(v: &mut View<'_>) {
             .as_ref()
             .is_some_and(|f| !f.iter().any(|l| l.reacts));
         let held = bytes(limit, own);
-        if held < FIRST_WINDOW * FULL && !deaf && !c.has_flow_queues() {
+        if held < FIRST_WINDOW * FULL && !deaf && !c.spec.has_flow_queues() {
             let message = match limit {
                 Limit::Time(t) => format!(
                     "{} at the {own} of class {} are {held} B, less than ten packets of {FULL} B, the first burst of a connection",
@@ -172,7 +172,7 @@ fn lengths(v: &mut View<'_>) {
             v.hit(&SHORT_QUEUE, Some(i), "queue_limit", message);
             continue;
         }
-        let managed = c.spec.aqm.is_some() || c.has_flow_queues();
+        let managed = c.spec.aqm.is_some() || c.spec.has_flow_queues();
         // A limit in time is of the class's rate, a queue that is alone drains at the whole.
         if !managed && seconds(held, best) > DEEP {
             let message = format!(

@@ -61,12 +61,11 @@ impl DsredSpec {
     /// The thresholds, alike for all packets.
     pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<Thresholds> {
         vec![Thresholds {
-            dscp: Vec::new(),
             min: self.min_th,
             max: self.max_th,
-            in_bytes: false,
             probability: 1.0,
             written: true,
+            ..Thresholds::default()
         }]
     }
 

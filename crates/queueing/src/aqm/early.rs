@@ -82,14 +82,14 @@ impl RedCurve {
     }
 
     /// The thresholds, to be shown.
-    pub(super) fn shown(&self, dscp: Vec<String>) -> crate::Thresholds {
+    pub(super) fn shown(&self, dscp: Vec<spillgate_core::Dscp>) -> crate::Thresholds {
         crate::Thresholds {
             dscp,
             min: self.min_th,
             max: self.max_th,
-            in_bytes: false,
             probability: self.max_p,
             written: true,
+            ..crate::Thresholds::default()
         }
     }
 }

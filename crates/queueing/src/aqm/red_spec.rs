@@ -260,12 +260,12 @@ impl RedSpec {
     pub(super) fn thresholds(&self, _: Limit, _: Rate) -> Vec<Thresholds> {
         let r = self.rules();
         vec![Thresholds {
-            dscp: Vec::new(),
             min: r.min_th,
             max: r.max_th,
             in_bytes: r.in_bytes(),
             probability: r.max_p,
             written: true,
+            ..Thresholds::default()
         }]
     }
 

@@ -94,7 +94,7 @@ impl RioSpec {
         let names = |wanted: bool| {
             let all = (0..64).filter_map(Dscp::new);
             let mine = all.filter(|d| self.profile.contains(d) == wanted);
-            mine.map(|d| d.to_string()).collect()
+            mine.collect()
         };
         vec![self.within.shown(names(true)), self.out.shown(names(false))]
     }

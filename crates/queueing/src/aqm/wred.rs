@@ -247,7 +247,6 @@ impl WredSpec {
         for dscp in (0..64).filter_map(Dscp::new) {
             let p = self.profile(dscp, limit, rate);
             let one = Thresholds {
-                dscp: Vec::new(),
                 min: p.min.into(),
                 max: p.max.into(),
                 in_bytes: self.unit == WredUnit::Bytes,
@@ -256,15 +255,16 @@ impl WredSpec {
                     WredBy::Dscp => self.dscp.contains_key(&dscp),
                     WredBy::Precedence => self.precedence.contains_key(&dscp.precedence()),
                 },
+                ..Thresholds::default()
             };
             let alike = |t: &&mut Thresholds| {
                 (t.min, t.max, t.probability, t.written)
                     == (one.min, one.max, one.probability, one.written)
             };
             match all.iter_mut().find(alike) {
-                Some(t) => t.dscp.push(dscp.to_string()),
+                Some(t) => t.dscp.push(dscp),
                 None => all.push(Thresholds {
-                    dscp: vec![dscp.to_string()],
+                    dscp: vec![dscp],
                     ..one
                 }),
             }

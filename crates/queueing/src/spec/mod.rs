@@ -121,6 +121,15 @@ registry! {
 }
 
 impl DisciplineSpec {
+    /// The policies that its classes queue inside them.
+    pub fn nested(&self) -> impl Iterator<Item = &str> {
+        let classes = match self {
+            Self::ClassBased(spec) => &spec.classes[..],
+            _ => &[],
+        };
+        classes.iter().filter_map(|c| c.policy.as_deref())
+    }
+
     /// The AQM of its queue, or of each of its queues, with the prefix of the keys of its
     /// parameters; none if it has none, and for classes.
     pub fn managed_by(&self) -> Option<(String, AqmSpec)> {

@@ -39,7 +39,7 @@ use crate::stats::{Cx, LeafGauges};
 
 pub(crate) use divide::maximum;
 pub use divide::{Division, Enclosing};
-pub(crate) use resolve::{DEFAULT, resolve};
+pub(crate) use resolve::{DEFAULT, MAX_DEPTH, resolve};
 
 /// V is rebased towards 0 above this.
 const REBASE: u64 = 1 << 60;

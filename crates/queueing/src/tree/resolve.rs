@@ -20,7 +20,7 @@ pub(crate) const DEFAULT: &str = "class-default";
 /// The largest number of classes and routes of a policy with all policies nested in it.
 const MAX_ROUTES: usize = 4096;
 /// The largest depth of nesting.
-const MAX_DEPTH: usize = 8;
+pub(crate) const MAX_DEPTH: usize = 8;
 
 /// Builds the tree of the policy `scope.name`.
 pub(crate) fn resolve(

@@ -355,7 +355,11 @@ pub(crate) fn unused_policies(
         return;
     };
     let policies = gather(ctx, scenario, root);
-    let nested: BTreeSet<&str> = policies.all.values().flat_map(children).collect();
+    let nested: BTreeSet<&str> = policies
+        .all
+        .values()
+        .flat_map(DisciplineSpec::nested)
+        .collect();
     let own = policies.all.keys();
     for name in own.filter(|n| !policies.imported.contains_key(*n)) {
         if !shared.used.contains(name) && !nested.contains(name.as_str()) {
@@ -364,13 +368,4 @@ pub(crate) fn unused_policies(
             }
         }
     }
-}
-
-/// The policies that a policy queues inside its classes.
-fn children(spec: &DisciplineSpec) -> impl Iterator<Item = &str> {
-    let classes = match spec {
-        DisciplineSpec::ClassBased(c) => &c.classes[..],
-        _ => &[],
-    };
-    classes.iter().filter_map(|c| c.policy.as_deref())
 }

@@ -1,8 +1,6 @@
 //! Conditions on packets in words.
 
-use spillgate_queueing::spec::{
-    AclEntry, MatchSpec, OneOrMany, PoliceAction, PoliceActions, PoliceSpec,
-};
+use crate::spec::{AclEntry, MatchSpec, OneOrMany, PoliceAction, PoliceActions, PoliceSpec};
 
 /// Members of a list that are written out; the rest is counted.
 const SHOWN: usize = 8;
@@ -79,7 +77,7 @@ fn joined<T>(all: &[T], show: impl Fn(&T) -> String, separator: &str) -> String 
 }
 
 /// The actions of a policer on one color, as the command line names them.
-pub(super) fn actions(actions: &PoliceActions) -> String {
+fn actions(actions: &PoliceActions) -> String {
     let words = |action| match action {
         PoliceAction::Transmit => "transmit".to_owned(),
         PoliceAction::Drop => "drop".to_owned(),
@@ -93,7 +91,7 @@ pub(super) fn actions(actions: &PoliceActions) -> String {
 }
 
 /// What a policer does with packets of each color, and which packets come with one.
-pub(super) fn police(p: &PoliceSpec) -> String {
+pub(super) fn does(p: &PoliceSpec) -> String {
     let mut text = format!(
         "conform {}, exceed {}",
         actions(&p.conform),

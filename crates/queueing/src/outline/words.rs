@@ -1,0 +1,207 @@
+//! Sentences about policies and their classes, made here once for every face.
+
+use spillgate_core::{Limit, Rate, RateOrPercent};
+
+use super::condition::{condition, does};
+use super::{AdmissionLimits, Bucket, Class, Thresholds};
+use crate::leaf::Bound;
+use crate::sched::flow_wfq::FlowWeights;
+use crate::spec::{ClassSpec, FairQueueSpec, MatchSpec, PoliceSpec, PolicingWhen};
+
+/// Four significant digits: more are noise to a reader.
+fn four(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
+
+/// A number that may be a count.
+fn number(x: f64) -> f64 {
+    if x.fract() == 0.0 { x } else { four(x) }
+}
+
+fn rate(bps: f64) -> String {
+    let rounded = Rate::from_bps(four(bps) as u64);
+    rounded.map_or_else(|| "0 b/s".to_owned(), |r| r.to_string())
+}
+
+fn size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        x if x >= 1_000_000_000 => (1e9, "GB"),
+        x if x >= 1_000_000 => (1e6, "MB"),
+        x if x >= 1_000 => (1e3, "kB"),
+        _ => (1.0, "B"),
+    };
+    format!("{} {name}", four(bytes as f64 / unit))
+}
+
+/// A limit as written, a time with its bytes.
+pub(super) fn limit(limit: Limit, rate: Option<Rate>) -> String {
+    match (limit, rate) {
+        (Limit::Time(t), Some(rate)) => format!("{limit} ({})", size(rate.bytes_in(t))),
+        _ => limit.to_string(),
+    }
+}
+
+pub(super) fn bound(bound: &Bound) -> String {
+    let packets = bound.max_packets().map(|n| format!("{n} packets"));
+    let bytes = (bound.bytes < u64::MAX).then(|| size(bound.bytes));
+    let parts: Vec<String> = packets.into_iter().chain(bytes).collect();
+    parts.join(", ")
+}
+
+pub(super) fn fair_queue(f: &FairQueueSpec) -> String {
+    let alike = match f.weights {
+        FlowWeights::Equal => ", all flows alike",
+        FlowWeights::Precedence => "",
+    };
+    let (queues, each, all) = (f.queues, f.threshold, f.hold_queue);
+    format!("{queues} conversations of {each} packets, {all} in all{alike}")
+}
+
+/// Which packets belong to a class.
+pub(super) fn packets(class: &Class<'_>) -> String {
+    match &class.spec.matching {
+        _ if class.is_default() => "everything else".to_owned(),
+        Some(m) => condition(m),
+        None => condition(&MatchSpec::default()),
+    }
+}
+
+/// What a class writes into its packets, and whether it drops them all.
+pub(super) fn marks(c: &ClassSpec) -> Vec<String> {
+    let found = "after the class is found";
+    let all = [
+        c.set_dscp.map(|d| format!("set dscp {d}, {found}")),
+        c.set_exp
+            .map(|n| format!("set exp {n} of the top label, {found}")),
+        c.set_exp_imposition
+            .map(|n| format!("set exp {n} of labels that are put on later")),
+        c.set_cos.map(|n| format!("set cos {n} of the 802.1Q tag")),
+        c.set_qos_group
+            .map(|n| format!("set qos-group {n}, until it leaves the router")),
+        c.police
+            .as_ref()
+            .filter(|p| p.drops_all())
+            .map(|_| "drops every packet".to_owned()),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// What the packets of a class are promised.
+pub(super) fn promise(class: &Class<'_>) -> String {
+    if !class.division.queued {
+        return "no queue of its own: waits with class-default".to_owned();
+    }
+    let own = class.guaranteed().map(|r| rate(r.bps() as f64));
+    let Some(p) = &class.spec.priority else {
+        return own.map_or_else(
+            || "gets a share of an unknown rate".to_owned(),
+            |own| format!("gets {own} while all wait"),
+        );
+    };
+    let when = match p.police {
+        PolicingWhen::Conditional => " while anything waits",
+        PolicingWhen::Always => "",
+    };
+    let police = class.spec.police.as_ref();
+    let bound = match own {
+        Some(own) => format!("up to {own}{when}"),
+        None if p.rate.is_some() => format!("up to a share of an unknown rate{when}"),
+        None if police.is_some_and(|p| !p.drops_all()) => "bounded by the policer alone".to_owned(),
+        None => "without a bound".to_owned(),
+    };
+    format!("strict priority, level {}, {bound}", p.level)
+}
+
+/// The share that a class asks for.
+pub(super) fn asked(c: &ClassSpec) -> String {
+    if let Some(p) = &c.priority {
+        let rate = p.rate.map(|r| format!(" {r}")).unwrap_or_default();
+        return format!("priority{rate}");
+    }
+    if let Some(b) = c.bandwidth {
+        return format!("bandwidth {b}");
+    }
+    if let Some(p) = c.bandwidth_remaining {
+        return format!("{p} of the rest");
+    }
+    match c.bandwidth_remaining_ratio {
+        Some(1) => "1 part of the rest".to_owned(),
+        Some(n) => format!("{n} parts of the rest"),
+        None => String::new(),
+    }
+}
+
+/// A token bucket of what is asked for.
+pub(super) fn bucket(b: &Bucket, asked: RateOrPercent) -> String {
+    let mut text = match (asked, b.rate) {
+        (RateOrPercent::Percent(_), Some(bps)) => format!("{} ({asked})", rate(bps as f64)),
+        _ => asked.to_string(),
+    };
+    if let Some(burst) = b.burst {
+        text += &format!(", burst {burst} B");
+    }
+    if let Some(peak) = b.peak_rate {
+        text += &format!(", peak {}", rate(peak as f64));
+    }
+    if let Some(burst) = b.excess_burst {
+        let which = if b.peak_rate.is_some() {
+            "peak"
+        } else {
+            "excess"
+        };
+        text += &format!(", {which} burst {burst} B");
+    }
+    text
+}
+
+pub(super) fn policer(b: &Bucket, p: &PoliceSpec) -> String {
+    format!("police {}: {}", bucket(b, p.rate), does(p))
+}
+
+pub(super) fn priority_policer(b: &Bucket, asked: RateOrPercent, when: PolicingWhen) -> String {
+    let when = match when {
+        PolicingWhen::Conditional => " while anything waits",
+        PolicingWhen::Always => "",
+    };
+    format!("policer {}: drops what exceeds it{when}", bucket(b, asked))
+}
+
+/// Thresholds of packets that are named after `by`, if they need a name.
+pub(super) fn thresholds(t: &Thresholds, by: Option<&str>) -> String {
+    let mut names: Vec<String> = match by {
+        Some("precedence") => t.dscp.iter().map(|d| d.precedence().to_string()).collect(),
+        _ => t.dscp.iter().map(ToString::to_string).collect(),
+    };
+    names.dedup();
+    let of = match by {
+        Some(by) if !names.is_empty() => format!("{by} {}: ", names.join(", ")),
+        _ => String::new(),
+    };
+    let unit = if t.in_bytes { "B" } else { "packets" };
+    let ends = match t.min.is_nan() {
+        true => "unknown: shares of a limit in time at an unknown rate".to_owned(),
+        false => format!(
+            "{} to {} {unit}, up to {} %",
+            number(t.min),
+            number(t.max),
+            four(100.0 * t.probability)
+        ),
+    };
+    let default = if t.written { "" } else { " (default)" };
+    format!("{of}{ends}{default}")
+}
+
+/// When new flows are admitted.
+pub(super) fn admission(a: &AdmissionLimits) -> String {
+    let shared = a
+        .protected_list
+        .as_ref()
+        .map(|list| format!(", protected list {list}"));
+    format!(
+        "admission of flows ({}) at a fair rate of at least {} and a priority load of at most {} %{}",
+        a.mechanism,
+        rate(a.min_fair_rate),
+        four(100.0 * a.max_priority_load),
+        shared.unwrap_or_default()
+    )
+}
