@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spillgate.papers.measured import Measured, View
 from spillgate.papers.model import Point
 from spillgate.result import Results
 from spillgate.run import Interrupted, Progress, Simulation
@@ -136,9 +135,3 @@ class Lab:
         if keep:
             self.batches[batch] = results
         return results
-
-
-def view(results: Results, policies: Iterable[str], prefix: str = "") -> View:
-    """The policies of a batch, whose variants are called `prefix` and the policy."""
-    measured = Measured(results)
-    return View({p: (measured, f"{prefix}{p}") for p in policies})

@@ -120,10 +120,15 @@ class Singles:
         cut = self.cut or ((),) * len(self.ended)
         return [(*a, *b) for a, b in zip(self.ended, cut, strict=True)]
 
+    @property
+    def at_least(self) -> bool:
+        """Whether some were cut off."""
+        return any(self.cut)
+
     def each(self, f: Callable[[Sequence[float]], float]) -> PerRun:
         """One value from all of a run; NaN where there are none."""
         found = tuple(f(run) if run else math.nan for run in self.runs)
-        return PerRun(found, self.unit, any(self.cut))
+        return PerRun(found, self.unit, self.at_least)
 
     def mean(self) -> PerRun:
         """Their mean in each run."""
@@ -149,6 +154,10 @@ class Singles:
         """How many were cut off, in each run."""
         cut = self.cut or ((),) * len(self.ended)
         return PerRun(tuple(float(len(run)) for run in cut), unit)
+
+    def only(self, run: int) -> Singles:
+        """One run of them."""
+        return Singles((self.ended[run],), self.unit, self.cut[run : run + 1])
 
     def all(self) -> list[float]:
         """The values of all runs, ascending."""

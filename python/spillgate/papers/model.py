@@ -380,13 +380,3 @@ class Paper(Protocol):
 
     def reproduce(self, lab: Lab) -> Reproduction:
         """Runs everything."""
-
-
-@dataclass(frozen=True)
-class ByHand:
-    """A paper that makes and judges its runs itself."""
-
-    system: Path
-    runs: int
-    quick_runs: int
-    reproduce: Callable[[Lab], Reproduction]

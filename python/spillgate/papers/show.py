@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from spillgate.papers.judge import outcome, shown
 from spillgate.papers.measured import PerRun, Singles, View
 from spillgate.papers.model import OUTCOME_MARKS, Cell, Claim, Judged, Picture, Quantity, Table
-from spillgate.papers.terms import Term
+from spillgate.papers.terms import Term, own
 from spillgate.result import Results
 
 if TYPE_CHECKING:
@@ -68,6 +68,24 @@ class By:
             before = place
         head = (*self.rows, *self.columns)
         return Table(self.file, self.title, head, tuple(rows), said(self.note, view))
+
+
+Taken = Mapping[str, "str | tuple[str, Callable[[Singles], PerRun]]"]
+"""What a paper itself takes, by heading: its key, and what is made of single values."""
+
+
+def taken(point: str, columns: Taken) -> dict[str, Column]:
+    """Columns of what a paper itself takes, with what is made of it if it is single values.
+
+    Args:
+        point: The point of a row, with the row's labels as `{0}`, `{1}`, and so on.
+        columns: What is taken, by heading; with labels in the same way.
+    """
+
+    def column(key: str, of: Callable[[Singles], PerRun] = Singles.mean) -> Column:
+        return lambda *row: own(key.format(*row), point.format(*row), of)
+
+    return {k: column(c) if isinstance(c, str) else column(*c) for k, c in columns.items()}
 
 
 def cell(of: Shown, view: View) -> Cell:

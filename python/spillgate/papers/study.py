@@ -25,6 +25,7 @@ from spillgate.papers.model import (
     Table,
     Trial,
 )
+from spillgate.papers.show import By, Curves
 from spillgate.papers.terms import Term
 
 if TYPE_CHECKING:
@@ -99,6 +100,18 @@ class Study:
             self._known |= {keys[c.name]: (m, c.name) for c in new}
         return {k: self._known[key] for k, key in keys.items()}
 
+    def section(
+        self,
+        title: str,
+        text: str = "",
+        tables: Sequence[By | Table] = (),
+        figures: Sequence[Curves] = (),
+        name: str = "",
+    ) -> Section:
+        """A part of the page, from the claims' runs."""
+        filled = tuple(t if isinstance(t, Table) else t.table(self.main) for t in tables)
+        return Section(title, text, filled, tuple(f.picture(self.main) for f in figures), name)
+
     def measured(self) -> Section:
         """The tables and figures of the claims' runs."""
         first, *_ = self.paper.batches
@@ -126,16 +139,21 @@ class Study:
         )
 
     def runs(self) -> Table:
-        """What is run of the claims' batches."""
+        """What is run."""
         rows: list[tuple[Cell, ...]] = []
-        for batch in self.paper.batches:
-            p = batch.effort.protocol(self.lab)
-            length = f"{p.warmup:g} to {p.warmup + p.duration:g} s"
-            rows.append(
-                (batch.title, str(len(batch.grid.places)), str(p.runs), length, batch.note)
-            )
-        head = ("what", "points", "runs", "measured", "")
-        return Table("runs", "What is run", head, tuple(rows), "")
+        for b in self.paper.batches:
+            for of, effort in (("", b.effort), (", at each point of the ledger", b.varied)):
+                if effort:
+                    p = effort.protocol(self.lab)
+                    length = f"{p.warmup:g} to {p.warmup + p.duration:g} s"
+                    points = "" if of else str(len(b.grid.places))
+                    rows.append((f"{b.title}{of}", points, str(p.runs), length, b.note))
+        note = (
+            "Runs of one number have the same seeds at every point, so that differences and "
+            "ratios are formed run by run."
+        )
+        head = ("what", "points", "runs", "measured", "how")
+        return Table("runs", "What is run", head, tuple(rows), note)
 
     def _ledger_runs(self) -> None:
         paper, lab = self.paper, self.lab

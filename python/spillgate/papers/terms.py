@@ -11,8 +11,9 @@ Example:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from spillgate.papers import judge
 from spillgate.papers.measured import NotRunError, PerRun, Singles, View, each
@@ -104,6 +105,13 @@ class Bound:
     lowest: float | None
     highest: float | None
 
+    def met(self, view: View) -> bool:
+        """Whether the mean is within it, whatever its interval."""
+        mean = self.term.take(view).quantity.mean
+        above = self.lowest is None or (mean is not None and mean >= self.lowest)
+        below = self.highest is None or (mean is not None and mean <= self.highest)
+        return above and below
+
     @property
     def text(self) -> str:
         """In words."""
@@ -119,22 +127,17 @@ def value(metric: str, at: str, of: str, scope: str = "class") -> Term:
     return Term(lambda v: v.of(at, scope, of, metric), f"{metric} of {of}, {at}")
 
 
-def own(key: str, at: str, of: Callable[[Singles], PerRun] | None = None) -> Term:
+def own(key: str, at: str, of: Callable[[Singles], PerRun] = Singles.mean) -> Term:
     """What the paper itself takes at a place of the grid; `of` makes one value of single ones.
 
     Example:
-        >>> own("wait", "EFM", Singles.mean).text
+        >>> own("wait", "EFM", Singles.longest).text
         'wait, EFM'
     """
 
     def take(v: View) -> PerRun:
         found = v.own(at, key)
-        if isinstance(found, Singles):
-            if of is None:
-                msg = f"{key} are single values: say what is made of them"
-                raise TypeError(msg)
-            return of(found)
-        return found
+        return of(found) if isinstance(found, Singles) else found
 
     return Term(take, f"{key}, {at}")
 
@@ -217,6 +220,38 @@ def either(first: Check, second: Check) -> Check:
     def check(v: View) -> Part:
         a, b = first(v), second(v)
         return a if a.holds or not b.holds else b
+
+    return check
+
+
+K = TypeVar("K", bound="tuple[object, ...]")
+
+
+def picked(
+    text: str,
+    bounds: Mapping[K, Bound],
+    by: Mapping[K, Term],
+    among: Mapping[K, Bound] | None = None,
+    kind: judge.Kind = "number",
+) -> Check:
+    """A part about that of several candidates which has the smallest mean of a term.
+
+    Args:
+        text: What must hold; the parts of the candidate's key are put into it.
+        bounds: The same of each candidate.
+        by: What is smallest of the one that is picked.
+        among: Which candidates are better than all others, if there are such.
+        kind: Whether it is an ordering or a size.
+    """
+
+    def mean(key: K, v: View) -> float:
+        found = by[key].take(v).quantity.mean
+        return math.inf if found is None else found
+
+    def check(v: View) -> Part:
+        better = [k for k, bound in (among or {}).items() if bound.met(v)]
+        key = min(better or by, key=lambda k: mean(k, v))
+        return _check(bounds[key], text.format(*key), kind)(v)
 
     return check
 

@@ -1,216 +1,306 @@
-"""The paper's system: its network, its traffic, and what a variant of it replaces."""
+"""The paper's system: its network, its traffic, what is run of it, and what is taken of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from spillgate.papers.grid import Batch, Effort, Grid, Settings
+from spillgate.papers.measured import Measured, Own, PerRun, Singles, View, admission_waits, mean
+from spillgate.result import Results
+from spillgate.rows import Admission
 
 SYSTEM = Path(__file__).parent / "system"
 
-SCHEDULERS = ("PFQ", "PDRR")
-MECHANISMS = ("EFM", "RAEF", "RBAEF")
-"""The congestion control mechanisms, in the paper's order."""
-BASIC = "basic"
-ROUTERS = (BASIC, *MECHANISMS)
-"""The rows of table I."""
-
+SCHEDULERS: Mapping[str, object] = {"PFQ": "pfq", "PDRR": {"pdrr": {"mode": "literal"}}}
+"""The schedulers as they stand in a scenario; PDRR as published, without charges."""
+BASIC, MECHANISMS = "basic", ("EFM", "RAEF", "RBAEF")
+"""The router without and with the congestion control mechanisms, in the paper's order."""
+PARAMETERS = {"EFM": "pfl_flushing_timer", "RAEF": "active_time", "RBAEF": "active_time"}
+"""The timer of each mechanism."""
 LINKS = {"R2": "L3", "R4": "L5"}
 """The FAN link that each cross-protect router feeds."""
 
-TIMERS = (1.0, 2.0, 5.0, 10.0, 20.0)
-"""Values of `pfl_flushing_timer` and `active_time` in seconds, for figures 7 to 9."""
-TIMER = 5.0
-"""Their value everywhere else."""
-BLOCKED_TIME = 1.0
-"""`blocked_time` of RBAEF in seconds."""
-
-FLOWS = (200, 300, 400, 500, 600)
-"""Elastic flows to each destination, for figure 6; the first everywhere else."""
-
-STREAMS = 20
-STREAM_PACKET, STREAM_HZ = 100, 100
-"""Bytes of a stream's packets, and how many it sends a second."""
-STREAM_LEAST, STREAM_LEAST_HZ = 20, 20
-"""The shortest packet at a part of the rates, an IP header, and the fewest a second: one in each
-interval of the priority load."""
-
-RATE = 100e6
-"""b/s of the FAN links."""
-MEAN = 300e6
-"""Bits that an elastic flow transfers in the mean (W-cal)."""
-SHAPE = 1.5
-"""Shape of their Pareto distribution."""
-GAP = 0.1
-"""Mean seconds between starts of elastic flows to one destination."""
+TIMER, TICK = 5.0, 0.5
+"""Seconds of the timer but for figures 7 to 9, and between two values of the fair rate."""
+RATE, MIN_SHARE, LIMIT = 100e6, 0.05, 1000
+"""b/s of the FAN links, share of them that is the minimum fair rate, packets that they hold."""
+MEAN, SHAPE = 300e6, 1.5
+"""Mean volume of an elastic flow in bits (W-cal), and shape of its Pareto distribution."""
 PAYLOAD, PACKET = 960, 1000
 """Bytes of a full segment of an elastic flow, and of its packet."""
-LIMIT = 1000
-"""Packets that a FAN link's buffer holds."""
-
-TICK = 0.5
-"""Seconds between two values of the fair rate."""
-MIN_SHARE = 0.05
-"""`min_fair_rate` as a share of the link."""
-FAILURE = 250.0
-"""Second at which L2 fails."""
-END = 500.0
-"""Second at which a run of the paper ends."""
-
-_FAN = "policies.FAN.fan"
-_STREAM = "traffic.0.flow"
-_ELASTIC = ("traffic.1.sessions", "traffic.2.sessions")
-
-PARAMETERS = {"EFM": "pfl_flushing_timer", "RAEF": "active_time", "RBAEF": "active_time"}
-"""The timer of each mechanism."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """Traffic that the paper leaves silent.
-
-    Attributes:
-        mean: Bits of an elastic flow in the mean.
-        gap: Mean seconds between starts of elastic flows to one destination.
-        stream_gap: Mean seconds between starts of streams.
-        stream_start: Seconds before the first of these gaps.
-        retry: The retry law of TCP as it stands in a scenario.
-        flows: Elastic flows to each destination.
-    """
-
-    mean: float = MEAN
-    gap: float = GAP
-    stream_gap: float = 2.0
-    stream_start: float = 0.0
-    retry: object = None
-    flows: int = FLOWS[0]
-
-    def settings(self, scale: float) -> dict[str, object]:
-        """What it replaces in the scenario, with links that carry `scale` times the rate."""
-        # As of elastic flows, there are fewer packets, not shorter ones.
-        rate = STREAM_PACKET * STREAM_HZ * scale
-        hz = max(STREAM_LEAST_HZ, round(STREAM_HZ * scale))
-        packet = max(STREAM_LEAST, round(rate / hz))
-        found: dict[str, object] = {
-            f"{_STREAM}.source.cbr.packet": f"{packet} B",
-            f"{_STREAM}.source.cbr.rate": f"{packet * 8 * hz} b/s",
-            f"{_STREAM}.start_gap": f"{self.stream_gap:g} s",
-            f"{_STREAM}.start": f"{self.stream_start:g} s",
-        }
-        for path in _ELASTIC:
-            found[f"{path}.arrivals.poisson.gap"] = f"{1000 * self.gap:g} ms"
-            found[f"{path}.arrivals.poisson.count"] = self.flows
-            found[f"{path}.active"] = self.flows
-            size = f"{round(self.mean * scale / 8)} B"
-            found[f"{path}.session.transfer.size.pareto.mean"] = size
-            if self.retry is not None:
-                found[f"{path}.tcp.retry"] = self.retry
-                found[f"{path}.tcp.initial_rto"] = "3 s"
-                found[f"{path}.tcp.max_rto"] = "64 s"
-        return found
-
-
-W_CAL = Workload()
-"""The workload of table I: one that waits as long as the paper says needs many elastic flows that
-come through each opening."""
-W_LIT = Workload(mean=150e6, stream_gap=1.0, retry="exponential")
-"""What the group's other papers tell of their traffic, and the standard's retries."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A variant of the system.
-
-    Attributes:
-        router: One of `ROUTERS`.
-        scheduler: One of `SCHEDULERS`.
-        workload: Its traffic.
-        timer: Seconds of the mechanism's timer.
-        failure: Second at which L2 fails; none: never.
-        spread: Seconds by up to which each run has that later.
-        limit: Packets that a FAN link's buffer holds.
-        rest: Further values to replace, by path.
-    """
-
-    router: str = BASIC
-    scheduler: str = "PFQ"
-    workload: Workload = W_CAL
-    timer: float = TIMER
-    failure: float | None = FAILURE
-    spread: float = 0.0
-    limit: int = LIMIT
-    rest: tuple[tuple[str, object], ...] = ()
-
-    def settings(self, scale: float = 1.0, end: float = END) -> dict[str, object]:
-        """What it replaces in the scenario.
-
-        Args:
-            scale: The rate of FAN links over the paper's 100 Mb/s; volumes and buffers go with
-                it, so that everything takes as long.
-            end: Second at which the run ends.
-        """
-        found = self.workload.settings(scale)
-        found[f"{_FAN}.mechanism"] = mechanism(self.router, self.timer)
-        found[f"{_FAN}.scheduler"] = scheduler(self.scheduler)
-        for link in LINKS.values():
-            found[f"topology.links.{link}.rate"] = f"{RATE * scale:.0f} b/s"
-        found[f"{_FAN}.limit"] = f"{max(20, round(self.limit * scale))} packets"
-        if self.failure is None:
-            found["topology.failures"] = []
-        else:
-            found["topology.failures.0.at"] = f"{self.failure:g} s"
-            if self.spread:
-                found["topology.failures.0.spread"] = f"{self.spread:g} s"
-            # Across the failure, for as long as a stream may be expected to wait.
-            until = min(end, self.failure + HELD)
-            found["measurement.gaps"] = {"from": f"{self.failure:g} s", "to": f"{until:g} s"}
-        return found | dict(self.rest)
-
-
+STREAM_PACKET, STREAM_HZ, LEAST_PACKET, LEAST_HZ = 100, 100, 20, 20
+"""Bytes of a stream's packets, and how many it sends a second; the least of both at a part of the
+rates: an IP header, and one packet in each interval of the priority load."""
 HELD = 10.0
-"""Seconds after the failure in which interruptions of streams are looked for."""
+"""Seconds after the failure in which interruptions of streams are looked for, and for which
+mechanisms are run where only waits matter."""
+CROWD = 240
+"""Elastic flows above which more of the rates is needed: at a fifth each has 10.4 packets a second
+then. With fewer it sits in timeouts that last longer than `pfl_flow_timeout`, loses its protection
+and competes with the streams."""
+
+ADMITTED, LITERATURE, RUN_ON, UNFAILED = "triggers admitted", "W-lit", "run on", "no failure"
+WHOLE, UNTIMED = "whole run", "no timer"
+"""What points other than those of table I are called."""
 
 
-def mechanism(router: str, timer: float) -> object:
-    """The mechanism as it stands in a scenario."""
-    if router == BASIC:
-        return "basic"
-    values = {PARAMETERS[router]: f"{timer:g} s"}
-    if router == "RBAEF":
-        values["blocked_time"] = f"{BLOCKED_TIME:g} s"
-    return {router.lower(): values}
+@dataclass(frozen=True)
+class Plan:
+    """How much is run.
+
+    Attributes:
+        scale: Rate of FAN links over the paper's; volumes, buffers and the streams' packets go
+            with it, so that everything takes as long with fewer packets.
+        decisive: The same for the ends of figure 6, which decide it.
+        failure: Second at which L2 fails; runs of the paper end after twice as long.
+        timers: For figures 7 to 9, in seconds.
+        costs: Timers for what mechanisms cost the elastic flows, over whole runs.
+        flows: Elastic flows to each destination, for figure 6; the first everywhere else.
+        few: Runs of what is neither table I nor about timers, at most.
+    """
+
+    scale: float = 0.2
+    decisive: float = 1.0
+    failure: float = 250.0
+    timers: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 20.0)
+    costs: tuple[float, ...] = (20.0, 60.0, 200.0)
+    flows: tuple[int, ...] = (200, 400, 600)
+    few: int | None = None
+
+    def runs(self, most: int) -> int:
+        """So many, or fewer."""
+        return min(most, self.few or most)
+
+    def rates(self, flows: int) -> float:
+        """The rate of mechanisms in figure 6.
+
+        Example:
+            >>> Plan().rates(600), round(Plan().rates(400), 3), Plan(decisive=0.2).rates(600)
+            (1.0, 0.333, 0.5)
+        """
+        end = flows in (self.flows[0], self.flows[-1])
+        return max(self.scale * max(1.0, flows / CROWD), self.decisive if end else 0.0)
+
+    def timers_of(self, scheduler: str) -> tuple[float, ...]:
+        """PDRR is run at fewer timers: the claim is about the same line."""
+        return self.timers if scheduler == "PFQ" else self.timers[::2]
 
 
-def scheduler(name: str) -> object:
-    """The scheduler as it stands in a scenario; PDRR as published, without charges."""
-    forms: Mapping[str, object] = {
-        "PFQ": "pfq",
-        "PDRR": {"pdrr": {"mode": "literal"}},
-        "PDRR, charged": {"pdrr": {"mode": "charged"}},
-    }
-    return forms[name]
+def at(*labels: str | float) -> str:
+    """The name of a point; numbers are timers.
+
+    Example:
+        >>> at("PFQ", "EFM"), at("PFQ", "EFM", 5.0)
+        ('PFQ, EFM', 'PFQ, EFM, 5 s')
+    """
+    return ", ".join(x if isinstance(x, str) else f"{x:g} s" for x in labels)
 
 
-def fan(**values: object) -> tuple[tuple[str, object], ...]:
+def fan(**values: object) -> dict[str, object]:
     """Values of the FAN policy by key, `__` between the keys of a path."""
-    return tuple((f"{_FAN}.{k.replace('__', '.')}", v) for k, v in values.items())
+    return {f"policies.FAN.fan.{k.replace('__', '.')}": v for k, v in values.items()}
+
+
+def elastic(values: Settings) -> dict[str, object]:
+    """Values of both workloads of elastic flows by path."""
+    return {f"traffic.{i}.sessions.{k}": v for i in (1, 2) for k, v in values.items()}
+
+
+def streams(values: Settings) -> dict[str, object]:
+    """Values of the streams by path."""
+    return {f"traffic.0.flow.{k}": v for k, v in values.items()}
+
+
+def volume(bits: float, scale: float) -> dict[str, object]:
+    """Another mean volume of elastic flows."""
+    return elastic({"session.transfer.size.pareto.mean": f"{round(bits * scale / 8)} B"})
+
+
+def count(flows: int) -> dict[str, object]:
+    """Another number of elastic flows."""
+    return elastic({"arrivals.poisson.count": flows, "active": flows})
+
+
+def limit(packets: int, scale: float) -> dict[str, object]:
+    """Another buffer of the FAN links."""
+    return fan(limit=f"{max(20, round(packets * scale))} packets")
 
 
 TRIGGER = fan(accept_trigger=True)
-"""The second setting: the packet that triggers a removal is admitted at once."""
+"""The packet that triggers a removal is admitted at once."""
+BACKOFF = elastic({"tcp.retry": "exponential", "tcp.initial_rto": "3 s", "tcp.max_rto": "64 s"})
+"""TCP's doubling timeouts."""
+ALONE: Settings = {
+    "traffic.2.sessions.arrivals.poisson.count": 1,
+    "traffic.2.sessions.session.transfer.size.pareto.mean": "1500 B",
+}
+"""Nothing to d2 but one small transfer: R2 does not notice."""
+FORMS: Mapping[str, Settings] = {
+    "as published": {},
+    "shared list (GPFL)": fan(protected_list="global"),
+    "10 admissions a tick": fan(admissions_per_tick=10),
+    "2 admissions a tick": fan(admissions_per_tick=2),
+    "shared list, 10 a tick": fan(protected_list="global", admissions_per_tick=10),
+}
+"""Beyond the paper: what is added to the published router."""
 
 
-def tcp(**values: object) -> tuple[tuple[str, object], ...]:
-    """Values of the elastic flows' connections by key."""
-    return tuple((f"{path}.tcp.{k}", v) for path in _ELASTIC for k, v in values.items())
+def base(scale: float, failure: float | None) -> dict[str, object]:
+    """The paper's system at a part of the rates; no failure if its second is none."""
+    # As of elastic flows, there are fewer packets, not shorter ones.
+    hz = max(LEAST_HZ, round(STREAM_HZ * scale))
+    packet = max(LEAST_PACKET, round(STREAM_PACKET * STREAM_HZ * scale / hz))
+    source = {"source.cbr.packet": f"{packet} B", "source.cbr.rate": f"{packet * 8 * hz} b/s"}
+    rates = {f"topology.links.{link}.rate": f"{RATE * scale:.0f} b/s" for link in LINKS.values()}
+    found = {**volume(MEAN, scale), **limit(LIMIT, scale), **streams(source), **rates}
+    if failure is None:
+        return {**found, "topology.failures": []}
+    # Across the failure, for as long as a stream may be expected to wait.
+    gaps = {"from": f"{failure:g} s", "to": f"{failure + HELD:g} s"}
+    return {**found, "topology.failures.0.at": f"{failure:g} s", "measurement.gaps": gaps}
 
 
-def sizes(**values: object) -> tuple[tuple[str, object], ...]:
-    """Values of the distribution of elastic volumes by key."""
-    base = "session.transfer.size.pareto"
-    return tuple((f"{path}.{base}.{k}", v) for path in _ELASTIC for k, v in values.items())
+def mechanism(router: str, timer: float = TIMER) -> dict[str, object]:
+    """A mechanism with its timer."""
+    if router == BASIC:
+        return fan(mechanism=BASIC)
+    blocked = {"blocked_time": "1 s"} if router == "RBAEF" else {}
+    return fan(mechanism={router.lower(): {PARAMETERS[router]: f"{timer:g} s", **blocked}})
 
 
-def delay(text: str) -> tuple[tuple[str, object], ...]:
-    """Another propagation delay of all links."""
-    return tuple((f"topology.links.L{i}.delay", text) for i in range(1, 9))
+def batches(plan: Plan) -> list[Batch]:
+    """What is run."""
+    failure, scale = plan.failure, f"{plan.scale:g} of the rates"
+    failing, unfailed = (base(plan.scale, x) for x in (failure, None))
+    both = {s: {**failing, **fan(scheduler=x)} for s, x in SCHEDULERS.items()}
+    alone = {s: {**unfailed, **ALONE, **fan(scheduler=x)} for s, x in SCHEDULERS.items()}
+    pfq = {"PFQ": both["PFQ"]}
+    basic, mechanisms = ({r: mechanism(r) for r in of} for of in ((BASIC,), MECHANISMS))
+    recalled = {**volume(150e6, plan.scale), **BACKOFF, **streams({"start_gap": "1 s"})}
+    # After the start of the network is over.
+    late = streams({"start": f"{failure / 5:g} s", "start_gap": f"{failure / 50:g} s"})
+    timed = {at(m, t): {**mechanism(m, t), **late} for m in MECHANISMS for t in plan.timers}
+    there = {at(s, m, t) for s in both for m in MECHANISMS for t in plan.timers_of(s)}
+    dear = {at(m, t): {**mechanism(m, t), **late} for m in MECHANISMS for t in plan.costs}
+    dear[at(BASIC, UNTIMED)] = {**mechanism(BASIC), **late}
+    crowds = {f"{n} flows": {**base(plan.rates(n), failure), **count(n)} for n in plan.flows}
+    filled = {f"{n} flows": {**count(n), **late} for n in plan.flows}
+    part = ", ".join(f"{n} flows: {plan.rates(n):.2g} of the rates" for n in plan.flows)
+
+    def ended(view: View) -> dict[str, str]:
+        """Where nobody waits any more at R4."""
+        waits = {at(s, BASIC): view.own(at(s, BASIC), "wait R4") for s in SCHEDULERS}
+        return {at(k, RUN_ON): k for k, w in waits.items() if not w.at_least}
+
+    def run(title: str, end: float, grid: Grid, most: int = 0, note: str = scale) -> Batch:
+        runs = plan.runs(most) if most else None
+        return Batch(title, grid, Effort(0.0, end, runs=runs), note=note)
+
+    def decided(title: str, end: float, grid: Grid) -> Batch:
+        varied = Effort(0.0, end, runs=plan.few)
+        return replace(run(title, end, grid), varied=varied, keep=True)
+
+    whole, short = 2 * failure, failure + HELD
+    admitted = Grid(s=both, r=mechanisms, x={ADMITTED: TRIGGER})
+    still = run("Basic FAN run on", 4 * failure, Grid(s=both, r=basic, x={RUN_ON: {}}))
+    timers = Grid(s=alone, r=timed).only(lambda s, r: at(s, r) in there)
+    forms = Grid(s=pfq, r={r: mechanism(r) for r in (BASIC, "EFM")}, x=FORMS)
+    literature = {LITERATURE: recalled}
+    return [
+        decided("Table I basic FAN", whole, Grid(s=both, r=basic)),
+        decided("Table I mechanisms", short, Grid(s=both, r=mechanisms)),
+        replace(run("Table I mechanisms, triggers admitted", short, admitted), keep=True),
+        run("Recalled workload, basic FAN", whole, Grid(s=both, r=basic, x=literature), 2),
+        run("Recalled workload, mechanisms", short, Grid(s=both, r=mechanisms, x=literature), 2),
+        replace(still, same=ended),
+        run("Basic FAN without the failure", whole, Grid(s=alone, r=basic, x={UNFAILED: {}})),
+        run("Timers, for R2", 0.84 * failure, timers),
+        run("What timers cost", whole, Grid(s=pfq, r=dear, x={WHOLE: {}}), 3),
+        run("Numbers of flows, mechanisms", short, Grid(s=pfq, r=mechanisms, x=crowds), 4, part),
+        # Basic FAN takes the longest, and no claim of figure 6 is about it.
+        run("Numbers of flows, basic FAN", whole, Grid(s=pfq, r=basic, x=filled), 4),
+        run("Beyond the paper", whole, forms, 1),
+    ]
+
+
+def taken(failure: float) -> Callable[[Results], Mapping[str, Own]]:
+    """What is taken of runs in which L2 fails at a second."""
+
+    def take(results: Results) -> Mapping[str, Own]:
+        metrics = ("utilization", "fct_mean", "transfers_begun", "transfers_done")
+        m = Measured(results, ("class", "link"), metrics, ("gap_max",))
+        d = results.description
+        rows: dict[str, list[list[Admission]]] = {
+            v: [[] for _ in range(d.runs)] for v in d.variants
+        }
+        for row in results.admission():
+            if row.direction == "data":
+                rows[row.variant][row.run].append(row)
+        end = d.warmup + d.duration
+        return {v: values(m, v, rows[v], end, min(end, failure)) for v in d.variants}
+
+    return take
+
+
+def values(
+    m: Measured, variant: str, rows: Sequence[Sequence[Admission]], end: float, until: float
+) -> Own:
+    """What is taken of a variant; `until` it fails or ends, traffic comes to L3."""
+
+    def came(link: str, *, calls: bool) -> list[list[Admission]]:
+        return [
+            [r for r in run if r.link == link and (r.cls == "streams") == calls] for run in rows
+        ]
+
+    def admitted(*, calls: bool) -> list[tuple[float, ...]]:
+        return [
+            tuple(sorted(r.admitted_s for r in run if r.admitted_s is not None))
+            for run in came("L5", calls=calls)
+        ]
+
+    def of(scope: str, metric: str, *names: str) -> list[tuple[float, ...]]:
+        """The values of each run."""
+        found = [m.of(variant, scope, name, metric).values for name in names]
+        return list(zip(*found, strict=True)) or [()] * len(rows)
+
+    def per_run(found: Sequence[float], unit: str) -> PerRun:
+        return PerRun(tuple(found), unit)
+
+    known = [name for name in m.names(variant, "flow") if name.startswith("stream-")]
+    gaps = [tuple(v for v in run if not math.isnan(v)) for run in of("flow", "gap_max", *known)]
+    elastic = ("elastic to d1", "elastic to d2")
+    begun, done = (
+        [math.fsum(run) for run in of("class", f"transfers_{x}", *elastic)]
+        for x in ("begun", "done")
+    )
+    each = zip(
+        of("class", "transfers_done", *elastic), of("class", "fct_mean", *elastic), strict=True
+    )
+    time = [math.fsum(n * t for n, t in zip(*run, strict=True) if n) for run in each]
+    # When sessions met their first link with admission: of those to d1 not L5.
+    first = (("elastic to d1", "L3"), ("elastic to d2", "L5"))
+    ages = [end - mean(r.offered_s for r in run if (r.cls, r.link) in first) for run in rows]
+    every = list(zip(begun, done, time, ages, strict=True))
+    calls = came("L3", calls=True)
+    return {
+        "wait R2": admission_waits(calls, until),
+        "wait R2, no failure": admission_waits(calls, end),
+        "wait R4": admission_waits(came("L5", calls=True), end),
+        "openings": Singles(tuple(admitted(calls=False)), "s"),
+        "gap": Singles(tuple(gaps), "s"),
+        "removed": per_run(
+            [float(sum(r.removals for r in run if r.cls == "streams")) for run in rows], "removals"
+        ),
+        "entry": per_run([max(x) - min(x) if x else math.nan for x in admitted(calls=True)], "s"),
+        "use of L3": per_run([v * end / until for (v,) in of("link", "utilization", "L3")], "1"),
+        "use of L5": per_run([v for (v,) in of("link", "utilization", "L5")], "1"),
+        # Those that are under way at the end count with the time so far.
+        "transfer": per_run(
+            [(t + (b - d) * a) / b if b else math.nan for b, d, t, a in every], "s"
+        ),
+        "finished": per_run([t / d if d else math.nan for _, d, t, _ in every], "s"),
+        "done": per_run(done, "transfers"),
+    }
