@@ -11,7 +11,7 @@ import pytest
 import spillgate
 from spillgate import papers
 from spillgate.cli import main
-from spillgate.papers import judge, mitroi
+from spillgate.papers import flows, groups, judge, mitroi
 from spillgate.papers.grid import cases
 from spillgate.papers.judge import within
 from spillgate.papers.lab import Case, Lab, Protocol
@@ -203,10 +203,10 @@ def as_the_paper_says():
             values[(b, *key[1:])] = values[key]
     level = {2.502: 0.1, 4.446: 0.1, 3.336: 0.2, 0.666: 0.2, 0.888: 0.3}
     for p in system.EXACT:
-        for row in system.FLOWS:
+        for row in system.FLOWS.rows:
             for i in range(int(row["count"])):
                 name = f"{row['name']}-{i}"
-                values[p, "flow", name, "loss_ratio"] = level.get(system.mbps(row), 0.2)
+                values[p, "flow", name, "loss_ratio"] = level.get(flows.mbps(row), 0.2)
     return values
 
 
@@ -291,10 +291,10 @@ def test_bounds_of_delay_variation_are_a_number():
 
 
 def test_levels_and_what_groups_explain():
-    assert claims.levels([[0.1, 0.12], [0.11], [0.2]]) == 2
-    assert claims.explained([[0.1, 0.1], [0.2, 0.2]]) == pytest.approx(1.0)
+    assert groups.levels([[0.1, 0.12], [0.11], [0.2]], claims.LEVEL_GAP) == 2
+    assert groups.explained([[0.1, 0.1], [0.2, 0.2]]) == pytest.approx(1.0)
     # Group means 0.15 and 0.15: nothing between them.
-    assert claims.explained([[0.1, 0.2], [0.1, 0.2]]) == pytest.approx(0.0)
+    assert groups.explained([[0.1, 0.2], [0.1, 0.2]]) == pytest.approx(0.0)
 
 
 # The system
@@ -306,12 +306,12 @@ def test_the_system_is_that_of_the_example(root):
         for path in (system.SYSTEM / "traffic.csv", root / "examples/ce-node/traffic.csv")
     )
     assert own == example
-    total = sum(system.mbps(r) * int(r["count"]) for r in system.FLOWS)
+    total = sum(flows.mbps(r) * int(r["count"]) for r in system.FLOWS.rows)
     assert total == pytest.approx(123.036)
 
 
 def test_table_1_is_scaled():
-    rows = list(csv.DictReader(system.scaled(150.0).splitlines()))
+    rows = list(csv.DictReader(system.FLOWS.scaled(150.0).splitlines()))
     total = sum(float(r["rate"].removesuffix(" b/s")) * int(r["count"]) for r in rows)
     # Each of 50 flows is rounded to 1 b/s.
     assert total == pytest.approx(150e6, abs=50)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from spillgate.papers.judge import outcome, shown
 from spillgate.papers.measured import PerRun, Singles, View
 from spillgate.papers.model import OUTCOME_MARKS, Cell, Claim, Judged, Picture, Quantity, Table
-from spillgate.papers.terms import Term, own
+from spillgate.papers.terms import Term, own, value
 from spillgate.result import Results
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 Shown = Term | PerRun | Callable[[View], Cell] | Cell
 """What a cell shows."""
 
-Column = Callable[..., Shown]
-"""Gives a cell from the row's place on each axis."""
+Column = Callable[..., Shown] | str | tuple[str, str] | tuple[str, str, str]
+"""Gives a cell from the row's place on each axis. A metric alone is that of the class that is the
+last axis, at the point that the others name; with a name, and perhaps its scope, that of it."""
 
 Text = str | Callable[[View], str]
 """Sentences, or what makes them of the runs."""
@@ -63,7 +64,7 @@ class By:
                 "" if i < bare and place[: i + 1] == before[: i + 1] else axis[x]
                 for i, (axis, x) in enumerate(zip(axes, place, strict=True))
             ]
-            cells = [cell(column(*place), view) for column in self.columns.values()]
+            cells = [cell(_shown(column, place), view) for column in self.columns.values()]
             rows.append((*labels, *cells))
             before = place
         head = (*self.rows, *self.columns)
@@ -86,6 +87,15 @@ def taken(point: str, columns: Taken) -> dict[str, Column]:
         return lambda *row: own(key.format(*row), point.format(*row), of)
 
     return {k: column(c) if isinstance(c, str) else column(*c) for k, c in columns.items()}
+
+
+def _shown(column: Column, place: Sequence[str]) -> Shown:
+    if isinstance(column, str):
+        return value(column, ", ".join(place[:-1]), place[-1])
+    if isinstance(column, tuple):
+        metric, *of = column
+        return value(metric, ", ".join(place), *of)
+    return column(*place)
 
 
 def cell(of: Shown, view: View) -> Cell:
@@ -228,6 +238,43 @@ class Panel:
         if self.legend:
             axes.legend(loc=self.legend, fontsize=7)  # type: ignore[call-overload]
         self.look(axes)
+
+
+def from_zero(axes: Axes) -> None:
+    """The axis that goes up begins at 0."""
+    axes.set_ylim(bottom=0)
+
+
+def logarithmic(x: Sequence[float] = (), y: Sequence[float] = ()) -> Callable[[Axes], None]:
+    """Logarithmic axes with these ticks; one without ticks stays as it is."""
+
+    def look(axes: Axes) -> None:
+        for scale, ticks, values in (
+            (axes.set_xscale, axes.set_xticks, x),
+            (axes.set_yscale, axes.set_yticks, y),
+        ):
+            if values:
+                scale("log")
+                ticks(values, [f"{v:g}" for v in values])
+                ticks([], minor=True)
+
+    return look
+
+
+def side_by_side(
+    groups: Mapping[str, Sequence[Term]],
+) -> tuple[dict[str, Line], Callable[[Axes], None]]:
+    """Values of the first run in groups to the right, for panels of dots, and their ticks."""
+
+    def dots(group: int, terms: Sequence[Term]) -> Callable[[View], list[tuple[float, float]]]:
+        places = [group + 0.5 * ((k + 0.5) / len(terms) - 0.5) for k in range(len(terms))]
+        return lambda v: [(x, t.take(v).values[0]) for x, t in zip(places, terms, strict=True)]
+
+    def look(axes: Axes) -> None:
+        axes.set_xticks(range(len(groups)), list(groups))
+        from_zero(axes)
+
+    return {label: dots(i, terms) for i, (label, terms) in enumerate(groups.items())}, look
 
 
 def errors(

@@ -43,33 +43,14 @@ BATCHES = (
     *why.BATCHES,
     *beyond.BATCHES,
 )
+REAL_TIME, POINTS, DATA = system.REAL_TIME, system.DATA_POINTS, tuple(system.CLASSES)[2:]
+VARIATION = "Figure 10: delay variation of voice and video"
 FIGURES = (
-    Bars(
-        "fig06-delay-realtime", "Figure 6: delay of voice and video", "owd_mean", system.REAL_TIME
-    ),
-    Bars(
-        "fig07-delay-data",
-        "Figure 7: delay of the data classes",
-        "owd_mean",
-        tuple(system.CLASSES)[2:],
-    ),
-    Bars(
-        "fig08-loss-realtime", "Figure 8: loss of voice and video", "loss_ratio", system.REAL_TIME
-    ),
-    Bars(
-        "fig09-loss-data",
-        "Figure 9: loss of the data classes",
-        "loss_ratio",
-        system.DATA_POINTS,
-        "dscp",
-        3,
-    ),
-    Bars(
-        "fig10-delay-variation",
-        "Figure 10: delay variation of voice and video",
-        "jitter",
-        system.REAL_TIME,
-    ),
+    Bars("fig06-delay-realtime", "Figure 6: delay of voice and video", "owd_mean", REAL_TIME),
+    Bars("fig07-delay-data", "Figure 7: delay of the data classes", "owd_mean", DATA),
+    Bars("fig08-loss-realtime", "Figure 8: loss of voice and video", "loss_ratio", REAL_TIME),
+    Bars("fig09-loss-data", "Figure 9: loss of the data classes", "loss_ratio", POINTS, "dscp", 3),
+    Bars("fig10-delay-variation", VARIATION, "jitter", REAL_TIME),
 )
 SEARCH = Search(
     TOGETHER_AXES,

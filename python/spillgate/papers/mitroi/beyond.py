@@ -2,62 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from spillgate.papers.flows import Row
 from spillgate.papers.grid import Batch, Grid
 from spillgate.papers.mitroi import system
 from spillgate.papers.mitroi.claims import FIFO, LLQ, WRED
-from spillgate.papers.mitroi.system import ALSO, CLASSES, POLICIES, at_line
-from spillgate.papers.mitroi.why import (
-    BRIEF,
-    EVERY,
-    POLICY,
-    SHORT,
-    classes,
-    columns,
-    from_zero,
-    under,
-)
-from spillgate.papers.show import By, Column, Curves, Panel
+from spillgate.papers.mitroi.system import ALSO, CLASSES, POLICIES
+from spillgate.papers.mitroi.why import BRIEF, EVERY, POLICY, SHORT, classes, under
+from spillgate.papers.rivals import rivals
+from spillgate.papers.show import By, Curves, Panel, from_zero
 from spillgate.papers.terms import value
-from spillgate.scenario import catalog
 
 OWN = frozenset({"fifo", "flow-wfq", "class-based", "red", "wred"})
 """Kinds that the paper's policies are made of; every other kind is a rival."""
-
-
-def rivals() -> dict[str, Mapping[str, object]]:
-    """Every kind of discipline and AQM that the paper's policies do not use, at the line."""
-    known = catalog()
-    kinds = {family: [str(e["kind"]) for e in known[family]] for family in ("disciplines", "aqm")}
-    found: dict[str, Mapping[str, object]] = {
-        k: {k: {}} for k in kinds["disciplines"] if k not in OWN
-    } | {
-        f"fifo with {k}": {"fifo": {"limit": "1000 packets", "aqm": {k: {}}}}
-        for k in kinds["aqm"]
-        if k not in OWN
-    }
-    return {k: {"policies.RIVAL": policy, **at_line("RIVAL")} for k, policy in found.items()}
-
-
-RIVALS = rivals()
+RIVALS = rivals(OWN, "topology.links.wan")
 """By name, with the defaults of each kind."""
 TCP = (FIFO, "RED", "CBWFQ", LLQ, WRED)
 MODERN = ("fifo with codel", "fq-codel")
 """Rivals that need senders who slow down: they are measured with TCP, too."""
 
 
-def _flow(row: system.Row) -> dict[str, object]:
+def _flow(row: Row) -> dict[str, object]:
     """A flow of table 1; what data classes write is sent through TCP."""
-    flow: dict[str, object] = {
-        "name": row["name"],
-        "count": int(row["count"]),
-        "class": row["class"],
-        "dscp": row["dscp"],
-        "from": "site-a",
-        "to": "site-b",
-        "source": {"cbr": {"rate": row["rate"], "packet": "1500 B", "jitter": "10 %"}},
-    }
+    source = {"cbr": {"rate": row["rate"], "packet": "1500 B", "jitter": "10 %"}}
+    ends = {"from": "site-a", "to": "site-b", "count": int(row["count"]), "source": source}
+    flow: dict[str, object] = {**{k: row[k] for k in ("name", "class", "dscp")}, **ends}
     if row["class"] not in system.REAL_TIME:
         flow["tcp"] = {"profile": "linux", "cc": "cubic"}
     return {"flow": flow}
@@ -65,16 +33,11 @@ def _flow(row: system.Row) -> dict[str, object]:
 
 BY_TCP: dict[str, object] = {
     **{f"topology.links.{link}.duplex": True for link in ("lan-a", "wan", "lan-b")},
-    "traffic": [_flow(row) for row in system.FLOWS],
+    "traffic": [_flow(row) for row in system.FLOWS.rows],
 }
 LOADED = {f"{load} Mb/s": system.at_load(load) for load in system.LOADS}
 SWEPT = POLICIES[:5]
 """The policies whose load is swept."""
-
-
-def _of_load(metric: str, cls: str) -> Column:
-    return lambda p, load: value(metric, f"{p}, {load}", cls)
-
 
 TABLES = (
     By(
@@ -82,16 +45,13 @@ TABLES = (
         "Voice quality by policy",
         {"policy": tuple(EVERY)},
         {
-            heading: lambda p, m=metric: value(m, p, "voice")
-            for heading, metric in {
-                "loss": "loss_ratio",
-                "MOS": "mos",
-                "worst call's MOS": "mos_min",
-                "R": "r_factor",
-                "mouth to ear": "mouth_to_ear",
-                "late": "late_ratio",
-                "BurstR": "burst_ratio",
-            }.items()
+            "loss": ("loss_ratio", "voice"),
+            "MOS": ("mos", "voice"),
+            "worst call's MOS": ("mos_min", "voice"),
+            "R": ("r_factor", "voice"),
+            "mouth to ear": ("mouth_to_ear", "voice"),
+            "late": ("late_ratio", "voice"),
+            "BurstR": ("burst_ratio", "voice"),
         },
         "E-model of ITU-T G.107: each flow of the voice class is rated as one call with G.711 and "
         "a de-jitter buffer of 60 ms. 4.41 is a perfect call; below 3.6 some users are "
@@ -102,15 +62,15 @@ TABLES = (
         "Offered load from 80 to 150 Mb/s",
         {"policy": SWEPT, "offered": tuple(LOADED)},
         {
-            "voice delay": _of_load("owd_mean", "voice"),
-            **{f"{c} loss": _of_load("loss_ratio", c) for c in CLASSES},
+            "voice delay": ("owd_mean", "voice"),
+            **{f"{c} loss": ("loss_ratio", c) for c in CLASSES},
         },
     ),
     classes(
         "tcp",
         "TCP (CUBIC) in place of CBR in the data classes",
         under("TCP", (*TCP, *MODERN)),
-        {**SHORT, **columns(throughput="throughput")},
+        {**SHORT, "throughput": "throughput"},
         "Each data flow writes at its rate of table 1 into a TCP connection with Linux's "
         "defaults; voice and video are as before. What the line cannot carry waits at the senders "
         "instead of being lost. Throughput counts IP packets, headers included. The last two are "

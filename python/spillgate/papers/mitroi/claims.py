@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from spillgate.papers import terms
+from spillgate.papers.groups import Groups, explained, grouped, levels
 from spillgate.papers.measured import View
-from spillgate.papers.mitroi.system import (
-    CLASS_BASED,
-    CLASSES,
-    CONGESTED,
-    CONGESTED_POINTS,
-    EARLY,
-    EXACT,
-    LABEL_TIME,
-    ORDERED,
-    POLICIES,
-    RATES,
-    REAL_TIME,
-)
+from spillgate.papers.mitroi import system
+from spillgate.papers.mitroi.system import CLASS_BASED, EARLY, POLICIES, REAL_TIME
 from spillgate.papers.model import Claim, Elsewhere, Part, Switch
-from spillgate.papers.terms import (
-    Check,
-    Term,
-    beside,
-    every,
-    least,
-    most,
-    number,
-    of_each,
-    queued,
-    trend,
-    value,
-)
+from spillgate.papers.terms import beside, every, least, most, number, queued, trend, value
 
 FIFO, LLQ, WRED = "FIFO", "CBWFQ-LLQ", "CBWFQ-LLQ-WRED"
 TUNNELED = {LLQ: "MPLS-CBWFQ-LLQ", WRED: "MPLS-CBWFQ-LLQ-WRED"}
@@ -55,75 +33,72 @@ CAUSES = (
 """Settings in which a suspected cause is off."""
 PHASES = "phases of the streams are random, so that which of them lose is chance"
 IN_ORDER, IN_STEP = (
-    Switch(PHASES, ORDER, ORDERED),
+    Switch(PHASES, ORDER, system.ORDERED),
     Switch(PHASES, STEP, "all streams start together"),
 )
 
 
-def _loss(policy: str, cls: str) -> Term:
+def _loss(policy: str, cls: str) -> terms.Term:
     return value("loss_ratio", policy, cls)
 
 
-def _delay(policy: str, cls: str) -> Term:
+def _delay(policy: str, cls: str) -> terms.Term:
     return value("owd_mean", policy, cls)
 
 
-def _point(policy: str, point: str) -> Term:
+def _point(policy: str, point: str) -> terms.Term:
     return value("loss_ratio", policy, point, "dscp")
 
 
 def _lost(cls: str, low: float, high: float) -> Callable[[View], Sequence[Part]]:
     """M1 and M2."""
-    order = [_loss(p, "video") - _loss(p, "voice") for p in EARLY]
-    more = [_loss(p, cls) - _loss("CBWFQ", cls) for p in EARLY]
-    size = f"{cls} loses {100 * low:g} to {100 * high:g} %"
-    return every(
-        *(number(_loss(p, cls).between(low, high), f"{size} under {p}") for p in EARLY),
-        *(
-            trend(x.above(0), f"voice loses less than video under {p}")
-            for p, x in zip(EARLY, order, strict=True)
-        ),
-        *(
-            trend(x.above(0), f"{cls} loses more under {p} than under CBWFQ")
-            for p, x in zip(EARLY, more, strict=True)
-        ),
-    )
+    size, more = f"{cls} loses {100 * low:g} to {100 * high:g} %", f"{cls} loses more under"
+    parts = [number(_loss(p, cls).between(low, high), f"{size} under {p}") for p in EARLY]
+    for p in EARLY:
+        order = _loss(p, "video") - _loss(p, "voice")
+        parts.append(trend(order.above(0), f"voice loses less than video under {p}"))
+    for p in EARLY:
+        gain = _loss(p, cls) - _loss("CBWFQ", cls)
+        parts.append(trend(gain.above(0), f"{more} {p} than under CBWFQ"))
+    return every(*parts)
 
 
 SPARED = most(_loss(p, c) for p in CLASS_BASED for c in REAL_TIME)
-LABELED = [(_delay(b, "voice") - LABEL_TIME) / _delay(a, "voice") for a, b in TUNNELED.items()]
+LABELED = [
+    (_delay(b, "voice") - system.LABEL_TIME) / _delay(a, "voice") for a, b in TUNNELED.items()
+]
 BELOW_FIFO = least(_delay(FIFO, "voice") - _delay(b, "voice") for b in TUNNELED.values())
 BULK = [_delay(p, "bulk") for p in CLASS_BASED]
 
 
-def fall(fifo: str, llq: str) -> Term:
+def fall(fifo: str, llq: str) -> terms.Term:
     """M4: how many times LLQ cuts the delay of voice."""
     return _delay(fifo, "voice") / _delay(llq, "voice")
 
 
-def waits(fifo: str, llq: str) -> Term:
+def waits(fifo: str, llq: str) -> terms.Term:
     """How many times it cuts the time in the queue of the line."""
     first, second = (queued("sojourn_mean", p, "wan", "VOICE") for p in (fifo, llq))
     return first / second
 
 
-def _alike(policy: str) -> Check:
+def _alike(policy: str) -> terms.Check:
     """M6."""
-    delays = [_delay(policy, c) for c in CLASSES]
+    delays = [_delay(policy, c) for c in system.CLASSES]
     said = f"the mean delays of the classes are within 10 % of each other under {policy}"
     return number((most(delays) / least(delays)).below(1.1), said)
 
 
-def _slower(policy: str, *others: str) -> Term:
+def _slower(policy: str, *others: str) -> terms.Term:
     """Delay of AF3x and AF2x under a policy over the lowest under others, the larger."""
-    return most(_delay(policy, c) / least(_delay(p, c) for p in others) for c in CONGESTED)
+    return most(_delay(policy, c) / least(_delay(p, c) for p in others) for c in system.CONGESTED)
 
 
 def _no_step_down(v: View) -> Part:
     """M9. A step that is not told apart from none does not fall."""
     found = [
         (f"{a.upper()} to {b.upper()}", (_point("CBWFQ", b) - _point("CBWFQ", a)).take(v).quantity)
-        for a, b in pairwise(CONGESTED_POINTS)
+        for a, b in pairwise(system.CONGESTED_POINTS)
     ]
     name, q = min(found, key=lambda step: step[1].mean or 0.0)
     top = q.mean if q.high is None else q.high
@@ -131,12 +106,12 @@ def _no_step_down(v: View) -> Part:
     return Part(text, q, "trend", holds=top is not None and top >= 0.0)
 
 
-def _spread(policy: str, x: int) -> Term:
+def _spread(policy: str, x: int) -> terms.Term:
     losses = [_point(policy, f"af{x}{y}") for y in (1, 2, 3)]
     return most(losses) - least(losses)
 
 
-def _changes(y: int) -> list[Term]:
+def _changes(y: int) -> list[terms.Term]:
     """What WRED adds to the losses of a drop precedence."""
     return [_point(WRED, f"af{x}{y}") - _point(LLQ, f"af{x}{y}") for x in (3, 2)]
 
@@ -144,61 +119,29 @@ def _changes(y: int) -> list[Term]:
 JITTER = {(p, c): value("jitter", p, c) for p in POLICIES for c in REAL_TIME}
 LEVEL_GAP = 0.01
 """Losses a percentage point apart are different levels: what a bar chart of 0 to 50 % shows."""
-Groups = list[list[float]]
 
 
-def levels(groups: Groups) -> int:
-    """Into how many levels the means of the groups fall that are more than `LEVEL_GAP` apart.
-
-    Example:
-        >>> levels([[0.133], [0.140], [0.172], [0.177], [0.195]])
-        3
-    """
-    means = sorted(math.fsum(g) / len(g) for g in groups)
-    return 1 + sum(b - a > LEVEL_GAP for a, b in pairwise(means))
-
-
-def explained(groups: Groups) -> float:
-    """Share of the variance of all values that lies between the groups; NaN without variance.
-
-    Example:
-        >>> explained([[1.0, 1.0], [2.0, 2.0]]), explained([[1.0, 2.0], [1.0, 2.0]])
-        (1.0, 0.0)
-    """
-    values = [x for group in groups for x in group]
-    mean = math.fsum(values) / len(values)
-    total = math.fsum((x - mean) ** 2 for x in values)
-    between = math.fsum(len(g) * (math.fsum(g) / len(g) - mean) ** 2 for g in groups)
-    return between / total if total else math.nan
-
-
-def flow_losses(place: str) -> dict[float, list[Term]]:
+def flow_losses(place: str) -> dict[float, list[terms.Term]]:
     """Loss of each data flow, by its rate in Mb/s."""
     return {
         rate: [value("loss_ratio", place, name, "flow") for name in names]
-        for rate, names in RATES.items()
+        for rate, names in system.RATES.items()
     }
 
 
-def by_rate(place: str, f: Callable[[Groups], float], unit: str = "1") -> Term:
+def by_rate(place: str, f: Callable[[Groups], float], unit: str = "1") -> terms.Term:
     """What a function gives of the losses of the data flows, grouped by rate, in each run."""
-
-    def of(values: Sequence[float]) -> float:
-        rest = iter(values)
-        return f([[next(rest) for _ in names] for names in RATES.values()])
-
-    losses = [x for group in flow_losses(place).values() for x in group]
-    return of_each(losses, "losses by rate", of, unit)
+    return grouped(list(flow_losses(place).values()), f, unit)
 
 
-def _three_levels(place: str) -> list[Check]:
+def _three_levels(place: str) -> list[terms.Check]:
     """M12."""
     share, name = by_rate(place, explained), place.partition(",")[0]
     # With k groups of n values without any relation, (k - 1) / (n - 1) is expected.
-    chance = (len(RATES) - 1) / (sum(map(len, RATES.values())) - 1)
+    chance = (len(system.RATES) - 1) / (sum(map(len, system.RATES.values())) - 1)
     return [
         number(
-            by_rate(place, levels, "levels").between(2.5, 3.5),
+            by_rate(place, lambda g: levels(g, LEVEL_GAP), "levels").between(2.5, 3.5),
             f"three levels of loss under {name}",
         ),
         number(share.above(0.9), f"a flow's rate explains 90 % of its loss under {name}"),
@@ -385,7 +328,7 @@ CLAIMS = (
         3.0,
         "with exact CBR, losses of flows form three levels that go with the rate",
         "levels under FIFO",
-        every(*(check for place in EXACT for check in _three_levels(place))),
+        every(*(check for place in system.EXACT for check in _three_levels(place))),
         (IN_ORDER, IN_STEP),
     ),
 )

@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from spillgate.papers.mitroi.system import (
-    APART,
-    CLASS_BASED,
-    CONGESTED,
-    DEFAULTS,
-    EARLY,
-    EXACT,
-    GAPS,
-    IN_STEP,
-    JITTER,
-    LLQS,
-    NO_JITTER,
-    ORDERED,
-    POISSON,
-    TOGETHER,
-    TUNNELS,
-    WREDS,
-    at_line,
-    class_limit,
-    fifo_limit,
-    in_classes,
-    in_order,
-    llq_share,
-)
+from spillgate.papers.mitroi import system
+from spillgate.papers.mitroi.system import EARLY, EXACT, IN_STEP, JITTER, LLQS, TUNNELS, WREDS
 from spillgate.papers.model import Point, Silent
 
 DELAY = "topology.links.wan.delay"
-AF = {c.upper(): x for c, x in zip(CONGESTED, "32", strict=True)}
+AF = {c.upper(): x for c, x in zip(system.CONGESTED, "32", strict=True)}
 """The overloaded classes of the configuration, and which AF they are."""
 
 
@@ -38,7 +16,7 @@ def _profiles(policy: str, key: str, value: object) -> dict[str, object]:
     return {
         path: value
         for name, x in AF.items()
-        for path in in_classes((policy,), (name,), {f"aqm.{key.format(x=x)}": value})
+        for path in system.in_classes((policy,), (name,), {f"aqm.{key.format(x=x)}": value})
     }
 
 
@@ -52,12 +30,12 @@ def _denominators(n: int) -> dict[str, object]:
 
 
 def _burst(size: str) -> Point:
-    return Point(size, in_classes(LLQS, ("VOICE",), {"priority.burst": size}))
+    return Point(size, system.in_classes(LLQS, ("VOICE",), {"priority.burst": size}))
 
 
 def _weight(n: int) -> Point:
     values = {"aqm.exponential_weighting_constant": n}
-    return Point(f"{n}", in_classes(WREDS, AF, values))
+    return Point(f"{n}", system.in_classes(WREDS, AF, values))
 
 
 def _delay(label: str, value: str) -> Point:
@@ -65,7 +43,7 @@ def _delay(label: str, value: str) -> Point:
 
 
 def _wfq(label: str, policy: str) -> Point:
-    return Point(label, at_line(policy), instead=True)
+    return Point(label, system.at_line(policy), instead=True)
 
 
 SILENT = (
@@ -73,30 +51,30 @@ SILENT = (
         "source.process",
         "constant bit rate",
         "the paper generates flows of fixed frame rates; hardware generators send so",
-        (Point("Poisson", POISSON),),
+        (Point("Poisson", system.POISSON),),
     ),
     Silent(
         "source.jitter",
         "each packet moved by up to 10 % of the gap",
         "keeps flows from locking into step, as clocks of real sources do",
-        (Point("none", NO_JITTER), Point("50 %", {JITTER: "50 %"})),
+        (Point("none", system.NO_JITTER), Point("50 %", {JITTER: "50 %"})),
     ),
     Silent(
         "source.start",
         "independent random phases",
         "nothing is said of the generator; random phases favor no flow",
         (
-            Point("all together", TOGETHER),
-            Point("all together, 1 % of jitter", {**TOGETHER, JITTER: "1 %"}),
+            Point("all together", system.TOGETHER),
+            Point("all together, 1 % of jitter", {**system.TOGETHER, JITTER: "1 %"}),
             Point("all together, 0.01 % of jitter", IN_STEP),
-            Point(f"{ORDERED}, 0.01 % of jitter", in_order()),
+            Point(f"{system.ORDERED}, 0.01 % of jitter", system.in_order()),
         ),
     ),
     Silent(
         "packet.size",
         "1500 B, all of it the IP packet",
         "rate over frame rate in table 1; the paper does not say at which layer",
-        {f"{DEFAULTS}.packet": ["1000 B"]},
+        {f"{system.DEFAULTS}.packet": ["1000 B"]},
     ),
     Silent(
         "link.overhead",
@@ -114,7 +92,7 @@ SILENT = (
         "fifo.limit",
         "40 packets",
         "the output hold queue of IOS",
-        tuple(Point(f"{n} packets", fifo_limit(n)) for n in (20, 75, 300)),
+        tuple(Point(f"{n} packets", system.fifo_limit(n)) for n in (20, 75, 300)),
         places=(*EARLY, *EXACT),
     ),
     Silent(
@@ -132,14 +110,14 @@ SILENT = (
         "class.limit",
         "64 packets in each class",
         "the default of IOS",
-        tuple(Point(f"{n} packets", class_limit(n)) for n in (8, 32, 128)),
-        places=CLASS_BASED,
+        tuple(Point(f"{n} packets", system.class_limit(n)) for n in (8, 32, 128)),
+        places=system.CLASS_BASED,
     ),
     Silent(
         "llq.rate",
         "15 % of the line, labels counted",
         "the share that the paper plans for voice, of bytes on the line",
-        (Point("16 %, video 34 %", llq_share(16)),),
+        (Point("16 %, video 34 %", system.llq_share(16)),),
         places=LLQS,
     ),
     Silent(
@@ -210,30 +188,30 @@ _ALIKE = {f"{p}, exact": p for p in EARLY}
 
 def _ordered(gap: int) -> Point:
     label = f"in the order of table 1, {gap / 1000:g} ms apart"
-    return Point(label, in_order(gap), same=_ALIKE)
+    return Point(label, system.in_order(gap), same=_ALIKE)
 
 
 TOGETHER_AXES = {
     "start": (
         Point("random phases"),
-        Point("random phases, no jitter", NO_JITTER, same=_ALIKE),
+        Point("random phases, no jitter", system.NO_JITTER, same=_ALIKE),
         Point("all together", IN_STEP, same=_ALIKE),
-        *map(_ordered, GAPS),
+        *map(_ordered, system.GAPS),
     ),
     "line": (Point("1 ms"), Point("10 ms", {DELAY: "10 ms"})),
     "FIFO": (
         Point("40 packets"),
-        *(Point(f"{n} packets", fifo_limit(n), places=(*EARLY, *EXACT)) for n in (75, 300)),
+        *(Point(f"{n} packets", system.fifo_limit(n), places=(*EARLY, *EXACT)) for n in (75, 300)),
     ),
     "class queues": (
         Point("64 packets"),
-        Point("32 packets", class_limit(32), places=CLASS_BASED),
+        Point("32 packets", system.class_limit(32), places=system.CLASS_BASED),
     ),
-    "voice in LLQ": (Point("15 %"), Point("16 %", llq_share(16), places=LLQS)),
+    "voice in LLQ": (Point("15 %"), Point("16 %", system.llq_share(16), places=LLQS)),
 }
 """Choices that are varied together, the one made beforehand first."""
 BRIEFLY = {
-    "start": ("random phases", f"in the order of table 1, {APART / 1000:g} ms apart"),
+    "start": ("random phases", f"in the order of table 1, {system.APART / 1000:g} ms apart"),
     "FIFO": ("40 packets", "300 packets"),
     "class queues": ("64 packets",),
 }

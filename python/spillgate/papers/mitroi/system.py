@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from spillgate.papers.flows import Flows
 
 SYSTEM = Path(__file__).parent / "system"
 
@@ -43,55 +44,10 @@ CONGESTED = ("critical", "non-critical")
 CONGESTED_POINTS = ("af31", "af32", "af33", "af21", "af22", "af23")
 DATA_POINTS = (*CONGESTED_POINTS, "af11", "af12", "af13")
 
-Row = Mapping[str, str]
-_TABLE_1 = (SYSTEM / "traffic.csv").read_text(encoding="utf-8").splitlines()
-FLOWS: list[Row] = list(csv.DictReader(x for x in _TABLE_1 if not x.startswith("#")))
-"""Table 1 of the paper: the rows of `traffic.csv`."""
-
-
-def mbps(row: Row) -> float:
-    """Rate of each flow of a row of table 1 in Mb/s."""
-    return float(row["rate"].removesuffix(" Mb/s"))
-
-
-def offered(cls: str = "") -> float:
-    """What a class offers in Mb/s, or all."""
-    return sum(mbps(r) * int(r["count"]) for r in FLOWS if not cls or r["class"] == cls)
-
-
-RATES: dict[float, list[str]] = {}
+FLOWS = Flows(SYSTEM / "traffic.csv")
+"""Table 1 of the paper."""
+RATES = FLOWS.by_rate(DATA_POINTS)
 """The data flows by their rate in Mb/s."""
-for _row in FLOWS:
-    if _row["dscp"] in DATA_POINTS:
-        _names = [f"{_row['name']}-{i}" for i in range(int(_row["count"]))]
-        RATES.setdefault(mbps(_row), []).extend(_names)
-
-
-def table_1(rate: Callable[[Row], float] = mbps, gap: int = 0) -> str:
-    """Table 1 with other rates of its flows in Mb/s, or each `gap` microseconds after the last."""
-    lines = ["name,count,class,dscp,rate" + (",phase" if gap else "")]
-    for r in FLOWS:
-        n, like = int(r["count"]), f"{r['class']},{r['dscp']},{round(rate(r) * 1e6)} b/s"
-        first = len(lines) - 1
-        lines += (
-            [f"{r['name']}-{i},1,{like},{(first + i) * gap} us" for i in range(n)]
-            if gap
-            else [f"{r['name']},{n},{like}"]
-        )
-    return "\n".join(lines) + "\n"
-
-
-def scaled(load: float) -> str:
-    """Table 1 with all rates multiplied so that `load` Mb/s are offered in all."""
-    factor = load / offered()
-    return table_1(lambda r: mbps(r) * factor)
-
-
-def evened() -> str:
-    """Table 1 with one rate in each class, the mean of its flows'."""
-    count = {c: sum(int(r["count"]) for r in FLOWS if r["class"] == c) for c in CLASSES}
-    return table_1(lambda r: offered(r["class"]) / count[r["class"]])
-
 
 FILE, DEFAULTS = "traffic.0.csv.file", "traffic.0.csv.defaults"
 JITTER = f"{DEFAULTS}.jitter"
@@ -115,9 +71,9 @@ BELOW = 98
 """An offered load that the line carries."""
 
 FILES = {
-    **{f"traffic-order-{gap}.csv": table_1(gap=gap) for gap in GAPS},
-    **{f"traffic-{load}.csv": scaled(load) for load in (*LOADS, BELOW)},
-    "traffic-even.csv": evened(),
+    **{f"traffic-order-{gap}.csv": FLOWS.text(gap=gap) for gap in GAPS},
+    **{f"traffic-{load}.csv": FLOWS.scaled(load) for load in (*LOADS, BELOW)},
+    "traffic-even.csv": FLOWS.evened(),
 }
 """Other traffic, by the name of its file."""
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from spillgate.papers.grid import Batch, Effort, Grid
+from spillgate.papers.groups import explained
 from spillgate.papers.measured import View
 from spillgate.papers.mitroi import claims, system
 from spillgate.papers.mitroi.claims import BY_ID, FIFO, LLQ, MOVING, ORDER, STEP, WRED
 from spillgate.papers.mitroi.silent import DELAY
 from spillgate.papers.mitroi.system import ALSO, CLASSES, POLICIES, at_line
-from spillgate.papers.show import By, Column, Curves, Panel, Text, filled, verdict
+from spillgate.papers.show import (
+    By,
+    Column,
+    Curves,
+    Panel,
+    Text,
+    filled,
+    logarithmic,
+    side_by_side,
+    verdict,
+)
 from spillgate.papers.terms import Bound, Term, most, number, queued, value
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MAIN = Effort(5, 60, quick=(1, 3))
 REPEATING = Effort(5, 10, quick=(1, 3))
@@ -25,11 +32,6 @@ whole numbers per second. Longer runs would measure the same again."""
 VARIED = Effort(1, 4, quick=(1, 1))
 BRIEF = Effort(1, 3, quick=(1, 1), runs=5)
 """Of what no claim rests on."""
-
-
-def columns(**metrics: str) -> dict[str, Column]:
-    """Metrics of a class at a point, by heading."""
-    return {h: lambda p, c, m=m: value(m, p, c) for h, m in metrics.items()}
 
 
 def classes(
@@ -47,9 +49,7 @@ def _points(
     points: Sequence[str] = ("ef", "af41", *system.DATA_POINTS),
 ) -> By:
     """Loss by DSCP."""
-    losses: dict[str, Column] = {
-        d.upper(): lambda p, d=d: value("loss_ratio", p, d, "dscp") for d in points
-    }
+    losses: dict[str, Column] = {d.upper(): ("loss_ratio", d, "dscp") for d in points}
     return By(file, title, {"policy": of}, losses, note)
 
 
@@ -58,10 +58,16 @@ def under(setting: str, policies: Sequence[str] = POLICIES) -> dict[str, str]:
     return {f"{p}, {setting}": p for p in policies}
 
 
-SHORT = columns(loss="loss_ratio", delay="owd_mean", p99="owd_p99", jitter="jitter")
+SHORT = {"loss": "loss_ratio", "delay": "owd_mean", "p99": "owd_p99", "jitter": "jitter"}
 LONG: dict[str, Column] = {
-    **columns(offered="offered", throughput="throughput", loss="loss_ratio", delay="owd_mean"),
-    **columns(p50="owd_p50", p95="owd_p95", p99="owd_p99", jitter="jitter"),
+    "offered": "offered",
+    "throughput": "throughput",
+    "loss": "loss_ratio",
+    "delay": "owd_mean",
+    "p50": "owd_p50",
+    "p95": "owd_p95",
+    "p99": "owd_p99",
+    "jitter": "jitter",
     "p99 − p50": lambda p, c: value("owd_p99", p, c) - value("owd_p50", p, c),
 }
 EVERY = {p: p for p in (*POLICIES, *ALSO)}
@@ -124,7 +130,7 @@ LABELED = {
     "two labels, 16 %": (None, {**system.settings("MPLS-CBWFQ-LLQ"), **system.llq_share(16)}),
 }
 """LLQ with labels: how many are counted by a policer that has no room for them, and values."""
-VOICE = system.offered("voice")
+VOICE = system.FLOWS.offered("voice")
 MORE = VOICE * system.LABEL / system.FRAME
 
 
@@ -188,11 +194,11 @@ TABLES = (
         "WFQ where the paper may have had it",
         {"WFQ": PLACED},
         {
-            "voice loss": lambda p: value("loss_ratio", p, "voice"),
-            "video loss": lambda p: value("loss_ratio", p, "video"),
-            "AF2x loss": lambda p: value("loss_ratio", p, "non-critical"),
-            "voice delay": lambda p: value("owd_mean", p, "voice"),
-            "AF2x delay": lambda p: value("owd_mean", p, "non-critical"),
+            "voice loss": ("loss_ratio", "voice"),
+            "video loss": ("loss_ratio", "video"),
+            "AF2x loss": ("loss_ratio", "non-critical"),
+            "voice delay": ("owd_mean", "voice"),
+            "AF2x delay": ("owd_mean", "non-critical"),
             "packets waiting in it": _backlog,
             "voice as in M1": _fits(lambda p: value("loss_ratio", p, "voice").between(0.10, 0.15)),
             "video as in M2": _fits(lambda p: value("loss_ratio", p, "video").between(0.15, 0.25)),
@@ -204,8 +210,8 @@ TABLES = (
         "Voice in LLQ with labels, steady state",
         {"policy": tuple(LABELED)},
         {
-            "voice loss": lambda p: value("loss_ratio", p, "voice"),
-            "voice delay": lambda p: value("owd_mean", p, "voice"),
+            "voice loss": ("loss_ratio", "voice"),
+            "voice delay": ("owd_mean", "voice"),
             "loss expected": _expected,
         },
         f"Voice offers {VOICE:g} Mb/s of IP packets, LLQ's policer gives it as much of the line, "
@@ -223,7 +229,7 @@ TABLES = (
             "voice waiting FIFO / LLQ": lambda line, n: claims.waits(
                 f"{line}, {n}", f"{line}, {LLQ}"
             ),
-            "AF3x delay FIFO": lambda line, n: value("owd_mean", f"{line}, {n}", "critical"),
+            "AF3x delay FIFO": ("owd_mean", "critical"),
             "policy 4": lambda line, _: value("owd_mean", f"{line}, {LLQ}", "critical"),
             "policy 5": lambda line, _: value("owd_mean", f"{line}, {WRED}", "critical"),
             "M4": lambda line, n: verdict(BY_ID["M4"], _limit(line, n)),
@@ -265,12 +271,12 @@ TABLES = (
         {
             **{
                 f"{rate:g} Mb/s": lambda p, i=i: claims.by_rate(p, lambda g: fmean(g[i]))
-                for rate, i in sorted((rate, i) for i, rate in enumerate(system.RATES))
+                for i, rate in enumerate(system.RATES)
             },
             "widest of one rate": lambda p: claims.by_rate(
                 p, lambda groups: max(max(g) - min(g) for g in groups)
             ),
-            "explained by rate": lambda p: claims.by_rate(p, claims.explained),
+            "explained by rate": lambda p: claims.by_rate(p, explained),
         },
         "Widest: largest minus smallest loss of flows of the same rate. Explained: share of the "
         "variance of the flows' loss that lies between rates.",
@@ -324,31 +330,12 @@ BATCHES = (
 )
 
 
-def _dots(place: str, group: int, rate: float) -> Callable[[View], list[tuple[float, float]]]:
-    """Losses of the flows of a rate in the first run, side by side."""
-    terms = claims.flow_losses(place)[rate]
-    side = [group + 0.5 * ((k + 0.5) / len(terms) - 0.5) for k in range(len(terms))]
-    return lambda v: [(x, t.take(v).values[0]) for x, t in zip(side, terms, strict=True)]
-
-
-def from_zero(axes: Axes) -> None:
-    """Values from 0 on."""
-    axes.set_ylim(bottom=0)
-
-
-def _by_rates(axes: Axes) -> None:
-    axes.set_xticks(range(len(system.RATES)), [f"{rate:g}" for rate in sorted(system.RATES)])
-    from_zero(axes)
-
-
-def _logarithmic(axes: Axes) -> None:
-    for scale, ticks, values in (
-        (axes.set_xscale, axes.set_xticks, (4, 8, 16, 40, 100, 300)),
-        (axes.set_yscale, axes.set_yticks, (1, 2, 3.5, 5, 10, 20, 30)),
-    ):
-        scale("log")
-        ticks(values, [f"{x:g}" for x in values])
-        ticks([], minor=True)
+def _cluster(place: str, title: str) -> Panel:
+    lines, look = side_by_side(
+        {f"{r:g}": losses for r, losses in claims.flow_losses(place).items()}
+    )
+    x, y = "rate of the flow (Mb/s)", "lost packets of the flow (%)"
+    return Panel(title, x, y, lines, legend="", factor=100.0, dots=True, look=look)
 
 
 FIGURES = (
@@ -362,7 +349,7 @@ FIGURES = (
                 "voice delay, FIFO / LLQ",
                 {"measured": {float(n): _cut("1 ms", f"{n} packets") for n in LIMITS["1 ms"]}},
                 {"paper: 3.5": 3.5, "from 2.5": 2.5, "to 5": 5.0},
-                look=_logarithmic,
+                look=logarithmic((4, 8, 16, 40, 100, 300), (1, 2, 3.5, 5, 10, 20, 30)),
             ),
         ),
         size=(5.4, 3.2),
@@ -370,19 +357,7 @@ FIGURES = (
     Curves(
         "m12-levels",
         "M12: levels of loss",
-        tuple(
-            Panel(
-                title,
-                "rate of the flow (Mb/s)",
-                "lost packets of the flow (%)",
-                {f"{r:g}": _dots(place, i, r) for i, r in enumerate(sorted(system.RATES))},
-                legend="",
-                factor=100.0,
-                dots=True,
-                look=_by_rates,
-            )
-            for place, title in STARTS.items()
-        ),
+        tuple(_cluster(place, title) for place, title in STARTS.items()),
         size=(9.9, 3.2),
         shared=True,
     ),
