@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from spillgate.papers.model import Point
 from spillgate.result import Results
 from spillgate.run import Interrupted, Progress, Simulation
 
@@ -86,12 +85,6 @@ class Lab:
         """Puts a file beside the scenario; returns its name."""
         (self._work / name).write_text(text, encoding="utf-8")
         return name
-
-    def apply(self, point: Point) -> dict[str, object]:
-        """The values that a point of a sweep replaces; writes the files that it needs."""
-        for name, text in point.files.items():
-            self.write(name, text)
-        return dict(point.set)
 
     def simulation(self, cases: Iterable[Case], protocol: Protocol) -> Simulation:
         """The validated batch; raises `InputError` if a case cannot be run."""

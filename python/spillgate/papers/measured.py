@@ -5,7 +5,6 @@ Differences and ratios are formed within a run, under the same seeds, before the
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -248,14 +247,6 @@ class Measured:
                 known.append(name)
         self._own = own(results) if own else {}
 
-    def __or__(self, other: Measured) -> Measured:
-        """The variants of both, which have different names."""
-        both = copy.copy(self)
-        both._values = self._values | other._values
-        both._names = self._names | other._names
-        both._own = {**self._own, **other._own}
-        return both
-
     def of(self, variant: str, scope: str, name: str, metric: str) -> PerRun:
         """One quantity; raises `KeyError` if it was not measured."""
         return self._values[variant, scope, name, metric]
@@ -300,10 +291,6 @@ class View:
         """One quantity at a point."""
         measured, variant = self.at(point)
         return measured.of(variant, scope, name, metric)
-
-    def cls(self, point: str, name: str, metric: str) -> PerRun:
-        """One quantity of a class at a point."""
-        return self.of(point, "class", name, metric)
 
     def own(self, point: str, key: str) -> PerRun | Singles:
         """What the paper itself took at a point."""

@@ -205,7 +205,6 @@ class Point:
     Attributes:
         label: The choice in words.
         set: Values of the scenario and of its configurations to replace, by path.
-        files: Files to write beside the scenario, by name.
         places: Points of the paper's grid that it can touch, for which it is run; all if empty.
             The others are taken from the runs with everything as chosen, which are the same.
         same: Points of the grid whose runs are those of another point under this choice.
@@ -214,7 +213,6 @@ class Point:
 
     label: str
     set: Mapping[str, object] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
     places: tuple[str, ...] = ()
     same: Mapping[str, str] = field(default_factory=dict)
     instead: bool = False

@@ -67,12 +67,10 @@ class Study:
         self.claims = paper.judged(self.main, self._trials())
         self.ledger, self.varied = self._ledger()
 
-    def run(self, batch: Batch, point: Point | None = None) -> View:
+    def run(self, batch: Batch) -> View:
         """Runs a batch, all of whose metrics are taken."""
-        for name, text in (point.files if point else {}).items():
-            self.lab.write(name, text)
-        same = {**batch.same(self.main), **(point.same if point else {})}
-        wanted = {k: c for k, c in cases(batch.grid, point).items() if k not in same}
+        same = batch.same(self.main)
+        wanted = {k: c for k, c in cases(batch.grid).items() if k not in same}
         found = self.taken(batch.title, wanted, batch.effort, None, keep=batch.keep)
         known = {**self.main.variants, **found}
         return View({p: known[same.get(p, p)] for p in batch.grid.places})
@@ -156,7 +154,7 @@ class Study:
         return Table("runs", "What is run", head, tuple(rows), note)
 
     def _ledger_runs(self) -> None:
-        paper, lab = self.paper, self.lab
+        paper = self.paper
         others = [p for p in paper.causes if isinstance(p, Point)]
         varied = {x: b for b in paper.batches if b.varied for x in b.grid.places}
         shown = tuple(paper.ledger or varied)
@@ -171,7 +169,7 @@ class Study:
                 continue
             wanted: dict[str, Case] = {}
             for name, p in points.items():
-                for place, case in cases(batch.grid, replace(p, set=lab.apply(p))).items():
+                for place, case in cases(batch.grid, p).items():
                     wanted[f"{name}: {place}"] = Case(f"{name}: {place}", case.set)
             of = [b.title for b in paper.batches if b.varied]
             title = "The ledger of assumptions" + (f": {batch.title}" if len(of) > 1 else "")
