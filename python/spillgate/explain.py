@@ -18,7 +18,6 @@ from spillgate.errors import InputError
 from spillgate.result import file_hashes
 from spillgate.rundir import read_manifest
 from spillgate.scenario import Description
-from spillgate.sentences import drop_sentence, mark_sentence, packet_sentence
 from spillgate.source import Source
 
 Record = dict[str, Any]
@@ -38,8 +37,9 @@ class Explanation:
         at: The link whose queue was asked about; None for the whole way.
         digest: Fingerprint of the run, the same as when it was run first.
         groups: One record a group of flows: `name`, `packets` (those that took longest first),
-            `drops` and `marks` (with congestion experienced). Each packet, drop and mark has a
-            `sentence`; times are in picoseconds.
+            `drops` and `marks` (with congestion experienced). Each of them, and each packet of
+            drops and marks, has a `sentence`; packets have `notes`, and their hops the `parts` of
+            the delay. Times are in picoseconds.
     """
 
     name: str
@@ -250,15 +250,6 @@ def explain(
     }
     answer = recorded.job.explain(recorded.index, run, question)
     recorded.verify(answer["digest"])
-    for group in answer["groups"]:
-        for one in group["packets"]:
-            one["sentence"] = packet_sentence(one)
-        for kind in group["drops"]:
-            for one in kind["first"]:
-                one["sentence"] = drop_sentence(one)
-        for kind in group["marks"]:
-            for one in kind["first"]:
-                one["sentence"] = mark_sentence(one)
     if packet is not None and not any(g["packets"] for g in answer["groups"]):
         what = "an acknowledgment" if acks else "a packet"
         msg = f"error: no flow of {', '.join(n for n, _ in groups)} has sent {what} {packet}"

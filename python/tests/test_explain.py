@@ -5,7 +5,6 @@ import json
 import pytest
 
 import spillgate
-from spillgate.sentences import drop_sentence, hop_parts, mark_words, packet_sentence, reason_words
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -206,190 +205,6 @@ def test_retransmissions_are_told(root, tmp_path):
     assert again > 0
 
 
-def lost(cause, reason="drops_early", **changes):
-    return {
-        "at": 1_500_000_000_000,
-        "link": "wan",
-        "queue": "data",
-        "reason": reason,
-        "bytes": 1500,
-        "evidence": {
-            "queue_packets": 31,
-            "queue_bytes": 46_500,
-            "limit": {"packets": 64, "bytes": None},
-            "cause": cause,
-        },
-        **changes,
-    }
-
-
-def test_sentences_about_drops():
-    red = {
-        "kind": "aqm",
-        "average": 33.25,
-        "min": 30.0,
-        "max": 40.0,
-        "probability": 0.0325,
-        "count": 7,
-        "draw": 0.0121,
-    }
-    assert reason_words(lost(red)) == (
-        "random early drop: the average queue was 33.25 packets, between the thresholds 30 and 40 "
-        "and 7 since the last drop, so the probability was 0.0325, and 0.0121 was drawn; "
-        "31 packets (46,500 B) waited, of at most 64 packets"
-    )
-    waited = {
-        "kind": "waited",
-        "waited": 7_250_000_000,
-        "target": 5_000_000_000,
-        "interval": 100_000_000_000,
-        "count": 3,
-        "due": 1_500_000_000_000,
-    }
-    assert reason_words(lost(waited)) == (
-        "it had waited 7.25 ms, and for 100 ms packets had waited at least the target of 5 ms "
-        "(number 3 of this period, due 1.500000 s into the run); "
-        "31 packets (46,500 B) waited, of at most 64 packets"
-    )
-    threshold = {**waited, "count": None, "due": None}
-    assert mark_words(lost(threshold)["evidence"]).startswith(
-        "it had waited 7.25 ms, more than the 5 ms from which on packets are marked; "
-    )
-    longest = {
-        "kind": "flow",
-        "packets": 2,
-        "bytes": 3000,
-        "limit": {"packets": None, "bytes": None},
-    }
-    assert reason_words(lost(longest, "drops_pushed_out")).startswith(
-        "pushed out for another packet: its queue had the most bytes, and 2 packets (3,000 B) are "
-        "left of it; in all "
-    )
-    bucket = {"kind": "priority-policer", "tokens": 150, "burst": 20_000, "rate": 1_000_000}
-    assert reason_words(lost(bucket, "drops_policer")) == (
-        "the policer of the priority class had tokens for 150 B, not for its 1,500 B "
-        "(rate 1 Mb/s, burst 20,000 B)"
-    )
-    pie = {
-        "kind": "delay",
-        "delay": 21_000_000_000,
-        "target": 15_000_000_000,
-        "probability": 0.0123,
-        "sum": 0.9,
-        "draw": 0.0045,
-    }
-    known = (
-        "the queue's delay was 21 ms at the last update (target 15 ms), the probability 0.0123 "
-        "and 0.90 in all since the last drop, and 0.0045 was drawn; "
-    )
-    assert reason_words(lost(pie, "drops_early")).startswith(f"random early drop: {known}")
-    assert mark_words(lost(pie)["evidence"]).startswith(known)
-    marker = {"kind": "marker", "average": 2e6, "rate": 1_000_000, "peak_rate": None, "draw": 0.25}
-    assert reason_words(lost(marker, "drops_policer")) == (
-        "the policer: the average rate of its class was 2 Mb/s (committed 1 Mb/s) "
-        "and 0.2500 was drawn"
-    )
-    threshold = {"kind": "threshold", "dscp": "af33", "limit": {"packets": 20, "bytes": None}}
-    assert reason_words(lost(threshold, "drops_tail")) == (
-        "the queue had no room for its DSCP: packets of af33 are queued up to 20 packets; "
-        "31 packets (46,500 B) waited, of at most 64 packets"
-    )
-    refusal = {
-        "kind": "admission",
-        "why": "fair-rate",
-        "mechanism": "efm",
-        "fair_rate": 4_992_000.0,
-        "min_fair_rate": 5_000_000.0,
-        "priority_load": 0.0162,
-        "max_priority_load": 0.7,
-        "blocked_until": None,
-    }
-    measured = (
-        "the fair rate was 4.992 Mb/s (at least 5 Mb/s to admit new flows) and the priority load "
-        "1.62 % (at most 70 %); mechanism efm"
-    )
-    assert reason_words(lost(refusal, "drops_admission")) == (
-        "flow admission refused it: the link was congested and its flow not on the protected "
-        "list; " + measured
-    )
-    blocked = refusal | {"why": "blocked", "blocked_until": 251_250_000_000_000}
-    assert reason_words(lost(blocked, "drops_admission")) == (
-        "flow admission refused it: its flow was removed from the protected list and is blocked "
-        "until 251.250000 s; " + measured
-    )
-    packet = {"flow": "f", "seq": 3, "lost": lost(None, "drops_link_down", queue=None)}
-    assert (
-        drop_sentence(packet)
-        == "f #3 was lost 1.500000 s into the run on the wire of wan: the link failed."
-    )
-
-
-def served(queue, cls, relation, packets, ms, *, held=False):
-    return {
-        "queue": queue,
-        "class": cls,
-        "relation": relation,
-        "without_tokens": held,
-        "packets": packets,
-        "bytes": 1500 * packets,
-        "time": round(ms * 1e9),
-    }
-
-
-def sentence(*parts, queue="VOICE"):
-    waited = sum(s["time"] for s in parts) + 100_000_000
-    hop = {
-        "link": "wan",
-        "queue": queue,
-        "waited": waited,
-        "served": parts,
-        "residual": {"queue": "BULK", "class": "bulk", "bytes": 1500, "time": 100_000_000},
-        "tokens": 0,
-        "serialization": 16_000_000,
-        "propagation": 1_000_000_000,
-    }
-    return packet_sentence(
-        {
-            "flow": "v",
-            "class": "voice",
-            "seq": 1,
-            "delay": waited + 1_016_000_000,
-            "lost": None,
-            "hops": [hop],
-        }
-    )
-
-
-def test_a_sentence_begins_with_what_took_longest():
-    assert sentence(
-        served("VOICE", "voice", "ahead", 12, 1.9), served("BULK", "bulk", "turn", 41, 5.9)
-    ) == (
-        "v #1 took 8.92 ms: 7.9 ms waiting at wan, for 41 packets of BULK in the scheduler's "
-        "turns (5.9 ms), 12 packets of its own class that came before it (1.9 ms) and the rest of "
-        "a packet of class bulk on the wire (100 µs); 1.02 ms serialization and propagation."
-    )
-
-
-def test_a_shared_queue_says_whose_packets_were_in_it():
-    assert sentence(
-        served("fifo", "voice", "ahead", 2, 0.1),
-        served("fifo", "bulk", "ahead", 41, 5.9),
-        served("www", "web", "turn", 1, 0.4, held=True),
-        queue="fifo",
-    ) == (
-        "v #1 took 7.52 ms: 6.5 ms waiting at wan, for 43 packets that came before it into its "
-        "queue fifo: 41 of bulk and 2 of its own class (6 ms), 1 packet of web (queue www) in the "
-        "scheduler's turns, while its shaper had no tokens (400 µs) and the rest of a packet of "
-        "class bulk on the wire (100 µs); 1.02 ms serialization and propagation."
-    )
-    assert sentence(
-        served("VIDEO", "video", "turn", 6, 0.72), served("BULK", "bulk", "turn", 2, 0.24)
-    ).startswith(
-        "v #1 took 2.08 ms: 1.06 ms waiting at wan, for 8 packets in the scheduler's turns: 6 of "
-        "VIDEO and 2 of BULK (960 µs) and the rest"
-    )
-
-
 @pytest.fixture(scope="module")
 def marking(root, tmp_path_factory):
     """A run of the example with connections, whose RED queue marks."""
@@ -453,7 +268,7 @@ def test_a_node_that_forwards_has_its_share_of_the_delay(root, tmp_path):
     (group,) = spillgate.explain(tmp_path / "run", flow="call", worst=1, drops=1).groups
     (packet,) = group["packets"]
     assert "in nodes that forward" in packet["sentence"]
-    parts = [sum(hop_parts(h).values()) for h in packet["hops"]]
+    parts = [sum(h["parts"].values()) for h in packet["hops"]]
     assert sum(parts) == packet["delay"]
     assert any(h["kept"] for h in packet["hops"])
     (drop,) = [d for d in group["drops"] if d["reason"] == "drops_input_queue"]

@@ -72,7 +72,6 @@ RANK = {
     "metrics": 3,
     "voice": 3,
     "rundir": 3,
-    "sentences": 3,
     "scenario": 3,
     "lint": 4,
     "rows": 4,

@@ -24,7 +24,7 @@ pub use describe::{
     describe,
 };
 pub use differences::DifferenceRow;
-pub use explain::explanation;
+pub use explain::{PARTS, explanation};
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
 pub use samples::SampleRow;

@@ -157,6 +157,10 @@ fn catalog() -> String {
         .iter()
         .map(|v| serde_json::json!({"name": v.as_str(), "mark": v.mark(), "summary": v.summary()}));
     families.insert("verdicts".to_owned(), verdicts.collect());
+    let delays = spillgate_output::PARTS
+        .iter()
+        .map(|(name, summary)| serde_json::json!({"name": name, "summary": summary}));
+    families.insert("delays".to_owned(), delays.collect());
     serde_json::Value::Object(families).to_string()
 }
 

@@ -6,20 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spillgate.explain import Explanation
-from spillgate.labels import reason_of
-from spillgate.sentences import PS_PER_S, hop_parts, packets
-
-CAUSES = (
-    ("node", "forwarding by a node"),
-    ("own", "own class"),
-    ("priority", "classes with priority"),
-    ("others", "other classes' turns"),
-    ("wire", "rest of a packet on the wire"),
-    ("tokens", "tokens of a shaper"),
-    ("sending", "serialization"),
-    ("link", "propagation"),
-)
-"""What takes time, in the order of the bars; the number is the color."""
+from spillgate.labels import reason_of, words
+from spillgate.points import counted
 
 
 @dataclass(frozen=True)
@@ -31,7 +19,7 @@ class Late:
         name: Flow and number.
         sent: When it was sent, in seconds of the run.
         total: What it took.
-        shares: Share of the longest packet's time that each of `CAUSES` took, with its color.
+        shares: Share of the longest packet's time that each cause took, with its color.
         times: The same in milliseconds, as text.
         sentence: All of it in words.
     """
@@ -74,6 +62,7 @@ def worst_packets(found: Sequence[Explanation]) -> list[Worst]:
 
 
 def _of(e: Explanation) -> Worst:
+    causes = words("delays")
     arrived = [
         (group["name"], p)
         for group in e.groups
@@ -82,15 +71,14 @@ def _of(e: Explanation) -> Worst:
     ]
     parts = []
     for _, packet in arrived:
-        hops = [hop_parts(h) for h in packet["hops"]]
-        parts.append([sum(h[key] for h in hops) for key, _ in CAUSES])
-    used = [i for i in range(len(CAUSES)) if any(p[i] for p in parts)]
+        parts.append([sum(h["parts"][key] for h in packet["hops"]) for key in causes])
+    used = [i for i in range(len(causes)) if any(p[i] for p in parts)]
     longest = max((packet["delay"] for _, packet in arrived), default=0) or 1
     late = [
         Late(
             cls,
             f"{packet['flow']} #{packet['seq']}",
-            f"{packet['sent'] / PS_PER_S:.6f}",
+            f"{packet['sent'] / 1e12:.6f}",
             _ms(packet["delay"]),
             [(i, part[i] / longest) for i in used],
             [_ms(part[i]) for i in used],
@@ -102,14 +90,15 @@ def _of(e: Explanation) -> Worst:
         Drops(
             group["name"],
             (kind["link"] or "nodes") + (f"/{kind['queue']}" if kind["queue"] else ""),
-            packets(kind["packets"]),
+            counted(kind["packets"], "packet"),
             reason_of(kind["reason"]),
             kind["first"][0]["sentence"] if kind["first"] else "",
         )
         for group in e.groups
         for kind in group["drops"]
     ]
-    return Worst(e.variant, e.run, e.digest, [(i, CAUSES[i][1]) for i in used], late, drops)
+    names = [cause["summary"] for cause in causes.values()]
+    return Worst(e.variant, e.run, e.digest, [(i, names[i]) for i in used], late, drops)
 
 
 def _ms(ps: int) -> str:

@@ -1,9 +1,14 @@
-//! Explanations of packets and drops as JSON, with names instead of numbers.
+//! Explanations of packets and drops as JSON, with names instead of numbers, and in words.
 //!
 //! Times are in picoseconds, as the simulator counts them, so that sums are exact; rates in bits a
 //! second.
 
-use serde_json::{Value, json};
+mod causes;
+mod words;
+
+pub use words::PARTS;
+
+use serde_json::{Map, Value, json};
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
 use spillgate_scenario::plan::WorldPlan;
@@ -155,6 +160,8 @@ impl Names<'_> {
             })
         });
         json!({
+            "sentence": self.sentence(j),
+            "notes": self.notes(j),
             "flow": flow,
             "class": class,
             "seq": j.seq,
@@ -204,19 +211,31 @@ impl Names<'_> {
         self.plan.forwarding.iter().any(|f| f.node == node)
     }
 
-    fn hop(&self, j: &Journey, hop: usize) -> Value {
-        let h = &j.hops[hop];
-        let link = &self.plan.links[h.link as usize];
+    /// How long the node before a hop kept a packet.
+    fn kept(&self, j: &Journey, hop: usize) -> Dur {
         let before = hop
             .checked_sub(1)
             .filter(|before| self.is_kept_behind(j.hops[*before].link));
-        let kept = before.map_or(Dur::ZERO, |before| self.beyond(j, before));
+        before.map_or(Dur::ZERO, |before| self.beyond(j, before))
+    }
+
+    fn hop(&self, j: &Journey, hop: usize) -> Value {
+        let h = &j.hops[hop];
+        let link = &self.plan.links[h.link as usize];
+        let kept = self.kept(j, hop);
         let goes_on = hop + 1 < j.hops.len();
         let late = match goes_on && self.is_kept_behind(h.link) {
             true => Dur::ZERO,
             false => self.beyond(j, hop),
         };
         let begun = h.start < Time::MAX;
+        let parts = begun.then(|| {
+            let parts = words::parts(h, kept, link.delay + late);
+            let named = PARTS.iter().zip(parts);
+            named
+                .map(|((name, _), time)| ((*name).to_owned(), time.into()))
+                .collect::<Map<_, _>>()
+        });
         let changed = |a: String, b: String| (a != b).then(|| json!([a, b]));
         json!({
             "link": link.name,
@@ -230,6 +249,7 @@ impl Names<'_> {
             "rate": link.rate.bps(),
             "found": {"packets": h.found.0, "bytes": h.found.1},
             "limit": limit(h.limit),
+            "parts": parts,
             "waited": begun.then(|| ps(h.waited())),
             "residual": h.residual.map(|r| json!({
                 "queue": self.queue(h.link, r.leaf), "class": self.class(r.class),
@@ -294,7 +314,12 @@ impl Names<'_> {
     }
 
     fn drops(&self, d: &DropGroup) -> Value {
+        let link = d.link.map_or("nodes", |l| self.link(l));
+        let queue = d.link.and_then(|l| self.queue(l, d.leaf));
+        let queue = queue.map_or_else(String::new, |q| format!("/{q}"));
+        let (count, why) = (causes::packets(d.packets), d.reason.sentence());
         json!({
+            "sentence": format!("{link}{queue}: {count}, {why} ({})", d.reason.metric()),
             "link": d.link.map(|l| self.link(l)),
             "queue": d.link.and_then(|l| self.queue(l, d.leaf)),
             "reason": d.reason.metric(),
@@ -305,14 +330,19 @@ impl Names<'_> {
 
     fn dropped(&self, p: &DroppedPacket) -> Value {
         let (flow, class) = self.flow(p.flow);
+        let name = words::packet(flow, p.answers, p.seq);
         json!({
+            "sentence": self.drop_sentence(&name, &p.lost),
             "flow": flow, "class": class, "seq": p.seq, "acknowledgment": p.answers,
             "sent": p.sent.as_ps(), "lost": self.lost(&p.lost),
         })
     }
 
     fn marks(&self, m: &MarkGroup) -> Value {
+        let (link, count) = (self.link(m.link), causes::packets(m.packets));
+        let queue = self.queue(m.link, m.leaf).unwrap_or_default();
         json!({
+            "sentence": format!("{link}/{queue}: {count}, congestion experienced (marks_ce)"),
             "link": self.link(m.link),
             "queue": self.queue(m.link, m.leaf),
             "packets": m.packets,
@@ -323,6 +353,14 @@ impl Names<'_> {
     fn marked(&self, group: &MarkGroup, p: &MarkedPacket) -> Value {
         let (flow, class) = self.flow(p.flow);
         json!({
+            "sentence": format!(
+                "{} was marked {} into the run at {}, queue {}: {}.",
+                words::packet(flow, p.answers, p.seq),
+                causes::instant(p.at),
+                self.link(group.link),
+                self.queue(group.link, group.leaf).unwrap_or_default(),
+                causes::mark(&p.why)
+            ),
             "flow": flow, "class": class, "seq": p.seq, "acknowledgment": p.answers,
             "sent": p.sent.as_ps(), "at": p.at.as_ps(), "link": self.link(group.link),
             "queue": self.queue(group.link, group.leaf), "evidence": evidence(&p.why),
