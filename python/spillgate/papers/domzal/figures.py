@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from spillgate.labels import label_of
 from spillgate.papers.domzal import system
 from spillgate.papers.domzal.claims import by_timer, transfer, wait
 from spillgate.papers.domzal.system import (
@@ -129,7 +130,7 @@ def openings(basic: Results, mechanisms: Results, plan: Plan) -> Curves:
             f"{r}, PFQ",
             "",
             "fair rate of L5 (Mb/s)",
-            {"fair rate": line(r, "fair_rate", 1e-6)},
+            {label_of("fair_rate"): line(r, "fair_rate", 1e-6)},
             {"min_fair_rate": least},
             legend="",
             look=logarithmic,
