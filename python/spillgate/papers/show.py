@@ -187,7 +187,7 @@ class Panel:
         x: What goes to the right.
         y: What goes up.
         lines: What is drawn, by label.
-        guides: Dashed lines by label: a height, or points.
+        guides: Lines to compare with, each dashed in another way, by label: a height, or points.
         shades: How many neighbors share a color; they differ in how they are dashed.
         legend: Where it stands, as matplotlib says it; none if empty.
         factor: From base units to those of the axis that goes up.
@@ -210,8 +210,9 @@ class Panel:
         """Fills matplotlib's axes."""
         from spillgate.plot.style import palette
 
-        for label, guide in self.guides.items():
-            dashed = {"color": "#444444", "linewidth": 0.9, "linestyle": "--", "label": label}
+        for i, (label, guide) in enumerate(self.guides.items()):
+            style = ("--", ":", "-.")[i % 3]
+            dashed = {"color": "#444444", "linewidth": 0.9, "linestyle": style, "label": label}
             if isinstance(guide, float):
                 axes.axhline(guide, **dashed)  # type: ignore[arg-type]
             else:
