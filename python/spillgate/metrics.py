@@ -12,6 +12,21 @@ from dataclasses import dataclass, fields
 from spillgate import _engine
 from spillgate.labels import words
 
+TCP_METRICS = (
+    "goodput",
+    "retransmits",
+    "timeouts",
+    "transfers_begun",
+    "transfers_done",
+    "transfers_failed",
+    "transfers_refused",
+    "fct_mean",
+    "fct_p50",
+    "fct_p95",
+    "fct_p99",
+)
+"""Metrics of tables of classes with TCP, in their order."""
+
 
 @dataclass(frozen=True)
 class Metric:

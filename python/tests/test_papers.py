@@ -5,14 +5,15 @@ import json
 import math
 import re
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
 import spillgate
 from spillgate import papers
 from spillgate.cli import main
-from spillgate.papers import flows, groups, judge, mitroi
-from spillgate.papers.grid import cases
+from spillgate.papers import flows, groups, judge, mitroi, study
+from spillgate.papers.grid import Effort, cases
 from spillgate.papers.judge import within
 from spillgate.papers.lab import Case, Lab, Protocol
 from spillgate.papers.measured import Measured, PerRun, View, largest, smallest
@@ -585,3 +586,25 @@ def test_the_papers_are_listed(capsys):
     for name, about in papers.PAPERS.items():
         assert name in out
         assert about in out
+
+
+def test_runs_of_which_less_was_taken_are_made_again(monkeypatch):
+    taken = []
+
+    class Runs:
+        seed, runs, quick = 1, 2, False
+
+        def run(self, title, cases, _, **__):
+            return [title, [c.name for c in cases]]
+
+    monkeypatch.setattr(study, "Measured", lambda results, *_: taken.append(results) or results)
+    made = object.__new__(study.Study)
+    made.lab, made._known = Runs(), {}
+    made.paper = SimpleNamespace(scopes=("class",), flow_metrics=(), own=None)
+    wanted, effort = {"a": Case("a", {"x": 1})}, Effort(1.0, 2.0)
+    made.taken("some", wanted, effort, ["owd_mean"])
+    made.taken("the same", wanted, effort, ["owd_mean"])
+    assert taken == [["some", ["a"]]]
+    made.taken("all", wanted, effort, None)
+    assert made.taken("fewer", wanted, effort, ["loss_ratio"])["a"][0] == ["all", ["a"]]
+    assert taken == [["some", ["a"]], ["all", ["a"]]]

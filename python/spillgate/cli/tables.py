@@ -12,6 +12,7 @@ from rich.text import Text
 from spillgate.cli.text import add_metric, count, legend, show, table, width
 from spillgate.labels import mark_of, short_of, words
 from spillgate.metrics import (
+    TCP_METRICS,
     column_decimals,
     format_cell,
     format_count,
@@ -34,21 +35,6 @@ COLUMNS = (
     "mos",
 )
 """Metrics of the class table."""
-
-TCP_COLUMNS = (
-    "goodput",
-    "retransmits",
-    "timeouts",
-    "transfers_begun",
-    "transfers_done",
-    "transfers_failed",
-    "transfers_refused",
-    "fct_mean",
-    "fct_p50",
-    "fct_p95",
-    "fct_p99",
-)
-"""Metrics of the table of classes with TCP."""
 
 UNITS = {"packets": "", "events": "", "transfers": "", "score": ""}
 """Units that the heading says already."""
@@ -118,14 +104,14 @@ def tcp_table(out: Console, found: Results) -> None:
     rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
     if not rows:
         return
-    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in TCP_COLUMNS}
+    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in TCP_METRICS}
     # Endless connections alone have nothing to say about transfers.
     idle = {"timeouts", "transfers_failed", "transfers_refused"}
     if not any(values["transfers_done"]):
         idle |= _TIMES | _COUNTS
-    columns = [m for m in TCP_COLUMNS if m not in idle or any(values[m])]
+    columns = [m for m in TCP_METRICS if m not in idle or any(values[m])]
     if any(values["transfers_failed"]):
-        columns = [m for m in TCP_COLUMNS if m in _COUNTS or m in columns]
+        columns = [m for m in TCP_METRICS if m in _COUNTS or m in columns]
     detail = _fitting(out, rows, columns, TCP_DETAILS)
     parts = ["goodput: each byte once; retransmits: segments"]
     shown = set(columns) - detail.hidden

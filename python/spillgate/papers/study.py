@@ -84,9 +84,18 @@ class Study:
         *,
         keep: bool = False,
     ) -> dict[str, tuple[Measured, str]]:
-        """The values of cases by name; what was run before, as long and as often, is not again."""
+        """The values of cases by name; what was run before, as long and as often, is not again.
+
+        Runs of which fewer metrics were taken do not count as run.
+        """
         protocol = effort.protocol(self.lab)
-        keys = {k: json.dumps([str(protocol), c.set], sort_keys=True) for k, c in wanted.items()}
+        some = None if metrics is None else sorted(metrics)
+        keys = {}
+        for k, c in wanted.items():
+            whole, part = (
+                json.dumps([str(protocol), c.set, of], sort_keys=True) for of in (None, some)
+            )
+            keys[k] = whole if whole in self._known else part
         new = list(wanted.values())
         if not keep:
             first = {keys[c.name]: c for c in reversed(new) if keys[c.name] not in self._known}

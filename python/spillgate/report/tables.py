@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from spillgate.labels import short_of, words
 from spillgate.metrics import (
+    TCP_METRICS,
     Scale,
     column_decimals,
     format_cell,
@@ -28,20 +29,6 @@ _COLUMNS = (
     "pdv",
     "r_factor",
     "mos",
-)
-
-_TCP = (
-    "goodput",
-    "retransmits",
-    "timeouts",
-    "transfers_begun",
-    "transfers_done",
-    "transfers_failed",
-    "transfers_refused",
-    "fct_mean",
-    "fct_p50",
-    "fct_p95",
-    "fct_p99",
 )
 
 _PLAIN = {"packets": "", "score": "", "events": "", "transfers": "", "1": "%"}
@@ -83,7 +70,7 @@ def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None
     for row in results.classes():
         rows.setdefault((row.name, row.variant), {})[row.metric] = row
     with_tcp = {at: cells for at, cells in rows.items() if "goodput" in cells}
-    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, _TCP)
+    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, TCP_METRICS)
 
 
 def _class_table(
@@ -218,7 +205,7 @@ def comparison(results: Results) -> Comparison | None:
     others = tuple(v for v in d.variants if v in compared)
     rows = []
     for cls in d.classes:
-        for metric in (*_COLUMNS[1:], *_TCP):
+        for metric in (*_COLUMNS[1:], *TCP_METRICS):
             cells = [found.get((cls, metric, v)) for v in others]
             if any(c is not None and c.mean is not None and c.effect != "same" for c in cells):
                 texts = tuple(_difference(c) for c in cells)
