@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spillgate_core::{DropReason, Dropped, Drops, FlowKey, Limit, Packet, Rate, Rng, Time};
 
-use crate::aqm::{Aqm, ArrivalAqm};
+use crate::aqm::{Aqm, ArrivalAqm, UpstreamUse};
 use crate::custom::{Custom, CustomDiscipline};
 use crate::engine::{Engine, Schedule};
 use crate::evidence::{BucketLevel, Cause, Evidence, QueueLimit};
@@ -206,6 +206,44 @@ impl Discipline {
         self.engine.transmits_until(leaf, end);
     }
 
+    /// What its AQM takes into account of queues in front of it, where it is at the output of a switch.
+    pub fn upstream_use(&self) -> UpstreamUse {
+        match &self.engine {
+            Engine::Fifo(leaf) => leaf.upstream_use(),
+            Engine::Custom(_) => UpstreamUse::Nothing,
+            _ => UpstreamUse::Unknown,
+        }
+    }
+
+    /// It is at the output of a switch, and what waits for it at the inputs counts for its AQM, a packet as `weight` (nu)
+    /// of one: AQMs that judge by length take own length plus `weight` times that (equation 2 of Shrivastav and others),
+    /// those that judge by the rate of arrivals that at which this sum is fed. Limits hold for the queue itself.
+    ///
+    /// The driver then calls [`Discipline::set_upstream`] and [`Discipline::upstream_arrival`]. To be called before the
+    /// first packet; [`Discipline::upstream_use`] tells which disciplines it changes.
+    pub fn watch_upstream(&mut self, weight: f64) {
+        if let Engine::Fifo(leaf) = &mut self.engine {
+            leaf.watch_upstream(weight);
+        }
+    }
+
+    /// So many packets, with so many bytes, wait in front of it from `now` on: at all inputs of a switch for this output.
+    /// To be called whenever that changes, before the packet that has left there is offered here. Cost: O(1).
+    #[inline]
+    pub fn set_upstream(&mut self, now: Time, packets: u32, bytes: u64) {
+        if let Engine::Fifo(leaf) = &mut self.engine {
+            leaf.set_upstream(now, packets, bytes);
+        }
+    }
+
+    /// A packet of so many bytes has arrived in front of it at `now`, whether it is queued or lost there. Cost: O(1).
+    #[inline]
+    pub fn upstream_arrival(&mut self, now: Time, bytes: u32) {
+        if let Engine::Fifo(leaf) = &mut self.engine {
+            leaf.upstream_arrival(now, bytes);
+        }
+    }
+
     /// Drops all queued packets, leaf by leaf and in order within a flow. The discipline is then as
     /// after its last packet has left: virtual time begins anew, and AQMs know of the empty queue.
     /// Tokens that a policer or shaper has taken are not given back.
@@ -254,12 +292,13 @@ impl Discipline {
     }
 
     /// The limit and the AQM, if any, of a FIFO that decides about packets when they arrive, so
-    /// that the port can compute departures then. A limit in time is given as bytes at the port's
+    /// that the port can compute departures then; none if queues in front of it count. A limit in time is given as bytes at the port's
     /// rate.
     pub fn decided_at_arrival(&self) -> Option<(Limit, Option<ArrivalAqm>)> {
         match &self.engine {
             Engine::Fifo(leaf)
                 if leaf.thresholds.is_none()
+                    && !leaf.watches_upstream()
                     && matches!(leaf.queue, Queue::Ring(_))
                     && leaf.aqm.as_ref().is_none_or(Aqm::decides_by_packets) =>
             {

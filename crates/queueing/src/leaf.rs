@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use spillgate_core::{DropReason, Dropped, Dscp, Ecn, Limit, Packet, Rate, Time, Verdict};
 
-use crate::aqm::{Aqm, Backlog, Custom, DropStage, Managed};
+use crate::aqm::{Aqm, Backlog, Custom, DropStage, Managed, Upstream, UpstreamUse};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::sched::flow_queue::{FlowQueue, Offered};
 use crate::sched::flow_wfq::{Admission, Conversations};
@@ -126,6 +126,8 @@ pub(crate) struct Leaf {
     pub(crate) thresholds: Option<Thresholds>,
     packets: u32,
     bytes: u64,
+    /// What waits in front of it.
+    upstream: Upstream,
 }
 
 impl Leaf {
@@ -143,6 +145,7 @@ impl Leaf {
             thresholds: None,
             packets: 0,
             bytes: 0,
+            upstream: Upstream::NONE,
         }
     }
 
@@ -156,6 +159,41 @@ impl Leaf {
         if let (Queue::Flows(flows), Queue::Flows(fresh)) = (&mut self.queue, &fresh.queue) {
             flows.retune(&**fresh);
         }
+    }
+
+    /// What it takes into account of queues in front of it.
+    pub(crate) fn upstream_use(&self) -> UpstreamUse {
+        match &self.queue {
+            Queue::Ring(_) | Queue::Judged(_) => self
+                .aqm
+                .as_ref()
+                .map_or(UpstreamUse::Nothing, Aqm::upstream_use),
+            Queue::Fair(_) | Queue::Flows(_) => UpstreamUse::Unknown,
+        }
+    }
+
+    /// There are queues in front of it, of which a packet counts as `weight` of one.
+    pub(crate) fn watch_upstream(&mut self, weight: f64) {
+        self.upstream = Upstream::weighted(weight);
+    }
+
+    /// So much waits in front of it from `now` on.
+    #[inline]
+    pub(crate) fn set_upstream(&mut self, now: Time, packets: u32, bytes: u64) {
+        self.upstream.set(now, packets, bytes);
+    }
+
+    /// `bytes` arrived in front of it.
+    #[inline]
+    pub(crate) fn upstream_arrival(&mut self, now: Time, bytes: u32) {
+        if let Some(aqm) = &mut self.aqm {
+            aqm.upstream_arrival(now, &self.upstream, bytes);
+        }
+    }
+
+    /// Whether queues in front of it count.
+    pub(crate) fn watches_upstream(&self) -> bool {
+        self.upstream.weight() > 0.0
     }
 
     /// Sets the AQM of its queue, which is empty; returns whether the queue takes one.
@@ -207,6 +245,7 @@ impl Leaf {
                 bytes: self.bytes,
                 head: head(aqm, &self.queue),
                 drain_rate: aqm.drain_rate(),
+                upstream: self.upstream,
             };
             match aqm.arrival(cx.now, &backlog, &packet, cx.rng) {
                 Verdict::Pass => {}
@@ -339,6 +378,7 @@ impl Leaf {
                         bytes: self.bytes,
                         head: head(aqm, &self.queue),
                         drain_rate: aqm.drain_rate(),
+                        upstream: self.upstream,
                     };
                     aqm.departure(&mut stage, cx.now, &backlog, &packet, cx.rng)
                 }

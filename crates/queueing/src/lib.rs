@@ -21,7 +21,7 @@ mod stats;
 pub mod testkit;
 mod tree;
 
-pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw};
+pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
 pub use classify::{Metadata, View};
 pub use condition::{AverageRate, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;

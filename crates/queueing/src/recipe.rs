@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Limit, Rate, Time};
 
-use crate::aqm::{Custom, CustomAqm};
+use crate::aqm::{Custom, CustomAqm, UpstreamUse};
 use crate::discipline::Discipline;
 use crate::engine::Engine;
 use crate::fan::SharedLists;
@@ -356,6 +356,11 @@ impl Recipe {
     /// departures are known then: [`Discipline::decided_at_arrival`].
     pub fn decides_at_arrival(&self) -> bool {
         self.prototype.decided_at_arrival().is_some()
+    }
+
+    /// What it takes into account of queues in front of it: [`Discipline::upstream_use`].
+    pub fn upstream_use(&self) -> UpstreamUse {
+        self.prototype.upstream_use()
     }
 
     /// Whether it admits flows, not only packets: FAN.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{Count, RedCurve, checked_average};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -247,7 +247,10 @@ impl Automaton for AdaptiveRed {
         if self.floyd {
             self.tick(v, now);
         }
-        let avg = v.average.sample(&self.average, now, backlog.packets);
+        let length = backlog.measure_packets();
+        let avg = v
+            .average
+            .sample(&self.average, now, length, &backlog.upstream);
         if !self.floyd {
             self.cross(v);
         }
@@ -282,6 +285,10 @@ impl Automaton for AdaptiveRed {
 
     fn decides_by_packets(&self) -> bool {
         true
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Length
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -20,7 +20,7 @@ use spillgate_core::{Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 use super::automaton::DropStage;
 use super::early::RedCurve;
 use super::rio::{self, Colors, RioMode, RioSpec, profile_bits};
-use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::condition::SlidingRate;
 use crate::evidence::Odds;
 use crate::recipe::At;
@@ -356,6 +356,10 @@ impl Automaton for AdaptiveRio {
 
     fn average(&self, v: &Vars) -> Option<f64> {
         Some(v.rio.value(false))
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Length
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -2,6 +2,7 @@
 
 use spillgate_core::{Dur, Packet, Rng, Time, Verdict};
 
+use super::upstream::{Upstream, UpstreamUse};
 use crate::evidence::{Cause, Odds};
 
 /// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
@@ -30,6 +31,8 @@ pub struct Backlog {
     /// The rate at which the queue drains in bytes a second, measured while 16,384 B and more were
     /// queued; none before that, or if the AQM does not need it.
     pub drain_rate: Option<f64>,
+    /// What waits in front of the queue, at the inputs of a switch.
+    pub upstream: Upstream,
 }
 
 impl Backlog {
@@ -42,10 +45,22 @@ impl Backlog {
         }
     }
 
-    /// How long the waiting packets take to leave at the drain rate (Little's law); none while the
-    /// rate is unknown.
+    /// The length in packets by which AQMs judge: the waiting packets, and the weighted ones in front of the queue.
+    #[inline]
+    pub fn measure_packets(&self) -> f64 {
+        f64::from(self.packets) + self.upstream.packets
+    }
+
+    /// The length in bytes by which AQMs judge.
+    #[inline]
+    pub fn measure_bytes(&self) -> f64 {
+        self.bytes as f64 + self.upstream.bytes
+    }
+
+    /// How long what counts as waiting takes to leave at the drain rate (Little's law); none while
+    /// the rate is unknown.
     pub fn drains_in(&self) -> Option<Dur> {
-        let seconds = self.bytes as f64 / self.drain_rate?;
+        let seconds = self.measure_bytes() / self.drain_rate?;
         Some(Dur::from_secs_f64(seconds))
     }
 }
@@ -123,6 +138,12 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn drain_rate(&self, _: &Self::Vars) -> Option<f64> {
         None
     }
+    /// What it takes into account of queues in front of this one.
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Nothing
+    }
+    /// `bytes` arrived in front of this queue, whether they were lost there or not.
+    fn upstream_arrival(&self, _: &mut Self::Vars, _now: Time, _: &Upstream, _bytes: u32) {}
     /// Whether it needs nothing but the number of queued packets, and only when a packet arrives;
     /// then a FIFO may compute departures at arrival.
     fn decides_by_packets(&self) -> bool {

@@ -6,6 +6,7 @@ use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::automaton::{Automaton, Backlog, Draw, DropStage};
 use super::drain::{DrainRate, DrainRule};
+use super::upstream::{Upstream, UpstreamUse};
 
 /// An AQM of your own with its state of one queue: see [`crate::Recipe::manage`].
 ///
@@ -71,6 +72,12 @@ pub trait CustomAqm: Debug + Send + Sync {
     ) -> Verdict {
         Verdict::Pass
     }
+    /// What it takes into account of queues in front of its own, at the inputs of a switch.
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Nothing
+    }
+    /// `bytes` arrived in front of its queue, whether they were lost there or not.
+    fn upstream_arrival(&mut self, _now: Time, _upstream: &Upstream, _bytes: u32) {}
     /// The hard limit refused the packet that was just passed.
     fn overflowed(&mut self) {}
     /// That many packets were dropped from the head of the queue, one of a fair queue, to make
@@ -176,6 +183,15 @@ impl Automaton for Custom {
     fn is_new(&self, vars: &Self::Vars) -> bool {
         vars.aqm.is_new()
     }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        self.0.upstream_use()
+    }
+
+    fn upstream_arrival(&self, vars: &mut Own, now: Time, upstream: &Upstream, bytes: u32) {
+        vars.aqm.upstream_arrival(now, upstream, bytes);
+    }
+
     fn drain_rate(&self, vars: &Self::Vars) -> Option<f64> {
         vars.drain.bytes_per_sec()
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::early::{Count, Region, checked_average};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -141,7 +141,10 @@ impl Automaton for Dsred {
         packet: &Packet,
         draw: &mut D,
     ) -> Verdict {
-        let avg = v.average.sample(&self.average, now, backlog.packets);
+        let length = backlog.measure_packets();
+        let avg = v
+            .average
+            .sample(&self.average, now, length, &backlog.upstream);
         let s = &self.spec;
         let certain = Odds::certain(avg, s.min_th, s.max_th);
         let (verdict, odds) =
@@ -169,6 +172,10 @@ impl Automaton for Dsred {
 
     fn decides_by_packets(&self) -> bool {
         true
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Length
     }
 
     fn odds(&self) -> Option<Odds> {

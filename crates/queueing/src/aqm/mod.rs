@@ -20,6 +20,7 @@ mod pie;
 mod red;
 mod red_spec;
 mod rio;
+mod upstream;
 mod wred;
 
 use schemars::JsonSchema;
@@ -39,6 +40,7 @@ pub use early::RedCurve;
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use rio::{RioMode, RioSpec};
+pub use upstream::{Upstream, UpstreamUse};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 #[cfg(test)]
 pub(crate) use {codel::Codel, red::Red, wred::Wred};
@@ -199,6 +201,17 @@ impl Aqm {
         each!(self, a => a.automaton.cause(packet))
     }
 
+    /// What it takes into account of queues in front of its own.
+    pub(crate) fn upstream_use(&self) -> UpstreamUse {
+        each!(self, a => a.automaton.upstream_use())
+    }
+
+    /// `bytes` arrived in front of its queue.
+    #[inline]
+    pub(crate) fn upstream_arrival(&mut self, now: Time, upstream: &Upstream, bytes: u32) {
+        each!(self, a => a.automaton.upstream_arrival(&mut a.vars, now, upstream, bytes));
+    }
+
     /// The drain rate of its queue in bytes a second, if it is measured and known.
     #[inline]
     pub(crate) fn drain_rate(&self) -> Option<f64> {
@@ -265,17 +278,20 @@ impl Average {
         idle_since: Time::MAX,
     };
 
+    /// The average after a sample of `length`, to which what waits in front of the queue belongs: it is idle only while
+    /// nothing waits there either.
     #[inline]
-    fn sample(&mut self, p: &AverageParams, now: Time, packets: u32) -> f64 {
-        if packets == 0 && self.idle_since <= now {
+    fn sample(&mut self, p: &AverageParams, now: Time, length: f64, upstream: &Upstream) -> f64 {
+        if length == 0.0 && self.idle_since <= now {
             if self.value > 0.0 {
-                let m = now.since(self.idle_since).as_secs_f64() * p.small_per_sec;
+                let idle = now.since(self.idle_since.max(upstream.empty_since));
+                let m = idle.as_secs_f64() * p.small_per_sec;
                 self.value *= spillgate_core::math::pow(1.0 - p.weight, m);
             }
             // If this packet is dropped the queue stays idle, counted from now on.
             self.idle_since = now;
         } else {
-            self.value += p.weight * (f64::from(packets) - self.value);
+            self.value += p.weight * (length - self.value);
         }
         self.value
     }
@@ -327,7 +343,7 @@ pub(crate) mod tests {
     fn a_burst_builds_the_average_up() {
         let (mut a, p) = average(0.002);
         for q in 0..50 {
-            a.sample(&p, Time::ZERO, q);
+            a.sample(&p, Time::ZERO, q.into(), &Upstream::NONE);
         }
         assert!((a.value - 2.373_409).abs() < 5e-7, "{}", a.value);
         let (mut a, p) = average(1.0 / 512.0);
@@ -341,7 +357,7 @@ pub(crate) mod tests {
         let mut n = 0;
         for (steps, expected) in at {
             while n < steps {
-                a.sample(&p, Time::ZERO, 64);
+                a.sample(&p, Time::ZERO, 64.0, &Upstream::NONE);
                 n += 1;
             }
             assert!((a.value - expected).abs() < 5e-7, "{steps}: {}", a.value);
@@ -356,12 +372,12 @@ pub(crate) mod tests {
         let tenth = Time::from_secs_f64(0.1);
         let mut halves = a;
         // 8 * 0.998^37.5, the exponent being 375 packets/s * 0.1 s.
-        assert!((a.sample(&p, tenth, 0) - 7.421_390_522).abs() < 1e-9);
+        assert!((a.sample(&p, tenth, 0.0, &Upstream::NONE) - 7.421_390_522).abs() < 1e-9);
         // A refused arrival half way through must not matter.
-        halves.sample(&p, Time::from_secs_f64(0.05), 0);
-        halves.sample(&p, tenth, 0);
+        halves.sample(&p, Time::from_secs_f64(0.05), 0.0, &Upstream::NONE);
+        halves.sample(&p, tenth, 0.0, &Upstream::NONE);
         assert!((a.value - halves.value).abs() < 1e-12);
         // After a day nothing is left, in one step.
-        assert!(a.sample(&p, Time::from_secs_f64(86_400.0), 0) < 1e-9);
+        assert!(a.sample(&p, Time::from_secs_f64(86_400.0), 0.0, &Upstream::NONE) < 1e-9);
     }
 }

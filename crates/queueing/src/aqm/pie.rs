@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::drain::{DrainRate, DrainRule};
-use super::{Automaton, Backlog, Draw, DropStage, LeafFacts};
+use super::{Automaton, Backlog, Draw, DropStage, LeafFacts, UpstreamUse};
 use crate::BuildError;
 use crate::evidence::{Cause, DelayOdds};
 use crate::recipe::At;
@@ -463,6 +463,13 @@ impl Automaton for Pie {
 
     fn drain_rate(&self, v: &PieVars) -> Option<f64> {
         v.drain.bytes_per_sec()
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        match self.spec.dq_rate_estimator {
+            true => UpstreamUse::Length,
+            false => UpstreamUse::Nothing,
+        }
     }
 
     fn cause(&self, _: &Packet) -> Option<Cause> {

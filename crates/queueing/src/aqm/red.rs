@@ -18,7 +18,7 @@
 use spillgate_core::{DropReason, Packet, Time, Verdict};
 
 use super::red_spec::{RedMarks, RedRules, RedSpec, RedSpread, SizeScaling};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::BuildError;
 use crate::evidence::Odds;
 use crate::recipe::At;
@@ -172,11 +172,11 @@ impl Automaton for Red {
     ) -> Verdict {
         let p = &self.params;
         let r = &p.rules;
-        let waiting = match r.in_bytes() {
-            false => backlog.packets,
-            true => u32::try_from(backlog.bytes).unwrap_or(u32::MAX),
+        let (waiting, length) = match r.in_bytes() {
+            false => (backlog.packets.into(), backlog.measure_packets()),
+            true => (backlog.bytes, backlog.measure_bytes()),
         };
-        let avg = v.average.sample(&p.average, now, waiting);
+        let avg = v.average.sample(&p.average, now, length, &backlog.upstream);
         if avg < r.min_th || (r.spare_short_queue && waiting <= 1) {
             v.gap = Gap::NONE;
             return Verdict::Pass;
@@ -254,6 +254,10 @@ impl Automaton for Red {
 
     fn decides_by_packets(&self) -> bool {
         !self.params.rules.in_bytes()
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Length
     }
 
     fn odds(&self) -> Option<Odds> {

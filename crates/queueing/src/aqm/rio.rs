@@ -9,7 +9,8 @@
 //!
 //! Deviations: an average over packets of one color idles from the end of the transmission of its last one, at the
 //! rate of the queue, so that what is out keeps no average of what is in from decaying. ns-2 updates
-//! no average when a packet that is out arrives, and takes the slope of one color for both.
+//! no average when a packet that is out arrives, and takes the slope of one color for both. Behind the inputs of a switch, of
+//! whose packets the colors are not known, they count in the average of all packets (RIO-C).
 //! Cost: O(1), a bit for each waiting packet, one draw between the thresholds.
 
 use std::collections::VecDeque;
@@ -20,7 +21,7 @@ use spillgate_core::{Dscp, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::automaton::DropStage;
 use super::early::{Count, RedCurve, checked_average};
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, Upstream, UpstreamUse};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -237,14 +238,15 @@ impl Colors {
         let p = &self.average;
         let mut own = 0.0;
         if within {
-            own = v.averages[1].sample(p, now, v.waiting[1]);
+            let waiting = f64::from(v.waiting[1]);
+            own = v.averages[1].sample(p, now, waiting, &Upstream::NONE);
         }
         let others = match self.coupled {
-            true => Some(backlog.packets),
-            false => (!within).then_some(v.waiting[0]),
+            true => Some((backlog.measure_packets(), backlog.upstream)),
+            false => (!within).then_some((v.waiting[0].into(), Upstream::NONE)),
         };
-        if let Some(packets) = others {
-            let all = v.averages[0].sample(p, now, packets);
+        if let Some((length, upstream)) = others {
+            let all = v.averages[0].sample(p, now, length, &upstream);
             if !within {
                 own = all;
             }
@@ -338,6 +340,14 @@ impl Automaton for Rio {
 
     fn average(&self, v: &Vars) -> Option<f64> {
         Some(v.value(false))
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        match self.colors.coupled {
+            true => UpstreamUse::Length,
+            // How many of the packets in front are in profile is not known.
+            false => UpstreamUse::Unknown,
+        }
     }
 
     fn odds(&self) -> Option<Odds> {

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{DropReason, Dscp, Limit, Packet, Rate, Size, Time, Verdict};
 
-use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts};
+use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::evidence::Odds;
 use crate::recipe::At;
 use crate::{BuildError, Thresholds};
@@ -451,11 +451,11 @@ impl Automaton for Wred {
         draw: &mut D,
     ) -> Verdict {
         let p = &*self.params;
-        let waiting = match p.unit {
-            WredUnit::Packets => backlog.packets,
-            WredUnit::Bytes => u32::try_from(backlog.bytes).unwrap_or(u32::MAX),
+        let length = match p.unit {
+            WredUnit::Packets => backlog.measure_packets(),
+            WredUnit::Bytes => backlog.measure_bytes(),
         };
-        let avg = average.sample(&p.average, now, waiting);
+        let avg = average.sample(&p.average, now, length, &backlog.upstream);
         let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
         if avg < profile.min {
             Verdict::Pass
@@ -497,6 +497,10 @@ impl Automaton for Wred {
 
     fn decides_by_packets(&self) -> bool {
         self.params.unit == WredUnit::Packets
+    }
+
+    fn upstream_use(&self) -> UpstreamUse {
+        UpstreamUse::Length
     }
 
     fn odds(&self) -> Option<Odds> {

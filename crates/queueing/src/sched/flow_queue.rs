@@ -215,6 +215,7 @@ impl<O: Order, A: Automaton> Fair<O, A> {
             bytes,
             head,
             drain_rate: self.aqm.drain_rate(&flow.own.vars),
+            ..Backlog::default()
         }
     }
 
