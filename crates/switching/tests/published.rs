@@ -285,6 +285,11 @@ fn full_queues_freeze_the_pointers_of_round_robin() {
         s.step();
         assert_eq!(s.left.len(), crossed);
     }
+    // McKeown's example: half of 2 x 2, however the pointers began.
+    let json = crossbar("voq", "1", r#""round-robin": {"iterations": 1}"#);
+    let mut two = Slotted::new(&json, 2, Speedup::ONE);
+    let (half, _) = run(&mut two, Bernoulli::uniform(2, 1.0, 1), 3000, 1000);
+    assert_eq!((half.mean, half.error), (0.5, 0.0));
 }
 
 /// Diagonal traffic is admissible, and the matching of maximum weight carries it (McKeown and others 1999); iSLIP,
