@@ -50,7 +50,22 @@ SERIES = "series.parquet"
 PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
 
-SCOPES = ("total", "class", "dscp", "queue", "link", "exp", "input", "node", "site", "admission")
+SCOPES = (
+    "total",
+    "class",
+    "dscp",
+    "queue",
+    "link",
+    "exp",
+    "input",
+    "node",
+    "switch",
+    "switch-input",
+    "switch-output",
+    "voq",
+    "site",
+    "admission",
+)
 """What the rows of a summary are about, single flows left out."""
 
 

@@ -83,7 +83,7 @@ metrics! {
     DropsUnroutable "drops_unroutable" ["packets" Less] "no route" "packets without a route" "Lost without a route to the destination";
     DropsTooBig "drops_too_big" ["packets" Less] "too big" "packets above the MTU" "Lost because they were longer, with their labels, than a link's `mtu`";
     DropsLinkLoss "drops_link_loss" ["packets" Less] "link loss" "packets lost at random on links" "Lost at random on a link with `loss`";
-    DropsInputQueue "drops_input_queue" ["packets" Less] "input drops" "drops of full input queues" "Lost because the input queue of a node with `forwarding` was full";
+    DropsInputQueue "drops_input_queue" ["packets" Less] "input drops" "drops of full input queues" "Lost because the input queue of a switch, or of a node with `forwarding`, was full";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s" Less] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
@@ -130,6 +130,13 @@ metrics! {
     WaitingTime "waiting_time" ["s" Less] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
     WaitingTimeP95 "waiting_time_p95" ["s" Less] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
     WaitingTimeMax "waiting_time_max" ["s" Less] "longest wait" "longest time to admission" "The longest of these times";
+    LossInput "loss_input" ["1" Less] "input loss" "packets lost at inputs" "Packets lost at the inputs of a switch over packets that came to it";
+    LossOutput "loss_output" ["1" Less] "output loss" "packets lost at outputs" "Packets lost in the queues of a switch's outputs over packets that came to it";
+    SwitchDelayMean "switch_delay_mean" ["s" Less] "mean delay" "mean delay through the switch" "Mean time from a packet's arrival at a switch until its output begins to send it";
+    SwitchDelayP99 "switch_delay_p99" ["s" Less] "99 % delay" "99th percentile of delay through the switch" "99th percentile of these times";
+    SlotsUsed "slots_used" ["1"] "slots used" "share of slots used" "Share of a crossbar's slots in which something crossed to the output";
+    SlotsWasted "slots_wasted" ["1" Less] "slots wasted" "share of slots wasted" "Share of a crossbar's slots in which nothing crossed to the output although packets for it waited at inputs";
+    SlotsIdle "slots_idle" ["1"] "slots idle" "share of slots idle" "Share of a crossbar's slots in which nothing waited for the output";
     Jain "jain" ["1" More] "fairness" "Jain's fairness index" "Jain's fairness index of the flows' throughputs";
 }
 

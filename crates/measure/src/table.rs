@@ -25,6 +25,14 @@ pub enum Scope {
     Input,
     /// A node that takes time to forward packets.
     Node,
+    /// A switch.
+    Switch,
+    /// An input of a switch, by the link that ends there: what waits in its queues.
+    SwitchInput,
+    /// An output of a switch, by the link that begins there: what waits for it at all inputs.
+    SwitchOutput,
+    /// A virtual output queue of a switch, by the links of its input and its output: `in/out`.
+    Voq,
     /// The flows of a class at a customer's site.
     Site,
     /// The flows of a class at a link with flow admission: `core/voice`.
@@ -35,7 +43,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -44,6 +52,10 @@ impl Scope {
         Self::Exp,
         Self::Input,
         Self::Node,
+        Self::Switch,
+        Self::SwitchInput,
+        Self::SwitchOutput,
+        Self::Voq,
         Self::Site,
         Self::Admission,
         Self::Total,
@@ -60,6 +72,10 @@ impl Scope {
             Self::Exp => "exp",
             Self::Input => "input",
             Self::Node => "node",
+            Self::Switch => "switch",
+            Self::SwitchInput => "switch-input",
+            Self::SwitchOutput => "switch-output",
+            Self::Voq => "voq",
             Self::Site => "site",
             Self::Admission => "admission",
             Self::Total => "total",

@@ -187,6 +187,10 @@ fn rows(
             | Scope::Exp
             | Scope::Input
             | Scope::Node
+            | Scope::Switch
+            | Scope::SwitchInput
+            | Scope::SwitchOutput
+            | Scope::Voq
             | Scope::Site
             | Scope::Admission
             | Scope::Total => &none,

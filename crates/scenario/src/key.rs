@@ -13,7 +13,9 @@ use std::sync::Arc;
 use spillgate_core::Digest;
 
 use crate::ctx::digest_bytes;
-use crate::plan::{FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Traffic, WorldPlan};
+use crate::plan::{
+    FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, SwitchPlan, Traffic, WorldPlan,
+};
 
 /// Computes the keys of a plan's points, which must live as long as this: what they share is looked at once.
 #[derive(Default)]
@@ -68,6 +70,7 @@ impl Keys {
         let WorldPlan {
             nodes,
             forwarding,
+            switches,
             links,
             routes,
             failures,
@@ -89,6 +92,18 @@ impl Keys {
         write!(out, "{classes:?}{warmup:?}{duration:?}{grace:?}{gaps:?}")?;
         // Without failures nothing is routed again.
         write!(out, "{:?}", (!failures.is_empty()).then_some(reroute))?;
+        for switch in switches {
+            let SwitchPlan {
+                node,
+                inputs,
+                outputs,
+                recipe,
+                // The recipe counts.
+                spec: _,
+            } = switch;
+            write!(out, "{node} {inputs:?}{outputs:?}")?;
+            recipe.write_identity(out)?;
+        }
         for link in links {
             self.link(out, link)?;
         }

@@ -8,7 +8,7 @@ use spillgate_endpoints::source::{Envelope, Source};
 use crate::codes;
 use crate::error::Diagnostic;
 use crate::plan::{
-    FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, ReplayPlan, Traffic, WorldPlan,
+    FailurePlan, FlowPlan, LinkPlan, NO_POLICY, Plan, ReplayPlan, SwitchPlan, Traffic, WorldPlan,
 };
 
 impl Plan {
@@ -215,7 +215,23 @@ impl WorldPlan {
             let full = growing(l.discipline.memory_bytes(flows));
             full.min(records(most_bytes(sent, whole)).saturating_add(PER_DISCIPLINE))
         };
-        let links = self.links.iter().zip(self.loads()).zip(self.sent());
+        let sent = self.sent();
+        let at_inputs = |s: &SwitchPlan| {
+            let come = s
+                .inputs
+                .iter()
+                .map(|l| most_bytes(sent[*l as usize], whole));
+            let come = come.fold(0_u64, u64::saturating_add);
+            s.recipe
+                .memory_bytes(flows)
+                .min(records(come).saturating_add(PER_DISCIPLINE))
+        };
+        let switches = self
+            .switches
+            .iter()
+            .map(at_inputs)
+            .fold(0, u64::saturating_add);
+        let links = self.links.iter().zip(self.loads()).zip(sent);
         let queues = links.fold(0_u64, |sum, ((l, load), sent)| {
             sum.saturating_add(waiting(l, sent))
                 .saturating_add(in_flight(l, load, sent))
@@ -233,6 +249,7 @@ impl WorldPlan {
             Traffic::Sessions(s) => u64::from(s.active) * PER_SESSION,
         });
         queues
+            .saturating_add(switches)
             .saturating_add((self.flows.len() as u64).saturating_mul(PER_FLOW))
             .saturating_add(self.replayed_flows() as u64 * PER_REPLAYED)
             .saturating_add(self.replays().count() as u64 * PER_REPLAY)
@@ -259,7 +276,13 @@ impl WorldPlan {
     /// Of the results of one run.
     fn result_bytes(&self) -> u64 {
         let (with, without) = self.queues();
-        let kept = self.flows.len() as u64 + with + without + self.links.len() as u64;
+        let of_switches = self
+            .switches
+            .iter()
+            .map(|s| s.voqs().count() / 4 + s.recipe.ports());
+        let of_switches = of_switches.sum::<usize>() as u64;
+        let links = self.links.len() as u64;
+        let kept = self.flows.len() as u64 + with + without + links + of_switches;
         let classes = self.classes.len() as u64;
         kept.saturating_mul(KEPT)
             .saturating_add(classes.saturating_mul(PER_METER))

@@ -1,6 +1,7 @@
 //! The validated form of a scenario: dense ids, resolved units, checked
 //! references. What the simulator runs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
 use spillgate_queueing::{InputRecipe, Recipe};
+use spillgate_switching::{SwitchRecipe, SwitchSpec};
 use spillgate_voice::Profile;
 
 use crate::mpls::MplsPlan;
@@ -100,6 +102,8 @@ pub struct WorldPlan {
     pub nodes: Vec<String>,
     /// Those that take time to pass packets on, by id, ascending.
     pub forwarding: Vec<ForwardingPlan>,
+    /// Those that are switches, by id, ascending.
+    pub switches: Vec<SwitchPlan>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -178,6 +182,31 @@ pub struct ForwardingPlan {
     pub delay: Dur,
     /// Packets from each link that wait for the processor at most.
     pub input_queue: u32,
+}
+
+/// A node that is a switch.
+#[derive(Clone, Debug)]
+pub struct SwitchPlan {
+    /// Id of the node.
+    pub node: u32,
+    /// The links that end at its inputs, at least one.
+    pub inputs: Vec<u32>,
+    /// The links that begin at its outputs, at least one.
+    pub outputs: Vec<u32>,
+    /// How to build it.
+    pub recipe: SwitchRecipe,
+    /// How it was written.
+    pub spec: Arc<SwitchSpec>,
+}
+
+impl SwitchPlan {
+    /// The ports at which packets may wait for each other, input and output; none where inputs have no virtual output
+    /// queues.
+    pub fn voqs(&self) -> impl Iterator<Item = (u16, u16)> + use<> {
+        let (inputs, outputs) = (self.inputs.len() as u16, self.outputs.len() as u16);
+        let inputs = if self.recipe.is_voq() { inputs } else { 0 };
+        (0..inputs).flat_map(move |i| (0..outputs).map(move |o| (i, o)))
+    }
 }
 
 impl WorldPlan {
@@ -434,6 +463,17 @@ impl WorldPlan {
     pub fn has_inputs(&self) -> bool {
         let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
         self.links.iter().any(looks)
+    }
+
+    /// Whether some node holds packets before it passes them to a port.
+    pub fn holds_packets(&self) -> bool {
+        !self.forwarding.is_empty() || !self.switches.is_empty()
+    }
+
+    /// The links that begin at an output of a switch.
+    pub fn switch_outputs(&self) -> BTreeSet<u32> {
+        let outputs = self.switches.iter().flat_map(|s| &s.outputs);
+        outputs.copied().collect()
     }
 
     /// Whether a link is inside the provider's MPLS network.

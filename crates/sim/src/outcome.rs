@@ -10,9 +10,9 @@ use crate::admission::{self, ADMISSION, Admission};
 use crate::arrivals::Unsettled;
 use crate::express::FifoQueue;
 use crate::gaps::{self, Gaps};
-use crate::gauge::{NodeMeter, QueueMeter};
+use crate::gauge::QueueMeter;
 use crate::link::Link;
-use crate::node::{InputMeter, LabelMeter};
+use crate::node::{InputMeter, LabelMeter, Nodes, layout_of_nodes};
 use crate::tokens::Draining;
 use crate::transfers::{Counts, Transfers};
 use crate::values::{Bounds, Values};
@@ -20,7 +20,7 @@ use crate::voice;
 use crate::window::Window;
 
 /// Metrics of queues.
-const QUEUE: [Metric; 13] = [
+pub(crate) const QUEUE: [Metric; 13] = [
     Metric::Offered,
     Metric::Carried,
     Metric::MarksCe,
@@ -150,12 +150,7 @@ pub fn layout(plan: &WorldPlan) -> Layout {
             out.push(Scope::Input, format!("{}/{class}", link.name), INPUT);
         }
     }
-    for forwarding in &plan.forwarding {
-        let metrics = QUEUE.into_iter().filter(|m| *m != Metric::MarksCe);
-        let more = [Metric::DropsInputQueue, Metric::Utilization];
-        let name = &plan.nodes[forwarding.node as usize];
-        out.push(Scope::Node, name, metrics.chain(more));
-    }
+    layout_of_nodes(plan, &mut out);
     for flow in &plan.flows {
         out.push(Scope::Flow, &*flow.name, Metric::metered());
     }
@@ -235,7 +230,7 @@ impl Outcome {
         (links, fifos): (&[Link], &[FifoQueue]),
         labels: impl Iterator<Item = &'a LabelMeter>,
         mut inputs: impl Iterator<Item = &'a InputMeter>,
-        nodes: impl Iterator<Item = &'a NodeMeter>,
+        nodes: Option<&Nodes>,
         transfers: &[Transfers],
         admissions: Vec<Admission>,
         gaps: Option<&Gaps>,
@@ -298,13 +293,8 @@ impl Outcome {
                 values.push(meter.lost as f64);
             }
         }
-        for meter in nodes {
-            let queue = waited(&meter.queue, window).into_iter();
-            let metrics = queue.zip(QUEUE).filter(|(_, m)| *m != Metric::MarksCe);
-            values.extend(metrics.map(|(value, _)| value));
-            let lost = meter.queue.lost.of(DropReason::InputQueue);
-            let busy = meter.busy.as_secs_f64() / period.as_secs_f64();
-            values.extend([lost as f64, busy]);
+        if let Some(nodes) = nodes {
+            nodes.values(now.min(window.end()), &mut values);
         }
         for meter in meters {
             metered(&mut values, meter, plan);
@@ -422,7 +412,7 @@ fn queue_values(out: &mut Values, q: &QueueMeter, window: Window) {
 }
 
 /// Values in the order of [`QUEUE`].
-fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
+pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);

@@ -125,6 +125,22 @@ impl Buffer {
         }
     }
 
+    /// The most packets that wait at once, at 64 B a packet, of `queues` queues at `inputs` inputs; none without limit.
+    pub(crate) fn packets(&self, queues: u64, inputs: u64) -> Option<u64> {
+        let (bound, times) = match self {
+            Self::Unlimited => return None,
+            Self::Queue(Limited(b)) => (b, queues),
+            Self::Input(Limited(b)) => (b, inputs),
+            Self::Shared(Limited(b), _) => (b, 1),
+        };
+        let each = if bound.in_bytes {
+            bound.limit / 64
+        } else {
+            bound.limit
+        };
+        Some(each.saturating_mul(times))
+    }
+
     /// Whether a packet of `len` bytes finds no room, with the limit that it met.
     #[inline]
     pub(crate) fn refuses(

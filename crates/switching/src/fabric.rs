@@ -9,7 +9,7 @@ use crate::matcher::Matcher;
 use crate::pace::Pace;
 use crate::ports::{Matching, PortSet};
 use crate::queues::{Carried, Inputs, View};
-use crate::stats::Slots;
+use crate::stats::{Period, Slots};
 use crate::switch::{Crossed, Outbox};
 
 /// A fabric.
@@ -35,7 +35,7 @@ pub(crate) struct Crossbar {
     first: u64,
     /// Packets whose last cell crosses in the present slot.
     crossing: Vec<Crossed>,
-    pub(crate) slots: Vec<Slots>,
+    slots: Vec<Slots>,
 }
 
 impl Crossbar {
@@ -65,9 +65,25 @@ impl Crossbar {
     #[inline]
     pub(crate) fn offered(&mut self, now: Time) {
         if self.next.is_none() {
-            let bytes = self.pace.bytes_until(now.since(Time::ZERO));
-            let slot = bytes.div_ceil(self.cell.into());
-            self.next = Some(slot.max(self.first));
+            self.next = Some(self.first_from(now).max(self.first));
+        }
+    }
+
+    /// The number of the first slot that begins at `now` or later.
+    fn first_from(&self, now: Time) -> u64 {
+        let bytes = self.pace.bytes_until(now.since(Time::ZERO));
+        bytes.div_ceil(self.cell.into())
+    }
+
+    /// How the time of an output was used before `now`.
+    pub(crate) fn slots(&self, now: Time, period: Period, output: usize) -> Slots {
+        let end = now.min(period.end);
+        let all = self
+            .first_from(end)
+            .saturating_sub(self.first_from(period.start));
+        Slots {
+            all,
+            ..self.slots[output]
         }
     }
 
@@ -144,7 +160,7 @@ pub(crate) struct Packets {
     retry: Option<Time>,
     /// Until when the slots are counted.
     since: Time,
-    pub(crate) slots: Vec<Slots>,
+    slots: Vec<Slots>,
 }
 
 impl Packets {
@@ -168,18 +184,24 @@ impl Packets {
 
     /// Counts the time since the last change.
     pub(crate) fn count(&mut self, now: Time, inputs: &Inputs) {
-        let time = inputs.period.overlap(self.since, now).as_ps();
-        self.since = now;
-        if time == 0 {
-            return;
-        }
-        let busy = inputs.requests.free_outputs();
-        for (output, slots) in self.slots.iter_mut().enumerate() {
-            let is_idle = busy.contains(output);
-            if !is_idle || inputs.wanted().contains(output) {
-                slots.wanted += time;
-                slots.wasted += if is_idle { time } else { 0 };
+        if !inputs.period.overlap(self.since, now).is_zero() {
+            for output in 0..self.slots.len() {
+                self.slots[output] = self.slots(now, inputs, output);
             }
+        }
+        self.since = now;
+    }
+
+    /// How the time of an output was used before `now`.
+    pub(crate) fn slots(&self, now: Time, inputs: &Inputs, output: usize) -> Slots {
+        let time = inputs.period.overlap(self.since, now).as_ps();
+        let is_free = inputs.requests.free_outputs().contains(output);
+        let is_wanted = !is_free || inputs.wanted().contains(output);
+        let of = self.slots[output];
+        Slots {
+            all: of.all + time,
+            wanted: of.wanted + if is_wanted { time } else { 0 },
+            wasted: of.wasted + if is_wanted && is_free { time } else { 0 },
         }
     }
 

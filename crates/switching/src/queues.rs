@@ -359,6 +359,7 @@ impl Inputs {
             let counts = &mut self.pairs[input * self.ports + output].counts;
             counts.carried_packets += 1;
             counts.carried_bytes += u64::from(waiter.packet.len);
+            counts.waited_ps += u128::from(now.since(waiter.packet.arrived).as_ps());
         }
         Some(waiter)
     }

@@ -1,5 +1,6 @@
 //! From a switch as written to a running one.
 
+use std::fmt;
 use std::sync::Arc;
 
 use spillgate_core::{FlowKey, Rate};
@@ -14,6 +15,11 @@ use crate::problem::Problem;
 use crate::queues::Inputs;
 use crate::spec::{Architecture, Cell, FabricSpec, Speedup, SwitchSpec};
 use crate::switch::Switch;
+
+/// A packet that waits, in a ring that is full and grows to twice its size.
+const PER_PACKET: u64 = 3 * 72;
+/// What an input keeps for an output, beside its packets.
+const PER_PAIR: u64 = 1024;
 
 /// A validated switch: nothing is left that can fail.
 #[derive(Clone, Debug)]
@@ -93,6 +99,58 @@ impl SwitchRecipe {
             _ => 1.0,
         };
         self.line.scaled(self.speedup.as_f64() / share)
+    }
+
+    /// Writes all that decides what the switch does, and nothing else.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_identity(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let Self {
+            ports,
+            line,
+            is_voq,
+            speedup,
+            fabric,
+            buffer,
+            policy,
+            nu,
+        } = self;
+        write!(out, "{ports} {line:?} {is_voq} {speedup:?} {fabric:?}")?;
+        write!(out, "{buffer:?} {nu:?}")?;
+        match policy {
+            None => Ok(()),
+            Some(policy) => policy.write_identity(out, false),
+        }
+    }
+
+    /// Upper estimate, in bytes, of the memory of a switch with all its queues full, for so many flows. Byte limits count
+    /// at 64 B a packet; no limit counts as nothing.
+    pub fn memory_bytes(&self, flows: usize) -> u64 {
+        let ports = self.ports as u64;
+        let queues = if self.is_voq { ports * ports } else { ports };
+        let policies = self.policy.as_ref().map(|p| p.memory_bytes(flows));
+        let waiting = match (self.buffer.packets(queues, ports), policies) {
+            (Some(packets), _) => packets.saturating_mul(PER_PACKET),
+            (None, Some(each)) => each.saturating_mul(queues),
+            (None, None) => 0,
+        };
+        waiting.saturating_add(ports * ports * PER_PAIR)
+    }
+
+    /// The rate of a line.
+    pub fn line(&self) -> Rate {
+        self.line
+    }
+
+    /// How many times faster than a line the fabric is.
+    pub fn speedup(&self) -> Speedup {
+        self.speedup
+    }
+
+    /// The fabric; none where packets pass at once.
+    pub fn fabric(&self) -> Option<&FabricSpec> {
+        self.fabric.as_ref()
     }
 
     /// The number of inputs, and of outputs.
@@ -175,7 +233,10 @@ fn speedup(spec: &SwitchSpec, ports: usize) -> Result<Speedup, Problem> {
         num >= den && u64::from(num) <= most && den <= 1_000_000,
         "speedup",
         written,
-        &format!("a switch of {ports} ports has a speedup of 1 to {ports}"),
+        &match ports {
+            1 => "a switch of one port has a speedup of 1".to_owned(),
+            n => format!("a switch of {n} ports has a speedup of 1 to {n}"),
+        },
         "write a number or a fraction, such as 1.5 or 4/3",
     )?;
     Ok(written)

@@ -41,10 +41,12 @@ pub struct SwitchSpec {
     /// What AQMs at the outputs take for the length of their queue. Default: the queue alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_measure: Option<CongestionMeasureSpec>,
-    /// The links that end at the switch, in the order of its inputs. Default: all, in the order of the file.
+    /// The links that end at the switch, in the order of its inputs; of a group all, in order. What comes over other
+    /// links passes the switch by. Default: all, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Vec<String>>,
-    /// The links that leave the switch, in the order of its outputs. Default: all, in the order of the file.
+    /// The links that leave the switch, in the order of its outputs; of a group all, in order. What leaves by other
+    /// links passes the switch by. Default: all, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<String>>,
 }
@@ -305,7 +307,7 @@ textual!(
     ["number", "string"],
     |text: &str| {
         Speedup::parse(text).ok_or_else(|| format!(
-        "`{text}` is no speedup; write a number above 0 with at most six decimals or a fraction, such as 1.5 or 4/3"
+        "`{text}`: not a speedup; write a number above 0 with at most six decimals or a fraction, such as 1.5 or 4/3"
     ))
     }
 );

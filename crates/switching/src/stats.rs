@@ -108,6 +108,8 @@ pub struct Counts {
     pub lost: [u64; REASONS],
     /// Packets that an AQM marked with congestion experienced.
     pub marks_ce: u64,
+    /// The sum of the times, in picoseconds, that the packets carried had waited in their queue.
+    pub waited_ps: u128,
 }
 
 impl Counts {
@@ -116,21 +118,29 @@ impl Counts {
         self.lost.iter().sum()
     }
 
+    /// Mean time in seconds that the packets carried had waited in their queue; NaN without packets.
+    pub fn waited_mean(&self) -> f64 {
+        self.waited_ps as f64 / self.carried_packets as f64 / 1e12
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
         self.offered_packets += other.offered_packets;
         self.offered_bytes += other.offered_bytes;
         self.carried_packets += other.carried_packets;
         self.carried_bytes += other.carried_bytes;
         self.marks_ce += other.marks_ce;
+        self.waited_ps += other.waited_ps;
         for (sum, n) in self.lost.iter_mut().zip(other.lost) {
             *sum += n;
         }
     }
 }
 
-/// How much of its time a crossbar did not use.
+/// How a crossbar used the time of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
+    /// Slots (with packets of any length: picoseconds) of the measured period so far.
+    pub all: u64,
     /// Slots (with packets of any length: picoseconds) in which something waited for the output or crossed to it.
     pub wanted: u64,
     /// Those of them in which nothing crossed to it.
@@ -138,8 +148,16 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The share of wasted slots; NaN if nothing ever waited.
+    /// The share of wasted slots among those that were wanted; NaN if nothing ever waited.
     pub fn wasted_share(&self) -> f64 {
         self.wasted as f64 / self.wanted as f64
+    }
+
+    /// The shares of all slots in which something crossed, in which nothing did although it waited, and in which
+    /// nothing waited; NaN before the first slot. They add up to 1.
+    pub fn shares(&self) -> [f64; 3] {
+        let used = self.wanted - self.wasted;
+        let idle = self.all - self.wanted;
+        [used, self.wasted, idle].map(|slots| slots as f64 / self.all as f64)
     }
 }

@@ -204,11 +204,12 @@ impl Switch {
         sum
     }
 
-    /// How the time of an output was used until the last call; none where nothing is matched.
-    pub fn slots(&self, output: u16) -> Option<Slots> {
+    /// How the time of an output was used until `now`; none where nothing is matched.
+    pub fn slots(&self, now: Time, output: u16) -> Option<Slots> {
+        let output = usize::from(output);
         match &self.fabric {
-            Fabric::Crossbar(crossbar) => Some(crossbar.slots[usize::from(output)]),
-            Fabric::Packets(packets) => Some(packets.slots[usize::from(output)]),
+            Fabric::Crossbar(crossbar) => Some(crossbar.slots(now, self.inputs.period, output)),
+            Fabric::Packets(packets) => Some(packets.slots(now, &self.inputs, output)),
             Fabric::Direct | Fabric::Parallel(_) => None,
         }
     }

@@ -47,10 +47,10 @@ fn a_packet_crosses_in_cells() {
         (1, 2, 250)
     );
     assert_eq!(crossed.packet.arrived, ns(600));
-    assert_eq!(
-        (s.slots(2).unwrap().wanted, s.slots(2).unwrap().wasted),
-        (3, 0)
-    );
+    // Five slots have begun before the end of the fifth.
+    let slots = s.slots(Time::from_ps(2_666_666), 2).unwrap();
+    assert_eq!((slots.all, slots.wanted, slots.wasted), (5, 3, 0));
+    assert_eq!(slots.shares(), [0.6, 0.0, 0.4]);
 }
 
 /// A lone queue of the parallel fabric has speedup / n of a line.
@@ -111,8 +111,9 @@ fn packets_of_any_length_cross() {
         at,
         [(2, 3, 2_000_000), (0, 1, 4_000_000), (2, 1, 4_160_000)]
     );
-    let slots = s.slots(1).unwrap();
+    let slots = s.slots(Time::from_ps(5_000_000), 1).unwrap();
     assert_eq!((slots.wanted, slots.wasted), (4_160_000, 0));
+    assert_eq!(slots.all, 5_000_000);
 }
 
 /// Choudhury and Hahne 1998: m queues that are always full hold alpha B / (1 + m alpha) each.

@@ -19,6 +19,7 @@ mod period;
 mod policies;
 mod rows;
 mod sla;
+mod switches;
 mod traffic;
 mod voice;
 mod watched;
@@ -69,6 +70,7 @@ pub(crate) fn world(
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
+    let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
@@ -112,6 +114,7 @@ pub(crate) fn world(
     let mut world = WorldPlan {
         nodes: nodes.names,
         forwarding: nodes.forwarding,
+        switches,
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))

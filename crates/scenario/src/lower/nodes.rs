@@ -1,8 +1,10 @@
 //! Nodes and groups of nodes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use spillgate_core::Dur;
+use spillgate_switching::SwitchSpec;
 
 use super::check_name;
 use crate::codes;
@@ -72,6 +74,15 @@ impl GroupNames {
     }
 }
 
+/// A switch, or a group of switches alike.
+pub(super) struct Switches<'a> {
+    pub(super) spec: &'a SwitchSpec,
+    /// Index of the entry.
+    pub(super) entry: usize,
+    /// The ids of the nodes.
+    pub(super) nodes: Range<u32>,
+}
+
 /// The nodes of a scenario.
 #[derive(Default)]
 pub(super) struct Nodes<'a> {
@@ -79,6 +90,8 @@ pub(super) struct Nodes<'a> {
     pub(super) names: Vec<String>,
     /// Those that take time to pass packets on, by id.
     pub(super) forwarding: Vec<ForwardingPlan>,
+    /// Those that are switches, by id.
+    pub(super) switches: Vec<Switches<'a>>,
     /// What is written under `nodes`.
     written: BTreeMap<&'a str, Place>,
 }
@@ -124,6 +137,24 @@ impl<'a> Nodes<'a> {
                 };
                 all.forwarding
                     .extend((first..all.names.len() as u32).map(of));
+            }
+            if let Some(switch) = spec.switch() {
+                if spec.forwarding().is_some() {
+                    let d = Diagnostic::error(
+                        codes::BAD_SWITCH,
+                        format!(
+                            "`{}` is a router that forwards in software and a switch",
+                            spec.name()
+                        ),
+                    )
+                    .hint("leave out `forwarding` or `switch`");
+                    ctx.error(d, root, &steps!["topology", "nodes", i, "switch"]);
+                }
+                all.switches.push(Switches {
+                    spec: switch,
+                    entry: i,
+                    nodes: first..all.names.len() as u32,
+                });
             }
         }
         all.check_members(ctx, specs, root);

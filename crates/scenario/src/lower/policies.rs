@@ -319,7 +319,7 @@ pub(super) fn report(
 }
 
 /// The steps of a policy's path.
-fn place(policies: &Policies, path: &str) -> Vec<Step> {
+pub(super) fn place(policies: &Policies, path: &str) -> Vec<Step> {
     let below = path.strip_prefix("policies.").unwrap_or(path);
     // Names may contain dots; the longest that fits is meant.
     let name = policies

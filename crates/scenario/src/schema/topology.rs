@@ -9,6 +9,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
+use spillgate_switching::SwitchSpec;
 
 use super::forwarding::ForwardingSpec;
 use super::{LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
@@ -59,6 +60,9 @@ pub struct DescribedSpec {
     /// What it takes to pass packets on from one link to the next. Default: nothing, at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarding: Option<ForwardingSpec>,
+    /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued at ports only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Box<SwitchSpec>>,
 }
 
 impl NodeSpec {
@@ -83,6 +87,14 @@ impl NodeSpec {
         match self {
             Self::Name(_) => None,
             Self::Described(d) => d.forwarding.as_ref(),
+        }
+    }
+
+    /// How it switches, if it is a switch.
+    pub fn switch(&self) -> Option<&SwitchSpec> {
+        match self {
+            Self::Name(_) => None,
+            Self::Described(d) => d.switch.as_deref(),
         }
     }
 }

@@ -75,8 +75,13 @@ impl<S: EventSet> World<S> {
         let mut links = Table::with_capacity(plan.links.len());
         let mut fifos = Table::with_capacity(plan.links.len());
         let failing = failing(plan, window);
-        links.extend(plan.links.iter().zip(&failing).map(|(l, fails)| {
-            let promised = engine == Engine::Express && Promises::of(l).departures();
+        let outputs = plan.switch_outputs();
+        let each = (0..).zip(&plan.links).zip(&failing);
+        links.extend(each.map(|((number, l), fails)| {
+            // A switch is told when packets leave its outputs.
+            let promised = engine == Engine::Express
+                && Promises::of(l).departures()
+                && !outputs.contains(&number);
             // A FIFO with known departures counts the packets that its failing link will lose as
             // soon as they arrive; a sample would show that.
             let watched = tap.is_some() || observe && *fails != Fails::Never;
@@ -109,7 +114,7 @@ impl<S: EventSet> World<S> {
             sessions: &flows.sessions,
             tapped: tap.is_some(),
             sampled: observe,
-            met: inputs.is_some() || !plan.forwarding.is_empty(),
+            met: inputs.is_some() || plan.holds_packets(),
         };
         let lane = match engine {
             Engine::Plain => Lane::closed(&links),
@@ -152,7 +157,7 @@ impl<S: EventSet> World<S> {
             routing: Routing::new(plan).map(Box::new),
             mpls: Mpls::new(plan, tap.is_some()).map(Box::new),
             inputs: inputs.map(Box::new),
-            nodes: Nodes::new(plan, window).map(Box::new),
+            nodes: Nodes::new(plan, window, &keys, (seed, run)).map(Box::new),
             window,
             edges: Edges {
                 next: window.start(),
@@ -170,7 +175,7 @@ impl<S: EventSet> World<S> {
             slots: Slots {
                 pipes: first_pipe,
                 ports,
-                nodes: failures - plan.forwarding.len() as u32,
+                nodes: failures - Nodes::slots(plan).count() as u32,
                 failures,
                 observer,
                 merge_points: observer + 1,
@@ -260,7 +265,7 @@ fn link_hash(name: &str, part: &str) -> u64 {
 
 /// The hashed name of every slot of the event set, those of the flows first.
 fn slot_names(plan: &WorldPlan, mut names: Vec<u64>, pipes: u32, links: &[Link]) -> Vec<u64> {
-    names.reserve_exact(pipes as usize + queued(links).count() + plan.forwarding.len() + 2);
+    names.reserve_exact(pipes as usize + queued(links).count() + Nodes::slots(plan).count() + 2);
     // A pipe wakes with the hash of the link of its first packet.
     names.extend((0..pipes).map(|_| 0));
     names.extend(queued(links).map(|i| link_hash(&plan.links[i as usize].name, "/port")));

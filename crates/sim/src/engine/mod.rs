@@ -329,7 +329,7 @@ impl<S: EventSet> World<S> {
             (&self.links, self.lane.fifos()),
             self.label_meters(),
             self.input_meters(),
-            self.nodes.iter().flat_map(|n| n.meters()),
+            self.nodes.as_deref(),
             &self.transfers,
             admissions,
             self.gaps.as_deref(),

@@ -160,6 +160,9 @@ impl<S: EventSet> World<S> {
             port.discipline.transmits_until(packet.leaf, end);
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now, end);
+            if let Some(nodes) = &mut self.nodes {
+                nodes.sent(now, link, &packet);
+            }
             if self.tap.is_some() {
                 if self.marks(link) > marks {
                     self.tap_marked(link, &packet);
@@ -297,6 +300,9 @@ impl<S: EventSet> World<S> {
             if let Port::Queued(port) = &mut l.port {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];
                 queue.on_lost(self.window, &lost.packet, now, lost.reason);
+            }
+            if let Some(nodes) = &mut self.nodes {
+                nodes.dropped(now, link, &lost.packet);
             }
             let place = self.link_hashes[link];
             self.lose(now, place, lost);

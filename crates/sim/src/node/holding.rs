@@ -6,15 +6,19 @@
 //! lost. A new kind of node implements this trait and nothing else. It promises nothing: where
 //! there is such a node, the express lane computes nothing ahead of the clock.
 
+use std::sync::Arc;
+
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Dropped, Packet, Time};
+use spillgate_core::{Dropped, FlowKey, Packet, Time};
 use spillgate_events::{EventSet, Rank};
+use spillgate_measure::table::Layout;
 use spillgate_queueing::Evidence;
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use super::software::Software;
+use super::switch::SwitchNode;
 use crate::engine::World;
-use crate::gauge::NodeMeter;
+use crate::values::Values;
 use crate::window::Window;
 
 /// A node that passes packets from one link to another, perhaps later.
@@ -25,8 +29,26 @@ pub(crate) trait Node: Send {
     fn next_wake(&self) -> Option<Time>;
     /// Its wake is due.
     fn wake(&mut self, now: Time, out: &mut Outbox);
-    /// Its measurements.
-    fn meter(&self) -> &NodeMeter;
+    /// When it is woken among other things of the same instant.
+    fn rank(&self) -> Rank {
+        Rank::Delivery
+    }
+    /// A packet leaves the queue of the port to which it was passed.
+    fn sent(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
+    /// A packet is lost in the queue of the port to which it was passed.
+    fn dropped(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
+    /// Its measurements until `now`, in the order of its part of [`layout_of_nodes`].
+    fn values(&self, now: Time, out: &mut Values);
+}
+
+/// What nodes that hold packets measure, in their order.
+pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
+    for forwarding in &plan.forwarding {
+        Software::layout(&plan.nodes[forwarding.node as usize], out);
+    }
+    for switch in &plan.switches {
+        SwitchNode::layout(plan, switch, out);
+    }
 }
 
 /// The packets that leave a node in one call.
@@ -57,47 +79,82 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     /// None if all nodes pass packets on at once.
-    pub(crate) fn new(plan: &WorldPlan, window: Window) -> Option<Self> {
-        if plan.forwarding.is_empty() {
+    pub(crate) fn new(
+        plan: &WorldPlan,
+        window: Window,
+        flows: &Arc<[FlowKey]>,
+        (seed, run): (u64, u32),
+    ) -> Option<Self> {
+        if !plan.holds_packets() {
             return None;
         }
-        let mut of_node = vec![None; plan.nodes.len()];
-        for (number, forwarding) in (0..).zip(&plan.forwarding) {
-            of_node[forwarding.node as usize] = Some(number);
-        }
-        let holder = |(name, node)| Holder {
-            node,
-            wake: Time::MAX,
-            name_hash: name,
-        };
-        let kept = plan.forwarding.iter().map(|forwarding| {
+        let software = plan.forwarding.iter().map(|forwarding| {
             let node: Box<dyn Node> = Box::new(Software::new(forwarding, window));
-            (name(plan, forwarding.node), node)
+            (forwarding.node, node)
         });
+        let switches = plan.switches.iter().map(|switch| {
+            let path = path(plan, switch.node, SWITCH);
+            let node = SwitchNode::new(switch, window, flows, (seed, run, &path));
+            let node: Box<dyn Node> = Box::new(node);
+            (switch.node, node)
+        });
+        let mut of_node = vec![None; plan.nodes.len()];
+        let mut holders = Vec::new();
+        for ((number, (id, node)), name_hash) in
+            (0..).zip(software.chain(switches)).zip(Self::slots(plan))
+        {
+            of_node[id as usize] = Some(number);
+            holders.push(Holder {
+                node,
+                wake: Time::MAX,
+                name_hash,
+            });
+        }
+        let from = |l: &LinkPlan| of_node[l.from as usize];
         Some(Self {
-            holders: kept.map(holder).collect(),
-            of_link: plan
-                .links
-                .iter()
-                .map(|l| of_node[l.from as usize])
-                .collect(),
+            holders,
+            of_link: plan.links.iter().map(from).collect(),
             out: Outbox::default(),
         })
     }
 
     /// The hashed names of their slots in the event set.
     pub(crate) fn slots(plan: &WorldPlan) -> impl Iterator<Item = u64> {
-        plan.forwarding.iter().map(|f| name(plan, f.node))
+        let forwarding = plan.forwarding.iter().map(|f| (f.node, FORWARDING));
+        let switches = plan.switches.iter().map(|s| (s.node, SWITCH));
+        let all = forwarding.chain(switches);
+        all.map(|(node, kind)| hash_bytes(path(plan, node, kind).as_bytes()))
     }
 
-    /// Their meters, in order.
-    pub(crate) fn meters(&self) -> impl Iterator<Item = &NodeMeter> {
-        self.holders.iter().map(|k| k.node.meter())
+    /// Their measurements until `now`, in order.
+    pub(crate) fn values(&self, now: Time, out: &mut Values) {
+        for holder in &self.holders {
+            holder.node.values(now, out);
+        }
+    }
+
+    /// A packet leaves the queue of a port.
+    pub(crate) fn sent(&mut self, now: Time, link: usize, packet: &Packet) {
+        if let Some(holder) = self.of_link[link] {
+            let node = &mut self.holders[holder as usize].node;
+            node.sent(now, link as u32, packet);
+        }
+    }
+
+    /// A packet is lost in the queue of a port.
+    pub(crate) fn dropped(&mut self, now: Time, link: usize, packet: &Packet) {
+        if let Some(holder) = self.of_link[link] {
+            let node = &mut self.holders[holder as usize].node;
+            node.dropped(now, link as u32, packet);
+        }
     }
 }
 
-fn name(plan: &WorldPlan, node: u32) -> u64 {
-    hash_bytes(format!("nodes/{}/forwarding", plan.nodes[node as usize]).as_bytes())
+const FORWARDING: &str = "forwarding";
+const SWITCH: &str = "switch";
+
+fn path(plan: &WorldPlan, node: u32, kind: &str) -> String {
+    format!("nodes/{}/{kind}", plan.nodes[node as usize])
 }
 
 impl<S: EventSet> World<S> {
@@ -120,6 +177,7 @@ impl<S: EventSet> World<S> {
         let Some(holder) = nodes.of_link[to as usize] else {
             return self.offer(to as usize, packet, now);
         };
+        packet.hash = self.flows[packet.flow as usize].hash;
         let node = &mut nodes.holders[holder as usize].node;
         node.arrive(now, from, to, packet, &mut nodes.out);
         self.deliver_outbox(holder as usize);
@@ -152,7 +210,7 @@ impl<S: EventSet> World<S> {
         if next != *wake {
             *wake = next;
             let slot = self.slots.nodes + holder as u32;
-            self.events.schedule(slot, next, Rank::Delivery);
+            self.events.schedule(slot, next, node.rank());
         }
         for (from, evidence, lost) in out.lost.drain(..) {
             if self.tap.is_some() {

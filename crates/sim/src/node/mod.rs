@@ -1,7 +1,7 @@
 //! What nodes do with packets beyond passing them from a link to the next port at once.
 //!
 //! `holding`: nodes that pass packets on later, and the trait that every such kind implements;
-//! `software` is one kind. The other modules act at once, at nodes of any kind: `inputs` polices
+//! `software` and `switch` are the kinds. The other modules act at once, at nodes of any kind: `inputs` polices
 //! and marks packets that arrive, `mpls` pushes and pops labels, `routing` and `failures` find
 //! other paths while links fail.
 
@@ -12,9 +12,10 @@ mod mpls;
 mod next_hops;
 mod routing;
 mod software;
+mod switch;
 
 pub(crate) use failures::{Failures, failing};
-pub(crate) use holding::Nodes;
+pub(crate) use holding::{Nodes, layout_of_nodes};
 pub(crate) use inputs::{InputMeter, Inputs, names};
 pub use mpls::LabelCounts;
 pub(crate) use mpls::{LabelMeter, Mpls, at_ports};

@@ -9,12 +9,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use spillgate_core::{DropReason, Dropped, Dur, Packet, Time};
+use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_queueing::{Evidence, QueueLimit};
 use spillgate_scenario::plan::ForwardingPlan;
 
 use super::holding::{Node, Outbox};
 use crate::gauge::NodeMeter;
+use crate::outcome::{QUEUE, waited};
 use crate::port::size;
+use crate::values::Values;
 use crate::window::Window;
 
 /// The packets of one link, or of all, that wait for the processor.
@@ -82,6 +85,13 @@ impl Software {
             held: VecDeque::new(),
             meter: NodeMeter::default(),
         }
+    }
+
+    /// What it measures.
+    pub(super) fn layout(name: &str, out: &mut Layout) {
+        let metrics = QUEUE.into_iter().filter(|m| *m != Metric::MarksCe);
+        let more = [Metric::DropsInputQueue, Metric::Utilization];
+        out.push(Scope::Node, name, metrics.chain(more));
     }
 
     /// Removes the packets that the processor has taken by `now`.
@@ -170,7 +180,12 @@ impl Node for Software {
         }
     }
 
-    fn meter(&self) -> &NodeMeter {
-        &self.meter
+    fn values(&self, _: Time, out: &mut Values) {
+        let queue = waited(&self.meter.queue, self.window).into_iter();
+        let metrics = queue.zip(QUEUE).filter(|(_, m)| *m != Metric::MarksCe);
+        out.extend(metrics.map(|(value, _)| value));
+        let lost = self.meter.queue.lost.of(DropReason::InputQueue);
+        let busy = self.meter.busy.as_secs_f64() / self.window.len().as_secs_f64();
+        out.extend([lost as f64, busy]);
     }
 }

@@ -1,0 +1,389 @@
+//! A switch: packets wait at its inputs, cross its fabric, and are queued at the ports of its outputs.
+//!
+//! [`Switch`] is the input side and the fabric; the queue of an output is the port of the link that begins there. This
+//! node connects the two, and measures what concerns both: delay through the switch and losses at its outputs. What
+//! comes over a link that is at no input, or leaves over one that is at no output, passes at once. O(1) for each packet
+//! beside the fabric if the queue of the output is a FIFO, else O(packets in it).
+//!
+//! Arrivals come before what the fabric does at the same instant, so a cell that arrives as a slot begins takes part in
+//! its matching.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use spillgate_core::{DropReason, FlowKey, Packet, Rng, Time};
+use spillgate_events::Rank;
+use spillgate_measure::Histogram;
+use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
+use spillgate_switching::{Backlog, Counts, Switch};
+
+use super::holding::{Node, Outbox};
+use crate::port::size;
+use crate::values::Values;
+use crate::window::Window;
+
+/// Metrics of a virtual output queue.
+const VOQ: [Metric; 8] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::LossRatio,
+    Metric::SojournMean,
+    Metric::BacklogPacketsMean,
+    Metric::BacklogPacketsMax,
+    Metric::BacklogBytesMean,
+    Metric::BacklogBytesMax,
+];
+
+/// Metrics of an output, beside what waits for it.
+const OUTPUT: [Metric; 5] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::LossRatio,
+    Metric::SwitchDelayMean,
+    Metric::SwitchDelayP99,
+];
+
+const WAITING: [Metric; 4] = [
+    Metric::BacklogPacketsMean,
+    Metric::BacklogPacketsMax,
+    Metric::BacklogBytesMean,
+    Metric::BacklogBytesMax,
+];
+
+const SLOTS: [Metric; 3] = [Metric::SlotsUsed, Metric::SlotsWasted, Metric::SlotsIdle];
+
+/// Metrics of a whole switch.
+const SWITCH: [Metric; 7] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::LossRatio,
+    Metric::LossInput,
+    Metric::LossOutput,
+    Metric::SwitchDelayMean,
+    Metric::SwitchDelayP99,
+];
+
+/// Resolution of the histograms of delay.
+const BITS: u8 = 8;
+
+/// The ports of links.
+struct Ports {
+    first: u32,
+    /// By link from the first one on; [`Ports::NONE`] for none.
+    of: Vec<u16>,
+}
+
+impl Ports {
+    const NONE: u16 = u16::MAX;
+
+    fn new(links: &[u32]) -> Self {
+        let first = links.iter().min().copied().unwrap_or(0);
+        let last = links.iter().max().copied().unwrap_or(0);
+        let mut of = vec![Self::NONE; (last - first) as usize + 1];
+        for (port, link) in (0..).zip(links) {
+            of[(link - first) as usize] = port;
+        }
+        Self { first, of }
+    }
+
+    #[inline]
+    fn get(&self, link: u32) -> Option<u16> {
+        let at = link.checked_sub(self.first)?;
+        let port = *self.of.get(at as usize)?;
+        Some(port).filter(|p| *p != Self::NONE)
+    }
+}
+
+/// A packet in the queue of an output.
+#[derive(Clone, Copy)]
+struct Queued {
+    flow: u32,
+    seq: u32,
+    /// When it arrived at the switch.
+    arrived: Time,
+}
+
+/// What an output counts in the measured period.
+#[derive(Clone, Default)]
+struct Through {
+    /// Packets that came to the switch for it, and their bytes.
+    offered_packets: u64,
+    offered_bytes: u64,
+    /// Bytes of packets that left its queue.
+    sent_bytes: u64,
+    /// Packets that were lost at inputs.
+    lost_before: u64,
+    /// Packets that were lost in its queue.
+    lost: u64,
+}
+
+impl Through {
+    /// What it and another one count.
+    fn with(self, other: &Self) -> Self {
+        Self {
+            offered_packets: self.offered_packets + other.offered_packets,
+            offered_bytes: self.offered_bytes + other.offered_bytes,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            lost_before: self.lost_before + other.lost_before,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+/// The queue of an output.
+struct Output {
+    /// The packets in it, in the order in which they have crossed.
+    queued: VecDeque<Queued>,
+    delay: Histogram,
+    through: Through,
+}
+
+impl Output {
+    /// Takes out a packet, which is more likely the first or the last one.
+    fn take(&mut self, packet: &Packet, is_first: bool) -> Option<Queued> {
+        let same = |q: &Queued| (q.flow, q.seq) == (packet.flow, packet.seq);
+        let at = match is_first {
+            true => self.queued.iter().position(same),
+            false => self.queued.iter().rposition(same),
+        };
+        self.queued.remove(at?)
+    }
+}
+
+/// The switch.
+pub(crate) struct SwitchNode {
+    switch: Switch,
+    rng: Rng,
+    window: Window,
+    plan: SwitchPlan,
+    input_of: Ports,
+    output_of: Ports,
+    by_output: Vec<Output>,
+    out: spillgate_switching::Outbox,
+}
+
+impl SwitchNode {
+    pub(super) fn new(
+        plan: &SwitchPlan,
+        window: Window,
+        flows: &Arc<[FlowKey]>,
+        (seed, run, path): (u64, u32, &str),
+    ) -> Self {
+        let mut switch = plan.recipe.build(flows);
+        switch.measure(window.start(), window.end());
+        let output = |_: &u32| Output {
+            queued: VecDeque::new(),
+            delay: Histogram::new(BITS),
+            through: Through::default(),
+        };
+        Self {
+            switch,
+            rng: Rng::named(seed, run, path, "switch"),
+            window,
+            plan: plan.clone(),
+            input_of: Ports::new(&plan.inputs),
+            output_of: Ports::new(&plan.outputs),
+            by_output: plan.outputs.iter().map(output).collect(),
+            out: spillgate_switching::Outbox::default(),
+        }
+    }
+
+    /// What it measures: of the switch, of its inputs, of its outputs, and of its virtual output queues.
+    pub(super) fn layout(world: &WorldPlan, plan: &SwitchPlan, out: &mut Layout) {
+        let recipe = &plan.recipe;
+        let link = |l: u32| &*world.links[l as usize].name;
+        let drops = || DropReason::ALL.into_iter().map(Metric::drops);
+        out.push(Scope::Switch, &world.nodes[plan.node as usize], SWITCH);
+        if recipe.queues_inputs() {
+            for input in &plan.inputs {
+                let metrics = VOQ.into_iter().chain([Metric::MarksCe]).chain(drops());
+                out.push(Scope::SwitchInput, link(*input), metrics);
+            }
+        }
+        for output in &plan.outputs {
+            let waiting = WAITING.into_iter().filter(|_| recipe.queues_inputs());
+            let slots = SLOTS.into_iter().filter(|_| recipe.is_crossbar());
+            let metrics = OUTPUT.into_iter().chain(waiting).chain(slots);
+            out.push(Scope::SwitchOutput, link(*output), metrics);
+        }
+        for (input, output) in plan.voqs() {
+            let (input, output) = (
+                plan.inputs[usize::from(input)],
+                plan.outputs[usize::from(output)],
+            );
+            out.push(Scope::Voq, format!("{}/{}", link(input), link(output)), VOQ);
+        }
+    }
+
+    /// Hands over what has left the fabric.
+    fn drain(&mut self, now: Time, out: &mut Outbox) {
+        for crossed in self.out.crossed.drain(..) {
+            let (output, packet) = (usize::from(crossed.output), crossed.packet);
+            self.by_output[output].queued.push_back(Queued {
+                flow: packet.flow,
+                seq: packet.seq,
+                arrived: packet.arrived,
+            });
+            out.passed.push((self.plan.outputs[output], packet));
+        }
+        for lost in self.out.lost.drain(..) {
+            if self.window.contains(now) {
+                self.by_output[usize::from(lost.output)].through.lost_before += 1;
+            }
+            let from = self.plan.inputs[usize::from(lost.input)];
+            out.lost.push((from, lost.evidence, lost.dropped));
+        }
+    }
+
+    fn rate(&self, bytes: u64) -> f64 {
+        bytes as f64 * 8.0 / self.window.len().as_secs_f64()
+    }
+
+    /// Values in the order of [`VOQ`].
+    fn queue_values(&self, counts: &Counts, backlog: &Backlog) -> [f64; VOQ.len()] {
+        let [packets, most_packets, bytes, most_bytes] = waiting(backlog);
+        [
+            self.rate(counts.offered_bytes),
+            self.rate(counts.carried_bytes),
+            ratio(counts.lost_packets(), counts.offered_packets),
+            counts.waited_mean(),
+            packets,
+            most_packets,
+            bytes,
+            most_bytes,
+        ]
+    }
+
+    /// Values of the whole switch, in the order of [`SWITCH`].
+    fn totals(&self) -> [f64; SWITCH.len()] {
+        let mut delay = Histogram::new(BITS);
+        let mut all = Through::default();
+        for output in &self.by_output {
+            delay.merge(&output.delay);
+            all = all.with(&output.through);
+        }
+        [
+            self.rate(all.offered_bytes),
+            self.rate(all.sent_bytes),
+            ratio(all.lost_before + all.lost, all.offered_packets),
+            ratio(all.lost_before, all.offered_packets),
+            ratio(all.lost, all.offered_packets),
+            delay.mean().unwrap_or(f64::NAN),
+            delay.quantile(0.99).unwrap_or(f64::NAN),
+        ]
+    }
+
+    /// Values of an output, in the order of [`OUTPUT`].
+    fn output_values(&self, output: &Output) -> [f64; OUTPUT.len()] {
+        let through = &output.through;
+        [
+            self.rate(through.offered_bytes),
+            self.rate(through.sent_bytes),
+            ratio(through.lost_before + through.lost, through.offered_packets),
+            output.delay.mean().unwrap_or(f64::NAN),
+            output.delay.quantile(0.99).unwrap_or(f64::NAN),
+        ]
+    }
+}
+
+/// Values in the order of [`WAITING`].
+fn waiting(backlog: &Backlog) -> [f64; WAITING.len()] {
+    [
+        backlog.packets_mean,
+        f64::from(backlog.packets_max),
+        backlog.bytes_mean,
+        backlog.bytes_max as f64,
+    ]
+}
+
+/// NaN for nothing of nothing.
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+impl Node for SwitchNode {
+    fn arrive(&mut self, now: Time, from: u32, to: u32, packet: &Packet, out: &mut Outbox) {
+        let (Some(input), Some(output)) = (self.input_of.get(from), self.output_of.get(to)) else {
+            out.passed.push((to, *packet));
+            return;
+        };
+        let packet = Packet {
+            len: size(packet),
+            ..*packet
+        };
+        if self.window.contains(now) {
+            let through = &mut self.by_output[usize::from(output)].through;
+            through.offered_packets += 1;
+            through.offered_bytes += u64::from(packet.len);
+        }
+        let switch = &mut self.switch;
+        switch.offer(now, (input, output), packet, &mut self.rng, &mut self.out);
+        self.drain(now, out);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        self.switch.next_wake()
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Outbox) {
+        self.switch.wake(now, &mut self.rng, &mut self.out);
+        self.drain(now, out);
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Control
+    }
+
+    fn sent(&mut self, now: Time, to: u32, packet: &Packet) {
+        let Some(port) = self.output_of.get(to) else {
+            return;
+        };
+        let output = &mut self.by_output[usize::from(port)];
+        let Some(queued) = output.take(packet, true) else {
+            return;
+        };
+        if self.window.contains(now) {
+            output.delay.record(now.since(queued.arrived));
+            output.through.sent_bytes += u64::from(size(packet));
+        }
+    }
+
+    fn dropped(&mut self, now: Time, to: u32, packet: &Packet) {
+        let Some(port) = self.output_of.get(to) else {
+            return;
+        };
+        let output = &mut self.by_output[usize::from(port)];
+        if output.take(packet, false).is_some() && self.window.contains(now) {
+            output.through.lost += 1;
+        }
+    }
+
+    fn values(&self, now: Time, out: &mut Values) {
+        let switch = &self.switch;
+        let inputs = self.plan.inputs.len() as u16;
+        let queues_inputs = self.plan.recipe.queues_inputs();
+        out.extend(self.totals());
+        for input in 0..if queues_inputs { inputs } else { 0 } {
+            let counts = switch.counts_of_input(input);
+            let backlog = switch.backlog_of_input(now, input);
+            out.extend(self.queue_values(&counts, &backlog));
+            out.push(counts.marks_ce as f64);
+            out.extend(DropReason::ALL.map(|r| counts.lost[r.index()] as f64));
+        }
+        for (output, of) in (0..).zip(&self.by_output) {
+            out.extend(self.output_values(of));
+            if queues_inputs {
+                out.extend(waiting(&switch.backlog_of_output(now, output)));
+            }
+            if let Some(slots) = switch.slots(now, output) {
+                out.extend(slots.shares());
+            }
+        }
+        for (input, output) in self.plan.voqs() {
+            let counts = switch.counts(input, output);
+            let backlog = switch.backlog(now, input, output);
+            out.extend(self.queue_values(&counts, &backlog));
+        }
+    }
+}
