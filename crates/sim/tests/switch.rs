@@ -6,11 +6,12 @@ mod common;
 use std::any::Any;
 use std::fmt::Write;
 
-use spillgate_core::{DropReason, Dur, FlowKey, Packet, Rate, Rng, Time};
+use spillgate_core::{DropReason, Dropped, Drops, Dur, FlowKey, Packet, Rate, Rng, Time};
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_queueing::Discipline;
 use spillgate_scenario::plan::Plan;
-use spillgate_sim::tap::{PortView, Seen, Tap};
+use spillgate_sim::tap::{Place, PortView, Seen, Tap};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 use spillgate_switching::{Outbox, Switch};
 
@@ -64,6 +65,8 @@ struct Log {
     sent: Vec<(Time, Packet)>,
     crossed: Vec<(Time, u32, u32, u32)>,
     lost: Vec<(Time, u32, u32, DropReason)>,
+    /// At ports.
+    dropped: Vec<(Time, u32, u32, u32)>,
 }
 
 impl Tap for Log {
@@ -74,16 +77,12 @@ impl Tap for Log {
         let p = seen.packet;
         self.crossed.push((port.now, port.link, p.flow, p.seq));
     }
-    fn lost(
-        &mut self,
-        now: Time,
-        place: spillgate_sim::tap::Place,
-        lost: &spillgate_core::Dropped,
-        _: Seen<'_>,
-    ) {
-        if matches!(place, spillgate_sim::tap::Place::Kept(..)) {
-            let p = lost.packet;
-            self.lost.push((now, p.flow, p.seq, lost.reason));
+    fn lost(&mut self, now: Time, place: Place, lost: &Dropped, _: Seen<'_>) {
+        let p = lost.packet;
+        match place {
+            Place::Kept(..) => self.lost.push((now, p.flow, p.seq, lost.reason)),
+            Place::Port(link, _) => self.dropped.push((now, link, p.flow, p.seq)),
+            _ => {}
         }
     }
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -458,4 +457,116 @@ fn what_takes_other_links_passes_the_switch_by() {
     );
     near(offered(Scope::SwitchOutput, "o2"), flows(&["f0-2", "f1-2"]));
     near(offered(Scope::Voq, "i0/o2"), flows(&["f0-2"]));
+}
+
+/// An output of a switch, driven with it: the AQM is told what waits at the inputs before it judges. What comes to the port
+/// is served first, then arrives what the node has let go, at each instant.
+fn driven_with_output(
+    plan: &Plan,
+    arrivals: &[(Time, u16, u16, Packet)],
+    output: u16,
+) -> Vec<(Time, u32, u32, u32)> {
+    let world = &plan.variants[0].world;
+    let keys: std::sync::Arc<[FlowKey]> = world.flows.iter().map(|f| f.key).collect();
+    let plan = &world.switches[0];
+    let link = plan.outputs[usize::from(output)];
+    let mut switch = plan.recipe.build(&keys);
+    let mut queue = world.links[link as usize].discipline.build(&keys);
+    queue.watch_upstream(plan.recipe.nu());
+    let mut of_switch = Rng::named(9, 0, "nodes/s/switch", "switch");
+    let mut of_queue = Rng::named(
+        9,
+        0,
+        &format!("links/{}", world.links[link as usize].name),
+        "queue",
+    );
+    let (mut out, mut drops, mut lost) = (Outbox::default(), Drops::new(), Vec::new());
+    let (mut free, mut told) = (Time::ZERO, (0, 0));
+    let mut next = 0;
+    loop {
+        let serves = (queue.backlog_packets() > 0).then_some(free);
+        let arrives = arrivals.get(next).map(|a| a.0);
+        let due = [serves, arrives, switch.next_wake()];
+        let Some(now) = due.into_iter().flatten().min() else {
+            return lost;
+        };
+        if serves == Some(now) {
+            // Below.
+        } else if arrives == Some(now) {
+            let (_, input, to, packet) = arrivals[next];
+            next += 1;
+            if to == output {
+                queue.upstream_arrival(now, packet.len);
+            }
+            switch.offer(now, (input, to), packet, &mut of_switch, &mut out);
+        } else {
+            switch.wake(now, &mut of_switch, &mut out);
+        }
+        let waiting = switch.waiting_for(output);
+        if waiting != told {
+            told = waiting;
+            queue.set_upstream(now, waiting.0, waiting.1);
+        }
+        out.lost.clear();
+        let mut serve = |queue: &mut Discipline, drops: &mut Drops, rng: &mut Rng| {
+            if free <= now {
+                if let Some(sent) = queue.dequeue(now, rng, drops) {
+                    free = now + Rate::from_bps(RATE).unwrap().tx_time(sent.len);
+                    queue.transmits_until(sent.leaf, free);
+                }
+            }
+        };
+        serve(&mut queue, &mut drops, &mut of_queue);
+        for crossed in out.crossed.drain(..).filter(|c| c.output == output) {
+            let packet = Packet {
+                arrived: now,
+                ..crossed.packet
+            };
+            queue.enqueue(now, packet, &mut of_queue, &mut drops);
+            serve(&mut queue, &mut drops, &mut of_queue);
+        }
+        lost.extend(
+            drops
+                .as_slice()
+                .iter()
+                .map(|d| (now, link, d.packet.flow, d.packet.seq)),
+        );
+        drops.clear();
+    }
+}
+
+/// The congestion measure: the node's AQMs drop what they drop when they are told by hand, and more than without it.
+#[test]
+fn aqms_at_outputs_know_what_waits_at_inputs() {
+    let red = "policies: {R: {fifo: {limit: 40 packets, aqm: {red: {min_th: 4, max_th: 12, weight: 0.05}}}}}\n";
+    for fabric in ["parallel: {}", "crossbar: {cell: packets}", "crossbar: {}"] {
+        let drops = ["", ", congestion_measure: {nu: 0.5}"].map(|measure| {
+            let keys = format!("architecture: cioq, speedup: 1.1, buffer: {{limit: 20 packets}}, fabric: {{{fabric}}}{measure}");
+            let yaml = scenario(&switch(&keys), red, 1.05, ", policy: R", "");
+            let plan = common::plan(&yaml);
+            let tap = Box::new(Log::default());
+            let mut world = World::<WinnerTree>::tapped(&plan.variants[0].world, 9, 0, false, tap);
+            while world.run(u64::MAX) != Stop::Done {}
+            let log = world.into_tap().unwrap().into_any().downcast::<Log>().unwrap();
+            let all = arrivals(&plan, &log.sent);
+            let end = Time::ZERO + Dur::from_ms(3_500);
+            let [plain, express] = [Engine::Plain, Engine::Express].map(|e| outcome(&plan, e).digest);
+            assert_eq!(plain, express);
+            let mut found = 0;
+            for output in 0..PORTS as u16 {
+                let link = plan.variants[0].world.switches[0].outputs[usize::from(output)];
+                let early = |d: &&(Time, u32, u32, u32)| d.0 < end && d.1 == link;
+                let at_node: Vec<_> = log.dropped.iter().filter(early).copied().collect();
+                let by_hand = driven_with_output(&plan, &all, output);
+                let by_hand: Vec<_> = by_hand.iter().filter(early).copied().collect();
+                assert_eq!(at_node, by_hand, "{keys}");
+                found += at_node.len();
+            }
+            found
+        });
+        assert!(
+            drops[0] > 50 && drops[1] as f64 > 1.2 * drops[0] as f64,
+            "{fabric}: {drops:?}"
+        );
+    }
 }

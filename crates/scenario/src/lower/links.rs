@@ -355,6 +355,15 @@ impl Draft<'_> {
         (self.from, self.to)
     }
 
+    /// Its policy with the policy's name, if it has one.
+    pub(super) fn policy<'r>(
+        &self,
+        recipes: &'r BTreeMap<String, (String, Recipe)>,
+    ) -> Option<&'r (String, Recipe)> {
+        let group = self.policy_of?;
+        recipes.get(&self.name).or_else(|| recipes.get(group))
+    }
+
     /// The link with its queue discipline.
     pub(super) fn finish(
         self,
@@ -363,10 +372,7 @@ impl Draft<'_> {
         irregular: &BTreeMap<&str, Irregular>,
     ) -> LinkPlan {
         let irregular = irregular.get(self.entry).cloned().unwrap_or_default();
-        let chosen = self
-            .policy_of
-            .and_then(|group| recipes.get(&self.name).or_else(|| recipes.get(group)));
-        let (policy, discipline) = match chosen {
+        let (policy, discipline) = match self.policy(recipes) {
             Some((policy, recipe)) => (policy.clone(), recipe.clone()),
             None => (NO_POLICY.to_owned(), Recipe::default_fifo()),
         };

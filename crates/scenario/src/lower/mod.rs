@@ -71,6 +71,7 @@ pub(crate) fn world(
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
     let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
+    switches::check_measures(ctx, root, &nodes, &switches, &drafts, &recipes);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);

@@ -1,11 +1,11 @@
 //! Nodes that are switches: their ports, and the policies of their virtual output queues.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use spillgate_core::Rate;
-use spillgate_queueing::Recipe;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{Recipe, UpstreamUse};
 use spillgate_switching::{Problem, SwitchRecipe};
 
 use super::links::{Draft, Links};
@@ -276,6 +276,54 @@ fn with_policy(
                 .hint(e.hint);
             ctx.error(d, root, &place(policies, &e.path));
             None
+        }
+    }
+}
+
+/// Reports AQMs at outputs that cannot take into account what waits at the inputs, and warns of switches whose outputs
+/// have none that does.
+pub(super) fn check_measures(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    nodes: &Nodes<'_>,
+    plans: &[SwitchPlan],
+    drafts: &[Draft<'_>],
+    recipes: &BTreeMap<String, (String, Recipe)>,
+) {
+    for switch in &nodes.switches {
+        if switch.spec.congestion_measure.is_none() {
+            continue;
+        }
+        let path = at(switch, "congestion_measure");
+        let mut is_used = false;
+        let ours = plans.iter().filter(|p| switch.nodes.contains(&p.node));
+        let outputs: Vec<u32> = ours.flat_map(|p| &p.outputs).copied().collect();
+        if outputs.is_empty() {
+            // Why was reported.
+            continue;
+        }
+        for link in outputs {
+            let draft = &drafts[link as usize];
+            let policy = draft.policy(recipes);
+            let found = policy.map_or(UpstreamUse::Nothing, |(_, recipe)| recipe.upstream_use());
+            is_used |= found != UpstreamUse::Nothing;
+            if let Some((name, _)) = policy.filter(|_| found == UpstreamUse::Unknown) {
+                let message = format!(
+                    "policy `{name}` of link `{}` has several queues, and which of them waits at the inputs is not known",
+                    draft.name()
+                );
+                let d = Diagnostic::error(codes::BAD_SWITCH, message)
+                    .found(name)
+                    .hint("give the outputs a fifo with an AQM, or leave out `congestion_measure`");
+                ctx.error(d, root, &path);
+                break;
+            }
+        }
+        if !is_used {
+            let message = "no AQM at the outputs judges by length or by rate, so the congestion measure changes nothing";
+            let hint = "give the links that leave the switch a policy such as a fifo with `aqm: {red: {}}`";
+            let d = Diagnostic::warning(codes::W_SWITCH, message).hint(hint);
+            ctx.warn(d, root, &path);
         }
     }
 }

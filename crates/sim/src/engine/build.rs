@@ -95,6 +95,13 @@ impl<S: EventSet> World<S> {
             link.onward.labels = labels;
             link.onward.special |= labels;
         }
+        for switch in plan.switches.iter().filter(|s| s.recipe.nu() > 0.0) {
+            for output in &switch.outputs {
+                if let Port::Queued(port) = &mut links[*output as usize].port {
+                    port.discipline.watch_upstream(switch.recipe.nu());
+                }
+            }
+        }
         let own_pipes = links.len() as u32;
         let inputs = Inputs::new(plan, &keys, seed, run);
         if inputs.is_some() {

@@ -18,6 +18,7 @@ use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use super::software::Software;
 use super::switch::SwitchNode;
 use crate::engine::World;
+use crate::port::Port;
 use crate::values::Values;
 use crate::window::Window;
 
@@ -58,6 +59,10 @@ pub(crate) struct Outbox {
     pub(crate) passed: Vec<(u32, Packet)>,
     /// Packets that are lost, each with the link that it came over, and why.
     pub(crate) lost: Vec<(u32, Evidence, Dropped)>,
+    /// For ports whose AQM is to know what waits for them in the node: the link, and how many packets and bytes do now.
+    pub(crate) waiting: Vec<(u32, u32, u64)>,
+    /// The same for a packet that has arrived for such a port: the link, and its bytes.
+    pub(crate) arrived: Option<(u32, u32)>,
 }
 
 /// A node, with its wake and its name.
@@ -211,6 +216,16 @@ impl<S: EventSet> World<S> {
             *wake = next;
             let slot = self.slots.nodes + holder as u32;
             self.events.schedule(slot, next, node.rank());
+        }
+        if let Some((link, bytes)) = out.arrived.take() {
+            if let Port::Queued(port) = &mut self.links[link as usize].port {
+                port.discipline.upstream_arrival(self.now, bytes);
+            }
+        }
+        for (link, packets, bytes) in out.waiting.drain(..) {
+            if let Port::Queued(port) = &mut self.links[link as usize].port {
+                port.discipline.set_upstream(self.now, packets, bytes);
+            }
         }
         for (from, evidence, lost) in out.lost.drain(..) {
             if self.tap.is_some() {

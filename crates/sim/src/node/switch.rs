@@ -160,6 +160,8 @@ pub(crate) struct SwitchNode {
     input_of: Ports,
     output_of: Ports,
     by_output: Vec<Output>,
+    /// By output: packets and bytes that wait for it, as its AQM was told; empty if no AQM is to know.
+    told: Vec<(u32, u64)>,
     out: spillgate_switching::Outbox,
 }
 
@@ -185,6 +187,10 @@ impl SwitchNode {
             input_of: Ports::new(&plan.inputs),
             output_of: Ports::new(&plan.outputs),
             by_output: plan.outputs.iter().map(output).collect(),
+            told: match plan.recipe.nu() > 0.0 {
+                true => vec![(0, 0); plan.outputs.len()],
+                false => Vec::new(),
+            },
             out: spillgate_switching::Outbox::default(),
         }
     }
@@ -216,8 +222,16 @@ impl SwitchNode {
         }
     }
 
-    /// Hands over what has left the fabric.
+    /// Hands over what has left the fabric, and what its AQMs are to know.
     fn drain(&mut self, now: Time, out: &mut Outbox) {
+        for (output, told) in (0..).zip(&mut self.told) {
+            let waiting = self.switch.waiting_for(output);
+            if waiting != *told {
+                *told = waiting;
+                let link = self.plan.outputs[usize::from(output)];
+                out.waiting.push((link, waiting.0, waiting.1));
+            }
+        }
         for crossed in self.out.crossed.drain(..) {
             let (output, packet) = (usize::from(crossed.output), crossed.packet);
             self.by_output[output].queued.push_back(Queued {
@@ -316,6 +330,9 @@ impl Node for SwitchNode {
             let through = &mut self.by_output[usize::from(output)].through;
             through.offered_packets += 1;
             through.offered_bytes += u64::from(packet.len);
+        }
+        if !self.told.is_empty() {
+            out.arrived = Some((to, packet.len));
         }
         let switch = &mut self.switch;
         switch.offer(now, (input, output), packet, &mut self.rng, &mut self.out);
