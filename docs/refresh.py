@@ -24,6 +24,9 @@ PLACES = {
 }
 """Which example's output stands where, between `<!-- output -->` and `<!-- end -->`."""
 
+SCRIPTED = {"docs/howto/assured.md": ("assured", "achieved")}
+"""Which example's own script says what stands where, and its picture, copied to `docs/img`."""
+
 MARKING = (
     *("--set", "policies.red.fifo.aqm.red.ecn=true"),
     *("--set", "traffic.download.tcp.ecn=classic"),
@@ -120,6 +123,20 @@ def said(*arguments):
     )
     if done.returncode not in (0, 1, 3):
         raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+def scripted(page, out):
+    """What the script of an example says of a run whose results go to `out`."""
+    example, script = SCRIPTED[page]
+    output(example, out)
+    done = subprocess.run(
+        [sys.executable, ROOT / f"examples/{example}/{script}.py", out],
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
     return done.stdout
 
 
@@ -327,6 +344,15 @@ def main():
                 picture(out / "report.html", ROOT / "docs/img/report.png")
             for name in IMAGES.get(example, ()):
                 shutil.copyfile(out / f"figures/{name}.png", ROOT / f"docs/img/{name}.png")
+        for page, (example, script) in SCRIPTED.items():
+            out = Path(temporary) / "scripted" / example
+            text = scripted(page, out)
+            path = ROOT / page
+            path.write_text(
+                _BLOCK.sub(lambda _, text=text: text, path.read_text(encoding="utf-8")),
+                encoding="utf-8",
+            )
+            shutil.copyfile(out / f"{script}.png", ROOT / f"docs/img/{example}-{script}.png")
         for page in EXPLAINED:
             texts = iter(explained(page, Path(temporary) / "explained" / page))
             path = ROOT / page

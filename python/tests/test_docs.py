@@ -156,6 +156,12 @@ def test_shown_margins_are_real(refresh, root):
     assert f"<!-- table margins -->\n{refresh.fluid_table()}<!-- end -->" in page
 
 
+def test_what_scripts_of_examples_say_is_real(refresh, tmp_path):
+    for page in refresh.SCRIPTED:
+        real = refresh.scripted(page, tmp_path / "out")
+        assert refresh.current(page) == real, "the script says something else now: make images"
+
+
 def test_shown_explanations_are_real(refresh, tmp_path):
     for page in refresh.EXPLAINED:
         real = refresh.explained(page, tmp_path / "out")
