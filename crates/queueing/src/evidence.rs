@@ -79,6 +79,32 @@ pub struct DelayOdds {
     pub draw: Option<f64>,
 }
 
+/// The rate of arrivals and the probability by which GREEN dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateOdds {
+    /// The estimated rate of arrivals in b/s.
+    pub rate: f64,
+    /// The rate that is aimed at, in b/s.
+    pub target: f64,
+    /// Probability with which the packet was to be dropped or marked, 0 to 1.
+    pub probability: f64,
+    /// The uniform number on [0, 1) that fell below the probability.
+    pub draw: f64,
+}
+
+/// The number of flows and the probability by which GREEN by TCP's equation dropped or marked a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlowOdds {
+    /// Flows that share the link.
+    pub flows: u32,
+    /// Their round-trip time.
+    pub rtt: Dur,
+    /// Probability with which the packet was to be dropped or marked, 0 to 1.
+    pub probability: f64,
+    /// The uniform number on [0, 1) that fell below the probability.
+    pub draw: f64,
+}
+
 /// A token bucket at the instant at which a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketLevel {
@@ -148,6 +174,10 @@ pub enum Cause {
     Aqm(Odds),
     /// PIE: the delay of the queue.
     Delay(DelayOdds),
+    /// GREEN: the rate of arrivals.
+    Rate(RateOdds),
+    /// GREEN by TCP's equation: the number of flows.
+    Flows(FlowOdds),
     /// CoDel: it waited too long.
     Waited(Waited),
     /// The policer of a class, its buckets as after the decision.

@@ -186,7 +186,7 @@ impl Leaf {
     /// `bytes` arrived in front of it.
     #[inline]
     pub(crate) fn upstream_arrival(&mut self, now: Time, bytes: u32) {
-        if let Some(aqm) = &mut self.aqm {
+        if let Some(aqm) = self.aqm.as_mut().filter(|_| self.upstream.weight() > 0.0) {
             aqm.upstream_arrival(now, &self.upstream, bytes);
         }
     }

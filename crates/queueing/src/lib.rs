@@ -27,7 +27,8 @@ pub use condition::{AverageRate, Conditioner, InputRecipe};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{
-    BucketLevel, Cause, DelayOdds, Evidence, Odds, QueueLimit, Refusal, Refused, Waited,
+    BucketLevel, Cause, DelayOdds, Evidence, FlowOdds, Odds, QueueLimit, RateOdds, Refusal,
+    Refused, Waited,
 };
 pub use fan::{AdmissionState, SharedLists, Wait};
 pub use flow_numbers::FlowNumbers;

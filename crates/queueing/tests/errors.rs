@@ -414,6 +414,38 @@ fn ranges() {
             "200 ms",
         ),
         (r#""aqm": {"red": {"min_th": 15}}"#, "aqm.red.max_th", "15"),
+        (
+            r#""aqm": {"green": {"utilization": 1.1}}"#,
+            "aqm.green.utilization",
+            "1.1",
+        ),
+        (
+            r#""aqm": {"green": {"time_constant": "0 s"}}"#,
+            "aqm.green.time_constant",
+            "0 s",
+        ),
+        (r#""aqm": {"green": {"gain": 0}}"#, "aqm.green.gain", "0"),
+        (
+            r#""aqm": {"green": {"min_distance": -1}}"#,
+            "aqm.green.min_distance",
+            "-1",
+        ),
+        (
+            r#""aqm": {"green-tcp": {"rtt": "0 s"}}"#,
+            "aqm.green-tcp.rtt",
+            "0 s",
+        ),
+        (
+            r#""aqm": {"green-tcp": {"window": "0 s"}}"#,
+            "aqm.green-tcp.window",
+            "0 s",
+        ),
+        (
+            r#""aqm": {"green-tcp": {"mss": "0 B"}}"#,
+            "aqm.green-tcp.mss",
+            "0 B",
+        ),
+        (r#""aqm": {"green-tcp": {"c": 0}}"#, "aqm.green-tcp.c", "0"),
         (r#""aqm": {"red": {"max_p": 1.5}}"#, "aqm.red.max_p", "1.5"),
         (r#""aqm": {"red": {"weight": 0}}"#, "aqm.red.weight", "0"),
         (

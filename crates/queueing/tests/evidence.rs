@@ -240,3 +240,33 @@ fn pie_says_the_delay_and_its_probability() {
         }
     }
 }
+
+/// GREEN says the rate of arrivals, or the number of flows, and the draw. Packets of 1500 B every 100 us are 120 Mb/s for 100.
+#[test]
+fn green_says_the_rate_or_the_flows() {
+    let gap = Dur::from_us(100);
+    let early = |aqm: &str| {
+        let mut all = drops(&fifo(aqm), gap, 4000);
+        all.retain(|d| d.0 == DropReason::Early);
+        assert!(all.len() > 100, "{aqm}: {}", all.len());
+        all
+    };
+    for (_, evidence, next) in early(r#"{"green": {"time_constant": "10 ms"}}"#) {
+        let Cause::Rate(odds) = evidence.cause else {
+            panic!("{evidence:?}")
+        };
+        assert_eq!((odds.target, odds.draw), (97e6, next));
+        assert!(odds.draw < odds.probability && odds.rate < 120e6 * 1.01);
+    }
+    // 8 flows: (8 * 1000 * 1.31 / (12.5e6 * 0.002))^2.
+    let root = 8.0 * 1000.0 * 1.31 / (12.5e6 * 0.002);
+    let expected: f64 = root * root;
+    for (_, evidence, next) in early(r#"{"green-tcp": {"rtt": "2 ms"}}"#).split_off(8) {
+        let Cause::Flows(odds) = evidence.cause else {
+            panic!("{evidence:?}")
+        };
+        assert_eq!((odds.flows, odds.rtt), (8, Dur::from_ms(2)));
+        assert_eq!(odds.draw, next);
+        assert!((odds.probability - expected).abs() < 1e-12);
+    }
+}

@@ -3,7 +3,8 @@
 use spillgate_core::{DropReason, Dur, Time};
 use spillgate_measure::show::{general, rounded, whole};
 use spillgate_queueing::{
-    BucketLevel, Cause, DelayOdds, Evidence, Odds, QueueLimit, Refusal, Refused, Waited,
+    BucketLevel, Cause, DelayOdds, Evidence, FlowOdds, Odds, QueueLimit, RateOdds, Refusal,
+    Refused, Waited,
 };
 
 /// A time of three significant digits.
@@ -63,6 +64,8 @@ pub(super) fn mark(e: &Evidence) -> String {
     match &e.cause {
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}; {waiting}", delay(o)),
+        Cause::Rate(o) => format!("{}; {waiting}", arrivals(o)),
+        Cause::Flows(o) => format!("{}; {waiting}", flows(o)),
         Cause::Aqm(o) => format!("{}; {waiting}", odds(o)),
         _ => waiting,
     }
@@ -87,6 +90,8 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
         Cause::Plain => format!("{said}; {waiting}"),
         Cause::Waited(w) => format!("{}; {waiting}", waited(w)),
         Cause::Delay(o) => format!("{}{}; {waiting}", chosen(o.draw), delay(o)),
+        Cause::Rate(o) => format!("random {said}: {}; {waiting}", arrivals(o)),
+        Cause::Flows(o) => format!("random {said}: {}; {waiting}", flows(o)),
         Cause::Aqm(o) => format!("{}{}; {waiting}", chosen(o.draw), odds(o)),
         Cause::Policer { committed, excess } => {
             let other = excess.map_or_else(String::new, |b| {
@@ -171,6 +176,31 @@ fn delay(o: &DelayOdds) -> String {
         duration(o.delay),
         duration(o.target),
         o.probability
+    )
+}
+
+/// The rate of arrivals that GREEN knew, and by which chance the packet was chosen.
+fn arrivals(o: &RateOdds) -> String {
+    format!(
+        "packets arrived at {} (target {}), the probability was {:.4}, and {:.4} was drawn",
+        rate(o.rate),
+        rate(o.target),
+        o.probability,
+        o.draw
+    )
+}
+
+/// The flows among which GREEN divided the link, and by which chance the packet was chosen.
+fn flows(o: &FlowOdds) -> String {
+    let n = match o.flows {
+        1 => "1 flow".to_owned(),
+        n => format!("{} flows", whole(n.into())),
+    };
+    format!(
+        "{n} with a round-trip time of {} shared the link, so the probability was {:.4}, and {:.4} was drawn",
+        duration(o.rtt),
+        o.probability,
+        o.draw
     )
 }
 
@@ -342,6 +372,32 @@ mod tests {
             &format!("random early drop: {known}WAITING"),
         );
         assert!(mark(&evidence(Cause::Delay(pie))).starts_with(known));
+        let green = Cause::Rate(RateOdds {
+            rate: 10_400_000.0,
+            target: 9_700_000.0,
+            probability: 0.0123,
+            draw: 0.0045,
+        });
+        let known = "packets arrived at 10.4 Mb/s (target 9.7 Mb/s), the probability was 0.0123, and 0.0045 was drawn; ";
+        says(
+            DropReason::Early,
+            green,
+            &format!("random early drop: {known}WAITING"),
+        );
+        assert!(mark(&evidence(green)).starts_with(known));
+        let equation = Cause::Flows(FlowOdds {
+            flows: 12,
+            rtt: Dur::from_ms(100),
+            probability: 0.0123,
+            draw: 0.0045,
+        });
+        let known = "12 flows with a round-trip time of 100 ms shared the link, so the probability was 0.0123, and 0.0045 was drawn; ";
+        says(
+            DropReason::Early,
+            equation,
+            &format!("random early drop: {known}WAITING"),
+        );
+        assert!(mark(&evidence(equation)).starts_with(known));
     }
 
     #[test]

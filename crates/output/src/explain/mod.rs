@@ -80,6 +80,14 @@ pub(crate) fn evidence(e: &Evidence) -> Value {
             "kind": "delay", "delay": ps(o.delay), "target": ps(o.target),
             "probability": o.probability, "sum": o.sum, "draw": o.draw,
         }),
+        Cause::Rate(o) => json!({
+            "kind": "rate", "rate": o.rate, "target": o.target,
+            "probability": o.probability, "draw": o.draw,
+        }),
+        Cause::Flows(o) => json!({
+            "kind": "flows", "flows": o.flows, "rtt": ps(o.rtt),
+            "probability": o.probability, "draw": o.draw,
+        }),
         Cause::Waited(w) => json!({
             "kind": "waited", "waited": ps(w.waited), "target": ps(w.target),
             "interval": ps(w.interval), "count": w.count, "due": w.due.and_then(at),

@@ -16,6 +16,8 @@ mod custom;
 mod drain;
 mod dsred;
 mod early;
+mod green;
+mod green_tcp;
 mod pie;
 mod red;
 mod red_spec;
@@ -37,6 +39,8 @@ pub(crate) use custom::Custom;
 pub use custom::CustomAqm;
 pub use dsred::DsredSpec;
 pub use early::RedCurve;
+pub use green::GreenSpec;
+pub use green_tcp::GreenTcpSpec;
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use rio::{RioMode, RioSpec};
@@ -152,6 +156,10 @@ registry! {
     Rio = "rio", RioSpec => rio::Rio;
     /// Adaptive RIO, whose thresholds for packets out of profile follow the load (Chien and Liao 2003).
     AdaptiveRio = "adaptive-rio", AdaptiveRioSpec => adaptive_rio::AdaptiveRio;
+    /// GREEN: drops so that packets arrive just below the rate of the link (Wydrowski and Zukerman 2002).
+    Green = "green", GreenSpec => green::Green;
+    /// GREEN by TCP's equation: drops what makes the connections share the link (Feng, Kapadia and Thulasidasan 2002).
+    GreenTcp = "green-tcp", GreenTcpSpec => green_tcp::GreenTcp;
     beside Custom => Custom;
 }
 
