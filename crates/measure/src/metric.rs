@@ -145,6 +145,7 @@ metrics! {
     Sampled;
     BacklogPackets "backlog_packets" ["packets"] "Queues" "backlog" "packets waiting in each queue";
     BacklogBytes "backlog_bytes" ["B"] "Queues in bytes" "backlog" "bytes waiting in each queue";
+    VoqBacklog "voq_backlog" ["packets"] "Virtual output queues" "backlog" "packets waiting in each virtual output queue";
     BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
     Throughput "throughput" ["b/s"] "Rate of each class" "throughput" "rate at which packets of each class arrive";
     Carried "carried" ["b/s"] "Rate on links" "carried rate" "rate that each link sends, link overhead included";

@@ -86,6 +86,7 @@ impl Keys {
             grace,
             interval: _,
             watched: _,
+            watched_switches: _,
             gaps,
         } = world;
         write!(out, "{nodes:?}{forwarding:?}{routes:?}{failures:?}{mpls:?}")?;

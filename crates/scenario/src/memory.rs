@@ -120,12 +120,16 @@ impl WorldPlan {
             .iter()
             .map(|l| self.links[*l as usize].discipline.leaf_names().len())
             .sum();
+        let switches = self.watched_switches.iter();
+        let voqs: usize = switches
+            .map(|s| self.switches[*s as usize].voqs().count())
+            .sum();
         let (mut connections, mut workloads) = (0_u64, 0_u64);
         for f in &self.flows {
             connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
             workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
         }
-        let series = (2 * queues + self.watched.len() + self.classes.len()) as u64
+        let series = (2 * queues + voqs + self.watched.len() + self.classes.len()) as u64
             + 2 * connections.min(WATCHED)
             + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.

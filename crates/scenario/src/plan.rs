@@ -132,6 +132,8 @@ pub struct WorldPlan {
     pub interval: Dur,
     /// Links that have time series, by id.
     pub watched: Vec<u32>,
+    /// Switches whose virtual output queues have time series, by index.
+    pub watched_switches: Vec<u32>,
     /// When the longest times between arrivals are measured, from and to; none: not at all.
     pub gaps: Option<(Time, Time)>,
 }
@@ -463,6 +465,16 @@ impl WorldPlan {
     pub fn has_inputs(&self) -> bool {
         let looks = |l: &LinkPlan| l.input.is_some() || l.discipline.looks_at_marks();
         self.links.iter().any(looks)
+    }
+
+    /// What a virtual output queue is called: `in/out`, by the links of its ports.
+    pub fn name_of_voq(&self, switch: &SwitchPlan, (input, output): (u16, u16)) -> String {
+        let name = |l: u32| &*self.links[l as usize].name;
+        let (input, output) = (
+            switch.inputs[usize::from(input)],
+            switch.outputs[usize::from(output)],
+        );
+        format!("{}/{}", name(input), name(output))
     }
 
     /// Whether some node holds packets before it passes them to a port.

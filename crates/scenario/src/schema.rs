@@ -158,8 +158,9 @@ pub struct MeasurementSpec {
     pub grace: Option<Dur>,
     /// Period of the time series of backlogs and rates. Default 1 s.
     pub interval: Dur,
-    /// Links that have time series, by name; the name of a group stands for all its members. Sampling takes
-    /// time and room for each. Default: up to 20 links, those that their traffic can fill first.
+    /// Links that have time series, and switches whose virtual output queues have, by name; the name of a group stands for
+    /// all its members. Sampling takes time and room for each. Default: up to 20 links, those that their traffic can fill
+    /// first, and the first switches with up to 256 queues together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Vec<String>>,
     /// A period in which the longest time between arrivals of each flow is measured: `gap_max`.

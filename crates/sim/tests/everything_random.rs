@@ -1,5 +1,5 @@
 //! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
-//! that ask where packets came from, routers that take time, MPLS, sessions, failures, rates that vary, loss and reordering. Every value of every scope is the same however the
+//! that ask where packets came from, routers that take time, switches, MPLS, sessions, failures, rates that vary, loss and reordering. Every value of every scope is the same however the
 //! run is driven, losses by place are those by flow, and no rate exceeds its line.
 
 mod common;
@@ -41,6 +41,28 @@ const IN: [&str; 5] = [
     "{class-based: {classes: [{name: class-default, police: {rate: 2 Mb/s, burst: 9 kB}}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 300 kb/s, window: 100 ms, exceed: {set-dscp: af11}}}, {name: class-default, police: {rate: 1 Mb/s, window: 20 ms}}]}}",
     "{class-based: {classes: [{name: class-default, police: {rate: 400 kb/s, peak_rate: 1 Mb/s, window: 50 ms, exceed: {set-dscp: cs1}, violate: drop}}]}}",
+];
+
+/// Switches, for nodes of two ports at least.
+const SWITCHES: [&str; 9] = [
+    "architecture: output-queued",
+    "architecture: input-queued, buffer: {limit: 9 packets}",
+    "architecture: input-queued, speedup: 1.5, fabric: {crossbar: {cell: packets}}",
+    "architecture: voq, buffer: {limit: 12 kB, per: input}",
+    "architecture: voq, fabric: {crossbar: {cell: packets, matching: {pim: {}}}}, buffer: {limit: 15 packets, per: shared}",
+    "architecture: cioq, speedup: 4/3, fabric: {crossbar: {cell: 300 B, matching: {oldest-cell-first: {}}}}, buffer: {limit: 4 packets}",
+    "architecture: cioq, speedup: 1.1, fabric: {parallel: {}}, buffer: {limit: 10 packets}",
+    "architecture: cioq, speedup: 1.5, line_rate: 2 Mb/s, policy: VOQ-RED",
+    "architecture: cioq, speedup: 2, fabric: {parallel: {}}, line_rate: 3 Mb/s, policy: VOQ-FQ",
+];
+
+/// What waits at inputs in the congestion measure of switches with virtual output queues.
+const MEASURE: &str = ", congestion_measure: {nu: 0.25}";
+
+/// Policies of virtual output queues.
+const VOQ: [&str; 2] = [
+    "VOQ-RED: {fifo: {limit: 20 packets, aqm: {red: {min_th: 2, max_th: 9, ecn: true}}}}",
+    "VOQ-FQ: {fq-codel: {limit: 30 packets, target: 2 ms, interval: 20 ms}}",
 ];
 
 /// What is not as usual on links.
@@ -85,6 +107,8 @@ struct Net {
     reroute_ms: u32,
     /// What each node of the ring takes for a packet, its delay in units of 100 µs, and its input queue.
     forwarding: Vec<Option<(u32, u32, u32)>>,
+    /// What each other node of the ring is as a switch, and whether with a congestion measure.
+    switches: Vec<Option<(usize, bool)>>,
 }
 
 fn net(kinds: usize) -> impl Strategy<Value = Net> {
@@ -104,12 +128,19 @@ fn net(kinds: usize) -> impl Strategy<Value = Net> {
         prop::collection::vec((0_usize..12, 0_u32..30, 1_u32..20), 0..5),
         prop::option::weighted(0.5, 0_usize..3),
         prop_oneof![Just(0_u32), Just(50), 1_u32..400],
-        (any::<bool>(), any::<bool>(), any::<bool>(), 0..4_u32),
+        (
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+            0..4_u32,
+            0..3_u32,
+        ),
         prop::collection::vec(prop::option::of((0_u32..20, 0_u32..30, 1_u32..20)), 6),
+        prop::collection::vec(prop::option::of((0..SWITCHES.len(), any::<bool>())), 6),
     )
         .prop_map(
-            |(core, access, flows, failures, mpls, reroute_ms, some, forwarding)| {
-                let (inputs, fails, labels, slow) = some;
+            |(core, access, flows, failures, mpls, reroute_ms, some, forwarding, switches)| {
+                let (inputs, fails, labels, slow, switched) = some;
                 // The express lane is open where none of these is.
                 let bare = |links: Vec<Line>| -> Vec<Line> {
                     let without = |l: Line| (l.0, l.1, l.2, l.3.filter(|_| inputs), l.4);
@@ -123,6 +154,11 @@ fn net(kinds: usize) -> impl Strategy<Value = Net> {
                     mpls: mpls.filter(|_| labels),
                     reroute_ms,
                     forwarding: if slow == 0 { forwarding } else { vec![None; 6] },
+                    switches: if switched == 0 {
+                        switches
+                    } else {
+                        vec![None; 6]
+                    },
                 }
             },
         )
@@ -135,9 +171,25 @@ impl Net {
         let n = self.core.len() - 1;
         let customers = n - usize::from(self.mpls.is_some());
         let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
+        let mut of_voqs = [false; VOQ.len()];
         for i in 0..n {
             match self.forwarding[i] {
-                None => write!(out, "n{i}, "),
+                None => match self.switches[i] {
+                    None => write!(out, "n{i}, "),
+                    Some((kind, measure)) => {
+                        let keys = SWITCHES[kind];
+                        for (used, policy) in of_voqs.iter_mut().zip(VOQ) {
+                            *used |= policy.starts_with(keys.rsplit(' ').next().unwrap_or("?"));
+                        }
+                        // The first five policies are FIFOs, which can take it into account.
+                        let leaving = self.core.iter().enumerate();
+                        let mut leaving = leaving.filter(|(l, _)| *l == i || (*l == n && i == 0));
+                        let has_voqs = keys.contains("voq") || keys.contains("cioq");
+                        let measure = measure && has_voqs && leaving.all(|(_, link)| link.2 < 5);
+                        let measure = if measure { MEASURE } else { "" };
+                        write!(out, "{{name: n{i}, switch: {{{keys}{measure}}}}}, ")
+                    }
+                },
                 Some((each, delay, queue)) => write!(out, "{{name: n{i}, forwarding: {{per_packet: {each}00 us, delay: {delay}00 us, input_queue: {queue}}}}}, "),
             }
             .unwrap();
@@ -203,6 +255,9 @@ impl Net {
             for (i, policy) in policies.iter().enumerate().filter(|(i, _)| used[*i]) {
                 writeln!(out, "  {name}{i}: {policy}").unwrap();
             }
+        }
+        for (policy, _) in VOQ.iter().zip(of_voqs).filter(|(_, used)| *used) {
+            writeln!(out, "  {policy}").unwrap();
         }
         out += "traffic:\n";
         for (i, (from, to, kind)) in self.flows.iter().enumerate() {
@@ -324,7 +379,8 @@ proptest! {
         let mut lost = 0.0;
         for reason in DropReason::ALL {
             let metric = Metric::drops(reason);
-            let places = [Scope::Queue, Scope::Input, Scope::Node].map(|scope| sum(&plan, &of, scope, metric));
+            let scopes = [Scope::Queue, Scope::Input, Scope::Node, Scope::SwitchInput];
+            let places = scopes.map(|scope| sum(&plan, &of, scope, metric));
             // Who has no route is not told where it ends.
             if reason != DropReason::Unroutable {
                 prop_assert_eq!(total(metric), places.iter().sum::<f64>(), "{}", metric.name());

@@ -570,3 +570,64 @@ fn aqms_at_outputs_know_what_waits_at_inputs() {
         );
     }
 }
+
+/// Time series of virtual output queues are what waits there, and both engines see the same.
+#[test]
+fn virtual_output_queues_have_time_series() {
+    let keys = "architecture: voq, buffer: {limit: 20 packets}";
+    let yaml =
+        scenario(&switch(keys), "", 0.97, "", "").replace("interval: 100 ms", "interval: 1 ms");
+    let plan = common::plan(&yaml);
+    let of = common::same_series(&plan, 9);
+    let of_voqs: Vec<_> = of
+        .series
+        .iter()
+        .filter(|c| c.metric == "voq_backlog")
+        .collect();
+    let places: Vec<&str> = of_voqs.iter().map(|c| &*c.place).collect();
+    assert_eq!(
+        (places.len(), places[0], places[15]),
+        (16, "i0/o0", "i3/o3")
+    );
+    for curve in of_voqs {
+        let wanted = value(
+            &plan,
+            &of,
+            Scope::Voq,
+            &curve.place,
+            Metric::BacklogPacketsMean,
+        );
+        let most = value(
+            &plan,
+            &of,
+            Scope::Voq,
+            &curve.place,
+            Metric::BacklogPacketsMax,
+        );
+        let measured = || {
+            curve
+                .times()
+                .zip(&curve.v)
+                .filter(|(t, _)| *t > 0.5)
+                .map(|(_, v)| *v)
+        };
+        let mean = measured().sum::<f64>() / measured().count() as f64;
+        // A packet takes 0.6 ms of a line on average, so a sample differs from the mean of its millisecond by less than one
+        // packet or so, whichever way: the mean of 3000 by less than four standard errors of that.
+        let close = 4.0 / 3000_f64.sqrt();
+        assert!(
+            (mean - wanted).abs() < close,
+            "{}: {mean} {wanted}",
+            curve.place
+        );
+        assert!(measured().fold(0.0, f64::max) <= most);
+    }
+    // A list names what has series, and nothing else does.
+    let named = common::plan(&yaml.replace("interval: 1 ms", "interval: 1 ms, series: [s, o1]"));
+    let of = common::same_series(&named, 9);
+    let count = |metric| of.series.iter().filter(|c| c.metric == metric).count();
+    assert_eq!((count("voq_backlog"), count("carried")), (16, 1));
+    let links = common::plan(&yaml.replace("interval: 1 ms", "interval: 1 ms, series: [o1]"));
+    let of = common::same_series(&links, 9);
+    assert!(of.series.iter().all(|c| c.metric != "voq_backlog"));
+}

@@ -39,7 +39,7 @@ struct Record {
     key: String,
     /// Name, class and nodes of the sites that have values.
     sites: Vec<(String, u16, Vec<u32>)>,
-    /// If it was observed: period of the samples, and the links that have some.
+    /// If it was observed: period of the samples, and the links that have some, then the switches, numbered on.
     sampling: Option<(u64, Vec<u32>)>,
     digest: String,
     events: u64,
@@ -87,7 +87,10 @@ fn sites(world: &WorldPlan) -> Vec<(String, u16, Vec<u32>)> {
 }
 
 fn sampling(world: &WorldPlan) -> (u64, Vec<u32>) {
-    (world.interval.as_ps(), world.watched.clone())
+    let links = world.links.len() as u32;
+    let switches = world.watched_switches.iter().map(|s| links + s);
+    let watched = world.watched.iter().copied().chain(switches);
+    (world.interval.as_ps(), watched.collect())
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {

@@ -66,7 +66,7 @@ pub(crate) fn world(
     let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
     let (rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
-    let watched = watched::named(ctx, scenario, root, &links);
+    let watched = watched::named(ctx, scenario, root, &links, &nodes);
     let failures = Failures::read(ctx, scenario, root, &links, &times);
     let irregular = irregular::read(ctx, root, &links, &times);
     let drafts = links.drafts()?;
@@ -133,9 +133,10 @@ pub(crate) fn world(
         duration: times.duration,
         interval: times.interval,
         watched: Vec::new(),
+        watched_switches: Vec::new(),
         gaps: times.gaps,
     };
-    world.watched = watched.unwrap_or_else(|| watched::fullest(&world));
+    watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
     Some(world)
 }

@@ -42,6 +42,14 @@ impl Place {
         }
     }
 
+    /// The ids that it stands for.
+    pub(super) fn ids(self) -> Range<u32> {
+        match self {
+            Self::One(id) => id..id + 1,
+            Self::Group { first, count } => first..first + count,
+        }
+    }
+
     /// How many members; none for a node.
     pub(super) fn members(self) -> Option<u32> {
         match self {

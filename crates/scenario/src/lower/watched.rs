@@ -1,41 +1,82 @@
-//! Which links have time series.
+//! Which links and switches have time series.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::links::Links;
+use super::nodes::{Nodes, Place};
 use crate::ctx::Ctx;
 use crate::node::{Node, steps};
-use crate::plan::WorldPlan;
+use crate::plan::{SwitchPlan, WorldPlan};
 use crate::schema::Scenario;
 
 /// Most links that have series if nobody names any.
 const USUAL: usize = 20;
 
-/// The links that the scenario names; none if it names none.
+/// Most virtual output queues that have series if nobody names a switch.
+const USUAL_QUEUES: usize = 256;
+
+/// The links, and the nodes of switches, that a scenario names.
+#[derive(Default)]
+pub(super) struct Named {
+    links: BTreeSet<u32>,
+    nodes: BTreeSet<u32>,
+}
+
+/// What the scenario names; none if it names nothing.
 pub(super) fn named(
     ctx: &mut Ctx<'_>,
     scenario: &Scenario,
     root: &Node,
     links: &Links<'_>,
-) -> Option<Vec<u32>> {
+    nodes: &Nodes<'_>,
+) -> Option<Named> {
     let names = scenario.measurement.series.as_ref()?;
-    let mut found = BTreeSet::new();
+    let mut found = Named::default();
     for (i, name) in names.iter().enumerate() {
-        match links.find_way(name) {
-            Some(named) => found.extend(named.ids()),
-            None => ctx.error(
+        if let Some(named) = links.find_way(name) {
+            found.links.extend(named.ids());
+            continue;
+        }
+        let members = nodes.find(name).map(Place::ids).unwrap_or_default();
+        let is_switch = |node| nodes.switches.iter().any(|s| s.nodes.contains(&node));
+        let before = found.nodes.len();
+        found.nodes.extend(members.filter(|node| is_switch(*node)));
+        if found.nodes.len() == before {
+            ctx.error(
                 links.unknown(name),
                 root,
                 &steps!["measurement", "series", i],
-            ),
+            );
         }
     }
-    Some(found.into_iter().collect())
+    Some(found)
+}
+
+/// Sets what has time series.
+pub(super) fn set(world: &mut WorldPlan, named: Option<Named>) {
+    let switches = (0..).zip(&world.switches);
+    let Some(named) = named else {
+        let mut left = USUAL_QUEUES;
+        let mut fits = |s: &SwitchPlan| {
+            let rest = left.checked_sub(s.voqs().count());
+            left = rest.unwrap_or(0);
+            rest.is_some()
+        };
+        world.watched_switches = switches
+            .take_while(|(_, s)| fits(s))
+            .map(|(i, _)| i)
+            .collect();
+        world.watched = fullest(world);
+        return;
+    };
+    let is_named = |(_, s): &(u32, &SwitchPlan)| named.nodes.contains(&s.node);
+    world.watched_switches = switches.filter(is_named).map(|(i, _)| i).collect();
+    world.watched = named.links.into_iter().collect();
 }
 
 /// The links that their traffic can fill to the greatest part of their rate, of alike ones those that are first.
-pub(super) fn fullest(world: &WorldPlan) -> Vec<u32> {
+fn fullest(world: &WorldPlan) -> Vec<u32> {
     let mut ids: Vec<u32> = (0..world.links.len() as u32).collect();
     if ids.len() > USUAL {
         let loads = world.loads();

@@ -122,11 +122,11 @@ impl<S: EventSet> World<S> {
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
                 now,
-                &self.links,
-                self.lane.fifos_mut(),
+                (&self.links, self.lane.fifos_mut()),
                 arrivals,
                 &self.tcp,
                 &self.workloads,
+                self.nodes.as_deref(),
             );
             let next = now + interval;
             if next <= self.window.end() {

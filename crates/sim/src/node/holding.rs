@@ -38,6 +38,10 @@ pub(crate) trait Node: Send {
     fn sent(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
     /// A packet is lost in the queue of the port to which it was passed.
     fn dropped(&mut self, _now: Time, _to: u32, _packet: &Packet) {}
+    /// Packets in each of its virtual output queues now; none if it has no such queues.
+    fn waiting(&self) -> Vec<f64> {
+        Vec::new()
+    }
     /// Its measurements until `now`, in the order of its part of [`layout_of_nodes`].
     fn values(&self, now: Time, out: &mut Values);
 }
@@ -76,7 +80,10 @@ struct Holder {
 
 /// The nodes of a world that hold packets.
 pub(crate) struct Nodes {
+    /// Those that forward in software, then switches.
     holders: Vec<Holder>,
+    /// How many forward in software.
+    software: usize,
     /// The number of the node from which each link leads away.
     of_link: Vec<Option<u32>>,
     out: Outbox,
@@ -118,6 +125,7 @@ impl Nodes {
         let from = |l: &LinkPlan| of_node[l.from as usize];
         Some(Self {
             holders,
+            software: plan.forwarding.len(),
             of_link: plan.links.iter().map(from).collect(),
             out: Outbox::default(),
         })
@@ -136,6 +144,11 @@ impl Nodes {
         for holder in &self.holders {
             holder.node.values(now, out);
         }
+    }
+
+    /// Packets in each virtual output queue of a switch, by its index in the plan.
+    pub(crate) fn waiting_in_switch(&self, switch: usize) -> Vec<f64> {
+        self.holders[self.software + switch].node.waiting()
     }
 
     /// A packet leaves the queue of a port.

@@ -213,12 +213,8 @@ impl SwitchNode {
             let metrics = OUTPUT.into_iter().chain(waiting).chain(slots);
             out.push(Scope::SwitchOutput, link(*output), metrics);
         }
-        for (input, output) in plan.voqs() {
-            let (input, output) = (
-                plan.inputs[usize::from(input)],
-                plan.outputs[usize::from(output)],
-            );
-            out.push(Scope::Voq, format!("{}/{}", link(input), link(output)), VOQ);
+        for voq in plan.voqs() {
+            out.push(Scope::Voq, world.name_of_voq(plan, voq), VOQ);
         }
     }
 
@@ -374,6 +370,11 @@ impl Node for SwitchNode {
         if output.take(packet, false).is_some() && self.window.contains(now) {
             output.through.lost += 1;
         }
+    }
+
+    fn waiting(&self) -> Vec<f64> {
+        let waiting = |(i, o)| f64::from(self.switch.waiting(i, o).0);
+        self.plan.voqs().map(waiting).collect()
     }
 
     fn values(&self, now: Time, out: &mut Values) {

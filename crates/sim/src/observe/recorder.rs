@@ -8,6 +8,7 @@ use spillgate_scenario::plan::{Traffic, WorldPlan};
 use crate::arrivals::Arrivals;
 use crate::express::FifoQueue;
 use crate::link::Link;
+use crate::node::Nodes;
 use crate::outcome::Curve;
 use crate::port::Port;
 use crate::session::Workload;
@@ -52,6 +53,12 @@ pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
             columns.push((format!("link {}", link.name), sampled));
         }
     }
+    for switch in &plan.watched_switches {
+        let switch = &plan.switches[*switch as usize];
+        for voq in switch.voqs() {
+            columns.push((plan.name_of_voq(switch, voq), Sampled::VoqBacklog));
+        }
+    }
     columns
 }
 
@@ -73,6 +80,8 @@ pub(crate) struct SeriesRecorder {
     columns: Vec<(String, Sampled)>,
     /// The links that are sampled.
     watched: Vec<u32>,
+    /// The switches that are sampled.
+    switches: Vec<u32>,
     /// How many of the first connections are sampled.
     connections: usize,
     last: Time,
@@ -89,6 +98,7 @@ impl SeriesRecorder {
         Self {
             series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
             watched: plan.watched.clone(),
+            switches: plan.watched_switches.clone(),
             connections: named(plan, is_tcp).count(),
             last: Time::ZERO,
             before: vec![0; plan.watched.len() + plan.classes.len()],
@@ -106,11 +116,11 @@ impl SeriesRecorder {
     pub(crate) fn sample(
         &mut self,
         now: Time,
-        links: &[Link],
-        fifos: &mut [FifoQueue],
+        (links, fifos): (&[Link], &mut [FifoQueue]),
         arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
+        nodes: Option<&Nodes>,
     ) {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
@@ -158,6 +168,10 @@ impl SeriesRecorder {
                 self.row.extend([state.fair_rate, state.priority_load]);
                 self.row.extend(lists);
             }
+        }
+        for switch in &self.switches {
+            let waiting = nodes.map(|n| n.waiting_in_switch(*switch as usize));
+            self.row.extend(waiting.into_iter().flatten());
         }
         self.series.push(self.row.iter().copied());
     }
