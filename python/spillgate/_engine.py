@@ -26,6 +26,7 @@ format_cell = _native.format_cell
 format_value = _native.format_value
 format_rough = _native.format_rough
 format_count = _native.format_count
+rounded_up = _native.rounded_up
 
 
 def schema(of: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Words of the core for metrics, sampled values, reasons of losses, and verdicts."""
+"""Words of the core for metrics, sampled values, reasons of losses, verdicts and differences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,17 @@ def _word(metric: str, key: str) -> str:
     # Results of a newer version may have metrics that this one does not know.
     entry = words("metrics").get(metric) or words("series").get(metric, {})
     return str(entry.get(key) or metric.replace("_", " "))
+
+
+@cache
+def needing(what: str) -> tuple[str, ...]:
+    """The metrics that only something has, in the order of reports.
+
+    Example:
+        >>> needing("gaps")
+        ('gap_max',)
+    """
+    return tuple(name for name, m in words("metrics").items() if m["needs"] == what)
 
 
 def label_of(metric: str) -> str:
@@ -58,3 +70,14 @@ def mark_of(verdict: str) -> str:
         '✓ pass'
     """
     return f"{words('verdicts')[verdict]['mark']} {verdict}"
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of some verdicts; empty for none.
+
+    Example:
+        >>> worst(["pass", "undecided"])
+        'undecided'
+    """
+    table = words("verdicts")
+    return max(verdicts, key=lambda v: int(table[v]["severity"]), default="")

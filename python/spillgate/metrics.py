@@ -12,22 +12,6 @@ from dataclasses import dataclass, fields
 from spillgate import _engine
 from spillgate.labels import words
 
-TCP_METRICS = (
-    "goodput",
-    "retransmits",
-    "timeouts",
-    "transfers_begun",
-    "transfers_done",
-    "transfers_failed",
-    "transfers_refused",
-    "fct_mean",
-    "fct_p50",
-    "fct_p95",
-    "fct_p99",
-)
-"""Metrics of tables of classes with TCP, in their order."""
-
-
 @dataclass(frozen=True)
 class Metric:
     """A metric of the catalog.
@@ -38,6 +22,9 @@ class Metric:
             plain numbers.
         summary: One sentence on what it means.
         better: Whether `less` or `more` of it is better for its users; none if that depends.
+        needs: What must be there for it to be measured: `tcp`, `speech`, `admission` (a link that
+            admits flows), `gaps` (a period in which they are measured) or `switch`; none for any
+            traffic.
         short: Its heading in tables.
         label: What people call it: on an axis, within a sentence.
     """
@@ -46,6 +33,7 @@ class Metric:
     unit: str
     summary: str
     better: str | None = None
+    needs: str | None = None
     short: str = ""
     label: str = ""
 
@@ -71,14 +59,21 @@ class Scale:
     unit: str
 
 
-def scale_for(unit: str, values: Iterable[float | None]) -> Scale:
+def scale_for(unit: str, values: Iterable[float | None], *, difference: bool = False) -> Scale:
     """The display unit that suits the largest of `values`, given in the base `unit`.
+
+    Args:
+        unit: The base unit.
+        values: In the base unit; none where undefined.
+        difference: Whether they are differences of values.
 
     Example:
         >>> scale_for("s", [0.004, 0.0002])
         Scale(factor=1000.0, unit='ms')
+        >>> scale_for("1", [0.02], difference=True).unit
+        '% points'
     """
-    return Scale(*_engine.scale_for(unit, list(values)))
+    return Scale(*_engine.scale_for(unit, list(values), difference))
 
 
 def format_number(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from spillgate import _engine
 from spillgate.errors import InputError
 from spillgate.metrics import format_value
 from spillgate.rows import Transient
@@ -62,7 +62,7 @@ def find(d: Description, pilot: Callable[[float], Sequence[Transient] | None]) -
         restless = [t for t in found if t.warmup is None]
         if not restless:
             ends = [t.warmup for t in found if t.warmup is not None]
-            return Settled(rounded_up(max([length / _LEAST, *ends])), length)
+            return Settled(_engine.rounded_up(max([length / _LEAST, *ends])), length)
         if length * 2 > d.duration * _LONGEST:
             break
         length *= 2
@@ -104,17 +104,3 @@ def seed(of: int) -> int:
         7
     """
     return of ^ 0x70696C6F74
-
-
-def rounded_up(seconds: float) -> float:
-    """Up to two digits.
-
-    Example:
-        >>> rounded_up(12.31), rounded_up(0.2), rounded_up(0.0)
-        (13.0, 0.2, 0.0)
-    """
-    if seconds <= 0:
-        return 0.0
-    unit = 10.0 ** (math.floor(math.log10(seconds)) - 1)
-    # What a picosecond is off must not cost a unit.
-    return round(math.ceil(seconds / unit - 1e-6) * unit, 12)

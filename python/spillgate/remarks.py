@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from spillgate import _engine
 from spillgate.metrics import format_value
-from spillgate.pilot import rounded_up
 from spillgate.rows import Row, Transient
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def unsettled(transients: Iterable[Transient], d: Description) -> tuple[str, ...
     ends = [t.warmup for t in worst.values()]
     times = [end for end in ends if end is not None]
     advice = (
-        f"{format_value(rounded_up(max(times)), 's')} would do"
+        f"{format_value(_engine.rounded_up(max(times)), 's')} would do"
         if len(times) == len(ends)
         else "not even the end of the run is settled; measure longer after a longer one"
     )

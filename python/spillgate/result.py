@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.labels import mark_of
+from spillgate.labels import mark_of, words, worst
 from spillgate.points import At, chosen, columns
 from spillgate.remarks import identical, overloaded, remarks, unsettled
 from spillgate.rows import (
@@ -325,18 +325,15 @@ class Results:
         found: dict[str, dict[str, str]] = {}
         for v in self.verdicts:
             if v.customer is not None:
-                of_variant = found.setdefault(v.customer, {})
-                worst = (of_variant.get(v.variant, "pass"), v.verdict)
-                of_variant[v.variant] = next(
-                    w for w in ("fail", "undecided", "pass") if w in worst
-                )
+                of = found.setdefault(v.customer, {})
+                of[v.variant] = worst((of.get(v.variant, v.verdict), v.verdict))
         return found
 
     @property
     def status(self) -> int:
         """Exit status that says the same: 0 all pass, 1 some fail, 3 some undecided."""
-        said = {v.verdict for v in self.verdicts}
-        return 1 if "fail" in said else 3 if "undecided" in said else 0
+        said = worst(v.verdict for v in self.verdicts)
+        return int(words("verdicts")[said]["status"]) if said else 0
 
     @property
     def runs(self) -> tuple[Run, ...]:

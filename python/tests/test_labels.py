@@ -1,7 +1,7 @@
 """Words for people stand in one place: the core's tables."""
 
 import spillgate
-from spillgate.labels import label_of, mark_of, reason_of, short_of
+from spillgate.labels import label_of, mark_of, needing, reason_of, short_of, words, worst
 
 
 def test_nothing_else_spells_the_labels(root):
@@ -39,3 +39,26 @@ def test_a_verdict_is_a_symbol_and_its_word():
     names = [e["name"] for e in spillgate.catalog()["verdicts"]]
     assert names == ["pass", "fail", "undecided"]
     assert [mark_of(v) for v in names] == ["✓ pass", "✗ fail", "? undecided"]
+    assert [words("verdicts")[v]["status"] for v in names] == [0, 1, 3]
+
+
+def test_any_failure_decides_and_then_any_doubt():
+    assert worst(["pass", "undecided", "fail"]) == "fail"
+    assert worst(["undecided", "pass"]) == "undecided"
+    assert worst([]) == ""
+
+
+def test_a_difference_has_a_symbol_and_a_label():
+    effects = words("effects")
+    assert [e["mark"] for e in effects.values()] == ["✓", "✗", "▲", "▼", "?", ""]
+    assert effects["not shown"]["label"] == "no difference shown"
+
+
+def test_every_metric_of_something_needs_it():
+    needed = {m.needs for m in spillgate.metrics()}
+    assert needed == {"tcp", "speech", "admission", "gaps", "switch", None}
+    assert needing("tcp")[0] == "goodput"
+    assert {"mos", "r_factor", "mouth_to_ear"} < set(needing("speech"))
+    assert set(needing("admission")) == {
+        m.name for m in spillgate.metrics() if m.name.startswith(("flows_", "waiting_"))
+    }

@@ -31,7 +31,7 @@ pub use fairness::jain;
 pub use histogram::{Histogram, Parts};
 pub use jitter::Jitter;
 pub use meter::{FlowMeter, Losses};
-pub use metric::{Metric, Sampled};
+pub use metric::{Metric, Needs, Sampled};
 pub use series::{Series, extent, outline};
 pub use volume::Volume;
 pub use weighted::TimeWeighted;

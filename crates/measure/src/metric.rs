@@ -5,10 +5,11 @@ use spillgate_core::{DropReason, Dur};
 use crate::FlowMeter;
 
 /// From one line per metric: the enum, the list, names, units, which way it gets better (nothing
-/// where that depends on what is wanted), short and long labels, and summaries.
+/// where that depends on what is wanted), what it needs (nothing if it is there of any traffic),
+/// short and long labels, and summaries.
 macro_rules! metrics {
     ($(#[$doc:meta])* $table:ident; $(
-        $variant:ident $name:literal [$unit:literal $($better:ident)?]
+        $variant:ident $name:literal [$unit:literal $($better:ident)? $(; $needs:ident)?]
         $short:literal $label:literal $summary:literal;
     )+) => {
         $(#[$doc])*
@@ -41,6 +42,12 @@ macro_rules! metrics {
             pub const fn better(self) -> Option<Better> {
                 let ways: &[Better] = match self { $(Self::$variant => &[$(Better::$better)?],)+ };
                 ways.first().copied()
+            }
+
+            /// What must be there for it to be measured; none if any traffic has it.
+            pub const fn needs(self) -> Option<Needs> {
+                let all: &[Needs] = match self { $(Self::$variant => &[$(Needs::$needs)?],)+ };
+                all.first().copied()
             }
 
             /// Its heading in a table or over a figure.
@@ -106,37 +113,37 @@ metrics! {
     BacklogBytesMean "backlog_bytes_mean" ["B" Less] "mean bytes" "mean backlog in bytes" "Time average of the bytes waiting";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
     Utilization "utilization" ["1"] "utilization" "utilization" "Share of the time in which the link was sending, or a node forwarding";
-    Goodput "goodput" ["b/s" More] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
-    Retransmits "retransmits" ["packets" Less] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";
-    Timeouts "timeouts" ["events" Less] "timeouts" "retransmission timeouts" "Expirations of TCP's retransmission timer";
-    TransfersBegun "transfers_begun" ["transfers"] "begun" "transfers begun" "TCP transfers and requests that began";
-    TransfersDone "transfers_done" ["transfers" More] "done" "transfers completed" "Of those: completed, also after the measured period (`measurement.grace`)";
-    TransfersFailed "transfers_failed" ["transfers" Less] "failed" "transfers given up" "Of those: given up by TCP after too many timeouts";
-    TransfersRefused "transfers_refused" ["transfers" Less] "refused" "sessions refused" "Sessions that did not begin because as many as allowed were open";
-    FctMean "fct_mean" ["s" Less] "mean time" "mean time of transfers" "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
-    FctP50 "fct_p50" ["s" Less] "median time" "median time of transfers" "Median of these times";
-    FctP95 "fct_p95" ["s" Less] "95 % time" "95th percentile of times of transfers" "95th percentile of these times";
-    FctP99 "fct_p99" ["s" Less] "99 % time" "99th percentile of times of transfers" "99th percentile of these times";
-    RFactor "r_factor" ["score" More] "R factor" "rating of speech (R factor)" "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
-    Mos "mos" ["score" More] "MOS" "mean opinion score" "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
-    MosMin "mos_min" ["score" More] "worst MOS" "smallest mean opinion score of a call" "The smallest mean opinion score of a call";
-    MouthToEar "mouth_to_ear" ["s" Less] "mouth to ear" "delay from mouth to ear" "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
-    LateRatio "late_ratio" ["1" Less] "late" "packets of speech too late to play" "Packets of speech that came too late to be played over those sent";
-    BurstRatio "burst_ratio" ["factor"] "burst ratio" "burst ratio of losses" "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
-    GapMax "gap_max" ["s" Less] "longest gap" "longest time without an arrival" "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
-    FlowsOffered "flows_offered" ["flows"] "flows" "flows offered to admission" "Flows whose first packet came to a link with flow admission; several links count several times";
-    FlowsWaiting "flows_waiting" ["flows" Less] "still waiting" "flows not admitted" "Of those: not admitted when the run ended";
-    FlowsRemoved "flows_removed" ["events"] "removed" "removals of admitted flows" "Removals of admitted flows by the congestion mechanism of flow admission";
-    WaitingTime "waiting_time" ["s" Less] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
-    WaitingTimeP95 "waiting_time_p95" ["s" Less] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
-    WaitingTimeMax "waiting_time_max" ["s" Less] "longest wait" "longest time to admission" "The longest of these times";
-    LossInput "loss_input" ["1" Less] "input loss" "packets lost at inputs" "Packets lost at the inputs of a switch over packets that came to it";
-    LossOutput "loss_output" ["1" Less] "output loss" "packets lost at outputs" "Packets lost in the queues of a switch's outputs over packets that came to it";
-    SwitchDelayMean "switch_delay_mean" ["s" Less] "mean delay" "mean delay through the switch" "Mean time from a packet's arrival at a switch until its output begins to send it";
-    SwitchDelayP99 "switch_delay_p99" ["s" Less] "99 % delay" "99th percentile of delay through the switch" "99th percentile of these times";
-    SlotsUsed "slots_used" ["1"] "slots used" "share of slots used" "Share of a crossbar's slots in which something crossed to the output";
-    SlotsWasted "slots_wasted" ["1" Less] "slots wasted" "share of slots wasted" "Share of a crossbar's slots in which nothing crossed to the output although packets for it waited at inputs";
-    SlotsIdle "slots_idle" ["1"] "slots idle" "share of slots idle" "Share of a crossbar's slots in which nothing waited for the output";
+    Goodput "goodput" ["b/s" More; Tcp] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
+    Retransmits "retransmits" ["packets" Less; Tcp] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";
+    Timeouts "timeouts" ["events" Less; Tcp] "timeouts" "retransmission timeouts" "Expirations of TCP's retransmission timer";
+    TransfersBegun "transfers_begun" ["transfers"; Tcp] "begun" "transfers begun" "TCP transfers and requests that began";
+    TransfersDone "transfers_done" ["transfers" More; Tcp] "done" "transfers completed" "Of those: completed, also after the measured period (`measurement.grace`)";
+    TransfersFailed "transfers_failed" ["transfers" Less; Tcp] "failed" "transfers given up" "Of those: given up by TCP after too many timeouts";
+    TransfersRefused "transfers_refused" ["transfers" Less; Tcp] "refused" "sessions refused" "Sessions that did not begin because as many as allowed were open";
+    FctMean "fct_mean" ["s" Less; Tcp] "mean time" "mean time of transfers" "Mean time from the start of a transfer to its last acknowledgment, or of a request to its response, of those that completed";
+    FctP50 "fct_p50" ["s" Less; Tcp] "median time" "median time of transfers" "Median of these times";
+    FctP95 "fct_p95" ["s" Less; Tcp] "95 % time" "95th percentile of times of transfers" "95th percentile of these times";
+    FctP99 "fct_p99" ["s" Less; Tcp] "99 % time" "99th percentile of times of transfers" "99th percentile of these times";
+    RFactor "r_factor" ["score" More; Speech] "R factor" "rating of speech (R factor)" "Rating R of speech by the E-model (ITU-T G.107, 0 to 100; of wideband codecs G.107.1, 0 to 129); of several calls the mean, undefined where they are rated on both scales";
+    Mos "mos" ["score" More; Speech] "MOS" "mean opinion score" "Mean opinion score of speech by the E-model (MOS-CQE, ITU-T G.107), 1 to 4.5; of several calls the mean";
+    MosMin "mos_min" ["score" More; Speech] "worst MOS" "smallest mean opinion score of a call" "The smallest mean opinion score of a call";
+    MouthToEar "mouth_to_ear" ["s" Less; Speech] "mouth to ear" "delay from mouth to ear" "Mean delay of speech from mouth to ear: codec, network and de-jitter buffer";
+    LateRatio "late_ratio" ["1" Less; Speech] "late" "packets of speech too late to play" "Packets of speech that came too late to be played over those sent";
+    BurstRatio "burst_ratio" ["factor"; Speech] "burst ratio" "burst ratio of losses" "Mean length of bursts of missing packets of speech over that of independent losses (ITU-T G.107), 1 to 8";
+    GapMax "gap_max" ["s" Less; Gaps] "longest gap" "longest time without an arrival" "Longest time between arrivals of a flow in the period of `measurement.gaps`, of several flows the longest";
+    FlowsOffered "flows_offered" ["flows"; Admission] "flows" "flows offered to admission" "Flows whose first packet came to a link with flow admission; several links count several times";
+    FlowsWaiting "flows_waiting" ["flows" Less; Admission] "still waiting" "flows not admitted" "Of those: not admitted when the run ended";
+    FlowsRemoved "flows_removed" ["events"; Admission] "removed" "removals of admitted flows" "Removals of admitted flows by the congestion mechanism of flow admission";
+    WaitingTime "waiting_time" ["s" Less; Admission] "mean wait" "mean time to admission" "Mean time from a flow's first packet at a link with flow admission to its admission there; of flows not admitted, to the end of the run";
+    WaitingTimeP95 "waiting_time_p95" ["s" Less; Admission] "95 % wait" "95th percentile of times to admission" "95th percentile of these times";
+    WaitingTimeMax "waiting_time_max" ["s" Less; Admission] "longest wait" "longest time to admission" "The longest of these times";
+    LossInput "loss_input" ["1" Less; Switch] "input loss" "packets lost at inputs" "Packets lost at the inputs of a switch over packets that came to it";
+    LossOutput "loss_output" ["1" Less; Switch] "output loss" "packets lost at outputs" "Packets lost in the queues of a switch's outputs over packets that came to it";
+    SwitchDelayMean "switch_delay_mean" ["s" Less; Switch] "mean delay" "mean delay through the switch" "Mean time from a packet's arrival at a switch until its output begins to send it";
+    SwitchDelayP99 "switch_delay_p99" ["s" Less; Switch] "99 % delay" "99th percentile of delay through the switch" "99th percentile of these times";
+    SlotsUsed "slots_used" ["1"; Switch] "slots used" "share of slots used" "Share of a crossbar's slots in which something crossed to the output";
+    SlotsWasted "slots_wasted" ["1" Less; Switch] "slots wasted" "share of slots wasted" "Share of a crossbar's slots in which nothing crossed to the output although packets for it waited at inputs";
+    SlotsIdle "slots_idle" ["1"; Switch] "slots idle" "share of slots idle" "Share of a crossbar's slots in which nothing waited for the output";
     Jain "jain" ["1" More] "fairness" "Jain's fairness index" "Jain's fairness index of the flows' throughputs";
 }
 
@@ -165,6 +172,34 @@ pub enum Better {
     Less,
     /// More of it.
     More,
+}
+
+/// What must be there for a metric to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Flows of TCP.
+    Tcp,
+    /// Flows that carry speech.
+    Speech,
+    /// A link with flow admission.
+    Admission,
+    /// A period in which gaps are measured (`measurement.gaps`).
+    Gaps,
+    /// A node that is a switch.
+    Switch,
+}
+
+impl Needs {
+    /// `tcp`, `speech`, `admission`, `gaps` or `switch`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Speech => "speech",
+            Self::Admission => "admission",
+            Self::Gaps => "gaps",
+            Self::Switch => "switch",
+        }
+    }
 }
 
 impl Better {

@@ -14,6 +14,18 @@ pub struct Scale<'a> {
     pub unit: &'a str,
 }
 
+impl Scale<'_> {
+    /// The same for a difference of two values: of 15 and 17 % it is 2 points, not 2 %.
+    #[must_use]
+    pub fn of_difference(self) -> Self {
+        let unit = match self.unit {
+            "%" => "% points",
+            unit => unit,
+        };
+        Self { unit, ..self }
+    }
+}
+
 /// Significant digits of a mean; more are noise to a reader.
 const SIGNIFICANT: i32 = 4;
 
@@ -186,6 +198,23 @@ pub fn rough(x: f64, base: &str) -> String {
 pub fn rounded(x: f64, digits: usize) -> f64 {
     let text = format!("{x:.*e}", digits.saturating_sub(1));
     text.parse().unwrap_or(x)
+}
+
+/// Seconds rounded up to two digits, 0 for those below.
+///
+/// ```
+/// use spillgate_measure::show::rounded_up;
+/// assert_eq!([12.31, 0.2, 0.0].map(rounded_up), [13.0, 0.2, 0.0]);
+/// ```
+pub fn rounded_up(seconds: f64) -> f64 {
+    if seconds.is_nan() || seconds <= 0.0 {
+        return 0.0;
+    }
+    let (_, exponent) = parts(seconds);
+    let decimal = |text: String| text.parse::<f64>().unwrap_or(seconds);
+    let unit = decimal(format!("1e{}", exponent - 1));
+    // What a picosecond is off must not cost a unit.
+    decimal(format!("{:.12}", (seconds / unit - 1e-6).ceil() * unit))
 }
 
 /// A number of some significant digits in the shortest form, as `%g` of C has it: `0.25`, `40`, `1e+06`.

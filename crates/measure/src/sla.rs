@@ -26,6 +26,29 @@ impl Verdict {
         }
     }
 
+    /// The worst of some: any that fails decides, then any that is undecided; none of none.
+    pub fn worst(all: impl IntoIterator<Item = Self>) -> Option<Self> {
+        all.into_iter().max_by_key(|v| v.severity())
+    }
+
+    /// How bad it is, from 0.
+    pub const fn severity(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Undecided => 1,
+            Self::Fail => 2,
+        }
+    }
+
+    /// The exit status that says it.
+    pub const fn status(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Fail => 1,
+            Self::Undecided => 3,
+        }
+    }
+
     /// The symbol that stands before its word, so that color never says it alone.
     pub const fn mark(self) -> &'static str {
         match self {
@@ -222,6 +245,15 @@ mod tests {
         ] {
             assert_eq!(judge(&i, max, min), want, "max {max:?}, min {min:?}");
         }
+    }
+
+    #[test]
+    fn the_worst_decides() {
+        use Verdict::{Fail, Pass, Undecided};
+        assert_eq!(Verdict::worst([]), None);
+        assert_eq!(Verdict::worst([Pass, Pass]), Some(Pass));
+        assert_eq!(Verdict::worst([Undecided, Pass]), Some(Undecided));
+        assert_eq!(Verdict::worst([Undecided, Fail, Pass]), Some(Fail));
     }
 
     #[test]

@@ -9,6 +9,80 @@ use spillgate_measure::table::{Better, Key, Layout, Scope};
 
 use crate::report::Report;
 
+/// What a difference is for the users of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Of a metric with a good side: towards it.
+    Better,
+    /// Away from it.
+    Worse,
+    /// Of a metric without.
+    More,
+    /// Less of such a metric.
+    Less,
+    /// The interval contains zero, or is unknown.
+    NotShown,
+    /// Every run gives the same.
+    Same,
+}
+
+impl Effect {
+    /// Every effect.
+    pub const ALL: [Self; 6] = [
+        Self::Better,
+        Self::Worse,
+        Self::More,
+        Self::Less,
+        Self::NotShown,
+        Self::Same,
+    ];
+
+    /// Its name in tables and files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::More => "more",
+            Self::Less => "less",
+            Self::NotShown => "not shown",
+            Self::Same => "same",
+        }
+    }
+
+    /// The symbol that stands beside a difference.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Better => "✓",
+            Self::Worse => "✗",
+            Self::More => "▲",
+            Self::Less => "▼",
+            Self::NotShown => "?",
+            Self::Same => "",
+        }
+    }
+
+    /// What is said of a difference.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::NotShown => "no difference shown",
+            Self::Same => "same in every run",
+            _ => self.as_str(),
+        }
+    }
+
+    /// What it means, in a line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Better => "The whole interval of the difference lies on the metric's good side",
+            Self::Worse => "It lies on the other side",
+            Self::More => "Of a metric without a good side: the whole interval lies above zero",
+            Self::Less => "Of such a metric: it lies below zero",
+            Self::NotShown => "The interval contains zero, or there is none",
+            Self::Same => "Every run gives the same",
+        }
+    }
+}
+
 /// What one variant has more of than another, in one metric of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DifferenceRow {
@@ -30,8 +104,7 @@ pub struct DifferenceRow {
     pub high: f64,
     /// Runs in which both have a value.
     pub n: usize,
-    /// `better` or `worse`, `more` or `less` of a metric that has no good side, `same` if every run gives the same,
-    /// `not shown` if the interval contains zero or is unknown.
+    /// Which [`Effect`] that is.
     pub effect: &'static str,
 }
 
@@ -70,7 +143,7 @@ impl Report {
                 low: i.low,
                 high: i.high,
                 n: i.n,
-                effect: effect(&differences, &i, key),
+                effect: effect(&differences, &i, key).as_str(),
             })
         };
         classes(mine).filter_map(row).collect()
@@ -82,19 +155,19 @@ fn classes(layout: &Layout) -> impl Iterator<Item = (usize, &Key)> {
     all.filter(|(_, key)| key.scope == Scope::Class)
 }
 
-fn effect(differences: &[f64], i: &Interval, key: &Key) -> &'static str {
+fn effect(differences: &[f64], i: &Interval, key: &Key) -> Effect {
     let known = || differences.iter().filter(|d| !d.is_nan());
     if i.n > 0 && known().all(|d| *d == 0.0) {
-        return "same";
+        return Effect::Same;
     }
     let (more, less) = (i.low > 0.0, i.high < 0.0);
     if !more && !less {
-        return "not shown";
+        return Effect::NotShown;
     }
     match (key.metric.better(), more) {
-        (Some(Better::More), true) | (Some(Better::Less), false) => "better",
-        (Some(_), _) => "worse",
-        (None, true) => "more",
-        (None, false) => "less",
+        (Some(Better::More), true) | (Some(Better::Less), false) => Effect::Better,
+        (Some(_), _) => Effect::Worse,
+        (None, true) => Effect::More,
+        (None, false) => Effect::Less,
     }
 }

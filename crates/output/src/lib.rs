@@ -23,7 +23,7 @@ pub use describe::{
     Description, FailureDescription, LinkDescription, Measurement, SessionsDescription, SlaRow,
     describe,
 };
-pub use differences::DifferenceRow;
+pub use differences::{DifferenceRow, Effect};
 pub use explain::{PARTS, explanation};
 pub use json::write_json;
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};

@@ -22,10 +22,11 @@ use pyo3::prelude::*;
 
 use job::{InputError, Job, Results};
 use spillgate_core::DropReason;
-use spillgate_measure::Sampled;
 use spillgate_measure::sla::Verdict;
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric};
+use spillgate_measure::{Needs, Sampled};
+use spillgate_output::Effect;
 
 /// The JSON Schema of scenario files, or of customers' files of requirements (`sla`).
 #[pyfunction]
@@ -139,6 +140,7 @@ fn catalog() -> String {
         serde_json::json!({
             "name": m.name(), "unit": m.unit(), "short": m.short(),
             "label": m.label(), "summary": m.summary(), "better": m.better().map(Better::as_str),
+            "needs": m.needs().map(Needs::as_str),
         })
     });
     families.insert("metrics".to_owned(), metrics.collect());
@@ -153,10 +155,19 @@ fn catalog() -> String {
         |r| serde_json::json!({"name": r.metric(), "label": r.label(), "summary": r.sentence()}),
     );
     families.insert("drops".to_owned(), drops.collect());
-    let verdicts = Verdict::ALL
-        .iter()
-        .map(|v| serde_json::json!({"name": v.as_str(), "mark": v.mark(), "summary": v.summary()}));
+    let verdicts = Verdict::ALL.iter().map(|v| {
+        serde_json::json!({
+            "name": v.as_str(), "mark": v.mark(), "summary": v.summary(),
+            "severity": v.severity(), "status": v.status(),
+        })
+    });
     families.insert("verdicts".to_owned(), verdicts.collect());
+    let effects = Effect::ALL.iter().map(|e| {
+        serde_json::json!({
+            "name": e.as_str(), "mark": e.mark(), "label": e.label(), "summary": e.summary(),
+        })
+    });
+    families.insert("effects".to_owned(), effects.collect());
     let delays = spillgate_output::PARTS
         .iter()
         .map(|(name, summary)| serde_json::json!({"name": name, "summary": summary}));
@@ -198,6 +209,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(show::format_value, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_rough, m)?)?;
     m.add_function(wrap_pyfunction!(show::format_count, m)?)?;
+    m.add_function(wrap_pyfunction!(show::rounded_up, m)?)?;
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_samples, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_summary, m)?)?;

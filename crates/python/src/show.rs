@@ -8,10 +8,17 @@ fn plain(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 
-/// The factor to the unit of display that suits the largest of the values, and the unit.
+/// The factor to the unit of display that suits the largest of the values, or of differences of values,
+/// and the unit.
 #[pyfunction]
-pub(crate) fn scale_for(unit: &str, values: Vec<Option<f64>>) -> (f64, String) {
+#[pyo3(signature = (unit, values, difference = false))]
+pub(crate) fn scale_for(unit: &str, values: Vec<Option<f64>>, difference: bool) -> (f64, String) {
     let scale = show::fitting(unit, values.into_iter().map(plain));
+    let scale = if difference {
+        scale.of_difference()
+    } else {
+        scale
+    };
     (scale.factor, scale.unit.to_owned())
 }
 
@@ -61,4 +68,10 @@ pub(crate) fn format_rough(value: Option<f64>, unit: &str) -> String {
 #[pyfunction]
 pub(crate) fn format_count(n: f64) -> String {
     show::count(n)
+}
+
+/// Seconds rounded up to two digits.
+#[pyfunction]
+pub(crate) fn rounded_up(seconds: f64) -> f64 {
+    show::rounded_up(seconds)
 }

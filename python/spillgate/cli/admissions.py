@@ -9,20 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
-from spillgate.labels import short_of
+from spillgate.labels import needing, short_of
 from spillgate.metrics import Scale, column_decimals, format_cell, scale_for
 from spillgate.result import Results
 from spillgate.rows import Row
-
-COLUMNS = (
-    "flows_offered",
-    "flows_waiting",
-    "flows_removed",
-    "waiting_time",
-    "waiting_time_p95",
-    "waiting_time_max",
-)
-"""Metrics of the table."""
 
 _TIMES = frozenset({"waiting_time", "waiting_time_p95", "waiting_time_max"})
 
@@ -70,7 +60,7 @@ def admission_table(out: Console, found: Results) -> None:
 def _told(rows: Cells) -> list[str]:
     """The columns that have something to tell: nobody cares for zeros of what may not happen."""
     rare = ("flows_waiting", "flows_removed")
-    return [m for m in COLUMNS if m not in rare or any(cells[m].mean for cells in rows.values())]
+    return [m for m in needing("admission") if m not in rare or any(cells[m].mean for cells in rows.values())]
 
 
 def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Table:

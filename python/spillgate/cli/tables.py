@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, count, legend, show, table, width
-from spillgate.labels import mark_of, short_of, words
+from spillgate.labels import mark_of, needing, short_of, words
 from spillgate.metrics import (
-    TCP_METRICS,
     column_decimals,
     format_cell,
     format_count,
@@ -104,14 +103,15 @@ def tcp_table(out: Console, found: Results) -> None:
     rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
     if not rows:
         return
-    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in TCP_METRICS}
+    every = needing("tcp")
+    values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in every}
     # Endless connections alone have nothing to say about transfers.
     idle = {"timeouts", "transfers_failed", "transfers_refused"}
     if not any(values["transfers_done"]):
         idle |= _TIMES | _COUNTS
-    columns = [m for m in TCP_METRICS if m not in idle or any(values[m])]
+    columns = [m for m in every if m not in idle or any(values[m])]
     if any(values["transfers_failed"]):
-        columns = [m for m in TCP_METRICS if m in _COUNTS or m in columns]
+        columns = [m for m in every if m in _COUNTS or m in columns]
     detail = _fitting(out, rows, columns, TCP_DETAILS)
     parts = ["goodput: each byte once; retransmits: segments"]
     shown = set(columns) - detail.hidden
@@ -124,8 +124,6 @@ def tcp_table(out: Console, found: Results) -> None:
         text += "; intervals in a wider terminal"
     legend(out, text)
 
-
-_MARKS = {"better": "✓", "worse": "✗", "more": "▲", "less": "▼", "not shown": "?", "same": ""}
 
 _COMPARED = (
     "throughput",
@@ -185,13 +183,10 @@ def _difference_table(
     scales, decimals = {}, {}
     for metric in columns:
         cells = [c[metric] for c in rows.values() if metric in c]
-        scales[metric] = scale_for(cells[0].unit, [c.mean for c in cells])
+        scales[metric] = scale_for(cells[0].unit, [c.mean for c in cells], difference=True)
         decimals[metric] = column_decimals(scales[metric], [abs(c.mean or 0.0) for c in cells])
-        unit = UNITS.get(cells[0].unit, scales[metric].unit)
-        # Of 15 and 17 % the difference is 2 points, not 2 %.
-        unit = "% points" if unit == "%" else unit
-        add_metric(made, metric, unit)
-    last = None
+        add_metric(made, metric, UNITS.get(cells[0].unit, scales[metric].unit))
+    last, marks = None, {name: e["mark"] for name, e in words("effects").items()}
     for (variant, cls), of in rows.items():
         texts = []
         for m in columns:
@@ -201,7 +196,7 @@ def _difference_table(
                 text = format_cell(abs(d.mean), d.half, scales[m], decimals[m])
                 if d.mean and text != "0":
                     text = ("+" if d.mean > 0.0 else "−") + text
-                text = f"{text} {_MARKS[d.effect]}".rstrip()
+                text = f"{text} {marks[d.effect]}".rstrip()
             texts.append(text)
         if last not in (None, variant):
             made.add_row()

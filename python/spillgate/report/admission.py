@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from spillgate.labels import needing
 from spillgate.metrics import column_decimals, format_cell, format_value, scale_for
 from spillgate.report.figure import Alternative, Figure
 from spillgate.report.svg import STYLES, Axis, Line, Panel
@@ -15,15 +16,6 @@ MOST_PANELS = 12
 """Links and variants that have charts of their own."""
 
 _POINTS = 20_000
-
-_COLUMNS = (
-    "flows_offered",
-    "flows_waiting",
-    "flows_removed",
-    "waiting_time",
-    "waiting_time_p95",
-    "waiting_time_max",
-)
 
 Point = tuple[float, float]
 
@@ -38,7 +30,7 @@ def admission_table(results: Results) -> ClassTable | None:
         return None
     times = [r.mean for c in rows.values() for m, r in c.items() if m.startswith("waiting_time")]
     columns, shown = [], []
-    for metric in _COLUMNS:
+    for metric in needing("admission"):
         timed = metric.startswith("waiting_time")
         means = [c[metric].mean for c in rows.values()]
         scale = scale_for("s", times) if timed else scale_for("flows", means)

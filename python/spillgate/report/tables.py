@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillgate.labels import short_of, words
+from spillgate.labels import needing, short_of, words
 from spillgate.metrics import (
-    TCP_METRICS,
     Scale,
     column_decimals,
     format_cell,
@@ -70,7 +69,7 @@ def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None
     for row in results.classes():
         rows.setdefault((row.name, row.variant), {})[row.metric] = row
     with_tcp = {at: cells for at, cells in rows.items() if "goodput" in cells}
-    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, TCP_METRICS)
+    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, needing("tcp"))
 
 
 def _class_table(
@@ -205,7 +204,7 @@ def comparison(results: Results) -> Comparison | None:
     others = tuple(v for v in d.variants if v in compared)
     rows = []
     for cls in d.classes:
-        for metric in (*_COLUMNS[1:], *TCP_METRICS):
+        for metric in (*_COLUMNS[1:], *needing("tcp")):
             cells = [found.get((cls, metric, v)) for v in others]
             if any(c is not None and c.mean is not None and c.effect != "same" for c in cells):
                 texts = tuple(_difference(c) for c in cells)
@@ -217,12 +216,10 @@ def comparison(results: Results) -> Comparison | None:
 def _difference(d: Difference | None) -> tuple[str, str]:
     if d is None or d.mean is None:
         return "–", ""
+    said = str(words("effects")[d.effect]["label"])
     if d.effect == "same":
-        return "0", "same in every run"
-    scale = scale_for(d.unit, [d.mean])
+        return "0", said
+    scale = scale_for(d.unit, [d.mean], difference=True)
     sign = "+" if d.mean > 0.0 else "−"
-    said = "no difference shown" if d.effect == "not shown" else d.effect
-    # Of 15 and 17 % the difference is 2 points, not 2 %.
-    unit = "% points" if scale.unit == "%" else scale.unit
-    text = f"{sign}{format_number(abs(d.mean), d.half, scale)} {unit}"
+    text = f"{sign}{format_number(abs(d.mean), d.half, scale)} {scale.unit}"
     return text.rstrip(), said

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillgate.labels import short_of, words
+from spillgate.labels import short_of, words, worst
 from spillgate.metrics import format_value
 from spillgate.result import Results
 from spillgate.rows import Verdict, measured
-
-_ORDER = ("fail", "undecided", "pass")
 
 
 @dataclass(frozen=True)
@@ -80,17 +78,6 @@ class Matrix:
     counts: tuple[tuple[str, Cell, int], ...]
     details: tuple[Judged, ...]
     further: bool
-
-
-def worst(verdicts: Iterable[str]) -> str:
-    """The worst of some verdicts; empty for none.
-
-    Example:
-        >>> worst(["pass", "undecided"])
-        'undecided'
-    """
-    said = set(verdicts)
-    return next((v for v in _ORDER if v in said), "")
 
 
 def _blank(verdict: str, text: str = "", note: str = "") -> Cell:
@@ -197,7 +184,7 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
 
 def _best(variants: Sequence[str], verdicts: Sequence[Verdict]) -> str:
     of = [worst(v.verdict for v in verdicts if v.variant == one) for one in variants]
-    return max(of, key=_ORDER.index)
+    return min(of, key=lambda v: int(words("verdicts")[v]["severity"]))
 
 
 def _headline(variants: Sequence[str], classes: Sequence[str], verdicts: Sequence[Verdict]) -> str:

@@ -7,7 +7,7 @@ mod files;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spillgate_measure::Metric;
+use spillgate_measure::{Metric, Needs};
 
 use super::nodes::GroupNames;
 use crate::codes;
@@ -20,38 +20,6 @@ use crate::schema::{Bound, Scenario, SlaSpec};
 use crate::suggest::{did_you_mean, list};
 use bounds::in_base_unit;
 use entries::{Entry, Site};
-
-/// Whether only flow admission has it.
-const fn is_of_admission(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::WaitingTime
-            | Metric::WaitingTimeP95
-            | Metric::WaitingTimeMax
-            | Metric::FlowsWaiting
-    )
-}
-
-/// Whether only speech has it.
-const fn is_of_voice(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::RFactor | Metric::Mos | Metric::MosMin | Metric::MouthToEar | Metric::LateRatio
-    )
-}
-
-/// Whether only TCP has it.
-const fn is_of_tcp(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Goodput
-            | Metric::FctP50
-            | Metric::FctP95
-            | Metric::FctP99
-            | Metric::TransfersFailed
-            | Metric::TransfersRefused
-    )
-}
 
 /// The requirements with bounds in base units; those with an error are left out. What is
 /// required of sites becomes something to measure in the variants.
@@ -338,26 +306,27 @@ impl Lowering<'_, '_> {
             self.plans.iter().any(|p| !has(&p.world))
         };
         let about = group.unwrap_or(class);
-        let d = if is_of_tcp(metric) && lacks(|f| f.traffic.is_closed_loop()) {
-            Diagnostic::error(
+        let d = match metric.needs() {
+            Some(Needs::Tcp) if lacks(|f| f.traffic.is_closed_loop()) => Diagnostic::error(
                 codes::BAD_BOUND,
                 format!("class `{about}` has no TCP traffic"),
             )
-            .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class")
-        } else if is_of_voice(metric) && lacks(|f| f.voice.is_some()) {
-            Diagnostic::error(
+            .hint("bound `throughput`, delays or losses, or add a flow with `tcp` or `sessions` to the class"),
+            Some(Needs::Speech) if lacks(|f| f.voice.is_some()) => Diagnostic::error(
                 codes::BAD_BOUND,
                 format!("class `{about}` has no flow that carries speech"),
             )
-            .hint("say so under `voice`: a codec for the class, such as {codec: g711}")
-        } else if is_of_admission(metric) && !self.anybody_admits() {
-            Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
-                .hint("give a link a policy of kind `fan`; a variant without one is not judged")
-        } else if metric == Metric::GapMax && self.plans.iter().any(|p| p.world.gaps.is_none()) {
-            Diagnostic::error(codes::BAD_BOUND, "gaps are not measured")
-                .hint("write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}")
-        } else {
-            return true;
+            .hint("say so under `voice`: a codec for the class, such as {codec: g711}"),
+            Some(Needs::Admission) if !self.anybody_admits() => {
+                Diagnostic::error(codes::BAD_BOUND, "no link admits flows")
+                    .hint("give a link a policy of kind `fan`; a variant without one is not judged")
+            }
+            Some(Needs::Gaps) if self.plans.iter().any(|p| p.world.gaps.is_none()) => {
+                Diagnostic::error(codes::BAD_BOUND, "gaps are not measured").hint(
+                    "write `gaps: {}` under `measurement`, or a period: {from: 10 s, to: 20 s}",
+                )
+            }
+            _ => return true,
         };
         self.error(e, &steps!["metric"], d);
         false
