@@ -21,9 +21,10 @@ from spillgate.lint import Finding, Findings, Rule, lint, reader_warnings, rules
 from spillgate.metrics import Metric, metrics
 from spillgate.pcap import Recorded, record
 from spillgate.points import Axis, Point
-from spillgate.result import Results, load
-from spillgate.rows import Admission, Distribution, Row, Run, Sample, Series, Verdict
+from spillgate.result import Results
+from spillgate.rows import Admission, Conclusion, Distribution, Row, Run, Sample, Series, Verdict
 from spillgate.run import Interrupted, Progress, Simulation, run
+from spillgate.saved import load
 from spillgate.scenario import (
     Description,
     Exported,
@@ -44,6 +45,7 @@ __commit__: str = _engine.COMMIT
 __all__ = [
     "Admission",
     "Axis",
+    "Conclusion",
     "Description",
     "Diagnostic",
     "Distribution",

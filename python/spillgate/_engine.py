@@ -143,6 +143,18 @@ def stored_summary(
     return parsed
 
 
+def stored_series(path: str) -> list[dict[str, Any]]:
+    """The time series in a `series.parquet`; raises `InputError`."""
+    with _readable(path):
+        return [_series(curve) for curve in _native.stored_series(path)]
+
+
+def stored_words(saved: dict[str, Any]) -> dict[str, Any]:
+    """The words of what an earlier version saved without; raises `ValueError`."""
+    parsed: dict[str, Any] = json.loads(_native.stored_words(json.dumps(saved)))
+    return parsed
+
+
 @contextmanager
 def _readable(path: str) -> Iterator[None]:
     try:
@@ -308,6 +320,11 @@ class Outcome:
         if name == "series":
             return [_series(s) for s in self._native.series()]
         parsed: list[dict[str, Any]] = json.loads(getattr(self._native, name)())
+        return parsed
+
+    def words(self) -> dict[str, Any]:
+        """What is said of the results: `conclusion`, `remarks`, `assumptions`."""
+        parsed: dict[str, Any] = json.loads(self._native.words())
         return parsed
 
     def summary(

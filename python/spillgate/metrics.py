@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from spillgate import _engine
 from spillgate.labels import words
 
+
 @dataclass(frozen=True)
 class Metric:
     """A metric of the catalog.

@@ -7,21 +7,22 @@ import html
 import json
 import math
 import platform
-import shutil
 import sys
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
-from spillgate.labels import mark_of, words, worst
+from spillgate.labels import mark_of, worst
+from spillgate.labels import words as words_of
 from spillgate.points import At, chosen, columns
-from spillgate.remarks import identical, overloaded, remarks, unsettled
 from spillgate.rows import (
     Admission,
+    Conclusion,
     Difference,
     Distribution,
     Row,
@@ -31,10 +32,9 @@ from spillgate.rows import (
     T,
     Transient,
     Verdict,
-    measured,
     records,
 )
-from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, read_json, read_manifest
+from spillgate.rundir import FORMAT, MANIFEST, RunDirectory
 from spillgate.scenario import Description
 from spillgate.source import Source
 from spillgate.visible import visible
@@ -49,6 +49,9 @@ SERIES = "series.parquet"
 
 PARTS = ("verdicts", "differences", "transients", "runs", "series", "distributions")
 """The parts of results beside the summary, as the core names them."""
+
+WORDS = ("conclusion", "remarks", "assumptions")
+"""What is said of results, as the core names it."""
 
 SCOPES = (
     "total",
@@ -75,6 +78,9 @@ class Values(Protocol):
     def part(self, name: str) -> list[dict[str, Any]]:
         """The records of one of `PARTS`, or of `admission`."""
 
+    def words(self) -> dict[str, Any]:
+        """The entries of `WORDS`."""
+
     def summary(
         self, scopes: list[str], metrics: list[str], names: set[str]
     ) -> list[dict[str, Any]]:
@@ -93,58 +99,6 @@ class Values(Protocol):
         """Writes `series.parquet`."""
 
 
-class Saved:
-    """The values that a run directory holds."""
-
-    def __init__(self, data: Mapping[str, Any], parquet: Path) -> None:
-        """Takes the content of `results.json` and the path of `results.parquet`."""
-        self._data = data
-        self._parquet = parquet
-        # Format 2 had every scope but that of single flows.
-        self._scopes: Sequence[str] = data.get("scopes", SCOPES)
-
-    def part(self, name: str) -> list[dict[str, Any]]:
-        """The records of one of `PARTS`, or of `admission`."""
-        if name == admission.PART:
-            return admission.read(self._parquet.parent / admission.FILE)
-        found: list[dict[str, Any]] = self._data[name]
-        if name == "series":
-            return [{**s, "v": _doubles(s["v"])} for s in found]
-        return found
-
-    def summary(
-        self, scopes: list[str], metrics: list[str], names: set[str]
-    ) -> list[dict[str, Any]]:
-        """The records of the rows of some scopes, metrics and names, or of all."""
-        if scopes and all(s in self._scopes for s in scopes):
-            return [
-                r
-                for r in self._data["summary"]
-                if r["scope"] in scopes
-                and (not metrics or r["metric"] in metrics)
-                and (not names or r["name"] in names)
-            ]
-        # Single flows, and queues and links where they are many, are in the table alone.
-        return _engine.stored_summary(str(self._parquet), scopes, metrics, names)
-
-    def samples(self, scopes: list[str], metrics: list[str]) -> list[dict[str, Any]]:
-        """The records of the values of each run; of some scopes and metrics, or of all."""
-        return _engine.stored_samples(str(self._parquet), scopes, metrics)
-
-    def write_json(self, path: str, head: dict[str, Any]) -> None:
-        """Writes `results.json`, which begins with `head`."""
-        parts = {name: self._data[name] for name in ("summary", *PARTS)}
-        _write_json(Path(path), {**head, "scopes": list(self._scopes), **parts})
-
-    def write_parquet(self, path: str) -> None:
-        """Copies `results.parquet`."""
-        shutil.copyfile(self._parquet, path)
-
-    def write_series(self, path: str) -> None:
-        """Copies `series.parquet`."""
-        shutil.copyfile(self._parquet.parent / SERIES, path)
-
-
 class Results:
     """What the finished runs gave.
 
@@ -155,6 +109,8 @@ class Results:
         source: The scenario with its files.
         overrides: Values of it that were replaced, as `path=value` texts.
         sla: Files with requirements beside the scenario's, relative to it.
+        store: Where the runs are stored, each in a file: `runs` of a run directory, or what was
+            given to `run`; none if they are not.
     """
 
     def __init__(
@@ -167,14 +123,18 @@ class Results:
         wall_s: float = 0.0,
         overrides: Sequence[str] = (),
         sla: Sequence[str] = (),
+        store: Path | None = None,
+        again: Callable[..., Results] | None = None,
     ) -> None:
-        """Made by `spillgate.run` and `spillgate.load`."""
+        """Made by `spillgate.run` and `spillgate.load`; `again` is the former."""
         self.description = description
         self.interrupted = interrupted
         self.wall_s = wall_s
         self.source = source
         self.overrides = tuple(overrides)
         self.sla = tuple(sla)
+        self.store = store
+        self._again = again
         self._values = values
         self._parsed: dict[str, Any] = {}
         self._rows: dict[tuple[str | None, str | None], tuple[Row, ...]] = {}
@@ -333,7 +293,7 @@ class Results:
     def status(self) -> int:
         """Exit status that says the same: 0 all pass, 1 some fail, 3 some undecided."""
         said = worst(v.verdict for v in self.verdicts)
-        return int(words("verdicts")[said]["status"]) if said else 0
+        return int(words_of("verdicts")[said]["status"]) if said else 0
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -396,28 +356,146 @@ class Results:
         """Delay distributions by variant and class."""
         return self._objects("distributions", Distribution)
 
+    @cached_property
+    def _words(self) -> dict[str, Any]:
+        return self._values.words()
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """What to know before believing the numbers: overload, failures, losses without a path."""
-        rows, variants = self.classes(), self.description.variants
-        return (
-            *identical(rows, variants),
-            *unsettled(self.transients(), self.description),
-            *overloaded(
-                [
-                    *self.table(scope="link", metric="utilization"),
-                    *self.table(scope="link", metric="carried"),
-                    *self.table(scope="queue", metric="offered"),
-                ],
-                variants,
-            ),
-            *remarks(rows, variants),
+        return tuple(self._words["remarks"])
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        """What the verdicts come to, in words; none if nothing is required.
+
+        Example:
+            >>> import spillgate
+            >>> spillgate.run("examples/first/scenario.yaml", runs=3).conclusion.headline
+            'Both requirements pass with llq; not with the other variant.'
+        """
+        found = self._words["conclusion"]
+        return None if found is None else Conclusion(**found)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What holds in every run of the scenario and may not hold in a network."""
+        return tuple(self._words["assumptions"])
+
+    def extend(
+        self,
+        runs: int,
+        *,
+        jobs: int | None = None,
+        ignore_memory: bool = False,
+        progress: Callable[..., None] | None = None,
+    ) -> Results:
+        """The same study with more runs.
+
+        Those of a run directory, or of the `store` of `run`, are not made again, and new ones are
+        stored beside them; without a store all are made. `save` with `force` puts the results in
+        the place of the earlier ones.
+
+        Args:
+            runs: Runs of each variant, those that there are included.
+            jobs: As for `run`.
+            ignore_memory: As for `run`.
+            progress: As for `run`.
+
+        Raises:
+            InputError: If there are as many already, or the scenario can no longer be used.
+            Interrupted: On Ctrl-C, with the results of the finished runs.
+
+        Example:
+            >>> import tempfile, spillgate
+            >>> store = tempfile.mkdtemp()
+            >>> few = spillgate.run("examples/first/scenario.yaml", runs=2, store=store)
+            >>> len(few.runs), len(few.extend(runs=3).runs)
+            (4, 6)
+        """
+        if runs <= self.description.runs and not self.interrupted:
+            msg = (
+                f"error: there are {self.description.runs} runs of each variant already\n"
+                "    hint: `runs` is how many there are to be in all"
+            )
+            raise InputError(msg)
+        return self._once_more(
+            self.overrides,
+            [self.source.path.parent / file for file in self.sla],
+            runs=runs,
+            jobs=jobs,
+            ignore_memory=ignore_memory,
+            progress=progress,
+        )
+
+    def judge(
+        self,
+        sla: str | Path | Sequence[str | Path] | None = None,
+        *,
+        correction: str | None = None,
+        against: str | None = None,
+    ) -> Results:
+        """The same runs, judged again.
+
+        Those of a run directory, or of the `store` of `run`, are not made again; without a store
+        all are. Runs that are missing because the study was interrupted are made.
+
+        Args:
+            sla: Files with the requirements of customers in place of those so far; those so far
+                if not given. The requirements of the scenario stay.
+            correction: What is done about the number of requirements, if not what was.
+            against: The variant that the others are compared with, if not the one that was.
+
+        Raises:
+            InputError: If the requirements cannot be used.
+
+        Example:
+            >>> import tempfile, spillgate
+            >>> store = tempfile.mkdtemp()
+            >>> found = spillgate.run("examples/first/scenario.yaml", runs=2, store=store)
+            >>> found.judge(correction="holm").description.correction
+            'holm'
+        """
+        given = {"verdicts.correction": correction, "verdicts.against": against}
+        replaced = {path for path, value in given.items() if value is not None}
+        if sla is None:
+            files: Sequence[str | Path] = [self.source.path.parent / file for file in self.sla]
+        else:
+            files = [sla] if isinstance(sla, str | Path) else sla
+        return self._once_more(
+            [t for t in self.overrides if t.split("=", 1)[0].strip() not in replaced],
+            files,
+            runs=self.description.runs,
+            correction=correction,
+            against=against,
+        )
+
+    def _once_more(
+        self,
+        overrides: Sequence[str],
+        sla: Sequence[str | Path],
+        **options: Any,  # noqa: ANN401 - those of `run`
+    ) -> Results:
+        if self._again is None:
+            msg = "error: these results are not of a scenario that can be run"
+            raise InputError(msg)
+        sampled = sorted({s.run for s in self.series()})
+        every = len(sampled) == self.description.runs > 1
+        return self._again(
+            self.source,
+            seed=self.description.seed,
+            set=overrides,
+            sla=sla,
+            series="all" if every else sampled,
+            store=self.store,
+            **options,
         )
 
     def to_dict(self, *, flows: bool = False) -> dict[str, Any]:
         """Everything as plain data; single flows only if asked for, as they may be many."""
         return {
             **self._head(),
+            **self._words,
             "summary": self._values.summary([] if flows else [*SCOPES], [], set()),
             **{
                 name: [_plain(record) for record in self._values.part(name)]
@@ -481,7 +559,7 @@ class Results:
         so that the run can be repeated from what is saved.
         """
         where = Path(directory)
-        _write_json(where / MANIFEST, self.manifest(argv))
+        write_json(where / MANIFEST, self.manifest(argv))
         self._values.write_json(str(where / "results.json"), self._head())
         self._values.write_parquet(str(where / "results.parquet"))
         if self.series():
@@ -505,7 +583,10 @@ class Results:
         Raises:
             OutputError: If it exists or cannot be written; nothing is then changed.
         """
-        run_directory = RunDirectory(directory, force=force)
+        # A run directory takes its runs along.
+        store = self.store
+        take = [store] if store is not None and (store.parent / MANIFEST).is_file() else []
+        run_directory = RunDirectory(directory, force=force, take=take)
         with run_directory.filling() as temporary:
             self.write_into(temporary)
         return run_directory.path
@@ -606,7 +687,7 @@ class Results:
         rows = "".join(
             f"<tr>{cell(html.escape(v.variant))}{cell(html.escape(v.about))}"
             f"{cell(html.escape(v.requirement))}"
-            f"{cell(html.escape(measured(v)))}{cell(mark_of(v.verdict))}</tr>"
+            f"{cell(html.escape(v.measured))}{cell(mark_of(v.verdict))}</tr>"
             for v in self.verdicts
         )
         head = "".join(
@@ -622,33 +703,6 @@ class Results:
         d = self.description
         state = "interrupted" if self.interrupted else "complete"
         return f"<Results {d.name!r}: {len(d.variants)} variants, {len(self.runs)} runs, {state}>"
-
-
-def load(directory: str | Path) -> Results:
-    """Reads the results that a run directory holds: all that `run` gave.
-
-    Args:
-        directory: A directory made by `spillgate run` or `Results.save`.
-
-    Raises:
-        InputError: If it is no run directory of this version.
-    """
-    where = Path(directory)
-    data = read_json(where / "results.json")
-    manifest = read_manifest(where)
-    try:
-        return Results(
-            Description.from_json(data["scenario"]),
-            Saved(data, where / "results.parquet"),
-            source=Source(where / manifest["scenario"]),
-            interrupted=data["interrupted"],
-            wall_s=manifest.get("wall_s", 0.0),
-            overrides=manifest.get("set", ()),
-            sla=manifest.get("sla", ()),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        msg = f"error: {where} is no complete run directory: {error!r}"
-        raise InputError(msg) from error
 
 
 def file_hashes(source: Source, files: Sequence[str]) -> dict[str, str]:
@@ -670,10 +724,6 @@ def _sha256(file: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def _doubles(values: Sequence[float | None]) -> array[float]:
-    return array("d", [math.nan if v is None else v for v in values])
-
-
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
     """The record as JSON can say it."""
     return {
@@ -688,7 +738,8 @@ def _missing(package: str) -> MissingDependencyError:
     )
 
 
-def _write_json(path: Path, data: object) -> None:
+def write_json(path: Path, data: object) -> None:
+    """Writes a file of JSON for people."""
     text = json.dumps(data, ensure_ascii=False, indent=1)
     # A byte of a path that is no UTF-8 is half a pair, and its escape is just that of JSON.
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

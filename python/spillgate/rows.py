@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from spillgate import _engine
-from spillgate.metrics import format_value
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,15 @@ class Verdict:
         most: The same of the most, all of them lost or arbitrarily late; none if it has no end.
         note: What the class meets on its way that is not yet as it will be: a policer whose tokens
             last longer than the warm-up; none if nothing was seen.
+        about: The class, and the site if it is about one: `voice @ Bucharest`.
+        whose: The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
+        requirement: The requirement as text: `loss_ratio ≤ 0.1 %`.
+        words: The same in words: `loss ≤ 0.1 %`.
+        measured: The mean with its interval, in a fitting unit: `4.80 ±0.10 ms`; of what is open
+            from `least` to `most`.
+        needs: What would decide an undecided one, in few words: a number of further runs,
+            `longer grace`, `out of reach`; none if decided.
+        advice: The same as a clause.
     """
 
     variant: str
@@ -95,23 +103,30 @@ class Verdict:
     least: float | None = None
     most: float | None = None
     note: str | None = None
+    about: str = ""
+    whose: str = ""
+    requirement: str = ""
+    words: str = ""
+    measured: str = ""
+    needs: str | None = None
+    advice: str | None = None
 
-    @property
-    def about(self) -> str:
-        """The class, and the site if it is about one: `voice @ Bucharest`."""
-        return self.cls if self.site is None else f"{self.cls} @ {self.site}"
 
-    @property
-    def requirement(self) -> str:
-        """The requirement as text.
+@dataclass(frozen=True)
+class Conclusion:
+    """What all verdicts come to.
 
-        Example:
-            >>> Verdict("FIFO", "voice", "loss_ratio", "1", 0.001, "max",
-            ...         0.1, 0.1, 0.1, 10, "fail", None).requirement
-            'loss_ratio ≤ 0.1 %'
-        """
-        sign = "≤" if self.side == "max" else "≥"
-        return f"{self.metric} {sign} {format_value(self.bound, self.unit)}"
+    Attributes:
+        verdict: The worst verdict of the best variant.
+        headline: The outcome in one sentence.
+        tally: How many verdicts are what: `3 pass, 1 fail of 4 requirements`.
+        certainty: What the confidence level holds for; none if there is one verdict.
+    """
+
+    verdict: str
+    headline: str
+    tally: str
+    certainty: str | None
 
 
 @dataclass(frozen=True)
@@ -353,23 +368,3 @@ def records(kind: type[T], records: list[dict[str, Any]]) -> tuple[T, ...]:
         return kind(**values)
 
     return tuple(build(r) for r in records)
-
-
-def measured(v: Verdict) -> str:
-    """The measured mean with its interval, in a fitting unit.
-
-    Example:
-        >>> measured(Verdict("A", "x", "owd_mean", "s", 0.02, "max",
-        ...                  0.0048, 0.0047, 0.0049, 10, "pass", None))
-        '4.80 ±0.10 ms'
-        >>> measured(Verdict("A", "x", "loss_ratio", "1", 0.01, "max", 0.0, 0.0, 0.0, 10,
-        ...                  "undecided", None, open=True, least=0.0, most=0.4))
-        '0 % to 40 %'
-    """
-    if v.open:
-        least = format_value(v.least, v.unit)
-        return (
-            f"{least} or more" if v.most is None else f"{least} to {format_value(v.most, v.unit)}"
-        )
-    half = None if v.low is None or v.high is None else (v.high - v.low) / 2
-    return _engine.format_value(v.mean, v.unit, half)

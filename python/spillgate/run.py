@@ -78,7 +78,7 @@ class Simulation:
 
     def __init__(
         self,
-        scenario: ScenarioLike,
+        scenario: ScenarioLike | Source,
         *,
         files: FilesLike | None = None,
         seed: int | None = None,
@@ -172,6 +172,8 @@ class Simulation:
             wall_s=time.monotonic() - begun,
             overrides=self.overrides,
             sla=seen_from(self.source, self._sla),
+            store=None if store is None else Path(store),
+            again=run,
         )
         if interrupted:
             raise Interrupted(results)
@@ -256,7 +258,7 @@ class Simulation:
 
 
 def run(
-    scenario: ScenarioLike,
+    scenario: ScenarioLike | Source,
     *,
     files: FilesLike | None = None,
     seed: int | None = None,

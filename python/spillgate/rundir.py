@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
@@ -33,10 +33,10 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
-FORMAT = 3
+FORMAT = 4
 """Version of `manifest.json` and `results.json`."""
 
-_READABLE = (2, FORMAT)
+_READABLE = (2, 3, FORMAT)
 """Versions that are read."""
 
 _MOST = 1 << 30
@@ -97,7 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
         msg = f"error: {path.parent} is no readable run directory: {path.name} holds no object"
         raise InputError(msg)
     if found.get("format") not in _READABLE:
-        known = " and ".join(str(n) for n in _READABLE)
+        known = ", ".join(str(n) for n in _READABLE)
         msg = f"error: {path} has format {found.get('format')!r}; this version reads {known}"
         raise InputError(msg)
     return found
@@ -150,7 +150,12 @@ class RunDirectory:
     """A directory that will hold the results of one call of `run`."""
 
     def __init__(
-        self, path: str | Path, *, force: bool = False, resume: str | Path | None = None
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        resume: str | Path | None = None,
+        take: Sequence[Path] = (),
     ) -> None:
         """Takes the name `path` for this process alone.
 
@@ -160,6 +165,7 @@ class RunDirectory:
             force: Whether an existing run directory is replaced.
             resume: A run directory, or the name of one that a killed process left unfinished,
                 whose stored runs are taken.
+            take: Directories of stored runs that are taken, too.
 
         Raises:
             InputError: If there are no stored runs to take.
@@ -167,7 +173,7 @@ class RunDirectory:
             OutputError: If the place cannot be written.
         """
         self.path = Path(path)
-        sources = [] if resume is None else stores(resume)
+        sources = [*take, *(() if resume is None else stores(resume))]
         self._force = force
         self.abandoned: list[tuple[Path, int]] = []
         """Directories that were never finished, and how many runs they have stored."""

@@ -78,7 +78,7 @@ class Description:
         duration: Seconds that are measured.
         interval: Period of the time series in seconds.
         sla: One record a requirement: class, metric, max, min in base units; customer, site and
-            basis (the published objective) or none.
+            basis (the published objective) or none; requirement as text.
         correction: What is done about the number of requirements: `none`, `bonferroni`, `holm`.
         against: The variant that the others are compared with, at the same coordinates; of a
             scenario without variants the first point.

@@ -35,7 +35,7 @@ class Source:
     memory: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, scenario: ScenarioLike, files: FilesLike | None = None) -> Source:
+    def of(cls, scenario: ScenarioLike | Source, files: FilesLike | None = None) -> Source:
         r"""Takes what a user gives.
 
         Raises:
@@ -47,6 +47,8 @@ class Source:
             >>> Source.of("examples/first/scenario.yaml").memory
             {}
         """
+        if isinstance(scenario, Source):
+            return scenario
         memory = {
             name: text.encode() if isinstance(text, str) else bytes(text)
             for name, text in (files or {}).items()

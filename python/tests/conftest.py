@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spillgate.result import Results, Saved
+from spillgate.result import Results
+from spillgate.saved import Saved
 from spillgate.scenario import Description
 from spillgate.source import Source
 
@@ -47,8 +48,8 @@ def verdict_row(variant, verdict, *, further=None):
     }
 
 
-def described(**changes):
-    record = {
+def scenario_record(**changes):
+    return {
         "name": "Two queues",
         "hash": "0123456789abcdef0123456789abcdef",
         "files": ["policies.cfg"],
@@ -69,7 +70,10 @@ def described(**changes):
         "sla": [{"class": "voice", "metric": "owd_p99", "unit": "s", "max": 0.02, "min": None}],
         **changes,
     }
-    return Description.from_json(record)
+
+
+def described(**changes):
+    return Description.from_json(scenario_record(**changes))
 
 
 def parts(verdicts=("fail", "pass")):
@@ -132,9 +136,9 @@ def parts(verdicts=("fail", "pass")):
 class Made(Saved):
     """Values as they would be loaded, without a table."""
 
-    def __init__(self, data):
-        super().__init__(data, None)
-        self.data = data
+    def __init__(self, data, **changes):
+        super().__init__({"scenario": scenario_record(**changes), **data}, None)
+        self.data = self._data
 
     def part(self, name):
         return self.data.get(name, []) if name == "admission" else super().part(name)
@@ -155,10 +159,9 @@ class Made(Saved):
 
 
 def make_results(verdicts=("fail", "pass"), **changes):
-    data = parts(verdicts)
     return Results(
         described(**changes),
-        Made(data),
+        Made(parts(verdicts), **changes),
         source=Source(Path("examples/first/scenario.yaml")),
         wall_s=1.0,
     )

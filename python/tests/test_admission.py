@@ -12,7 +12,8 @@ from spillgate import admission, report
 from spillgate.cli.admissions import admission_table
 from spillgate.errors import InputError
 from spillgate.report.admission import admission_figures
-from spillgate.result import Results, load
+from spillgate.result import Results
+from spillgate.saved import load
 from spillgate.source import Source
 
 
@@ -63,7 +64,7 @@ def made(records=RECORDS, **changes):
     ]
     data["admission"] = records
     where = report.page._HERE / "scenario.yaml"
-    return Results(described(**changes), Made(data), source=Source(where), wall_s=1.0)
+    return Results(described(**changes), Made(data, **changes), source=Source(where), wall_s=1.0)
 
 
 def shown(results, width=100):

@@ -106,6 +106,8 @@ def test_machine_formats_are_alone_on_standard_output(cli, first, tmp_path):
     data = json.loads(done.stdout)
     saved = json.loads((tmp_path / "a/results.json").read_text())
     assert {r["scope"] for r in data["summary"]} == set(saved.pop("scopes"))
+    # Files have them in a table of their own.
+    assert data.pop("series")
     assert data == saved
     assert {r["scope"] for r in data["summary"]} >= {"class", "dscp", "link", "queue", "total"}
     done = cli("run", first, *SHORT, "--no-figures", "--format", "csv", "--out", "b")

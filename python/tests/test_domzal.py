@@ -34,7 +34,8 @@ from spillgate.papers.measured import Measured, PerRun, Singles, View, percentil
 from spillgate.papers.model import Quantity
 from spillgate.papers.show import errors
 from spillgate.papers.study import CHOSEN, agreement
-from spillgate.result import Results, Saved
+from spillgate.result import Results
+from spillgate.saved import Saved
 from spillgate.scenario import Description
 from spillgate.source import Source
 

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from array import array
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -23,7 +23,7 @@ from spillgate.report.outlines import queues, trees
 from spillgate.report.svg import log_ticks, ticks
 from spillgate.report.timelines import band, pooled, thin
 from spillgate.report.verdicts import matrix
-from spillgate.rows import Series, Verdict
+from spillgate.rows import Series
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 
@@ -170,7 +170,7 @@ def evil_results():
         unmodelled=[{"file": EVIL, "line": 1, "text": EVIL, "reason": EVIL}],
         outlines=[[None], [{**OUTLINE, "name": EVIL, "policy": EVIL}]],
     )
-    made._values.data = made._values._data = data
+    made._values._data.update(data)
     return made
 
 
@@ -207,8 +207,8 @@ def test_hostile_names_stay_text():
 
 def test_results_without_runs_or_requirements_have_a_page():
     made = make_results(sla=[])
-    data = {k: [] for k in made._values._data}
-    made._values.data = made._values._data = data
+    data = {k: [] for k in parts()}
+    made._values._data.update(data)
     made.interrupted = True
     page = Page(report.render(made))
     assert "0 of 20 had finished" in page.text
@@ -244,33 +244,18 @@ def test_a_class_is_as_good_as_its_worst_requirement():
     assert [c.note for c in group.lines[1].cells] == ["", "about 12 more runs would decide"]
 
 
-@dataclass(frozen=True)
-class Agreed(Verdict):
-    """A requirement of a customer's, whether or not results have them."""
-
-    customer: str | None = None
-    site: str | None = None
-    basis: str | None = None
-    level: float = 0.95
-
-    @property
-    def about(self):
-        return f"{self.cls} @ {self.site}"
-
-
-def test_customers_and_sites_are_kept_apart(made, monkeypatch):
-    (one, _) = made.verdicts
+def test_customers_and_sites_are_kept_apart(made):
+    rows = made._values._data["verdicts"]
     agreed = {"site": "Cluj", "basis": "Y.1541 class 0", "level": 0.99}
-    verdicts = tuple(
-        Agreed(**{**asdict(one), **agreed, "variant": v, "verdict": verdict, "customer": customer})
+    rows[:] = [
+        {**rows[0], **agreed, "variant": v, "verdict": verdict, "customer": customer}
         for v, customer, verdict in (
             ("FIFO", "Acme", "fail"),
             ("LLQ", "Acme", "pass"),
             ("FIFO", "Initech", "pass"),
             ("LLQ", "Initech", "pass"),
         )
-    )
-    monkeypatch.setattr(type(made), "verdicts", verdicts)
+    ]
     found = matrix(made)
     assert [g.name for g in found.groups] == ["Acme: voice @ Cluj", "Initech: voice @ Cluj"]
     assert [[c.verdict for c in g.cells] for g in found.groups] == [["fail", "pass"], ["pass"] * 2]

@@ -5,8 +5,9 @@ import pytest
 
 import spillgate
 from conftest import make_results
+from spillgate import report
 from spillgate.errors import InputError, MissingDependencyError, OutputError
-from spillgate.result import SCOPES
+from spillgate.result import SCOPES, WORDS
 
 
 def test_rows_are_chosen_by_all_criteria(made):
@@ -191,3 +192,48 @@ def test_a_run_can_be_repeated_from_what_is_saved(tmp_path):
     again = spillgate.run(saved / "scenario.yaml", runs=1, set=quick)
     assert again.description.hash == results.description.hash
     assert [r.digest for r in again.runs] == [r.digest for r in results.runs]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_what_earlier_versions_saved_is_read_in_full(version, tmp_path):
+    made = spillgate.run(
+        "examples/first/scenario.yaml",
+        runs=2,
+        set={"measurement.duration": "1 s", "measurement.warmup": "0 s"},
+    )
+    where = made.save(tmp_path / "old")
+    wanted = report.render(made, json.loads((where / "manifest.json").read_text()))
+    # They had series here, too, and no words.
+    data = json.loads((where / "results.json").read_text())
+    assert "series" not in data
+    data = {k: v for k, v in data.items() if k not in WORDS} | {"format": version}
+    data["series"] = made.to_dict()["series"]
+    words = {"about", "whose", "requirement", "words", "measured", "needs", "advice"}
+    data["verdicts"] = [{k: v for k, v in r.items() if k not in words} for r in data["verdicts"]]
+    if version == 2:
+        del data["scopes"]
+        (where / "series.parquet").unlink()
+    (where / "results.json").write_text(json.dumps(data))
+    manifest = json.loads((where / "manifest.json").read_text()) | {"format": version}
+    (where / "manifest.json").write_text(json.dumps(manifest))
+    old = spillgate.load(where)
+    assert old.series() == made.series()
+    assert old.verdicts == made.verdicts
+    assert old.remarks == made.remarks != ()
+    assert old.conclusion == made.conclusion
+    assert old.assumptions == made.assumptions
+    assert report.render(old, {**manifest, "format": 4}) == wanted
+    again = spillgate.load(old.save(tmp_path / "new"))
+    assert again.series() == made.series()
+    assert again.remarks == made.remarks
+
+
+def test_a_missing_table_of_series_is_named(tmp_path):
+    run = spillgate.run("examples/first/scenario.yaml", runs=1)
+    where = run.save(tmp_path / "out")
+    (where / "series.parquet").unlink()
+    with pytest.raises(InputError, match=r"series\.parquet"):
+        spillgate.load(where).series()
+    # None are sampled: there is nothing to miss.
+    none = spillgate.run("examples/first/scenario.yaml", runs=1, series=[]).save(tmp_path / "none")
+    assert spillgate.load(none).series() == ()

@@ -167,3 +167,75 @@ def test_what_cannot_be_resumed_is_refused(cli, tmp_path, arguments, said):
     assert process.returncode == 2
     assert said in process.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == [".killed.spillgate", "empty"]
+
+
+def counted(results, action, **options):
+    """What an action on results gives, and how many events and stored runs that took."""
+    seen = []
+    found = action(results)(**options, progress=seen.append)
+    return found, seen[-1].events, seen[-1].runs_kept
+
+
+def test_loaded_results_are_extended(scenario, cli, tmp_path):
+    study = ("run", scenario, *SHORT, *QUICK, "--correction", "holm")
+    for runs, out in (("2", "out"), ("4", "whole")):
+        assert cli(*study, "--runs", runs, "--out", out).returncode in (0, 1, 3)
+    before = stored(tmp_path / "out")
+    loaded = spillgate.load(tmp_path / "out")
+    more, _, kept = counted(loaded, lambda r: r.extend, runs=4)
+    assert (kept, len(more.runs)) == (4, 8)
+    assert more.to_dict(flows=True) == spillgate.load(tmp_path / "whole").to_dict(flows=True)
+    # The directory has the new runs, and its results until they are replaced.
+    assert len(spillgate.load(tmp_path / "out").runs) == 4
+    assert set(before) < set(stored(tmp_path / "out"))
+    more.save(tmp_path / "out", force=True)
+    assert stored(tmp_path / "out") == stored(tmp_path / "whole")
+    _, files, tables = saved(tmp_path / "out")
+    assert (files, tables) == saved(tmp_path / "whole")[1:]
+    with pytest.raises(spillgate.InputError, match="there are 4 runs of each variant already"):
+        more.extend(runs=4)
+
+
+def test_loaded_results_are_judged_again(scenario, cli, tmp_path):
+    strict = tmp_path / "strict.yml"
+    strict.write_text(
+        "customer: Acme\nobjectives:\n  - {class: voice, metric: owd_p99, max: 1 us}\n"
+    )
+    assert cli("run", scenario, *SHORT, *QUICK, "--runs", "3", "--out", "out").returncode == 1
+    before = saved(tmp_path / "out")
+    loaded = spillgate.load(tmp_path / "out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judged = loaded.judge(strict, correction="holm", against="llq")
+    assert [v.verdict for v in judged.verdicts if v.customer == "Acme"] == ["fail", "fail"]
+    assert judged.description.correction == "holm"
+    assert {d.against for d in judged.differences()} == {"llq"}
+    assert [r.digest for r in judged.runs] == [r.digest for r in loaded.runs]
+    assert judged.series() == loaded.series()
+    assert saved(tmp_path / "out") == before
+    # What was asked for stays unless it is replaced; no files leave the scenario's requirements.
+    again = judged.judge()
+    assert again.to_dict() == judged.to_dict()
+    plain = judged.judge([], correction="none", against="fifo")
+    assert plain.verdicts == loaded.verdicts
+    assert plain.differences() == loaded.differences()
+    # A copy takes the runs along.
+    judged.save(tmp_path / "judged")
+    assert stored(tmp_path / "judged") == stored(tmp_path / "out")
+
+
+def test_judging_handles_no_event(scenario, tmp_path, monkeypatch):
+    options = {"runs": 2, "store": tmp_path / "store", "set": {"measurement.duration": "1 s"}}
+    made = spillgate.run(scenario, **options, series="all")
+    seen = []
+    again = made._again
+    monkeypatch.setattr(made, "_again", lambda *a, **o: again(*a, **o, progress=seen.append))
+    assert made.judge().to_dict(flows=True) == made.to_dict(flows=True)
+    assert (seen[-1].events, seen[-1].runs_kept) == (0, 4)
+
+
+def test_results_without_stored_runs_make_them_anew(scenario):
+    made = spillgate.run(scenario, runs=1, set={"measurement.duration": "1 s"})
+    more = made.extend(runs=2)
+    assert [r.digest for r in more.runs if r.run == 0] == [r.digest for r in made.runs]
+    assert len(more.runs) == 4

@@ -178,7 +178,7 @@ def test_what_is_many_is_saved_once(tmp_path):
     path.write_text(json.dumps({**data, "format": 2}))
     assert spillgate.load(tmp_path / "out").to_dict() == results.to_dict()
     path.write_text(json.dumps({**data, "format": 9}))
-    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2 and 3"):
+    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2, 3, 4"):
         spillgate.load(tmp_path / "out")
 
 

@@ -1,5 +1,6 @@
 //! Verdicts on requirements, and how many runs it takes to reach one.
 
+use crate::show;
 use crate::stats::{Interval, student_t_cdf, student_t_quantile};
 
 /// Whether a requirement is met.
@@ -66,6 +67,12 @@ impl Verdict {
             Self::Undecided => "The interval contains a bound, or there is none",
         }
     }
+}
+
+/// A bound as text: `≤ 20 ms` of the side `max`, `≥ 10 Mb/s` of the side `min`.
+pub fn bound(side: &str, bound: f64, unit: &str) -> String {
+    let sign = if side == "max" { '≤' } else { '≥' };
+    format!("{sign} {}", show::value(bound, unit))
 }
 
 /// Judges an interval by an upper and a lower bound, either of which may be missing.

@@ -218,6 +218,8 @@ pub struct SlaRow {
     pub max: Option<f64>,
     /// Lower bound.
     pub min: Option<f64>,
+    /// Metric and bound as text: `jitter ≤ 30 ms`.
+    pub requirement: String,
 }
 
 /// What a plan is about.
@@ -398,5 +400,19 @@ fn sla_row(sla: &SlaPlan) -> SlaRow {
         unit: sla.metric.unit(),
         max: sla.max,
         min: sla.min,
+        requirement: requirement(sla),
     }
+}
+
+/// A requirement by the name of its metric.
+fn requirement(sla: &SlaPlan) -> String {
+    let (side, bound) = match sla.max {
+        Some(max) => ("max", max),
+        None => ("min", sla.min.unwrap_or(f64::NAN)),
+    };
+    format!(
+        "{} {}",
+        sla.metric.name(),
+        spillgate_measure::sla::bound(side, bound, sla.metric.unit())
+    )
 }

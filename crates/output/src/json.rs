@@ -16,8 +16,9 @@ use crate::report::Report;
 const MOST_ROWS: usize = 20_000;
 
 /// Writes the report's parts, one row a line, after the entries of `head`: `scopes`, which are those
-/// of `summary`, without single flows and those of which there are [many](MOST_ROWS), `summary`,
-/// `verdicts`, `runs`, `series`, `distributions`. Memory does not grow with their number.
+/// of `summary`, without single flows and those of which there are [many](MOST_ROWS), the [words](crate::Words),
+/// `summary`, `verdicts`, `differences`, `transients`, `runs`, `distributions`; an empty list of `series` if there are
+/// none. Memory does not grow with their number.
 ///
 /// # Errors
 /// What the file system says.
@@ -34,6 +35,12 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
     let names: Vec<_> = scopes.iter().map(|s| s.as_str()).collect();
     out.write_all(b"\"scopes\": ")?;
     serde_json::to_writer(&mut out, &names)?;
+    let verdicts = report.verdicts();
+    let words = report.words_on(&verdicts);
+    out.write_all(b",\n\"conclusion\": ")?;
+    serde_json::to_writer(&mut out, &words.conclusion)?;
+    rows(&mut out, "remarks", words.remarks)?;
+    rows(&mut out, "assumptions", words.assumptions)?;
     out.write_all(b",\n\"summary\": [")?;
     let mut first = true;
     report.each_summary_row(
@@ -45,11 +52,14 @@ pub fn write_json(report: &Report, head: &Map<String, Value>, path: &Path) -> st
         },
     )?;
     out.write_all(b"\n]")?;
-    rows(&mut out, "verdicts", report.verdicts())?;
+    rows(&mut out, "verdicts", verdicts)?;
     rows(&mut out, "differences", report.differences())?;
     rows(&mut out, "transients", report.transients())?;
     rows(&mut out, "runs", report.runs())?;
-    rows(&mut out, "series", report.series())?;
+    // The table of series has them.
+    if report.series().next().is_none() {
+        rows(&mut out, "series", [(); 0])?;
+    }
     rows(&mut out, "distributions", report.distributions())?;
     out.write_all(b"\n}\n")?;
     out.into_inner().map_err(|e| e.into_error())?.flush()

@@ -16,6 +16,8 @@ pub mod store;
 mod stored;
 mod tidy;
 mod transients;
+mod verdicts;
+mod words;
 
 pub use admission::AdmissionRow;
 pub use curves::write_series;
@@ -26,8 +28,10 @@ pub use describe::{
 pub use differences::{DifferenceRow, Effect};
 pub use explain::{PARTS, explanation};
 pub use json::write_json;
-pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow, VerdictRow};
+pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow};
 pub use samples::SampleRow;
-pub use stored::{StoredRow, StoredSample, read_samples, read_summary};
+pub use stored::{StoredSample, StoredSeries, read_samples, read_series, read_summary};
 pub use tidy::write_parquet;
 pub use transients::TransientRow;
+pub use verdicts::VerdictRow;
+pub use words::{Conclusion, Words, told};

@@ -1,4 +1,4 @@
-//! The values of single runs, read back from the table that [`write_parquet`](crate::write_parquet) wrote.
+//! What the tables hold that [`write_parquet`](crate::write_parquet) and [`write_series`](crate::write_series) wrote.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,6 +10,8 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use serde::Serialize;
 use spillgate_measure::stats::Interval;
+
+use crate::report::SummaryRow;
 
 /// One metric of one thing in every finished run of a point, as [`SampleRow`](crate::SampleRow).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,29 +32,6 @@ pub struct StoredSample {
     pub values: Vec<f64>,
 }
 
-/// The mean of one metric of one thing over the runs of a point, as [`SummaryRow`](crate::SummaryRow).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StoredRow {
-    /// The point.
-    pub variant: String,
-    /// flow, class, dscp, queue, link or total.
-    pub scope: String,
-    /// Of which one.
-    pub name: String,
-    /// Metric.
-    pub metric: String,
-    /// Unit.
-    pub unit: String,
-    /// Mean over the runs; null if undefined in all of them.
-    pub mean: f64,
-    /// Lower end of its 95 % interval; null with fewer than two runs.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Runs in which it is defined.
-    pub n: usize,
-}
-
 /// The values of every finished run, of the scopes, metrics and names that are wanted, point by point.
 ///
 /// # Errors
@@ -63,14 +42,8 @@ pub fn read_samples(
     metric: impl Fn(&str) -> bool,
     name: impl Fn(&str) -> bool,
 ) -> Result<Vec<StoredSample>> {
-    let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
-    let reader = SerializedFileReader::new(file)?;
-    let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let place = |name: &str| schema.columns().iter().position(|c| c.name() == name);
-    let column = |name: &str| {
-        let missing = || ParquetError::General(format!("there is no column `{name}`"));
-        place(name).ok_or_else(missing)
-    };
+    let (reader, columns) = open(path)?;
+    let column = |name| place(&columns, name);
     // With axes the point has a column of its own.
     let point = column("point").or_else(|_| column("variant"))?;
     let keys = [point, column("scope")?, column("name")?, column("metric")?];
@@ -127,6 +100,138 @@ pub fn read_samples(
     Ok(found.into_iter().map(|(_, sample)| sample).collect())
 }
 
+/// A time series, as [`SeriesRow`](crate::SeriesRow).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredSeries {
+    /// The point.
+    pub variant: String,
+    /// Number of the run.
+    pub run: u32,
+    /// What was sampled.
+    pub place: String,
+    /// Metric.
+    pub metric: String,
+    /// Unit.
+    pub unit: String,
+    /// When the first sample was taken, in seconds since the start of the run.
+    pub start: f64,
+    /// Seconds from each sample to the next.
+    pub step: f64,
+    /// The values; NaN where undefined.
+    pub v: Vec<f64>,
+}
+
+/// The time series of the runs that have some.
+///
+/// # Errors
+/// If the file cannot be read, or is no table of series.
+pub fn read_series(path: &Path) -> Result<Vec<StoredSeries>> {
+    let (reader, columns) = open(path)?;
+    let column = |name| place(&columns, name);
+    let texts = [
+        column("variant")?,
+        column("where")?,
+        column("metric")?,
+        column("unit")?,
+    ];
+    let (run, start, step) = (column("run")?, column("start")?, column("step")?);
+    let element = column("element")?;
+    let mut found = Vec::new();
+    for i in 0..reader.num_row_groups() {
+        let group = &*reader.get_row_group(i)?;
+        let mut names = Names::default();
+        let mut numbers = Vec::new();
+        for column in texts {
+            numbers.push(names.numbered(&values::<ByteArrayType>(group, column)?)?);
+        }
+        let runs = values::<Int32Type>(group, run)?;
+        let starts = values::<DoubleType>(group, start)?;
+        let steps = values::<DoubleType>(group, step)?;
+        for (row, v) in lists(group, element)?.into_iter().enumerate() {
+            let text = |c: usize| {
+                let number = numbers[c].get(row).copied().unwrap_or_default();
+                names.text(number).to_owned()
+            };
+            let number = |of: &[Option<f64>]| of.get(row).copied().flatten().unwrap_or(f64::NAN);
+            let run = runs.get(row).copied().flatten().unwrap_or_default();
+            found.push(StoredSeries {
+                variant: text(0),
+                run: run.try_into().unwrap_or_default(),
+                place: text(1),
+                metric: text(2),
+                unit: text(3),
+                start: number(&starts),
+                step: number(&steps),
+                v,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The lists of numbers in a column of a row group, NaN where null.
+fn lists(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Vec<f64>>> {
+    let described = group.metadata().column(column).column_descr_ptr();
+    let nested = (described.max_def_level(), described.max_rep_level()) == (2, 1);
+    if !nested || described.physical_type() != DoubleType::get_physical_type() {
+        return Err(of_another_type(described.name()));
+    }
+    let rows = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
+    let mut reader = get_typed_column_reader::<DoubleType>(group.get_column_reader(column)?);
+    let (mut numbers, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+    let mut read = 0;
+    while read < rows {
+        let levels = (Some(&mut defined), Some(&mut repeated));
+        let (records, _, _) = reader.read_records(rows - read, levels.0, levels.1, &mut numbers)?;
+        if records == 0 {
+            return Err(too_short());
+        }
+        read += records;
+    }
+    let mut numbers = numbers.into_iter();
+    let mut found: Vec<Vec<f64>> = Vec::with_capacity(rows);
+    for (defined, repeated) in defined.into_iter().zip(repeated) {
+        if repeated == 0 {
+            found.push(Vec::new());
+        }
+        // Levels of definition: an empty list, an undefined value, a value.
+        let value = match defined {
+            0 => continue,
+            1 => f64::NAN,
+            _ => numbers.next().unwrap_or(f64::NAN),
+        };
+        if let Some(list) = found.last_mut() {
+            list.push(value);
+        }
+    }
+    Ok(found)
+}
+
+type Columns = parquet::schema::types::SchemaDescPtr;
+
+/// A table and what its columns are.
+fn open(path: &Path) -> Result<(SerializedFileReader<File>, Columns)> {
+    let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
+    let reader = SerializedFileReader::new(file)?;
+    let columns = reader.metadata().file_metadata().schema_descr_ptr();
+    Ok((reader, columns))
+}
+
+/// Which column has a name.
+fn place(columns: &Columns, name: &str) -> Result<usize> {
+    let missing = || ParquetError::General(format!("there is no column `{name}`"));
+    let mut all = columns.columns().iter();
+    all.position(|c| c.name() == name).ok_or_else(missing)
+}
+
+fn of_another_type(column: &str) -> ParquetError {
+    ParquetError::General(format!("the column `{column}` is of another type"))
+}
+
+fn too_short() -> ParquetError {
+    ParquetError::EOF("the table ends too soon".to_owned())
+}
+
 /// The means over the runs with their intervals, of the scopes, metrics and names that are wanted.
 ///
 /// # Errors
@@ -136,16 +241,16 @@ pub fn read_summary(
     scope: impl Fn(&str) -> bool,
     metric: impl Fn(&str) -> bool,
     name: impl Fn(&str) -> bool,
-) -> Result<Vec<StoredRow>> {
+) -> Result<Vec<SummaryRow>> {
     let samples = read_samples(path, scope, metric, name)?;
     let rows = samples.into_iter().map(|s| {
         let i = Interval::of(&s.values, Interval::LEVEL);
-        StoredRow {
+        SummaryRow {
             variant: s.variant,
-            scope: s.scope,
+            scope: s.scope.into(),
             name: s.name,
-            metric: s.metric,
-            unit: s.unit,
+            metric: s.metric.into(),
+            unit: s.unit.into(),
             mean: i.mean,
             low: i.low,
             high: i.high,
@@ -195,8 +300,7 @@ fn values<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<
     let described = group.metadata().column(column).column_descr_ptr();
     let may_be_null = described.max_def_level() > 0;
     if described.physical_type() != T::get_physical_type() {
-        let message = format!("the column `{}` is of another type", described.name());
-        return Err(ParquetError::General(message));
+        return Err(of_another_type(described.name()));
     }
     let rows = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
     let mut reader = get_typed_column_reader::<T>(reader);
@@ -206,7 +310,7 @@ fn values<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<
         let wanted = may_be_null.then_some(&mut levels);
         let (records, _, _) = reader.read_records(rows - read, wanted, None, &mut found)?;
         if records == 0 {
-            return Err(ParquetError::EOF("the table ends too soon".to_owned()));
+            return Err(too_short());
         }
         read += records;
     }

@@ -1,11 +1,13 @@
 //! Classes that had not settled when measuring began.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
 
 /// An initial transient of a class in a run that was observed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransientRow {
     /// Variant.
     pub variant: String,
@@ -14,7 +16,7 @@ pub struct TransientRow {
     /// Class of service.
     pub class: String,
     /// `throughput` or `owd_mean`.
-    pub metric: &'static str,
+    pub metric: Cow<'static, str>,
     /// By how much the mean of the measured period differs from what it settles at, as a share of that.
     pub bias: f64,
     /// The warm-up that would do, in seconds; none if the run ends before it settles.
@@ -60,7 +62,7 @@ impl Report {
                 variant: variant.name.clone(),
                 run: f.info.run,
                 class: variant.world.classes[u.class].clone(),
-                metric: u.metric.name(),
+                metric: u.metric.name().into(),
                 bias: u.bias,
                 warmup: u.warmup.map(|w| w.as_secs_f64()),
             };

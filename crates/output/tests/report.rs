@@ -9,7 +9,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{ListAccessor, RowAccessor};
 use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Better, Metric, Scope};
-use spillgate_output::{Report, describe, write_json, write_parquet, write_series};
+use spillgate_output::{
+    Report, describe, read_series, told, write_json, write_parquet, write_series,
+};
 use spillgate_scenario::plan::Plan;
 use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::Campaign;
@@ -221,7 +223,7 @@ runs: {count: 5, seed: 3}";
             let all = report.summary();
             let found = all
                 .into_iter()
-                .find(|r| (r.scope, &*r.variant, r.metric) == ("class", v, "owd_mean"));
+                .find(|r| (&*r.scope, &*r.variant, &*r.metric) == ("class", v, "owd_mean"));
             found.unwrap()
         };
         assert!(of("near").high > of("far").low + 50e-6);
@@ -239,7 +241,7 @@ fn a_report_of_nothing_is_empty_and_writable() {
     assert!(report.distributions().is_empty());
     assert!(report.summary().iter().all(|r| r.n == 0 && r.mean.is_nan()));
     for v in report.verdicts() {
-        assert_eq!((v.verdict, v.further_runs), ("undecided", None));
+        assert_eq!((&*v.verdict, v.further_runs), ("undecided", None));
     }
 }
 
@@ -248,7 +250,14 @@ fn requirements_are_judged_in_every_variant() {
     let rows = report().verdicts();
     let said: Vec<_> = rows
         .iter()
-        .map(|v| (v.variant.as_str(), v.class.as_str(), v.metric, v.verdict))
+        .map(|v| {
+            (
+                v.variant.as_str(),
+                v.class.as_str(),
+                &*v.metric,
+                &*v.verdict,
+            )
+        })
         .collect();
     let of = |variant| {
         [
@@ -260,11 +269,11 @@ fn requirements_are_judged_in_every_variant() {
     };
     assert_eq!(said, [of("FIFO"), of("WFQ")].concat());
     assert_eq!(
-        (rows[0].side, rows[0].bound, rows[0].unit),
+        (&*rows[0].side, rows[0].bound, &*rows[0].unit),
         ("min", 1e6, "b/s")
     );
     assert_eq!(
-        (rows[1].side, rows[1].bound, rows[1].unit),
+        (&*rows[1].side, rows[1].bound, &*rows[1].unit),
         ("max", 0.01, "1")
     );
     assert_eq!((rows[3].n, rows[3].further_runs), (0, None));
@@ -278,13 +287,14 @@ fn summaries_have_a_row_for_every_key_and_intervals_over_the_runs() {
     assert_eq!(rows.len(), keys);
     let unique: BTreeSet<_> = rows
         .iter()
-        .map(|r| (&r.variant, r.scope, &r.name, r.metric))
+        .map(|r| (&r.variant, &r.scope, &r.name, &r.metric))
         .collect();
     assert_eq!(unique.len(), rows.len());
     let find = |scope, name, metric| {
         rows.iter()
             .find(|r| {
-                r.variant == "WFQ" && (r.scope, r.name.as_str(), r.metric) == (scope, name, metric)
+                r.variant == "WFQ"
+                    && (&*r.scope, r.name.as_str(), &*r.metric) == (scope, name, metric)
             })
             .unwrap()
     };
@@ -427,6 +437,21 @@ fn the_table_of_series_holds_every_sample() {
         .collect();
     assert_eq!(rows, expected);
     assert!(rows.iter().all(|r| r.3.len() == 10));
+    // And is read back.
+    let found = read_series(&path).unwrap();
+    assert_eq!(found.len(), report.series().count());
+    for (found, s) in found.iter().zip(report.series()) {
+        let texts = (&*found.variant, &*found.place, &*found.metric, &*found.unit);
+        assert_eq!(texts, (s.variant, s.place, s.metric, s.unit));
+        assert_eq!(
+            (found.run, found.start, found.step),
+            (s.run, s.start, s.step)
+        );
+        let all = |v: &[f64]| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(all(&found.v), all(s.v));
+    }
+    std::fs::write(&path, b"PAR1").unwrap();
+    assert!(read_series(&path).is_err());
 }
 
 /// Half of the packets still wait in a huge queue at the end: none is lost, none of the class
@@ -444,7 +469,7 @@ fn packets_that_never_arrive_let_nothing_pass() {
     let rows = Report::new(plan, campaign.finished()).verdicts();
     let said: Vec<_> = rows[..3]
         .iter()
-        .map(|v| (v.variant.as_str(), v.metric, v.verdict, v.further_runs))
+        .map(|v| (v.variant.as_str(), &*v.metric, &*v.verdict, v.further_runs))
         .collect();
     assert_eq!(
         said,
@@ -474,7 +499,7 @@ fn verdicts_that_hold_anyway_are_decided() {
     let rows = Report::new(plan, campaign.finished()).verdicts();
     let said: Vec<_> = rows[..3]
         .iter()
-        .map(|v| (v.metric, v.verdict, v.open))
+        .map(|v| (&*v.metric, &*v.verdict, v.open))
         .collect();
     assert_eq!(
         said,
@@ -515,7 +540,7 @@ fn requirements_on_connections_are_judged() {
     campaign.execute(2).expect("threads");
     let report = Report::new(plan, campaign.finished());
     let rows = report.verdicts();
-    let said: Vec<_> = rows.iter().map(|v| (v.metric, v.verdict)).collect();
+    let said: Vec<_> = rows.iter().map(|v| (&*v.metric, &*v.verdict)).collect();
     assert_eq!(
         said,
         [
@@ -542,7 +567,10 @@ fn transfers_that_do_not_complete_let_no_percentile_pass() {
     let campaign = Campaign::new(Arc::clone(&plan));
     campaign.execute(2).expect("threads");
     let rows = Report::new(plan, campaign.finished()).verdicts();
-    assert_eq!((rows[0].metric, rows[0].verdict), ("fct_p95", "undecided"));
+    assert_eq!(
+        (&*rows[0].metric, &*rows[0].verdict),
+        ("fct_p95", "undecided")
+    );
     assert!(rows[0].high < 60.0);
 }
 
@@ -592,6 +620,8 @@ fn the_document_is_what_the_parts_say() {
     let text = std::fs::read_to_string(&path).unwrap();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
     let summary = report.summary_of(|_, key| key.scope != Scope::Flow);
+    let words = report.words();
+    assert!(report.series().next().is_some());
     assert!(!summary.is_empty() && summary.len() < report.summary().len());
     assert_eq!(
         read,
@@ -604,8 +634,73 @@ fn the_document_is_what_the_parts_say() {
             "differences": report.differences(),
             "transients": report.transients(),
             "runs": report.runs(),
-            "series": report.series().collect::<Vec<_>>(),
+            "conclusion": words.conclusion,
+            "remarks": words.remarks,
+            "assumptions": words.assumptions,
             "distributions": report.distributions(),
         })
     );
+}
+
+/// What earlier versions saved has the words that it would have now.
+#[test]
+fn results_without_words_are_told_as_those_of_the_run() {
+    let report = report();
+    let plan = report.plan();
+    let d = describe(plan);
+    let words = report.words();
+    let conclusion = words.conclusion.as_ref().expect("requirements");
+    assert_eq!(
+        conclusion.headline,
+        "No variant passes every requirement. Most pass with FIFO and WFQ: 2 of 4; not for busy and silent."
+    );
+    assert_eq!(
+        conclusion.tally,
+        "4 pass, 2 fail, 2 undecided of 8 requirements"
+    );
+    assert!(words.remarks[0].starts_with("all 3 runs of "), "{words:?}");
+    let verdicts = serde_json::to_value(report.verdicts()).unwrap();
+    let mut bare = verdicts.clone();
+    for row in bare.as_array_mut().unwrap() {
+        for word in [
+            "about",
+            "whose",
+            "requirement",
+            "words",
+            "measured",
+            "needs",
+            "advice",
+        ] {
+            assert!(row.as_object_mut().unwrap().remove(word).is_some());
+        }
+    }
+    let saved = serde_json::json!({
+        "scenario": {
+            "variants": d.variants,
+            "runs": d.runs,
+            "flows": d.flows,
+            "connections": d.connections,
+            "sessions": d.sessions,
+            "policies": d.settings.iter().map(|s| &s.policies).collect::<Vec<_>>(),
+            "warmup": d.measurement.warmup,
+            "correction": d.correction,
+            "quantile_error": d.quantile_error,
+        },
+        "summary": report.summary(),
+        "verdicts": bare,
+        "transients": report.transients(),
+        "sampled": [0],
+    });
+    let found: serde_json::Value =
+        serde_json::from_str(&told(&saved.to_string()).unwrap()).unwrap();
+    assert_eq!(
+        found,
+        serde_json::json!({
+            "conclusion": words.conclusion,
+            "remarks": words.remarks,
+            "assumptions": words.assumptions,
+            "verdicts": verdicts,
+        })
+    );
+    assert!(told("{}").is_err());
 }

@@ -14,7 +14,7 @@ use spillgate_import::IosImporter;
 use spillgate_measure::{extent, outline};
 use spillgate_output::store::Store;
 use spillgate_output::{
-    Report, describe, explanation, pcapng, write_json, write_parquet, write_series,
+    Report, SeriesRow, describe, explanation, pcapng, write_json, write_parquet, write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
@@ -306,14 +306,21 @@ impl Job {
     }
 }
 
-/// A time series as Python takes it.
-type Curve<'py> = (
-    &'py str,
+/// A time series as Python takes it: variant, run, what was sampled with metric and unit, first instant and step in
+/// seconds, and the values as bytes of doubles, NaN where undefined.
+pub(crate) type Curve<'py> = (
+    String,
     u32,
-    (&'py str, &'static str, &'static str),
+    (String, String, String),
     (f64, f64),
     Bound<'py, PyBytes>,
 );
+
+/// The values as bytes.
+pub(crate) fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
+    let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_ne_bytes()).collect();
+    PyBytes::new(py, &bytes)
+}
 
 fn doubles(bytes: &[u8]) -> Vec<f64> {
     let double = |b: &[u8]| b.try_into().map_or(f64::NAN, f64::from_ne_bytes);
@@ -373,22 +380,29 @@ impl Results {
         self.json(Report::transients)
     }
 
+    /// What is said of the results, as a JSON object.
+    fn words(&self) -> PyResult<String> {
+        self.json(Report::words)
+    }
+
     /// The runs with their digests, as a JSON list.
     fn runs(&self) -> PyResult<String> {
         self.json(Report::runs)
     }
 
-    /// Time series of the observed runs: variant, run, what was sampled, metric, unit, first instant and step in
-    /// seconds, and the values as bytes of doubles, NaN where undefined.
-    fn series<'py>(&'py self, py: Python<'py>) -> Vec<Curve<'py>> {
-        let curves = self.report.series();
-        let bytes = |v: &[f64]| -> Vec<u8> { v.iter().flat_map(|x| x.to_ne_bytes()).collect() };
-        curves
-            .map(|c| {
-                let (what, when) = ((c.place, c.metric, c.unit), (c.start, c.step));
-                (c.variant, c.run, what, when, PyBytes::new(py, &bytes(c.v)))
-            })
-            .collect()
+    /// Time series of the observed runs.
+    fn series<'py>(&self, py: Python<'py>) -> Vec<Curve<'py>> {
+        let curve = |c: SeriesRow<'_>| {
+            let what = [c.place, c.metric, c.unit].map(str::to_owned);
+            (
+                c.variant.to_owned(),
+                c.run,
+                what.into(),
+                (c.start, c.step),
+                bytes(py, c.v),
+            )
+        };
+        self.report.series().map(curve).collect()
     }
 
     /// Which points of a curve show all of it that can be seen, given its values as bytes of doubles.

@@ -213,5 +213,7 @@ fn _native(py: Python<'_>, m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(voice::rate_call, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_samples, m)?)?;
     m.add_function(wrap_pyfunction!(stored::stored_summary, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::stored_series, m)?)?;
+    m.add_function(wrap_pyfunction!(stored::stored_words, m)?)?;
     Ok(())
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use spillgate_output::{read_samples, read_summary};
+use spillgate_output::{StoredSeries, read_samples, read_series, read_summary, told};
+
+use crate::job::{Curve, bytes};
 
 fn json<T: Serialize, E: std::fmt::Display>(rows: Result<T, E>) -> PyResult<String> {
     let rows = rows.map_err(|e| PyValueError::new_err(e.to_string()))?;
@@ -55,4 +57,23 @@ pub(crate) fn stored_summary(
             |n| names.is_empty() || names.contains(n),
         ))
     })
+}
+
+/// The time series in a `series.parquet`. Raises ValueError if it cannot be read.
+#[pyfunction]
+pub(crate) fn stored_series(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Curve<'_>>> {
+    let found = py.detach(|| read_series(&path));
+    let found = found.map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let curve = |c: StoredSeries| {
+        let what = (c.place, c.metric, c.unit);
+        (c.variant, c.run, what, (c.start, c.step), bytes(py, &c.v))
+    };
+    Ok(found.into_iter().map(curve).collect())
+}
+
+/// What earlier versions saved without words, in words, as a JSON object with `verdicts`. Raises ValueError if it
+/// is not what they saved.
+#[pyfunction]
+pub(crate) fn stored_words(saved: &str) -> PyResult<String> {
+    told(saved).map_err(|e| PyValueError::new_err(e.to_string()))
 }

@@ -60,7 +60,11 @@ def admission_table(out: Console, found: Results) -> None:
 def _told(rows: Cells) -> list[str]:
     """The columns that have something to tell: nobody cares for zeros of what may not happen."""
     rare = ("flows_waiting", "flows_removed")
-    return [m for m in needing("admission") if m not in rare or any(cells[m].mean for cells in rows.values())]
+    return [
+        m
+        for m in needing("admission")
+        if m not in rare or any(cells[m].mean for cells in rows.values())
+    ]
 
 
 def _table(rows: Cells, intervals: frozenset[str], hidden: frozenset[str]) -> Table:

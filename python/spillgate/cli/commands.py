@@ -19,10 +19,11 @@ from spillgate.cli.machine import write_json
 from spillgate.cli.streams import StdoutError
 from spillgate.errors import InputError, OutputError
 from spillgate.pcap import FILE as PACKETS
-from spillgate.result import Results, load
+from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import RunDirectory, default_directory, read_manifest
+from spillgate.saved import load
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop

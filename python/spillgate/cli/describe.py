@@ -65,7 +65,7 @@ def _requirements(out: Console, d: Description) -> None:
         cells = {
             "customer": r.get("customer") or "",
             "class": f"{r['class']}{site}",
-            "requirement": requirement(r),
+            "requirement": r["requirement"],
             "objective": r.get("basis") or "",
         }
         made.add_row(*(Text(cells[c]) for c in columns))
@@ -248,21 +248,6 @@ def words(value: object) -> str:
     if isinstance(value, list):
         return f"of {count(len(value), 'point')}"
     return str(value)
-
-
-def requirement(record: Mapping[str, Any]) -> str:
-    """A requirement of a description as text.
-
-    Example:
-        >>> requirement({"metric": "jitter", "unit": "s", "max": 0.03, "min": None})
-        'jitter ≤ 30 ms'
-    """
-    bounds = [
-        f"{sign} {format_value(record[side], record['unit'])}"
-        for side, sign in (("min", "≥"), ("max", "≤"))
-        if record.get(side) is not None
-    ]
-    return f"{record['metric']} {' and '.join(bounds)}"
 
 
 def catalog(families: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spillgate.cli.text import add_metric, count, legend, show, table, width
+from spillgate.cli.text import add_metric, legend, show, table, width
 from spillgate.labels import mark_of, needing, short_of, words
 from spillgate.metrics import (
     column_decimals,
@@ -21,7 +21,7 @@ from spillgate.metrics import (
 )
 from spillgate.nodes import node_rows
 from spillgate.result import Results
-from spillgate.rows import Difference, Row, Verdict, measured
+from spillgate.rows import Difference, Row, Verdict
 
 COLUMNS = (
     "offered",
@@ -161,9 +161,11 @@ def difference_table(out: Console, found: Results) -> None:
         columns.remove(least)
     out.print(Text(f"Compared with {found.description.against}, run by run", "bold"))
     show(out, shown)
+    of = words("effects")
+    said = {name: f"{effect['mark']} {effect['label']}".strip() for name, effect in of.items()}
     meaning = (
-        "✓ better, ✗ worse, ▲ ▼ more or less where neither is better, ? no difference shown, at "
-        "95 % each; 0 the same in every run"
+        f"{said['better']}, {said['worse']}, {of['more']['mark']} {of['less']['mark']} more or "
+        f"less where neither is better, {said['not shown']}, at 95 % each; 0 the {said['same']}"
     )
     if hidden:
         meaning += f"; {', '.join(hidden)} in a wider terminal"
@@ -322,7 +324,8 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
 
 def verdict_table(out: Console, found: Results) -> None:
     """The requirements, judged: the scenario's own, then those of each customer."""
-    if not found.verdicts:
+    conclusion = found.conclusion
+    if conclusion is None:
         if found.runs:
             out.print("No requirements stated (sla).")
         return
@@ -337,22 +340,12 @@ def verdict_table(out: Console, found: Results) -> None:
             made = _verdicts(verdicts, based=False)
         show(out, made)
     _customers(out, found)
-    said = {k: sum(v.verdict == k for v in found.verdicts) for k in words("verdicts")}
-    parts = [f"{n} {k}" for k, n in said.items() if n]
-    out.print(Text(f"{', '.join(parts)} of {count(len(found.verdicts), 'requirement')}", "bold"))
-    if len(found.verdicts) > 1:
-        out.print(Text(_certainty(found), "dim"))
+    out.print(Text(conclusion.tally, "bold"))
+    if conclusion.certainty is not None:
+        out.print(Text(conclusion.certainty, "dim"))
     for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
         out.print(Text(f"* {note}", "dim"))
     out.print()
-
-
-def _certainty(found: Results) -> str:
-    """What the confidence level holds for, where there are several verdicts."""
-    if found.description.correction == "none":
-        return "each at 95 % for itself; --correction holm makes 95 % hold for all together"
-    name = found.description.correction.capitalize()
-    return f"all together at 95 % ({name}'s correction); intervals shown are each at 95 %"
 
 
 def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
@@ -370,20 +363,14 @@ def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
     for v in verdicts:
         if last is not None and v.variant != last:
             made.add_row()
-        if v.verdict != "undecided":
-            more = ""
-        elif v.open and not v.further_runs:
-            more = "longer grace"
-        else:
-            more = str(v.further_runs or "out of reach")
         made.add_row(
             *([Text(v.variant if v.variant != last else "")] if several else []),
             Text(v.about),
             Text(v.requirement),
             *([Text(v.basis or "")] if based else []),
-            Text(measured(v)),
+            Text(v.measured),
             Text(mark_of(v.verdict) + (" *" if v.note else ""), _COLORS[v.verdict]),
-            *([more] if further else []),
+            *([v.needs or ""] if further else []),
         )
         last = v.variant
     return made

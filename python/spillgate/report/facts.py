@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from spillgate.metrics import format_value
 from spillgate.report.outlines import THIN
-from spillgate.result import Results
 from spillgate.scenario import Description, irregularity
 
 _MOST_LINKS = 40
@@ -124,67 +122,6 @@ def _inner(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(_inner(v) for v in value)}]"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def assumptions(results: Results) -> list[str]:
-    """What holds in every run of this scenario and may not hold in a network."""
-    d = results.description
-    found = []
-    deaf = d.flows - d.connections - len(d.sessions)
-    if deaf > 0:
-        found.append(
-            f"{'All' if deaf == d.flows else deaf} of the {d.flows} flows send what they send, "
-            "whatever is lost or late."
-            if deaf < d.flows
-            else f"No flow reacts to loss or delay ({d.flows} flows send what they send)."
-        )
-    unlimited = sorted({p for policies in d.policies for p in policies} & {"none"})
-    if unlimited:
-        found.append("A link without a policy has one first-in-first-out queue of 1 GB.")
-    found.append(
-        "Packets count that are sent within the measured period; a run goes on until they have "
-        "arrived or are lost."
-    )
-    if d.runs > 1:
-        found.append(
-            f"± and verdicts come from 95 % Student-t intervals over {d.runs} independent runs. "
-            "They say how sure the mean of this scenario is, not how well the scenario describes "
-            "a network."
-        )
-    else:
-        found.append("One run: there are no intervals, and verdicts rest on this run alone.")
-    if any(getattr(v, "level", 0.95) > 0.95 for v in results.verdicts):
-        found.append(
-            f"The verdicts of {len(results.verdicts)} requirements are corrected for their "
-            "number; their intervals are wider than those of 95 %."
-        )
-    elif len(results.verdicts) > 1:
-        found.append(
-            f"{len(results.verdicts)} requirements are judged, each for itself: of many decided "
-            "at 95 %, some may be decided wrongly."
-        )
-    if d.quantile_error:
-        found.append(
-            "Percentiles come from histograms and are off by at most "
-            f"{100 * d.quantile_error:.2g} %; means, minima and maxima are exact."
-        )
-    if said := _sampled({s.run for s in results.series()}, d.runs):
-        found.append(f"Curves over time are of {said}.")
-    return found
-
-
-def _sampled(runs: AbstractSet[int], of: int) -> str:
-    """Which runs have time series, in words; empty if none has."""
-    if not runs:
-        return ""
-    if len(runs) == of:
-        return "the only run of each variant" if of == 1 else "all runs of each variant"
-    if runs == {0}:
-        return "the first run of each variant"
-    numbers = [str(r) for r in sorted(runs)]
-    if len(numbers) == 1:
-        return f"run {numbers[0]} of each variant, counted from 0"
-    return f"runs {', '.join(numbers[:-1])} and {numbers[-1]} of each variant, counted from 0"
 
 
 def command(manifest: Mapping[str, Any], d: Description) -> str:

@@ -17,7 +17,6 @@ from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
 from spillgate.report.facts import (
-    assumptions,
     command,
     failures,
     links,
@@ -125,7 +124,7 @@ def render(
         links=links(d),
         sessions=sessions(d),
         failures=failures(d),
-        assumptions=assumptions(results),
+        assumptions=results.assumptions,
         unmodelled=d.unmodelled,
         provenance=provenance(manifest, d),
         digests=[(r.variant, r.run, r.digest) for r in results.runs],

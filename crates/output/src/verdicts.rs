@@ -1,0 +1,320 @@
+//! Requirements judged, with the words for it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use spillgate_measure::show::{value, with_interval};
+use spillgate_measure::sla::{self, Correction, Verdict, further_runs, judge, levels, p_value};
+use spillgate_measure::stats::Interval;
+use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::plan::SlaPlan;
+use spillgate_scenario::schema;
+
+use crate::report::{Report, or_nan};
+
+/// A requirement judged.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VerdictRow {
+    /// Variant.
+    pub variant: String,
+    /// Class of service.
+    pub class: String,
+    /// Whose requirement it is; null for the scenario's own.
+    #[serde(default)]
+    pub customer: Option<String>,
+    /// The customer's site that it is about; null for the whole class.
+    #[serde(default)]
+    pub site: Option<String>,
+    /// The published objective that it comes from: preset, parameter, share; null if none.
+    #[serde(default)]
+    pub basis: Option<String>,
+    /// Metric.
+    pub metric: Cow<'static, str>,
+    /// Unit of bound and interval.
+    pub unit: Cow<'static, str>,
+    /// The bound.
+    pub bound: f64,
+    /// `max` or `min`.
+    pub side: Cow<'static, str>,
+    /// Mean over the runs.
+    #[serde(deserialize_with = "or_nan")]
+    pub mean: f64,
+    /// Lower end of the 95 % interval.
+    #[serde(deserialize_with = "or_nan")]
+    pub low: f64,
+    /// Upper end.
+    #[serde(deserialize_with = "or_nan")]
+    pub high: f64,
+    /// Whether something was still on its way when a run ended that could have moved the value.
+    #[serde(default)]
+    pub open: bool,
+    /// Mean over the runs of the least that the value could have been: the mean itself if nothing is open.
+    #[serde(default = "nan", deserialize_with = "or_nan")]
+    pub least: f64,
+    /// The same of the most; null if it has no end.
+    #[serde(default = "nan", deserialize_with = "or_nan")]
+    pub most: f64,
+    /// Runs with a value.
+    pub n: usize,
+    /// Confidence level of the verdict, above 0.95 where many are corrected for their number.
+    #[serde(default = "usual")]
+    pub level: f64,
+    /// pass, fail or undecided; it holds whatever becomes of what is still on its way, see [`Report::verdicts`].
+    pub verdict: Cow<'static, str>,
+    /// Runs that would probably settle an undecided verdict; null if none would.
+    pub further_runs: Option<u32>,
+    /// What the class meets on its way that is not yet as it will be; null if nothing was seen.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Whom it is about: the class, and the site if it is about one: `voice @ Bucharest`.
+    #[serde(default)]
+    pub about: String,
+    /// The same with the customer, if it is one's: `Acme: voice @ Bucharest`.
+    #[serde(default)]
+    pub whose: String,
+    /// Metric and bound as text: `owd_p999 ≤ 10 ms`.
+    #[serde(default)]
+    pub requirement: String,
+    /// The same in words: `99.9 % delay ≤ 10 ms`.
+    #[serde(default)]
+    pub words: String,
+    /// The mean with its interval, in a fitting unit; what is open from its least to its most.
+    #[serde(default)]
+    pub measured: String,
+    /// What an undecided verdict needs, in few words: a number of further runs, `longer grace`, `out of reach`.
+    #[serde(default)]
+    pub needs: Option<String>,
+    /// The same as a clause.
+    #[serde(default)]
+    pub advice: Option<String>,
+}
+
+fn nan() -> f64 {
+    f64::NAN
+}
+
+fn usual() -> f64 {
+    Interval::LEVEL
+}
+
+impl VerdictRow {
+    /// The verdict itself.
+    pub fn kind(&self) -> Verdict {
+        let mut all = Verdict::ALL.into_iter();
+        all.find(|v| v.as_str() == self.verdict)
+            .unwrap_or(Verdict::Undecided)
+    }
+
+    /// With its words, which follow from the rest.
+    pub(crate) fn told(mut self) -> Self {
+        self.about = match &self.site {
+            Some(site) => format!("{} @ {site}", self.class),
+            None => self.class.clone(),
+        };
+        self.whose = match &self.customer {
+            Some(customer) => format!("{customer}: {}", self.about),
+            None => self.about.clone(),
+        };
+        let bound = sla::bound(&self.side, self.bound, &self.unit);
+        let short = Metric::from_name(&self.metric)
+            .map_or_else(|| self.metric.replace('_', " "), |m| m.short().to_owned());
+        self.requirement = format!("{} {bound}", self.metric);
+        self.words = format!("{short} {bound}");
+        self.measured = self.value();
+        if self.kind() == Verdict::Undecided {
+            let (needs, advice) = match self.further_runs {
+                Some(runs @ 1..) => (
+                    runs.to_string(),
+                    format!("about {runs} more runs would decide"),
+                ),
+                _ if self.open => (
+                    "longer grace".to_owned(),
+                    "what was still on its way when a run ended decides: a longer measurement.grace".to_owned(),
+                ),
+                _ => (
+                    "out of reach".to_owned(),
+                    "more runs would hardly decide".to_owned(),
+                ),
+            };
+            (self.needs, self.advice) = (Some(needs), Some(advice));
+        }
+        self
+    }
+
+    fn value(&self) -> String {
+        // JSON has no infinite numbers: what was measured is said as it will be when it is read back.
+        let shown = |x: f64| match x.is_finite() {
+            true => value(x, &self.unit),
+            false => value(f64::NAN, &self.unit),
+        };
+        match self.open {
+            true if self.most.is_finite() => {
+                format!("{} to {}", shown(self.least), shown(self.most))
+            }
+            true => format!("{} or more", shown(self.least)),
+            false if self.mean.is_finite() => {
+                with_interval(self.mean, (self.high - self.low) / 2.0, &self.unit)
+            }
+            false => shown(self.mean),
+        }
+    }
+}
+
+impl Report {
+    /// Every requirement judged in every variant, with the plan's correction for their number: the
+    /// family is all of them.
+    ///
+    /// What is not known decides nothing: each requirement is judged once with the least and once with the most
+    /// that the value of each run could have been ([`Outcome::bounds`](spillgate_sim::Outcome::bounds)), and is
+    /// undecided where the two disagree.
+    pub fn verdicts(&self) -> Vec<VerdictRow> {
+        let mut cases = Vec::new();
+        for variant in 0..self.plan().variants.len() {
+            let layout = self.layout(variant);
+            for sla in &self.plan().sla {
+                let (scope, name) = about(sla);
+                let metric = sla.metric;
+                if let Some(at) = layout.position(scope, name, metric) {
+                    let judged = Judged {
+                        shown: self.interval(variant, at),
+                        known: self.bounds(variant, at),
+                    };
+                    cases.push((variant, sla, metric, judged));
+                }
+            }
+        }
+        let ps: Vec<f64> = cases
+            .iter()
+            .map(|(_, sla, _, judged)| judged.p_value(sla))
+            .collect();
+        let correction = match self.plan().correction {
+            schema::Correction::None => Correction::None,
+            schema::Correction::Bonferroni => Correction::Bonferroni,
+            schema::Correction::Holm => Correction::Holm,
+        };
+        let levels = levels(&ps, correction, Interval::LEVEL);
+        let judged = cases.into_iter().zip(levels);
+        judged
+            .filter_map(|((variant, sla, metric, judged), level)| {
+                let (side, bound) = match (sla.max, sla.min) {
+                    (Some(max), _) => ("max", max),
+                    (None, Some(min)) => ("min", min),
+                    (None, None) => return None,
+                };
+                let at_level = match self.plan().correction {
+                    schema::Correction::None => judged,
+                    _ => judged.at_level(level),
+                };
+                let (verdict, further_runs) = at_level.verdict(sla);
+                let shown = judged.shown;
+                let open = judged.known.is_some();
+                let (least, most) = judged.known.unwrap_or((shown, shown));
+                let row = VerdictRow {
+                    variant: self.variant_name(variant),
+                    class: sla.class.clone(),
+                    customer: sla.customer.clone(),
+                    site: sla.site.clone(),
+                    basis: sla.basis.clone(),
+                    metric: metric.name().into(),
+                    unit: metric.unit().into(),
+                    bound,
+                    side: side.into(),
+                    mean: shown.mean,
+                    low: shown.low,
+                    high: shown.high,
+                    open,
+                    least: least.mean,
+                    most: most.mean,
+                    n: shown.n,
+                    level,
+                    verdict: verdict.as_str().into(),
+                    further_runs,
+                    note: self.note(variant, &sla.class),
+                    ..VerdictRow::default()
+                };
+                Some(row.told())
+            })
+            .collect()
+    }
+
+    /// The intervals of the least and the most that a value could have been in each run of a variant; none if it
+    /// is known in all of them.
+    fn bounds(&self, variant: usize, at: usize) -> Option<(Interval, Interval)> {
+        let runs = self.of(variant).map(|f| {
+            let value = f.outcome.values[at];
+            let open = f.outcome.bounds.iter().find(|b| b.at as usize == at);
+            open.map_or((value, value), |b| (b.low, b.high))
+        });
+        let (least, most): (Vec<f64>, Vec<f64>) = runs.unzip();
+        let same = least.iter().zip(&most).all(|(a, b)| a == b || a.is_nan());
+        let interval = |values: &[f64]| Interval::of(values, Interval::LEVEL);
+        (!same).then(|| (interval(&least), interval(&most)))
+    }
+}
+
+/// What a requirement is judged by.
+#[derive(Clone, Copy)]
+struct Judged {
+    /// The interval that is shown.
+    shown: Interval,
+    /// Those of the least and the most that the values could have been, if they are not known.
+    known: Option<(Interval, Interval)>,
+}
+
+impl Judged {
+    fn at_level(self, level: f64) -> Self {
+        Self {
+            shown: self.shown.at_level(level),
+            known: self
+                .known
+                .map(|(a, b)| (a.at_level(level), b.at_level(level))),
+        }
+    }
+
+    /// That of the verdict, 1 if what is not known decides.
+    fn p_value(&self, sla: &SlaPlan) -> f64 {
+        let of = |i: &Interval| p_value(i, sla.max, sla.min);
+        match &self.known {
+            None => of(&self.shown),
+            Some((least, most)) if extreme(least, sla) == extreme(most, sla) => {
+                of(least).max(of(most))
+            }
+            Some(_) => 1.0,
+        }
+    }
+
+    /// The verdict, and how many further runs would settle one that only they can.
+    fn verdict(&self, sla: &SlaPlan) -> (Verdict, Option<u32>) {
+        let verdict = match &self.known {
+            None => extreme(&self.shown, sla),
+            Some((least, most)) => {
+                let (least, most) = (extreme(least, sla), extreme(most, sla));
+                if least != most {
+                    return (Verdict::Undecided, None);
+                }
+                least
+            }
+        };
+        match verdict {
+            Verdict::Undecided => (verdict, further_runs(&self.shown, sla.max, sla.min)),
+            _ => (verdict, None),
+        }
+    }
+}
+
+/// The verdict on an interval, whose mean may be infinite: beyond an upper bound, and within a lower one.
+fn extreme(interval: &Interval, sla: &SlaPlan) -> Verdict {
+    match sla.max {
+        _ if interval.mean != f64::INFINITY => judge(interval, sla.max, sla.min),
+        Some(_) => Verdict::Fail,
+        None => Verdict::Pass,
+    }
+}
+
+/// What a requirement is about: a class, or its flows at a site.
+fn about(sla: &SlaPlan) -> (Scope, &str) {
+    match &sla.group {
+        Some(site) => (Scope::Site, site),
+        None => (Scope::Class, &sla.class),
+    }
+}

@@ -1,0 +1,81 @@
+//! What holds in every run of a scenario and may not hold in a network.
+
+use std::collections::BTreeSet;
+
+use spillgate_measure::show::general;
+use spillgate_measure::stats::Interval;
+
+use super::Facts;
+use crate::verdicts::VerdictRow;
+
+/// One sentence for each; of the runs with numbers `sampled` there are series.
+pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>) -> Vec<String> {
+    let mut said = Vec::new();
+    let flows = facts.flows;
+    let deaf = flows.saturating_sub(facts.connections + facts.sessions);
+    if deaf == flows && deaf > 0 {
+        said.push(format!(
+            "No flow reacts to loss or delay ({flows} flows send what they send)."
+        ));
+    } else if deaf > 0 {
+        said.push(format!(
+            "{deaf} of the {flows} flows send what they send, whatever is lost or late."
+        ));
+    }
+    if facts.bare {
+        said.push("A link without a policy has one first-in-first-out queue of 1 GB.".to_owned());
+    }
+    said.push(
+        "Packets count that are sent within the measured period; a run goes on until they have arrived or are lost."
+            .to_owned(),
+    );
+    said.push(match facts.runs {
+        0 | 1 => "One run: there are no intervals, and verdicts rest on this run alone.".to_owned(),
+        runs => format!(
+            "± and verdicts come from 95 % Student-t intervals over {runs} independent runs. They say how sure the \
+             mean of this scenario is, not how well the scenario describes a network."
+        ),
+    });
+    let judged = verdicts.len();
+    if verdicts.iter().any(|v| v.level > Interval::LEVEL) {
+        said.push(format!(
+            "The verdicts of {judged} requirements are corrected for their number; their intervals are wider than \
+             those of 95 %."
+        ));
+    } else if judged > 1 {
+        said.push(format!(
+            "{judged} requirements are judged, each for itself: of many decided at 95 %, some may be decided wrongly."
+        ));
+    }
+    if facts.quantile_error > 0.0 {
+        said.push(format!(
+            "Percentiles come from histograms and are off by at most {} %; means, minima and maxima are exact.",
+            general(100.0 * facts.quantile_error, 2)
+        ));
+    }
+    if let Some(runs) = curves(sampled, facts.runs) {
+        said.push(format!("Curves over time are of {runs}."));
+    }
+    said
+}
+
+/// Which runs have time series; none if none has.
+fn curves(sampled: &BTreeSet<u32>, runs: u32) -> Option<String> {
+    let numbers: Vec<String> = sampled.iter().map(u32::to_string).collect();
+    let which = match numbers.as_slice() {
+        [] => return None,
+        all if all.len() == runs as usize => match runs {
+            1 => "the only run".to_owned(),
+            _ => "all runs".to_owned(),
+        },
+        [one] if one == "0" => "the first run".to_owned(),
+        [one] => return Some(format!("run {one} of each variant, counted from 0")),
+        [most @ .., last] => {
+            let most = most.join(", ");
+            return Some(format!(
+                "runs {most} and {last} of each variant, counted from 0"
+            ));
+        }
+    };
+    Some(format!("{which} of each variant"))
+}

@@ -1,0 +1,199 @@
+//! What a reader is told of results in sentences, so that every front end and every saved run says the same.
+
+mod assumptions;
+mod conclusion;
+mod remarks;
+
+use std::collections::BTreeSet;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use spillgate_measure::table::{Metric, Scope, summarize_each};
+use spillgate_scenario::plan::{Plan, Traffic};
+use spillgate_sim::quantile_error;
+
+use crate::report::{Report, SummaryRow};
+use crate::transients::TransientRow;
+use crate::verdicts::VerdictRow;
+pub use conclusion::Conclusion;
+use remarks::{Remarks, Value};
+
+/// What is said of results beside their numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Words {
+    /// What to know of the runs before believing their numbers.
+    pub remarks: Vec<String>,
+    /// What the verdicts come to; null if nothing is required.
+    pub conclusion: Option<Conclusion>,
+    /// What holds in every run of the scenario and may not hold in a network.
+    pub assumptions: Vec<String>,
+}
+
+/// What they depend on beside the results.
+struct Facts {
+    variants: Vec<String>,
+    runs: u32,
+    flows: usize,
+    connections: usize,
+    sessions: usize,
+    /// Whether a link has no policy.
+    bare: bool,
+    /// Seconds.
+    warmup: f64,
+    correction: String,
+    quantile_error: f64,
+}
+
+impl Facts {
+    fn of(plan: &Plan) -> Self {
+        let first = plan.variants.first().map(|v| &*v.world);
+        let flows = || first.into_iter().flat_map(|w| &w.flows);
+        let count = |wanted: fn(&Traffic) -> bool| flows().filter(|f| wanted(&f.traffic)).count();
+        let mut links = plan.variants.iter().flat_map(|v| &v.world.links);
+        Self {
+            variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
+            runs: plan.runs,
+            flows: flows().count(),
+            connections: count(|t| matches!(t, Traffic::Tcp { .. })),
+            sessions: count(|t| matches!(t, Traffic::Sessions(_))),
+            bare: links.any(|l| l.policy == BARE),
+            warmup: first.map_or(0.0, |w| w.warmup.as_secs_f64()),
+            correction: plan.correction.name().to_owned(),
+            quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
+        }
+    }
+}
+
+/// The policy of a link that has none.
+const BARE: &str = "none";
+
+impl Report {
+    /// What is said of these results.
+    pub fn words(&self) -> Words {
+        self.words_on(&self.verdicts())
+    }
+
+    /// The same, given the verdicts.
+    pub(crate) fn words_on(&self, verdicts: &[VerdictRow]) -> Words {
+        let facts = Facts::of(self.plan());
+        let mut remarks = Remarks::new(&facts.variants);
+        for variant in 0..facts.variants.len() {
+            let layout = self.layout(variant);
+            let finished = self.finished().iter();
+            let runs: Vec<&[f64]> = finished
+                .filter(|f| f.info.variant == variant)
+                .map(|f| &f.outcome.values[..])
+                .collect();
+            let wanted = |scope, metric| remarks::wants(scope, metric);
+            for (key, i) in summarize_each(layout, &runs, |k| wanted(k.scope, k.metric)) {
+                let value = Value {
+                    scope: key.scope,
+                    name: layout.name(key),
+                    metric: key.metric,
+                    mean: i.mean,
+                    width: i.high - i.low,
+                    runs: i.n,
+                };
+                remarks.take(variant, &value);
+            }
+        }
+        let sampled = self.finished().iter();
+        let sampled = sampled.filter(|f| !f.outcome.series.is_empty());
+        let sampled = sampled.map(|f| f.info.run).collect();
+        Words {
+            remarks: remarks.said(&self.transients(), facts.warmup),
+            conclusion: conclusion::of(&facts, verdicts),
+            assumptions: assumptions::of(&facts, verdicts, &sampled),
+        }
+    }
+}
+
+/// Saved results without words.
+#[derive(Deserialize)]
+struct Saved {
+    scenario: SavedScenario,
+    summary: Vec<SummaryRow>,
+    verdicts: Vec<VerdictRow>,
+    transients: Vec<TransientRow>,
+    sampled: BTreeSet<u32>,
+}
+
+#[derive(Deserialize)]
+struct SavedScenario {
+    variants: Vec<String>,
+    runs: u32,
+    flows: usize,
+    connections: usize,
+    sessions: Vec<IgnoredAny>,
+    policies: Vec<Vec<String>>,
+    warmup: f64,
+    correction: String,
+    quantile_error: f64,
+}
+
+/// Words, with the verdicts that have theirs.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    words: Words,
+    verdicts: Vec<VerdictRow>,
+}
+
+/// What earlier versions, which had the words elsewhere, saved, in words: a JSON object of `Words` with `verdicts`.
+/// `saved` is one of `scenario` (its description), `summary` (rows of classes, links and queues), `verdicts`,
+/// `transients` and `sampled` (runs).
+///
+/// # Errors
+/// If it is none.
+pub fn told(saved: &str) -> serde_json::Result<String> {
+    let saved: Saved = serde_json::from_str(saved)?;
+    let s = saved.scenario;
+    let facts = Facts {
+        variants: s.variants,
+        runs: s.runs,
+        flows: s.flows,
+        connections: s.connections,
+        sessions: s.sessions.len(),
+        bare: s.policies.iter().flatten().any(|p| p == BARE),
+        warmup: s.warmup,
+        correction: s.correction,
+        quantile_error: s.quantile_error,
+    };
+    let mut remarks = Remarks::new(&facts.variants);
+    for row in &saved.summary {
+        let scope = Scope::ALL.into_iter().find(|s| s.as_str() == row.scope);
+        let variant = facts.variants.iter().position(|v| *v == row.variant);
+        if let (Some(scope), Some(metric), Some(variant)) =
+            (scope, Metric::from_name(&row.metric), variant)
+        {
+            let value = Value {
+                scope,
+                name: &row.name,
+                metric,
+                mean: row.mean,
+                width: row.high - row.low,
+                runs: row.n,
+            };
+            remarks.take(variant, &value);
+        }
+    }
+    let verdicts: Vec<_> = saved.verdicts.into_iter().map(VerdictRow::told).collect();
+    let words = Words {
+        remarks: remarks.said(&saved.transients, facts.warmup),
+        conclusion: conclusion::of(&facts, &verdicts),
+        assumptions: assumptions::of(&facts, &verdicts, &saved.sampled),
+    };
+    serde_json::to_string(&Told { words, verdicts })
+}
+
+/// Several names in a sentence, the first of many.
+fn and(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, second, third, more @ ..] if more.len() > 1 => {
+            format!("{first}, {second}, {third} and {} more", more.len())
+        }
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
