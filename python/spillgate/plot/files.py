@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillgate.bounded import read_text
 from spillgate.errors import InputError
+from spillgate.labels import short_of
 from spillgate.plot.charts import bars, ccdf, timeline
 from spillgate.plot.style import styled
 from spillgate.plot.sweep import MOST_LINES, sweep
@@ -168,12 +169,15 @@ def default_figures(results: Results) -> list[FigureSpec]:
             )
         )
     if "cwnd" in sampled:
-        specs.append(
-            FigureSpec("window", kind="timeline", metric="cwnd", title="Congestion windows")
-        )
+        specs.append(FigureSpec("window", kind="timeline", metric="cwnd", title=short_of("cwnd")))
     if "sessions_open" in sampled:
         specs.append(
-            FigureSpec("sessions", kind="timeline", metric="sessions_open", title="Open sessions")
+            FigureSpec(
+                "sessions",
+                kind="timeline",
+                metric="sessions_open",
+                title=short_of("sessions_open"),
+            )
         )
     for file, metric, title in (
         ("goodput", "goodput", "Goodput by class"),

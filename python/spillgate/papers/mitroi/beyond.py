@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spillgate.labels import short_of
 from spillgate.papers.flows import Row
 from spillgate.papers.grid import Batch, Grid
 from spillgate.papers.mitroi import system
@@ -49,7 +50,7 @@ TABLES = (
             "MOS": ("mos", "voice"),
             "worst call's MOS": ("mos_min", "voice"),
             "R": ("r_factor", "voice"),
-            "mouth to ear": ("mouth_to_ear", "voice"),
+            short_of("mouth_to_ear"): ("mouth_to_ear", "voice"),
             "late": ("late_ratio", "voice"),
             "BurstR": ("burst_ratio", "voice"),
         },
