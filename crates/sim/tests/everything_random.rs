@@ -12,6 +12,7 @@ use spillgate_core::DropReason;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Metric, Scope};
+use spillgate_scenario::key::Keys;
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
@@ -167,7 +168,7 @@ fn net(kinds: usize) -> impl Strategy<Value = Net> {
 impl Net {
     /// Nodes `n0` ... on a ring with one chord, each with a customer `c0` ...; of all but the last of the ring
     /// under MPLS, which then has no customer.
-    fn plan(&self, stop: &str, measurement: &str) -> Arc<Plan> {
+    fn yaml(&self, stop: &str, measurement: &str) -> String {
         let n = self.core.len() - 1;
         let customers = n - usize::from(self.mpls.is_some());
         let mut out = String::from("schema_version: 1\ntopology:\n  nodes: [");
@@ -277,8 +278,54 @@ impl Net {
             "measurement: {{{measurement}}}\nruns: {{count: 1, seed: 3}}\n"
         )
         .unwrap();
-        common::plan_with(&out, [("m.trace", TRACE.to_vec())])
+        out
     }
+
+    fn plan(&self, stop: &str, measurement: &str) -> Arc<Plan> {
+        plan_of(&self.yaml(stop, measurement))
+    }
+
+    /// With one part of another network.
+    fn with(mut self, part: usize, at: usize, other: &Self) -> Self {
+        fn take<T: Clone>(mine: &mut [T], theirs: &[T], at: usize) {
+            let at = at % mine.len().min(theirs.len());
+            mine[at] = theirs[at].clone();
+        }
+        match part {
+            0 => take(&mut self.core, &other.core, at),
+            1 => take(&mut self.access, &other.access, at),
+            2 => take(&mut self.flows, &other.flows, at),
+            3 => self.failures.clone_from(&other.failures),
+            4 => self.mpls = other.mpls,
+            5 => take(&mut self.forwarding, &other.forwarding, at),
+            _ => self.reroute_ms = other.reroute_ms,
+        }
+        self
+    }
+}
+
+fn plan_of(yaml: &str) -> Arc<Plan> {
+    common::plan_with(yaml, [("m.trace", TRACE.to_vec())])
+}
+
+/// What says something else, or the same in other words, and changes no result.
+const IDLE: [fn(&str) -> String; 7] = [
+    |yaml| format!("{yaml}name: another title\n"),
+    |yaml| yaml.replace("OUT", "EGRESS"),
+    |yaml| yaml.replace(" Mb/s, delay", "000 kb/s, delay"),
+    |yaml| yaml.replace("interval: 50 ms", "interval: 70 ms, series: [l1]"),
+    |yaml| yaml.replace("count: 1", "count: 4"),
+    |yaml| yaml.replace("policies:\n", "policies:\n  SPARE: {fq-codel: {}}\n"),
+    |yaml| {
+        format!(
+            "{yaml}sla: [{{class: k0, metric: loss_ratio, max: 1 %}}]\nverdicts: {{correction: holm}}\n"
+        )
+    },
+];
+
+/// Under which its runs are stored, but for seed and number.
+fn key(plan: &Plan) -> u128 {
+    Keys::default().of(&plan.variants[0].world)
 }
 
 fn outcome<S: EventSet>(plan: &Plan, budget: u64) -> Outcome {
@@ -367,6 +414,36 @@ proptest! {
             }
         }
         no_rate_exceeds_its_line(&plan, &reference)?;
+    }
+
+    /// The key of a stored run changes if and only if results can: not with what is idle, and whenever a part of
+    /// another network changes anything.
+    #[test]
+    fn keys_of_stored_runs_are_those_of_results(
+        net in net(TRAFFIC.len()),
+        other in net(TRAFFIC.len()),
+        part in 0_usize..7,
+        at in 0_usize..6,
+        idle in prop::sample::subsequence(&IDLE[..], 1..=IDLE.len()),
+    ) {
+        let times = "warmup: 100 ms, duration: 600 ms, interval: 50 ms";
+        let yaml = net.yaml("", times);
+        let plan = plan_of(&yaml);
+        let reference = outcome::<WinnerTree>(&plan, u64::MAX);
+        let same = plan_of(&idle.iter().fold(yaml.clone(), |yaml, edit| edit(&yaml)));
+        prop_assert_eq!(key(&same), key(&plan));
+        let result = outcome::<WinnerTree>(&same, u64::MAX);
+        prop_assert_eq!(&result.digest, &reference.digest);
+        prop_assert_eq!(named(&same, &result), named(&plan, &reference));
+        let edited = net.with(part, at, &other).plan("", times);
+        let result = outcome::<WinnerTree>(&edited, u64::MAX);
+        if key(&edited) == key(&plan) {
+            prop_assert_eq!(&result.digest, &reference.digest);
+            prop_assert_eq!(named(&edited, &result), named(&plan, &reference));
+        } else {
+            // Nothing is routed again where nothing fails.
+            prop_assert!(part < 6 || yaml.contains("failures:"));
+        }
     }
 
     /// Nothing is sent or fails near the end of the period, so every table sees the same losses.
