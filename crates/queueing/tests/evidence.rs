@@ -251,7 +251,7 @@ fn green_says_the_rate_or_the_flows() {
         assert!(all.len() > 100, "{aqm}: {}", all.len());
         all
     };
-    for (_, evidence, next) in early(r#"{"green": {"time_constant": "10 ms"}}"#) {
+    for (_, evidence, next) in early(r#"{"green": {"time_constant": "10 ms", "gain": 0.001}}"#) {
         let Cause::Rate(odds) = evidence.cause else {
             panic!("{evidence:?}")
         };

@@ -33,7 +33,7 @@ pub struct GreenSpec {
     /// Time constant of the estimate of the rate (K). Default 100 ms.
     pub time_constant: Dur,
     /// The probability changes at each packet by this times the distance of the rate from its target as a share of the link's
-    /// rate. Default 0.001.
+    /// rate. Default 0.0001.
     pub gain: f64,
     /// The least distance that counts (k), as a share of the link's rate. Default 0.01.
     pub min_distance: f64,
@@ -46,7 +46,7 @@ impl Default for GreenSpec {
         Self {
             utilization: 0.97,
             time_constant: Dur::from_ms(100),
-            gain: 0.001,
+            gain: 0.0001,
             min_distance: 0.01,
             ecn: false,
         }
@@ -79,7 +79,7 @@ impl GreenSpec {
             "gain",
             self.gain,
             "a gain must be a finite number above 0",
-            "the usual value is 0.001",
+            "the usual value is 0.0001",
         )?;
         at.check(
             self.min_distance.is_finite() && self.min_distance >= 0.0,
