@@ -249,58 +249,100 @@ def fluid_table():
     return "\n".join(lines) + "\n"
 
 
-def fluid_figure(target):
-    """The limit cycle over the queue of the page's scenario."""
-    from matplotlib.figure import Figure
+def fluid_scenarios():
+    """The scenarios of the page: of one queue, and of a switch."""
+    text = (ROOT / FLUID).read_text(encoding="utf-8")
+    return re.findall(r"```yaml\n(schema_version.*?)```", text, re.DOTALL)
+
+
+def fluid_output(directory):
+    """What the command says of the page's first scenario."""
+    path = Path(directory) / "scenario.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(fluid_scenarios()[0], encoding="utf-8")
+    return said("fluid", path)
+
+
+def fluid_overlay(axes, scenario, changes=None):
+    """The model of a scenario over the simulated queue of its output, for ten seconds."""
+    import numpy as np
 
     import spillgate
     from spillgate.analysis import fluid
-    from spillgate.plot.style import styled
 
-    text = (ROOT / FLUID).read_text(encoding="utf-8")
-    scenario = re.search(r"```yaml\n(schema_version.*?)```", text, re.DOTALL)[1]
-    results = spillgate.run(scenario, runs=1)
+    results = spillgate.run(scenario, runs=1, set=changes)
     queue = next(
         s for s in results.series() if (s.where, s.metric) == ("out/fifo", "backlog_packets")
     )
-    model = fluid.Model(10, 1250, 0.1, fluid.Red(20, 80, 0.1, 0.002))
-    cycle = model.oscillation()
+    [loop] = fluid.from_scenario(scenario, set=changes)
+    cycle = loop.model.oscillation()
     first, length = 60.0, 10.0
-    # The model knows no absolute time: it is laid over the first rise of the queue.
-    level = cycle.mean
-    rises = [
-        t
-        for t, a, b in zip(queue.t, queue.v, queue.v[1:], strict=False)
-        if a <= level < b and t >= first
-    ]
-    way = cycle.trajectory
-    tail = way.time >= way.time[-1] - 2 * length
-    time, packets = way.time[tail], way.queue[tail]
-    start = next(i for i in range(len(packets)) if packets[i] <= level < packets[i + 1])
+    time, packets = np.array(queue.t) - first, np.array(queue.v)
+    inside = (time >= 0) & (time <= length)
+    time, packets = time[inside], packets[inside]
+    axes.plot(time, packets, label="simulated", linewidth=0.9)
+    if cycle.lasting:
+        # The model knows no absolute time: it is laid where it fits best.
+        way, period = cycle.trajectory, 1 / cycle.frequency
+        begin = way.time[-1] - length - period
+        laid = [
+            np.interp(begin + shift + time, way.time, way.queue)
+            for shift in np.arange(0, period, 0.01)
+        ]
+        best = min(laid, key=lambda model: float(np.sum((model - packets) ** 2)))
+        axes.plot(time, best, label="fluid model")
+    else:
+        axes.plot((0, length), (cycle.mean, cycle.mean), label="fluid model")
+    axes.set_xlim(0, length)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("time (s)")
+
+
+def fluid_figures(directory):
+    """The queues of the page's scenarios with what the model says."""
+    from matplotlib.figure import Figure
+
+    from spillgate.plot.style import styled
+
+    alone, switch = fluid_scenarios()
+    nu = "topology.nodes.1.switch.congestion_measure.nu"
     with styled():
         figure = Figure(figsize=(7.2, 3.2))
         axes = figure.subplots()
-        shown = [
-            (t - first, v)
-            for t, v in zip(queue.t, queue.v, strict=True)
-            if 0 <= t - first <= length
-        ]
-        axes.plot(*zip(*shown, strict=True), label="simulated", linewidth=0.9)
-        axes.plot(time - time[start] + rises[0] - first, packets, label="fluid model")
-        axes.set_xlim(0, length)
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("time (s)")
+        fluid_overlay(axes, alone)
         axes.set_ylabel("queue (packets)")
         axes.legend(loc="upper right")
-        figure.savefig(target, bbox_inches="tight", metadata={"Software": None})
+        options = {"bbox_inches": "tight", "metadata": {"Software": None}}
+        figure.savefig(directory / "fluid-queue.png", **options)
+        figure = Figure(figsize=(7.2, 3.0))
+        pair = figure.subplots(1, 2, sharey=True)
+        for axes, weight in zip(pair, (0, 1), strict=True):
+            fluid_overlay(axes, switch, {nu: weight})
+            axes.set_title(f"nu = {weight}")
+        pair[0].set_ylabel("output's queue (packets)")
+        pair[1].legend(loc="upper right")
+        figure.savefig(directory / "fluid-switch.png", **options)
+
+
+def fluid_page(directory):
+    """The page with its real table and output."""
+    text = (ROOT / FLUID).read_text(encoding="utf-8")
+    text = _TABLE.sub(lambda m: f"{m[1]}{fluid_table()}{m[3]}", text)
+    output = f"```text\n{fluid_output(directory).rstrip()}\n```\n"
+    return re.sub(
+        r"(<!-- output fluid -->\n).*?(<!-- end -->)",
+        lambda m: m[1] + output + m[2],
+        text,
+        flags=re.DOTALL,
+    )
 
 
 def refresh_fluid():
-    """Replaces the table and the figure of the page about the fluid model."""
-    path = ROOT / FLUID
-    text = _TABLE.sub(lambda m: f"{m[1]}{fluid_table()}{m[3]}", path.read_text(encoding="utf-8"))
-    path.write_text(text, encoding="utf-8")
-    fluid_figure(ROOT / "docs/img/fluid-queue.png")
+    """Replaces the table, the output and the figures of the page about the fluid model."""
+    with tempfile.TemporaryDirectory() as directory:
+        text = fluid_page(directory)
+    (ROOT / FLUID).write_text(text, encoding="utf-8")
+    fluid_figures(ROOT / "docs/img")
 
 
 def picture(report, target):

@@ -255,6 +255,11 @@ class Job:
         parsed: dict[str, Any] = json.loads(self._job.cast(variant))
         return parsed
 
+    def loops(self, variant: int) -> list[dict[str, Any]]:
+        """The links of a variant that endless TCP connections cross, and what controls them."""
+        parsed: list[dict[str, Any]] = json.loads(self._job.loops(variant))
+        return parsed
+
     def explain(self, variant: int, run: int, question: dict[str, Any]) -> dict[str, Any]:
         """Repeats one run with a tap and answers a question about its packets."""
         parsed: dict[str, Any] = json.loads(

@@ -9,6 +9,7 @@ mod describe;
 mod differences;
 mod explain;
 mod json;
+mod loops;
 pub mod pcapng;
 mod report;
 mod samples;
@@ -28,6 +29,7 @@ pub use describe::{
 pub use differences::{DifferenceRow, Effect};
 pub use explain::{PARTS, explanation};
 pub use json::write_json;
+pub use loops::{Connections, LoopLink, LoopSwitch, loops};
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow};
 pub use samples::SampleRow;
 pub use stored::{StoredSample, StoredSeries, read_samples, read_series, read_summary};

@@ -14,7 +14,8 @@ use spillgate_import::IosImporter;
 use spillgate_measure::{extent, outline};
 use spillgate_output::store::Store;
 use spillgate_output::{
-    Report, SeriesRow, describe, explanation, pcapng, write_json, write_parquet, write_series,
+    Report, SeriesRow, describe, explanation, loops, pcapng, write_json, write_parquet,
+    write_series,
 };
 use spillgate_scenario::plan::{Plan, VariantPlan};
 use spillgate_scenario::{Diagnostic, Diagnostics, Options, codes, load};
@@ -234,6 +235,12 @@ impl Job {
             .collect();
         let links: Vec<_> = world.links.iter().map(|l| &l.name).collect();
         Ok(serde_json::json!({"flows": flows, "links": links}).to_string())
+    }
+
+    /// The links of a variant that endless connections cross, with what closes their control loops, as JSON.
+    fn loops(&self, variant: usize) -> PyResult<String> {
+        serde_json::to_string(&loops(&self.variant(variant)?.world))
+            .map_err(|e| PyRuntimeError::new_err(e.to_string()))
     }
 
     /// Repeats one run and tells where delays went and why packets were dropped; question and

@@ -436,6 +436,13 @@ def explain(options: argparse.Namespace) -> int:
     return 0
 
 
+def fluid(options: argparse.Namespace) -> int:
+    """`spillgate fluid`."""
+    from spillgate.cli import fluid as loops
+
+    return loops.fluid(options)
+
+
 def profile(options: argparse.Namespace) -> int:
     """`spillgate profile`."""
     from spillgate.cli import profile as text
@@ -530,6 +537,7 @@ COMMANDS = {
     "import": import_config,
     "export": export,
     "explain": explain,
+    "fluid": fluid,
     "pcap": pcap,
     "profile": profile,
     "schema": print_schema,

@@ -230,6 +230,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     _export(commands)
     _explain(commands)
+    _fluid(commands)
     _pcap(commands)
 
     reproducing = _command(commands, "reproduce", "run a paper's experiment and judge its claims")
@@ -444,6 +445,28 @@ def _explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         choices=("text", "json"),
         default="text",
         help="what goes to standard output; default text",
+    )
+
+
+def _fluid(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    fluid = _command(
+        commands, "fluid", "predict which queues of a scenario swing, by the fluid model of TCP"
+    )
+    _scenario(fluid)
+    fluid.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
+    )
+    fluid.add_argument("--link", metavar="LINK", help="of this link only; default all")
+    fluid.add_argument("--variant", metavar="V", help="of this variant only; default all")
+    fluid.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="what goes to standard output; default table",
     )
 
 

@@ -95,7 +95,7 @@ impl AdaptiveRedSpec {
     }
 
     /// The curve to begin with, at a rate.
-    fn curve(&self, rate: Rate) -> RedCurve {
+    pub(super) fn curve(&self, rate: Rate) -> RedCurve {
         let per_sec = rate.bytes_per_sec() / self.mean_packet.0.max(1) as f64;
         let min_th = self.min_th.unwrap_or_else(|| match self.variant {
             AdaptiveRedVariant::Floyd2001 => {
@@ -110,7 +110,7 @@ impl AdaptiveRedSpec {
         }
     }
 
-    fn weight(&self, rate: Rate) -> f64 {
+    pub(super) fn weight(&self, rate: Rate) -> f64 {
         let per_sec = rate.bytes_per_sec() / self.mean_packet.0.max(1) as f64;
         self.weight.unwrap_or_else(|| match self.variant {
             AdaptiveRedVariant::Floyd2001 => 1.0 - spillgate_core::math::exp(-1.0 / per_sec),

@@ -16,17 +16,23 @@ Queues and windows are in packets, times in seconds, rates in packets a second.
 True
 """
 
+from spillgate.analysis.fluid.adapt import adapted
 from spillgate.analysis.fluid.aqm import Aqm, Curve, Dsred, Integral, Pi, Pie, Red
 from spillgate.analysis.fluid.linear import Loop, Margins
 from spillgate.analysis.fluid.model import Model, OperatingPoint, Switch
 from spillgate.analysis.fluid.motion import Oscillation, Trajectory
+from spillgate.analysis.fluid.scenario import ControlLoop, from_scenario
+from spillgate.analysis.fluid.sweep import COLUMNS, Margin, margins_over
 
 __all__ = [
+    "COLUMNS",
     "Aqm",
+    "ControlLoop",
     "Curve",
     "Dsred",
     "Integral",
     "Loop",
+    "Margin",
     "Margins",
     "Model",
     "OperatingPoint",
@@ -36,4 +42,7 @@ __all__ = [
     "Red",
     "Switch",
     "Trajectory",
+    "adapted",
+    "from_scenario",
+    "margins_over",
 ]

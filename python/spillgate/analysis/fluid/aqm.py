@@ -97,6 +97,15 @@ def _dropped_slope(p: float, spread: Spread, *, wait: bool) -> float:
     return 6 / (3 + p) ** 2 if wait else 2 / (1 + p) ** 2
 
 
+def basic_of(dropped: float, spread: Spread, *, wait: bool) -> float:
+    """The p_b at which this share of packets is dropped, above 0 and at most 1."""
+    if spread == "none":
+        return dropped
+    if spread == "per-packet":
+        return 3 * dropped / (2 + dropped) if wait else dropped / 2
+    return 3 * dropped / (2 - dropped) if wait else dropped / (2 - dropped)
+
+
 @dataclass(frozen=True)
 class Red(Curve):
     """Random early detection (Floyd and Jacobson 1993).

@@ -170,6 +170,28 @@ class Model:
         window = self.round_trip(waiting) * rate / self.flows
         return self.increase / (self.decrease * window * window)
 
+    def needed_at(self, measure: float) -> float:
+        """The drop probability at which the measure, above 0, stays what it is, whatever the AQM.
+
+        Raises:
+            InputError: If the VOQs are the bottleneck and are not measured.
+        """
+        c, switch = self.capacity, self.switch
+        if switch is None:
+            return self.needed(measure, c)
+        load = c / switch.rate(c)
+        if load < 1:
+            inputs = switch.packets(load)
+            if measure >= switch.nu * inputs:
+                return self.needed(measure + (1 - switch.nu) * inputs, c)
+        if switch.nu == 0:
+            raise self._unseen()
+        inputs = measure / switch.nu
+        return self.needed(inputs, switch.rate(c) * switch.load(inputs))
+
+    def _unseen(self) -> InputError:
+        return self._none("the VOQs are the bottleneck, and with nu = 0 the AQM does not see them")
+
     def operating_point(self) -> OperatingPoint:
         """W0, p0, q0, R0: where nothing moves.
 
@@ -228,9 +250,7 @@ class Model:
         """The point at which the output idles and the VOQs alone make the measure."""
         switch, c = self.switch, self.capacity
         if switch is None or switch.nu == 0:
-            raise self._none(
-                "the VOQs are the bottleneck, and with nu = 0 the AQM does not see them"
-            )
+            raise self._unseen()
         nu, most = switch.nu, switch.rate(c)
 
         def excess(m: float) -> float:
