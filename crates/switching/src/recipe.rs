@@ -277,11 +277,23 @@ fn fabric(spec: &SwitchSpec, ports: usize) -> Result<Option<FabricSpec>, Problem
                 "write a size such as 64 B, or `packets`",
             )?;
         }
+        if !matcher.always_finds() && crossbar.cell == Cell::Packets {
+            return Err(no_slots(&crossbar.matching));
+        }
         if matcher.asks_order() && spec.policy.is_some() {
             return Err(no_order(&crossbar.matching));
         }
     }
     Ok(Some(fabric))
+}
+
+fn no_slots(matching: &MatchingSpec) -> Problem {
+    Problem::new(
+        "fabric.crossbar.matching",
+        matching.kind(),
+        "it goes on from slot to slot, and packets of any length have no slots",
+        "write the size of a cell, such as `cell: 64 B`, or another matching, such as `islip: {}`",
+    )
 }
 
 fn no_order(matching: &MatchingSpec) -> Problem {

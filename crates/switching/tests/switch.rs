@@ -369,6 +369,10 @@ fn bad_values_are_refused_at_their_keys() {
             r#"{"architecture": "voq", "policy": "X", "fabric": {"crossbar": {"matching": {"stable-marriage": {}}}}}"#,
             "fabric.crossbar.matching stable-marriage",
         ),
+        (
+            r#"{"architecture": "voq", "fabric": {"crossbar": {"matching": {"rotation": {}}, "cell": "packets"}}}"#,
+            "fabric.crossbar.matching rotation",
+        ),
     ] {
         assert_eq!(problem(json), expected);
     }

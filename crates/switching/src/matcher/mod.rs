@@ -8,6 +8,7 @@ mod greedy;
 mod islip;
 mod maximum;
 mod pim;
+mod rotation;
 mod rrm;
 mod stable;
 
@@ -20,6 +21,7 @@ pub use greedy::{LongestFirstSpec, OldestFirstSpec};
 pub use islip::IslipSpec;
 pub use maximum::{MaximumSpec, Weight};
 pub use pim::PimSpec;
+pub use rotation::RotationSpec;
 pub use rrm::RrmSpec;
 pub use stable::StableSpec;
 
@@ -50,6 +52,11 @@ pub(crate) trait Match: Clone + std::fmt::Debug + Send + Sync + 'static {
 
     /// Whether no requested pair can ever be added to what it finds.
     fn is_maximal(&self) -> bool;
+
+    /// Whether it finds a pair whenever one can be found, so that it need not be asked again before something changes.
+    fn always_finds(&self) -> bool {
+        true
+    }
 
     /// Whether it asks for more than the length of queues, which those with a policy cannot tell.
     fn asks_order(&self) -> bool {
@@ -113,6 +120,11 @@ macro_rules! registry {
                 match &self.0 { $(State::$variant(m) => m.is_maximal(),)+ }
             }
 
+            /// Whether it finds a pair whenever one can be found.
+            pub fn always_finds(&self) -> bool {
+                match &self.0 { $(State::$variant(m) => m.always_finds(),)+ }
+            }
+
             /// Whether it asks which packet came first, not only how many wait.
             pub fn asks_order(&self) -> bool {
                 match &self.0 { $(State::$variant(m) => m.asks_order(),)+ }
@@ -136,6 +148,8 @@ registry! {
     Maximum = "maximum-weight", MaximumSpec => maximum::Maximum;
     /// Stable matching that emulates a FIFO output-queued switch at speedup 2 (Chuang and others 1999).
     Stable = "stable-marriage", StableSpec => stable::Stable;
+    /// Fixed rotation: each pair has an n-th of the slots, whatever waits (time division).
+    Rotation = "rotation", RotationSpec => rotation::Rotation;
 }
 
 /// A running algorithm.
