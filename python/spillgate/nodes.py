@@ -1,4 +1,4 @@
-"""Nodes that take time to forward packets: how busy they were, and what waited for them."""
+"""Nodes that hold packets: those that take time to forward them, and switches."""
 
 from __future__ import annotations
 
@@ -45,3 +45,35 @@ def node_rows(results: Results) -> NodeTable | None:
         for (variant, node), of in cells.items()
     )
     return NodeTable((*(("variant",) if several else ()), *head), rows)
+
+
+SWITCH_NOTE = (
+    "mean over the runs; rates of IP packets; lost: over all that came; delay from a packet's "
+    "arrival until its output begins to send it"
+)
+
+_SWITCH = {
+    "offered": "offered",
+    "sent": "carried",
+    "lost at inputs": "loss_input",
+    "at outputs": "loss_output",
+    "mean delay": "switch_delay_mean",
+    "99 % delay": "switch_delay_p99",
+}
+
+
+def switch_rows(results: Results) -> NodeTable | None:
+    """One row a variant and switch; none if there is no switch."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in results.table(scope="switch"):
+        text = format_rough(row.mean, row.unit)
+        cells.setdefault((row.variant, row.name), {})[row.metric] = text
+    if not cells:
+        return None
+    several = len({variant for variant, _ in cells}) > 1
+    rows = tuple(
+        (*((variant,) if several else ()), switch, *(of[m] for m in _SWITCH.values()))
+        for (variant, switch), of in cells.items()
+    )
+    head = (*(("variant",) if several else ()), "switch", *_SWITCH)
+    return NodeTable(head, rows, SWITCH_NOTE)

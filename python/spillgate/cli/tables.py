@@ -19,7 +19,7 @@ from spillgate.metrics import (
     format_value,
     scale_for,
 )
-from spillgate.nodes import node_rows
+from spillgate.nodes import node_rows, switch_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row, Verdict
 
@@ -239,17 +239,21 @@ def input_table(out: Console, found: Results) -> None:
 
 
 def node_table(out: Console, found: Results) -> None:
-    """How busy nodes with `forwarding` were, by variant; nothing without any."""
-    nodes = node_rows(found)
-    if nodes is None:
-        return
-    made = table()
-    for heading in nodes.head:
-        made.add_column(heading, justify="left" if heading in ("variant", "node") else "right")
-    for row in nodes.rows:
-        made.add_row(*map(Text, row))
-    show(out, made)
-    legend(out, f"nodes that take time to forward; {nodes.note}")
+    """How busy nodes with `forwarding` were, and switches, by variant; nothing without any."""
+    for nodes, what in (
+        (node_rows(found), "nodes that take time to forward"),
+        (switch_rows(found), "switches"),
+    ):
+        if nodes is None:
+            continue
+        made = table()
+        names = ("variant", "node", "switch")
+        for heading in nodes.head:
+            made.add_column(heading, justify="left" if heading in names else "right")
+        for row in nodes.rows:
+            made.add_row(*map(Text, row))
+        show(out, made)
+        legend(out, f"{what}; {nodes.note}")
 
 
 def _marked(values: dict[str, float]) -> str:

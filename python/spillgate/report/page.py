@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
-from spillgate.nodes import node_rows
+from spillgate.nodes import node_rows, switch_rows
 from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
@@ -25,6 +25,7 @@ from spillgate.report.facts import (
     sessions,
 )
 from spillgate.report.outlines import trees
+from spillgate.report.switches import switch_parts
 from spillgate.report.tables import class_tables, comparison, loss_table
 from spillgate.report.timelines import shown_runs, timeline_figures
 from spillgate.report.verdicts import matrix
@@ -90,6 +91,7 @@ def render(
     classes, tcp = class_tables(results)
     shown, total = trees(results)
     arriving, gate_count = gates(results)
+    switches, switch_count = switch_parts(results)
     figures = [
         *delay_figures(results),
         *admission_figures(results),
@@ -118,6 +120,9 @@ def render(
         trees=shown,
         tree_count=total,
         forwarding=node_rows(results),
+        switched=switch_rows(results),
+        switches=switches,
+        switch_count=switch_count,
         gates=arriving,
         gate_count=gate_count,
         parameters=parameters(d),
