@@ -345,6 +345,29 @@ def refresh_fluid():
     fluid_figures(ROOT / "docs/img")
 
 
+CIOQ = "docs/howto/cioq.md"
+"""The page about the speedup of a switch, with the answer of its example."""
+
+
+def cioq_table():
+    """What the example answers."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/cioq/answer.py"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout
+
+
+def refresh_cioq():
+    """Replaces the answer."""
+    path = ROOT / CIOQ
+    text = _TABLE.sub(lambda m: f"{m[1]}{cioq_table()}{m[3]}", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+
+
 def picture(report, target):
     """What one sees of a report at first, if there is a browser."""
     sys.path.insert(0, str(ROOT / "python/tests"))
@@ -364,7 +387,8 @@ def picture(report, target):
 def main():
     """Replaces texts and pictures.
 
-    After `papers` only those of papers, of all or those named; after `fluid` those of its page.
+    After `papers` only those of papers, of all or those named; after `fluid` or `cioq` those of
+    its page.
     """
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
@@ -372,6 +396,9 @@ def main():
         return
     if sys.argv[1:] == ["fluid"]:
         refresh_fluid()
+        return
+    if sys.argv[1:] == ["cioq"]:
+        refresh_cioq()
         return
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():
@@ -402,6 +429,7 @@ def main():
             path.write_text(text, encoding="utf-8")
         refresh_papers(Path(temporary))
     refresh_fluid()
+    refresh_cioq()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import csv
+import importlib.util
 from collections import Counter
 
 import pytest
@@ -114,3 +115,41 @@ def test_customers_get_what_the_policies_are_for(root):
         variant, _, at = run.variant.partition(" ")
         digests.setdefault((at, run.run), {})[variant] = run.digest
     assert all(d["RIO"] == d["A-RIO"] for d in digests.values())
+
+
+def test_the_answer_about_a_switch_follows_from_its_verdicts(root):
+    spec = importlib.util.spec_from_file_location("answer", root / "examples/cioq/answer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    results = spillgate.run(
+        root / "examples/cioq/scenario.yaml",
+        runs=2,
+        set={
+            "measurement.duration": "2 s",
+            "axes.0.values": [1, 2],
+            "axes.1.values": [0, 1],
+        },
+    )
+    head, _, *lines = module.answer(results).splitlines()
+    assert head == "| | nu | speedup 1 | speedup 2 | needed |"
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in lines]
+    assert [row[:2] for row in rows] == [
+        [variant, nu] for variant in ("AQM at the outputs", "CoDel at the VOQs too") for nu in "01"
+    ]
+    missed = {v.variant for v in results.verdicts if v.verdict != "pass"}
+    delay = {}
+    for variant, nu, *cells, needed in rows:
+        good = []
+        for speedup, cell in zip("12", cells, strict=True):
+            voice, transfers = cell.split(", ")
+            delay[variant, nu, speedup] = float(voice.split()[1])
+            if voice[0] == transfers[0] == "✓":
+                good.append(speedup)
+            assert (speedup in good) == (f"{variant} (speedup={speedup}, nu={nu})" not in missed)
+        assert needed == (good or ["more"])[0]
+    outputs = "AQM at the outputs"
+    # At the rate of a line all waits at the inputs, where RED sees it with a weight only.
+    assert delay[outputs, "1", "1"] < delay[outputs, "0", "1"] / 2
+    # At twice that hardly any does.
+    assert delay[outputs, "1", "2"] == pytest.approx(delay[outputs, "0", "2"], rel=0.25)
+    assert delay[outputs, "0", "2"] < delay[outputs, "0", "1"] / 4
