@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spillgate.labels import short_of
 from spillgate.metrics import format_count, format_rough
 from spillgate.result import Results
 
@@ -57,8 +58,7 @@ _SWITCH = {
     "sent": "carried",
     "lost at inputs": "loss_input",
     "at outputs": "loss_output",
-    "mean delay": "switch_delay_mean",
-    "99 % delay": "switch_delay_p99",
+    **{short_of(m): m for m in ("switch_delay_mean", "switch_delay_p99")},
 }
 
 
