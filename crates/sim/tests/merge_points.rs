@@ -232,3 +232,29 @@ proptest! {
         assert_all_ways_agree(&scenario(&hosts, policy, acks));
     }
 }
+
+#[test]
+fn a_pipe_that_overflows_keeps_the_order_of_a_link_across_a_sample() {
+    // h0 has 200 packets of 1000 B in the shared pipe, due from 959 ms on every 4 ms. Those of h1 are due from 1009 ms
+    // on: the first would overtake more than a pipe looks back and go into the link's own pipe, the last do not.
+    // The sample at 1 s keeps all of them in pipes.
+    let plan = common::plan(
+        "schema_version: 1
+topology:
+  nodes: [h0, h1, r, q0, q1, d, e]
+  links:
+    l0: {from: h0, to: r, rate: 2 Mb/s, delay: 5 ms}
+    l1: {from: h1, to: r, rate: 2 Mb/s, delay: 5 ms}
+    m0: {from: r, to: q0, rate: 2 Mb/s}
+    m1: {from: r, to: q1, rate: 2 Mb/s}
+    d0: {from: q0, to: d, rate: 2 Mb/s}
+    d1: {from: q1, to: e, rate: 2 Mb/s}
+traffic:
+  - flow: {name: f0, from: h0, to: d, start: 950 ms, stop: 966 ms, source: {cbr: {rate: 100 Mb/s, packet: 1000 B}}}
+  - flow: {name: f1, from: h1, to: e, start: 995 ms, stop: 1001400 us, source: {cbr: {rate: 100 Mb/s, packet: 1000 B}}}
+measurement: {warmup: 0 s, duration: 3 s, interval: 1 s}
+runs: {count: 1, seed: 5}
+",
+    );
+    common::same_series(&plan, 5);
+}

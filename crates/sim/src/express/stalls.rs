@@ -13,6 +13,7 @@ use spillgate_events::EventSet;
 use super::feeders::Feeder;
 use crate::engine::{ARRIVED, World};
 use crate::link::{Link, Onward};
+use crate::pipes::Pipes;
 
 /// The packets that wait in pipes for a sample.
 pub(super) struct Stalls {
@@ -37,6 +38,12 @@ impl Stalls {
             on_link: vec![0; links.len()],
             of_pipe: vec![Time::MAX; pipes],
         }
+    }
+
+    /// Whether packets of the only link that feeds `port` are in the own pipe of that link.
+    fn overflows(&self, pipes: &Pipes, port: u32) -> bool {
+        let feeder = self.feeder[port as usize];
+        feeder != NONE && pipes.first(feeder as usize).is_some()
     }
 
     /// A waiting packet goes on to `port`.
@@ -100,8 +107,13 @@ impl<S: EventSet> World<S> {
         let (mut stay, mut ahead) = (VecDeque::new(), Vec::new());
         let mut waits = false;
         for head in self.pipes.take(pipe) {
+            // What a link has put into its own pipe comes before what it has put into this one since.
+            let in_order = |next: &u32| {
+                let stalls = self.lane.stalls.as_ref();
+                !stalls.is_some_and(|s| s.overflows(&self.pipes, *next))
+            };
             match self.next_single_feeder(head.hop()) {
-                Some(next) if head.due < sample => ahead.push((head, next)),
+                Some(next) if head.due < sample && in_order(&next) => ahead.push((head, next)),
                 next => {
                     waits |= next.is_some();
                     stay.push_back(head);
