@@ -76,9 +76,11 @@ metrics! {
     Carried "carried" ["b/s"] "carried" "carried rate" "Rate that a queue sent or a link carried within the measured period, link overhead included";
     CarriedMarked "carried_marked" ["b/s"] "marked" "rate let in with other marks" "Part of what a policy let in at arrival that it gave another DSCP, EXP, CoS or QoS group";
     CarriedLabels "carried_labels" ["b/s"] "labels" "rate of MPLS labels" "Part of what a link carried that is MPLS labels";
-    LossRatio "loss_ratio" ["1" Less] "loss" "lost packets" "Lost packets over sent packets";
+    LossRatio "loss_ratio" ["1" Less] "loss" "lost packets" "Lost packets over sent packets; of a queue `packets_lost` over `packets_offered`";
     PacketsSent "packets_sent" ["packets"] "sent" "packets sent" "Packets that the sources sent within the measured period";
     PacketsReceived "packets_received" ["packets" More] "received" "packets received" "Of those: packets that arrived, also after it";
+    PacketsOffered "packets_offered" ["packets"] "came" "packets offered to a queue" "Packets that came to a queue within the measured period, lost ones included";
+    PacketsLost "packets_lost" ["packets" Less] "lost" "packets lost at a queue" "Packets that a queue dropped or its link lost within the measured period, whatever for: the sum of `drops_*`";
     Unresolved "unresolved" ["packets"] "unresolved" "packets still on their way" "Packets of the measured period that had neither arrived nor been lost when their flow's time after it was over (`measurement.grace`)";
     DropsTail "drops_tail" ["packets" Less] "tail drops" "drops of full queues" "Lost because the queue was full";
     DropsEarly "drops_early" ["packets" Less] "early drops" "early drops by AQMs" "Lost to an AQM before the queue was full: by chance, or for too long a wait";

@@ -10,6 +10,7 @@ use crate::window::Window;
 #[repr(C)]
 pub(crate) struct QueueMeter {
     pub(crate) sojourn: Histogram,
+    pub(crate) offered_packets: u64,
     pub(crate) offered_bytes: u64,
     pub(crate) carried: Volume,
     /// Integral of the backlog over the measured period, in packet-picoseconds and
@@ -22,7 +23,7 @@ pub(crate) struct QueueMeter {
     pub(crate) lost: Losses,
 }
 
-const _: () = assert!(size_of::<QueueMeter>() <= 152);
+const _: () = assert!(size_of::<QueueMeter>() <= 160);
 
 /// A 128-bit sum, aligned to 8 bytes to save room.
 #[derive(Clone, Copy, Default)]
@@ -74,6 +75,7 @@ impl QueueMeter {
     pub(crate) fn new(bits: u8) -> Self {
         Self {
             sojourn: Histogram::new(bits),
+            offered_packets: 0,
             offered_bytes: 0,
             carried: Volume::default(),
             waited_packets: Integral::default(),
@@ -89,6 +91,7 @@ impl QueueMeter {
     pub(crate) fn with(&self, through: Through) -> Self {
         let mut all = self.clone();
         if through.packets > 0 {
+            all.offered_packets += through.packets;
             all.offered_bytes += through.bytes;
             all.carried += Volume::of(through.bytes);
             all.sojourn.record_many(Dur::ZERO, through.packets);
@@ -105,6 +108,7 @@ impl QueueMeter {
             return;
         }
         let (sum, len) = (u128::from(waits.sum.as_ps()), u64::from(len));
+        self.offered_packets += waits.packets;
         self.offered_bytes += waits.packets * len;
         self.carried += Volume::of(waits.packets * len);
         self.waited_packets.0 += sum;
@@ -136,6 +140,7 @@ impl QueueMeter {
     ) {
         self.carried += window.part_until(len, now, end, cut);
         if window.contains(now) {
+            self.offered_packets += 1;
             self.offered_bytes += u64::from(len);
             self.sojourn.record(Dur::ZERO);
             self.on_backlog(1, len.into());
@@ -179,6 +184,7 @@ impl QueueMeter {
     #[inline]
     pub(crate) fn on_left(&mut self, window: Window, packet: &Packet, now: Time) {
         if window.contains(packet.arrived) {
+            self.offered_packets += 1;
             self.offered_bytes += u64::from(packet.len);
         }
         let waited = u128::from(window.overlap(packet.arrived, now).as_ps());

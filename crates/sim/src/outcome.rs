@@ -20,9 +20,12 @@ use crate::voice;
 use crate::window::Window;
 
 /// Metrics of queues.
-pub(crate) const QUEUE: [Metric; 13] = [
+pub(crate) const QUEUE: [Metric; 16] = [
     Metric::Offered,
     Metric::Carried,
+    Metric::PacketsOffered,
+    Metric::PacketsLost,
+    Metric::LossRatio,
     Metric::MarksCe,
     Metric::SojournMean,
     Metric::SojournP50,
@@ -416,9 +419,13 @@ pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);
+    let (offered, lost) = (q.offered_packets as f64, q.lost.total() as f64);
     [
         q.offered_bytes as f64 * 8.0 / secs,
         q.carried.rate(window.len()),
+        offered,
+        lost,
+        lost / offered,
         q.marks_ce as f64,
         or_nan(s.mean()),
         or_nan(s.quantile(0.5)),

@@ -450,8 +450,14 @@ proptest! {
     #[test]
     fn losses_by_place_are_those_by_flow(net in net(SOURCES)) {
         let plan = net.plan("stop: 2 s, ", "warmup: 0 s, duration: 90 s, interval: 50 ms");
-        let of = outcome::<WinnerTree>(&plan, u64::MAX);
+        let mut world = World::<WinnerTree>::new(&plan.variants[0].world, 3, 0, false);
+        while world.run(u64::MAX) != Stop::Done {}
+        let of = world.outcome();
         prop_assert_eq!(sum(&plan, &of, Scope::Flow, Metric::Unresolved), 0.0);
+        // What came to a queue and is not lost there or on its link has reached the end of the link.
+        let at_queues = |metric| sum(&plan, &of, Scope::Queue, metric);
+        let kept = at_queues(Metric::PacketsOffered) - at_queues(Metric::PacketsLost);
+        prop_assert_eq!(kept, world.hops() as f64);
         let total = |metric| sum(&plan, &of, Scope::Flow, metric);
         let mut lost = 0.0;
         for reason in DropReason::ALL {

@@ -43,7 +43,7 @@ pub(super) enum Beyond {
     Outage(Outage),
 }
 
-const _: () = assert!(size_of::<FifoQueue>() == 256 && offset_of!(FifoQueue, meter) + 72 <= 128);
+const _: () = assert!(size_of::<FifoQueue>() == 320 && offset_of!(FifoQueue, meter) + 72 <= 128);
 
 /// Failures of the link.
 pub(super) struct Outage {
