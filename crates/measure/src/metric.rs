@@ -114,6 +114,7 @@ metrics! {
     BacklogPacketsMax "backlog_packets_max" ["packets" Less] "largest backlog" "largest backlog in packets" "Most packets waiting at once";
     BacklogBytesMean "backlog_bytes_mean" ["B" Less] "mean bytes" "mean backlog in bytes" "Time average of the bytes waiting";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
+    BacklogAverageMean "backlog_average_mean" ["packets" Less] "mean average" "mean of the average backlog" "Mean of the average queue that RED or another AQM keeps, as of each packet that it judged when it came within the measured period";
     Utilization "utilization" ["1"] "utilization" "utilization" "Share of the time in which the link was sending, or a node forwarding";
     Goodput "goodput" ["b/s" More; Tcp] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
     Retransmits "retransmits" ["packets" Less; Tcp] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";

@@ -324,7 +324,7 @@ impl Discipline {
         &self.stats
     }
 
-    /// Resets the peaks of all leaves to the present backlogs.
+    /// Resets the peaks of all leaves to the present backlogs, and forgets their averages.
     pub fn reset_peaks(&mut self) {
         self.stats.iter_mut().for_each(LeafStats::reset_peaks);
     }

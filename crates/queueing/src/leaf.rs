@@ -247,7 +247,11 @@ impl Leaf {
                 drain_rate: aqm.drain_rate(),
                 upstream: self.upstream,
             };
-            match aqm.arrival(cx.now, &backlog, &packet, cx.rng) {
+            let verdict = aqm.arrival(cx.now, &backlog, &packet, cx.rng);
+            if let Some(average) = aqm.average() {
+                cx.averaged(&packet, average);
+            }
+            match verdict {
                 Verdict::Pass => {}
                 Verdict::Mark => marked = true,
                 Verdict::Drop(reason) => {

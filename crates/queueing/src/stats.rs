@@ -8,7 +8,7 @@ const REASONS: usize = DropReason::ALL.len();
 ///
 /// At any time, in packets and in bytes: offered = enqueued + dropped before
 /// they were queued; enqueued = dequeued + dropped while queued + backlog.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeafStats {
     /// Packets that were classified into the leaf.
     pub offered_packets: u64,
@@ -36,6 +36,30 @@ pub struct LeafStats {
     pub peak_packets: u64,
     /// The largest number of queued bytes since [`crate::Discipline::reset_peaks`].
     pub peak_bytes: u64,
+    /// The AQM's averages of the queue in packets, as of each packet that came to it, since
+    /// [`crate::Discipline::reset_peaks`]; none if it keeps no average.
+    pub averages: Averages,
+}
+
+/// Values of which only the mean counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Averages {
+    sum: f64,
+    number: u64,
+}
+
+impl Averages {
+    /// Takes one in.
+    #[inline]
+    pub fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.number += 1;
+    }
+
+    /// Their mean; NaN if there are none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.number as f64
+    }
 }
 
 impl LeafStats {
@@ -56,8 +80,9 @@ impl LeafStats {
         self.enqueued_bytes - self.dequeued_bytes - self.dropped_queued_bytes
     }
 
-    /// Resets the peaks to the present backlog.
+    /// Resets the peaks to the present backlog, and forgets the averages.
     pub(crate) fn reset_peaks(&mut self) {
+        self.averages = Averages::default();
         self.peak_packets = self.backlog_packets();
         self.peak_bytes = self.backlog_bytes();
     }
@@ -153,6 +178,12 @@ impl Cx<'_> {
         let s = &mut self.stats[usize::from(packet.leaf)];
         s.offered_packets += 1;
         s.offered_bytes += u64::from(packet.len);
+    }
+
+    /// The AQM's average when it has judged an arriving packet.
+    #[inline]
+    pub(crate) fn averaged(&mut self, packet: &Packet, average: f64) {
+        self.stats[usize::from(packet.leaf)].averages.add(average);
     }
 
     /// Drops a packet that was not queued.

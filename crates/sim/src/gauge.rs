@@ -2,6 +2,7 @@
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_measure::{Histogram, Losses, Volume};
+use spillgate_queueing::Averages;
 
 use crate::window::Window;
 
@@ -20,10 +21,12 @@ pub(crate) struct QueueMeter {
     pub(crate) max_packets: u64,
     pub(crate) max_bytes: u64,
     pub(crate) marks_ce: u64,
+    /// The averages of its AQM, once they are all known.
+    pub(crate) averages: Averages,
     pub(crate) lost: Losses,
 }
 
-const _: () = assert!(size_of::<QueueMeter>() <= 160);
+const _: () = assert!(size_of::<QueueMeter>() <= 176);
 
 /// A 128-bit sum, aligned to 8 bytes to save room.
 #[derive(Clone, Copy, Default)]
@@ -83,6 +86,7 @@ impl QueueMeter {
             max_packets: 0,
             max_bytes: 0,
             marks_ce: 0,
+            averages: Averages::default(),
             lost: Losses::default(),
         }
     }

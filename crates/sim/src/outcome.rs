@@ -136,9 +136,12 @@ pub fn layout(plan: &WorldPlan) -> Layout {
         out.push(Scope::Dscp, dscp.to_string(), Metric::metered());
     }
     for link in &plan.links {
-        for leaf in link.discipline.leaf_names() {
+        let averages = link.discipline.averages();
+        for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
             let name = format!("{}/{leaf}", link.name);
-            out.push(Scope::Queue, name, QUEUE.into_iter().chain(drops()));
+            let average = averages.then_some(Metric::BacklogAverageMean);
+            let metrics = QUEUE.into_iter().chain(average).chain(drops());
+            out.push(Scope::Queue, name, metrics);
         }
         let labels = plan.carries_labels(link);
         let metrics = LINK.into_iter();
@@ -241,7 +244,7 @@ impl Outcome {
         let period = window.len();
         // With many flows this takes most of the memory: reserve no more than needed.
         let per_flow = Metric::metered().count() * meters.len() + TCP.len() * transfers.len();
-        let per_queue = QUEUE.len() + DropReason::ALL.len();
+        let per_queue = QUEUE.len() + 1 + DropReason::ALL.len();
         let queues = plan.links.iter().map(|l| l.discipline.leaf_names().len());
         let of_links = queues.sum::<usize>() * per_queue + LINK.len() * plan.links.len();
         // One value too many would double the allocation.
@@ -275,8 +278,8 @@ impl Outcome {
         }
         for (link, link_plan) in links.iter().zip(&plan.links) {
             let queues = link.queues_at(fifos, window, now);
-            for queue in queues.iter() {
-                queue_values(&mut values, queue, window);
+            for (queue, averages) in queues.iter().zip(link_plan.discipline.averages()) {
+                queue_values(&mut values, queue, averages, window);
             }
             let mut carried = Volume::default();
             queues.iter().for_each(|q| carried += q.carried);
@@ -408,9 +411,10 @@ fn tcp_values<'a>(
     }
 }
 
-/// Values in the order of [`QUEUE`], then the drops.
-fn queue_values(out: &mut Values, q: &QueueMeter, window: Window) {
+/// Values in the order of [`QUEUE`], then the mean average if there is one, then the drops.
+fn queue_values(out: &mut Values, q: &QueueMeter, averages: bool, window: Window) {
     out.extend(waited(q, window));
+    out.extend(averages.then(|| q.averages.mean()));
     out.extend(DropReason::ALL.map(|r| q.lost.of(r) as f64));
 }
 

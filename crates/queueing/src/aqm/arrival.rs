@@ -31,6 +31,7 @@ impl ArrivalAqm {
     }
 
     /// The average queue in packets, if it keeps one.
+    #[inline]
     pub fn average(&self) -> Option<f64> {
         self.0.average()
     }

@@ -211,6 +211,7 @@ impl<A: Automaton> Managed<A> {
         self.automaton.exhausted(&mut self.vars, now, stage);
     }
 
+    #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         self.automaton.average(&self.vars)
     }

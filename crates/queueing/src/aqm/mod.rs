@@ -203,6 +203,7 @@ impl Aqm {
         each!(self, a => a.exhausted(now, stage));
     }
 
+    #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         each!(self, a => a.average())
     }

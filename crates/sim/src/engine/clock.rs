@@ -78,6 +78,7 @@ impl<S: EventSet> World<S> {
                 } else {
                     queue.marks_ce = leaf.marks_ce - queue.marks_ce;
                     queue.on_backlog(leaf.peak_packets, leaf.peak_bytes);
+                    queue.averages = leaf.averages;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! A FIFO whose departures are known when packets arrive.
 
 use spillgate_core::{DropReason, Dur, Limit, Packet, Rng, Table, Time, Verdict};
-use spillgate_queueing::ArrivalAqm;
+use spillgate_queueing::{ArrivalAqm, Averages};
 use spillgate_scenario::plan::LinkPlan;
 
 use super::fifo_queue::{Aqm, Beyond, FifoQueue, Outage, sort_in};
@@ -76,6 +76,7 @@ impl FifoPort {
                 last: None,
                 longest: shorter,
                 until: Time::ZERO,
+                averages: Averages::default(),
             })
         });
         let len = plan.overhead.wire_len(0);
@@ -148,7 +149,7 @@ impl FifoPort {
         }
         let sum = queue.waits.sum_with(wait)?;
         (packet.len, packet.arrived) = (queue.waiting.len(), now);
-        let verdict = aqm.arrival(now, queue.waiting.met(wait), packet);
+        let verdict = aqm.arrival(now, queue.waiting.met(wait), packet, window);
         if !matches!(verdict, Verdict::Drop(_)) {
             aqm.last = Some(end);
         }
@@ -354,6 +355,7 @@ impl FifoPort {
         let mut meter = queue.meter.with(all);
         meter.count_waits(waits, tx, len);
         sort_in(&mut meter.sojourn, queue.wait, queue.alike);
+        meter.averages = queue.averages();
         meter
     }
 }

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use spillgate_core::{DropReason, Dur, Ecn, Packet, Rng, Time, Verdict};
 use spillgate_measure::Histogram;
-use spillgate_queueing::ArrivalAqm;
+use spillgate_queueing::{ArrivalAqm, Averages};
 
 use super::waiting::Waiting;
 use crate::gauge::{QueueMeter, Waits};
@@ -65,6 +65,8 @@ pub(super) struct Aqm {
     pub(super) longest: u32,
     /// Of what is sent before that nothing but the AQM and the limit has to be asked.
     pub(super) until: Time,
+    /// Its averages within the measured period.
+    pub(super) averages: Averages,
 }
 
 impl FifoQueue {
@@ -74,6 +76,14 @@ impl FifoQueue {
         match self.beyond.as_deref_mut() {
             Some(Beyond::Aqm(aqm)) => Some(aqm),
             _ => None,
+        }
+    }
+
+    /// The averages of its AQM.
+    pub(super) fn averages(&self) -> Averages {
+        match self.beyond.as_deref() {
+            Some(Beyond::Aqm(aqm)) => aqm.averages,
+            _ => Averages::default(),
         }
     }
 
@@ -167,7 +177,7 @@ impl FifoQueue {
         window: Window,
     ) -> Result<(), DropReason> {
         let verdict = match self.aqm() {
-            Some(aqm) => aqm.arrival(now, backlog.0, packet),
+            Some(aqm) => aqm.arrival(now, backlog.0, packet, window),
             None => Verdict::Pass,
         };
         if !matches!(verdict, Verdict::Drop(_)) && !self.waiting.has_room(backlog, packet.len) {
@@ -210,13 +220,24 @@ impl FifoQueue {
 impl Aqm {
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
-    pub(super) fn arrival(&mut self, now: Time, waiting: u32, packet: &Packet) -> Verdict {
+    pub(super) fn arrival(
+        &mut self,
+        now: Time,
+        waiting: u32,
+        packet: &Packet,
+        window: Window,
+    ) -> Verdict {
         if waiting == 0 {
             if let Some(at) = self.last.take() {
                 self.automaton.idle_from(at);
             }
         }
-        self.automaton.arrival(now, waiting, packet, &mut self.rng)
+        let automaton = &mut self.automaton;
+        let verdict = automaton.arrival(now, waiting, packet, &mut self.rng);
+        if let Some(average) = automaton.average().filter(|_| window.contains(now)) {
+            self.averages.add(average);
+        }
+        verdict
     }
 }
 
