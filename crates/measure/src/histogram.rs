@@ -389,7 +389,7 @@ pub(crate) fn rank(q: f64, n: u64) -> u64 {
 
 /// The bucket of `v` ps: v itself below 2^bits, then 2^bits buckets per octave.
 #[inline]
-fn bucket_of(v: u64, bits: u8) -> u32 {
+pub(crate) fn bucket_of(v: u64, bits: u8) -> u32 {
     let bits = u32::from(bits);
     // Zero for v below 2^(bits+1): the first two octaves have width 1.
     let shift = 63 - (v | 1 << bits).leading_zeros() - bits;
@@ -397,7 +397,7 @@ fn bucket_of(v: u64, bits: u8) -> u32 {
 }
 
 /// Lower bound and width of a bucket in ps.
-fn bounds(bucket: u32, bits: u8) -> (u64, u64) {
+pub(crate) fn bounds(bucket: u32, bits: u8) -> (u64, u64) {
     let shift = (bucket >> bits).saturating_sub(1);
     let low = u64::from(bucket - (shift << bits)) << shift;
     (low, 1 << shift)

@@ -167,8 +167,9 @@ impl Discipline {
     }
 
     /// Offers a packet: it is queued or dropped, perhaps with other packets dropped in its place.
+    /// Returns the leaf into which it is classified.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, pkt: Packet, rng: &mut Rng, drops: &mut Drops) {
+    pub fn enqueue(&mut self, now: Time, pkt: Packet, rng: &mut Rng, drops: &mut Drops) -> u16 {
         let mut cx = Cx {
             now,
             rng,
@@ -178,6 +179,7 @@ impl Discipline {
         };
         self.engine.enqueue(pkt, &mut cx);
         self.audit();
+        self.total.offered_to
     }
 
     /// The packet to send now, with its [`Packet::leaf`] set; none if no packet is queued, if none

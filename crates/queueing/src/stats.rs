@@ -116,9 +116,10 @@ pub struct LeafGauges {
     pub average_queue: Option<f64>,
 }
 
-/// The backlog of the whole discipline.
+/// The backlog of the whole discipline, and the leaf of the packet that came last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Total {
+    pub(crate) offered_to: u16,
     pub(crate) packets: u32,
     pub(crate) bytes: u64,
 }
@@ -175,6 +176,7 @@ impl Cx<'_> {
 
     #[inline]
     pub(crate) fn offered(&mut self, packet: &Packet) {
+        self.total.offered_to = packet.leaf;
         let s = &mut self.stats[usize::from(packet.leaf)];
         s.offered_packets += 1;
         s.offered_bytes += u64::from(packet.len);

@@ -72,7 +72,9 @@ fn a_queue_whose_last_packet_is_on_the_wire_is_not_idle() {
             let mut d = build(policy, 1_000_000);
             let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
             // Six at once make an average.
-            (0..6).for_each(|i| d.enqueue(Time::ZERO, packet(0, i, 500), &mut rng, &mut drops));
+            for i in 0..6 {
+                d.enqueue(Time::ZERO, packet(0, i, 500), &mut rng, &mut drops);
+            }
             let mut now = Time::ZERO;
             while let Some(p) = d.dequeue(now, &mut rng, &mut drops) {
                 now += Dur::from_ms(4);

@@ -1,7 +1,7 @@
 //! Meters of queues, nodes and links, within the measured period.
 
 use spillgate_core::{DropReason, Dur, Packet, Time};
-use spillgate_measure::{Histogram, Losses, Volume};
+use spillgate_measure::{Histogram, Levels, Losses, Volume};
 use spillgate_queueing::Averages;
 
 use crate::window::Window;
@@ -23,10 +23,12 @@ pub(crate) struct QueueMeter {
     pub(crate) marks_ce: u64,
     /// The averages of its AQM, once they are all known.
     pub(crate) averages: Averages,
+    /// How long how much has waited; none if nothing has.
+    levels: Option<Box<Levels>>,
     pub(crate) lost: Losses,
 }
 
-const _: () = assert!(size_of::<QueueMeter>() <= 176);
+const _: () = assert!(size_of::<QueueMeter>() <= 184);
 
 /// A 128-bit sum, aligned to 8 bytes to save room.
 #[derive(Clone, Copy, Default)]
@@ -87,6 +89,7 @@ impl QueueMeter {
             max_bytes: 0,
             marks_ce: 0,
             averages: Averages::default(),
+            levels: None,
             lost: Losses::default(),
         }
     }
@@ -200,6 +203,52 @@ impl QueueMeter {
     pub(crate) fn on_backlog(&mut self, packets: u64, bytes: u64) {
         self.max_packets = self.max_packets.max(packets);
         self.max_bytes = self.max_bytes.max(bytes);
+    }
+
+    fn levels(&mut self, window: Window) -> &mut Levels {
+        let bits = self.sojourn.bits();
+        let levels = || Box::new(Levels::new(bits, window.start(), window.end()));
+        self.levels.get_or_insert_with(levels)
+    }
+
+    /// From `now` on so much waits.
+    #[inline]
+    pub(crate) fn on_level(&mut self, window: Window, now: Time, packets: u64, bytes: u64) {
+        if packets > 0 || self.levels.is_some() {
+            self.levels(window).set(now, packets, bytes);
+        }
+    }
+
+    /// A packet of `len` bytes waits from `now` until `start`, in order.
+    #[inline]
+    pub(crate) fn on_wait(&mut self, window: Window, now: Time, start: Time, len: u32) {
+        self.levels(window).wait(now, start, len);
+    }
+
+    /// Nothing waits any more at `now`.
+    pub(crate) fn on_flushed(&mut self, now: Time) {
+        if let Some(levels) = &mut self.levels {
+            levels.clear(now);
+        }
+    }
+
+    /// Percentiles of the backlog over the measured period, in packets and in bytes.
+    pub(crate) fn backlog_percentiles<const N: usize>(
+        &self,
+        of: [f64; N],
+        window: Window,
+    ) -> ([f64; N], [f64; N]) {
+        if window.is_empty() {
+            return ([f64::NAN; N], [f64::NAN; N]);
+        }
+        let Some(mut levels) = self.levels.clone() else {
+            return ([0.0; N], [0.0; N]);
+        };
+        levels.close();
+        // Within a bucket it is not known which level is the largest.
+        let bytes = |q| levels.bytes(q).min(self.max_bytes as f64);
+        let packets = |q| levels.packets(q).min(self.max_packets as f64);
+        (of.map(packets), of.map(bytes))
     }
 
     /// Time averages of the backlog in packets and bytes over the measured period.

@@ -20,7 +20,7 @@ use crate::voice;
 use crate::window::Window;
 
 /// Metrics of queues.
-pub(crate) const QUEUE: [Metric; 16] = [
+pub(crate) const QUEUE: [Metric; 22] = [
     Metric::Offered,
     Metric::Carried,
     Metric::PacketsOffered,
@@ -34,8 +34,14 @@ pub(crate) const QUEUE: [Metric; 16] = [
     Metric::SojournP999,
     Metric::SojournMax,
     Metric::BacklogPacketsMean,
+    Metric::BacklogPacketsP50,
+    Metric::BacklogPacketsP95,
+    Metric::BacklogPacketsP99,
     Metric::BacklogPacketsMax,
     Metric::BacklogBytesMean,
+    Metric::BacklogBytesP50,
+    Metric::BacklogBytesP95,
+    Metric::BacklogBytesP99,
     Metric::BacklogBytesMax,
 ];
 
@@ -423,6 +429,8 @@ pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
     let secs = window.len().as_secs_f64();
     let s = &q.sojourn;
     let (packets, bytes) = q.backlog_means(window);
+    let ([packets_p50, packets_p95, packets_p99], [bytes_p50, bytes_p95, bytes_p99]) =
+        q.backlog_percentiles([0.5, 0.95, 0.99], window);
     let (offered, lost) = (q.offered_packets as f64, q.lost.total() as f64);
     [
         q.offered_bytes as f64 * 8.0 / secs,
@@ -438,8 +446,14 @@ pub(crate) fn waited(q: &QueueMeter, window: Window) -> [f64; QUEUE.len()] {
         or_nan(s.quantile(0.999)),
         or_nan(s.max().map(|t| t.as_secs_f64())),
         packets,
+        packets_p50,
+        packets_p95,
+        packets_p99,
         q.max_packets as f64,
         bytes,
+        bytes_p50,
+        bytes_p95,
+        bytes_p99,
         q.max_bytes as f64,
     ]
 }

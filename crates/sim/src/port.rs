@@ -9,6 +9,7 @@ use crate::channel::Channel;
 use crate::express::FifoPort;
 use crate::gauge::QueueMeter;
 use crate::rate::Server;
+use crate::window::Window;
 
 /// The port of a link.
 pub(crate) enum Port {
@@ -117,6 +118,15 @@ impl QueuedPort {
             server: None,
             channel: None,
         }
+    }
+
+    /// The backlog of a leaf may have changed at `now`.
+    #[inline]
+    pub(crate) fn note_level(&mut self, window: Window, now: Time, leaf: u16) {
+        let leaf = usize::from(leaf);
+        let stats = &self.discipline.leaves()[leaf];
+        let (packets, bytes) = (stats.backlog_packets(), stats.backlog_bytes());
+        self.queues[leaf].on_level(window, now, packets, bytes);
     }
 
     /// The start and the end of its last transmission, which takes `tx` at a constant rate.

@@ -105,7 +105,8 @@ impl<S: EventSet> World<S> {
             port.discipline.refuse(now, packet, why, &mut self.drops);
             return self.drain_drops(link);
         }
-        port.discipline
+        let leaf = port
+            .discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
         let mut idle = port.free_at <= now;
         if let Some(server) = port.server.as_mut().filter(|_| idle) {
@@ -122,6 +123,10 @@ impl<S: EventSet> World<S> {
             self.serve(link);
         } else {
             self.wake_port_when_free(link);
+        }
+        // Last: what is served at once has not waited.
+        if let Port::Queued(port) = &mut self.links[link].port {
+            port.note_level(self.window, now, leaf);
         }
     }
 
@@ -160,6 +165,7 @@ impl<S: EventSet> World<S> {
             port.discipline.transmits_until(packet.leaf, end);
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_served(window, &packet, now, end);
+            port.note_level(window, now, packet.leaf);
             if let Some(nodes) = &mut self.nodes {
                 nodes.sent(now, link, &packet);
             }
@@ -300,6 +306,7 @@ impl<S: EventSet> World<S> {
             if let Port::Queued(port) = &mut l.port {
                 let queue = &mut port.queues[usize::from(lost.packet.leaf)];
                 queue.on_lost(self.window, &lost.packet, now, lost.reason);
+                port.note_level(self.window, now, lost.packet.leaf);
             }
             if let Some(nodes) = &mut self.nodes {
                 nodes.dropped(now, link, &lost.packet);

@@ -124,8 +124,14 @@ impl FifoPort {
     /// Takes a packet that has to wait from `now` until `start`, if it is as long as all that wait
     /// and nobody has to be asked.
     #[inline(always)]
-    pub(super) fn wait(&self, fifos: &mut [FifoQueue], now: Time, start: Time) -> Option<()> {
-        self.queue(fifos).wait(now, start, self.counting)
+    pub(super) fn wait(
+        &self,
+        fifos: &mut [FifoQueue],
+        now: Time,
+        start: Time,
+        window: Window,
+    ) -> Option<()> {
+        self.queue(fifos).wait(now, start, self.counting, window)
     }
 
     /// Asks queue management about a packet that has to wait from `now` until `start` and is sent
@@ -158,6 +164,7 @@ impl FifoPort {
             return Some(Err(Loss { at: now, reason }));
         }
         queue.take(wait, sum, self.counting);
+        queue.meter.on_wait(window, now, start, packet.len);
         Some(Ok(()))
     }
 
@@ -256,6 +263,7 @@ impl FifoPort {
         let start = *free_at;
         *free_at = start + tx;
         queue.waiting.push(start);
+        queue.meter.on_wait(window, now, start, packet.len);
         if let Some(aqm) = queue.aqm() {
             aqm.last = Some(*free_at);
         }
@@ -278,8 +286,9 @@ impl FifoPort {
     }
 
     /// The link has failed; what that does to packets has been counted before.
-    pub(super) fn fail(&mut self, fifos: &mut [FifoQueue]) {
+    pub(super) fn fail(&mut self, fifos: &mut [FifoQueue], now: Time) {
         let queue = self.queue(fifos);
+        queue.meter.on_flushed(now);
         queue.waiting.clear();
         queue.room = Dur::ZERO;
         if let Some(outage) = queue.outage_mut() {

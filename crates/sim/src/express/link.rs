@@ -40,6 +40,7 @@ impl Link {
         fifos: &mut [FifoQueue],
         now: Time,
         l3_len: u16,
+        window: Window,
     ) -> Option<(Time, Time)> {
         let (start, end) = self.uncontended.wait(l3_len)?;
         if now < self.latest(fifos) {
@@ -48,7 +49,7 @@ impl Link {
         let Port::Fifo(fifo) = &self.port else {
             return None;
         };
-        fifo.wait(fifos, now, start)?;
+        fifo.wait(fifos, now, start, window)?;
         self.came(fifos, now);
         self.uncontended.free_at = end;
         Some((start, end))
@@ -196,7 +197,7 @@ impl Link {
         // What waited when the measured period began is lost now.
         self.begin_counting(now, fifos, window);
         if let Port::Fifo(fifo) = &mut self.port {
-            fifo.fail(fifos);
+            fifo.fail(fifos, now);
             self.uncontended.free_at = self.uncontended.free_at.min(now);
             self.open(fifos, window);
         }

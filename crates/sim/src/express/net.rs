@@ -37,7 +37,7 @@ impl<S: EventSet> World<S> {
     #[inline(always)]
     fn queue(&mut self, link: usize, packet: &mut Packet, now: Time) -> Option<(Time, Time)> {
         let l = &mut self.links[link];
-        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len) {
+        if let Some(sent) = l.wait(&mut self.lane.fifos, now, packet.l3_len, self.window) {
             return Some(sent);
         }
         if l.uncontended.is_managed() {

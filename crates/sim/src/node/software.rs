@@ -148,6 +148,7 @@ impl Node for Software {
                 waiting.bytes += u64::from(bytes);
             }
             self.waiters.push_back(Waiter { start, from, bytes });
+            meter.on_wait(self.window, now, start, bytes);
             if now < self.window.start() && start > self.window.start() {
                 self.at_start.packets += 1;
                 self.at_start.bytes += u64::from(bytes);
