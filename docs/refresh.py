@@ -67,7 +67,11 @@ IMAGES = {
 }
 """Which of an example's figures are copied to `docs/img`."""
 
-PAPERS = {"docs/papers/mitroi.md": "mitroi", "docs/papers/domzal.md": "domzal"}
+PAPERS = {
+    "docs/papers/mitroi.md": "mitroi",
+    "docs/papers/domzal.md": "domzal",
+    "docs/papers/shrivastav.md": "shrivastav",
+}
 """Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
 `<!-- text NAME -->` and `<!-- end -->`."""
 
@@ -90,6 +94,14 @@ PICTURES = {
         "d10-transfers",
         "waits-distribution",
         "openings",
+    ),
+    "shrivastav": (
+        "fig02-queues-4",
+        "fig03-loss-4",
+        "fig04-queues-16",
+        "fig05-loss-16",
+        "frontier",
+        "oscillation",
     ),
 }
 """Which of a paper's figures are copied to `docs/img`, with the paper's name before theirs."""

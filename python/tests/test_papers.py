@@ -418,7 +418,7 @@ def test_the_ledger_s_base_row_is_the_claims_table(root, name):
     assert dict(zip(head[2:], base[2:], strict=True)) == {k: claimed[k] for k in head[2:]}
 
 
-@pytest.mark.parametrize("name", ["mitroi", "domzal"])
+@pytest.mark.parametrize("name", ["mitroi", "domzal", "shrivastav"])
 def test_no_sentence_has_a_number_that_is_not_computed(root, name):
     """Below the claims; what stands above them describes the paper's system."""
     page = (root / f"docs/papers/{name}.md").read_text(encoding="utf-8")

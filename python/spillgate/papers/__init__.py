@@ -19,6 +19,7 @@ from spillgate.papers.model import Paper, Reproduction
 PAPERS: Mapping[str, str] = {
     "mitroi": "Queueing and congestion avoidance in a customer-edge router",
     "domzal": "Flow-Aware Networking: congestion control after a link failure",
+    "shrivastav": "RED that sees the input queues of a CIOQ switch",
 }
 """The papers by name, with what they are about."""
 
