@@ -32,7 +32,7 @@ pub use json::write_json;
 pub use loops::{Connections, LoopLink, LoopSwitch, loops};
 pub use report::{DelayCurve, Report, RunRow, SeriesRow, SummaryRow};
 pub use samples::SampleRow;
-pub use stored::{StoredSample, StoredSeries, read_samples, read_series, read_summary};
+pub use stored::{StoredSeries, read_samples, read_series, read_summary};
 pub use tidy::write_parquet;
 pub use transients::TransientRow;
 pub use verdicts::VerdictRow;

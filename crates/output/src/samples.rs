@@ -1,6 +1,8 @@
 //! What each run gave, metric by metric: what comparisons of variants under the same seeds need,
 //! since differences and ratios must be formed within a run before they are averaged.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use spillgate_measure::table::Scope;
 
@@ -12,13 +14,13 @@ pub struct SampleRow {
     /// Variant.
     pub variant: String,
     /// flow, class, dscp, queue, link or total.
-    pub scope: &'static str,
+    pub scope: Cow<'static, str>,
     /// Of which one.
     pub name: String,
     /// Metric.
-    pub metric: &'static str,
+    pub metric: Cow<'static, str>,
     /// Unit.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// Numbers of the finished runs, ascending.
     pub runs: Vec<u32>,
     /// The value in each of these runs; null where undefined.
@@ -42,10 +44,10 @@ impl Report {
                 }
                 rows.push(SampleRow {
                     variant: v.name.clone(),
-                    scope: key.scope.as_str(),
+                    scope: key.scope.as_str().into(),
                     name: layout.name(key).to_owned(),
-                    metric: key.metric.name(),
-                    unit: key.metric.unit(),
+                    metric: key.metric.name().into(),
+                    unit: key.metric.unit().into(),
                     runs: finished().map(|f| f.info.run).collect(),
                     values: finished().map(|f| f.outcome.values[at]).collect(),
                 });

@@ -8,29 +8,10 @@ use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use serde::Serialize;
 use spillgate_measure::stats::Interval;
 
 use crate::report::SummaryRow;
-
-/// One metric of one thing in every finished run of a point, as [`SampleRow`](crate::SampleRow).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StoredSample {
-    /// The point.
-    pub variant: String,
-    /// flow, class, dscp, queue, link or total.
-    pub scope: String,
-    /// Of which one.
-    pub name: String,
-    /// Metric.
-    pub metric: String,
-    /// Unit.
-    pub unit: String,
-    /// Numbers of the finished runs, ascending.
-    pub runs: Vec<i32>,
-    /// The value in each of these runs; null where undefined.
-    pub values: Vec<f64>,
-}
+use crate::samples::SampleRow;
 
 /// The values of every finished run, of the scopes, metrics and names that are wanted, point by point.
 ///
@@ -41,7 +22,7 @@ pub fn read_samples(
     scope: impl Fn(&str) -> bool,
     metric: impl Fn(&str) -> bool,
     name: impl Fn(&str) -> bool,
-) -> Result<Vec<StoredSample>> {
+) -> Result<Vec<SampleRow>> {
     let (reader, columns) = open(path)?;
     let column = |name| place(&columns, name);
     // With axes the point has a column of its own.
@@ -51,7 +32,7 @@ pub fn read_samples(
     let mut names = Names::default();
     // By point, in the order of the table, then by what was measured.
     let mut points: BTreeMap<u32, usize> = BTreeMap::new();
-    let mut found: Vec<(usize, StoredSample)> = Vec::new();
+    let mut found: Vec<(usize, SampleRow)> = Vec::new();
     let mut known: BTreeMap<[u32; 4], usize> = BTreeMap::new();
     for i in 0..reader.num_row_groups() {
         let group = &*reader.get_row_group(i)?;
@@ -76,12 +57,12 @@ pub fn read_samples(
             let at = *known.entry(key).or_insert_with(|| {
                 let [variant, scope, name, metric] = key.map(|n| names.text(n).to_owned());
                 let unit = units.get(row).copied().unwrap_or_default();
-                let sample = StoredSample {
+                let sample = SampleRow {
                     variant,
-                    scope,
+                    scope: scope.into(),
                     name,
-                    metric,
-                    unit: names.text(unit).to_owned(),
+                    metric: metric.into(),
+                    unit: names.text(unit).to_owned().into(),
                     runs: Vec::new(),
                     values: Vec::new(),
                 };
@@ -89,9 +70,8 @@ pub fn read_samples(
                 found.len() - 1
             });
             let sample = &mut found[at].1;
-            sample
-                .runs
-                .push(runs.get(row).copied().flatten().unwrap_or_default());
+            let run = runs.get(row).copied().flatten().unwrap_or_default();
+            sample.runs.push(run.try_into().unwrap_or_default());
             let number = numbers.get(row).copied().flatten();
             sample.values.push(number.unwrap_or(f64::NAN));
         }
@@ -247,10 +227,10 @@ pub fn read_summary(
         let i = Interval::of(&s.values, Interval::LEVEL);
         SummaryRow {
             variant: s.variant,
-            scope: s.scope.into(),
+            scope: s.scope,
             name: s.name,
-            metric: s.metric.into(),
-            unit: s.unit.into(),
+            metric: s.metric,
+            unit: s.unit,
             mean: i.mean,
             low: i.low,
             high: i.high,

@@ -128,7 +128,7 @@ fn samples_are_the_values_of_the_single_runs() {
     );
     let of: Vec<_> = rows
         .iter()
-        .map(|r| (r.variant.as_str(), r.name.as_str(), r.metric))
+        .map(|r| (r.variant.as_str(), r.name.as_str(), &*r.metric))
         .collect();
     // Two variants, two classes, two metrics, in the layout's order.
     assert_eq!(rows.len(), 2 * 2 * 2);

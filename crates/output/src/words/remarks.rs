@@ -1,7 +1,8 @@
 //! What a reader should know of the runs before believing their numbers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use spillgate_measure::Needs;
 use spillgate_measure::show::{general, rounded_up, value};
 use spillgate_measure::table::{Metric, Scope};
 
@@ -20,77 +21,43 @@ pub(super) struct Value<'a> {
     pub(super) runs: usize,
 }
 
-/// What is counted, what is said of it, of how many, and in which words.
-struct Oddity {
-    count: Count,
-    said: &'static str,
-    of: Metric,
-    /// Whether it is not among these but beside them.
-    beside: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Count {
-    /// What a metric counts.
-    Of(Metric),
-    /// Transfers that neither completed nor failed, where they are many.
-    Incomplete,
-}
-
-const fn odd(metric: Metric, said: &'static str) -> Oddity {
-    Oddity {
-        count: Count::Of(metric),
-        said,
-        of: Metric::PacketsSent,
-        beside: false,
-    }
-}
-
-const ODDITIES: [Oddity; 9] = [
-    Oddity {
-        of: Metric::TransfersBegun,
-        beside: true,
-        ..odd(
-            Metric::TransfersRefused,
-            "sessions did not begin because as many as `active` allows were open; the load is too high, and the \
-             results depend on `active`",
-        )
-    },
-    Oddity {
-        of: Metric::TransfersBegun,
-        ..odd(
-            Metric::TransfersFailed,
-            "TCP gave transfers up after too many timeouts",
-        )
-    },
-    Oddity {
-        count: Count::Incomplete,
-        said: "transfers were under way when a run ended, and their times are missing",
-        of: Metric::TransfersBegun,
-        beside: false,
-    },
-    odd(
-        Metric::DropsLinkDown,
+/// What is counted and what is said of it; none: transfers that neither completed nor failed, where they are many.
+const ODDITIES: [(Option<Metric>, &str); 9] = [
+    (
+        Some(Metric::TransfersRefused),
+        "sessions did not begin because as many as `active` allows were open; the load is too high, and the results \
+         depend on `active`",
+    ),
+    (
+        Some(Metric::TransfersFailed),
+        "TCP gave transfers up after too many timeouts",
+    ),
+    (
+        None,
+        "transfers were under way when a run ended, and their times are missing",
+    ),
+    (
+        Some(Metric::DropsLinkDown),
         "packets were lost because a link was down",
     ),
-    odd(
-        Metric::DropsUnroutable,
+    (
+        Some(Metric::DropsUnroutable),
         "packets were lost without a route to their destination",
     ),
-    odd(
-        Metric::DropsLinkLoss,
+    (
+        Some(Metric::DropsLinkLoss),
         "packets were lost at random on links",
     ),
-    odd(
-        Metric::DropsInputQueue,
+    (
+        Some(Metric::DropsInputQueue),
         "packets were lost because a router could not forward them fast enough",
     ),
-    odd(
-        Metric::DropsTooBig,
+    (
+        Some(Metric::DropsTooBig),
         "packets were lost because they were longer, labels included, than a link's mtu",
     ),
-    odd(
-        Metric::Unresolved,
+    (
+        Some(Metric::Unresolved),
         "packets had neither arrived nor been lost when their time after the period was over (measurement.grace); \
          verdicts hold whatever becomes of them",
     ),
@@ -318,39 +285,38 @@ impl<'a> Remarks<'a> {
     }
 
     fn counted(&self) -> impl Iterator<Item = String> {
-        let counted: BTreeSet<Metric> = self.counts.keys().map(|(_, metric, _)| *metric).collect();
-        ODDITIES.iter().filter_map(move |odd| {
-            if let Count::Of(metric) = odd.count {
-                if !counted.contains(&metric) {
-                    return None;
+        ODDITIES.iter().filter_map(|(metric, said)| {
+            let count = |class, variant| match metric {
+                Some(metric) => self.count(class, *metric, variant),
+                None => self.incomplete(class, variant),
+            };
+            let whole = match metric {
+                Some(metric) if metric.needs() != Some(Needs::Tcp) => Metric::PacketsSent,
+                _ => Metric::TransfersBegun,
+            };
+            let of_class = |(class, name): (usize, &String)| {
+                // The first of the variants that have the most.
+                let mut worst = (0.0, None);
+                for variant in 0..self.variants.len() {
+                    let n = count(class, variant);
+                    if n > worst.0 {
+                        worst = (n, Some(variant));
+                    }
                 }
-            }
-            let count = |class, variant| match odd.count {
-                Count::Of(metric) => self.count(class, metric, variant),
-                Count::Incomplete => self.incomplete(class, variant),
+                let (n, variant) = (few(worst.0), worst.1?);
+                let whole = few(self.count(class, whole, variant));
+                let at = self.at(&self.variants[variant]);
+                // Those that were refused are not among those that began.
+                Some(match metric {
+                    Some(Metric::TransfersRefused) => {
+                        format!("{name} {n} for {whole} that began{at}")
+                    }
+                    _ => format!("{name} {n} of {whole}{at}"),
+                })
             };
             let classes = self.classes.iter().enumerate();
-            let counts: Vec<String> = classes
-                .filter_map(|(class, name)| {
-                    // The first of those that have the most.
-                    let mut worst = (0.0, None);
-                    for variant in 0..self.variants.len() {
-                        let n = count(class, variant);
-                        if n > worst.0 {
-                            worst = (n, Some(variant));
-                        }
-                    }
-                    let (n, variant) = (worst.0, worst.1?);
-                    let whole = few(self.count(class, odd.of, variant));
-                    let of = match odd.beside {
-                        true => format!("for {whole} that began"),
-                        false => format!("of {whole}"),
-                    };
-                    let at = self.at(&self.variants[variant]);
-                    Some(format!("{name} {} {of}{at}", few(n)))
-                })
-                .collect();
-            (!counts.is_empty()).then(|| format!("{}: in each run {}", odd.said, counts.join(", ")))
+            let counts: Vec<String> = classes.filter_map(of_class).collect();
+            (!counts.is_empty()).then(|| format!("{said}: in each run {}", counts.join(", ")))
         })
     }
 }
