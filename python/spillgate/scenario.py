@@ -85,6 +85,9 @@ class Description:
         auto_warmup: A pilot run is to find the warm-up, which is 0 until then.
         forwarding: One record a node of the first variant that takes time to forward packets:
             name, per_packet (s), delay (s), input_queue (packets from each link).
+        switches: One record a switch of the first variant: name, architecture, ports, line_rate
+            (b/s), speedup (text or none), fabric (text), buffer (text or none), policy or none,
+            nu, inputs and outputs (names of links, in their order).
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -118,6 +121,7 @@ class Description:
     arriving: tuple[tuple[str | None, ...], ...] = ()
     auto_warmup: bool = False
     forwarding: tuple[dict[str, Any], ...] = ()
+    switches: tuple[dict[str, Any], ...] = ()
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
 
@@ -157,6 +161,7 @@ class Description:
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
             auto_warmup=measurement.get("auto_warmup", False),
             forwarding=tuple(record.get("forwarding", ())),
+            switches=tuple(record.get("switches", ())),
             axes=axes_of(record.get("axes", ())),
             points=points_of(record["variants"], record.get("points", ())),
         )

@@ -43,7 +43,8 @@ ALLOWED = {
     # in recorded packets, events to run once more.
     "output": {"core", "events", "queueing", "endpoints", "measure", "scenario", "sim"},
     "live": {"core", "queueing", "measure", "scenario"},
-    # queueing, endpoints and voice for their registries: the lists that `spillgate list` prints.
+    # queueing, endpoints, switching and voice for their registries: the lists that `spillgate
+    # list` prints.
     "python": {
         "capture",
         "core",
@@ -56,6 +57,7 @@ ALLOWED = {
         "sim",
         "measure",
         "output",
+        "switching",
         "voice",
     },
 }

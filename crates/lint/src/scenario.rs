@@ -87,6 +87,8 @@ pub fn scenario(
         }
         let inputs = plan.world.links.iter().filter_map(|l| l.input.as_ref());
         used.extend(inputs.map(|i| i.policy.clone()));
+        let switches = plan.world.switches.iter();
+        used.extend(switches.filter_map(|s| s.spec.policy.clone()));
     }
     never_matched(&surveyed, &reached, &places, &mut found);
     unused(&surveyed, &used, &mut found);

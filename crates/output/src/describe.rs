@@ -1,5 +1,9 @@
 //! What a plan is about, for people to check before it runs.
 
+mod switches;
+
+use switches::SwitchDescription;
+
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Time};
 use spillgate_queueing::Outline;
@@ -38,6 +42,9 @@ pub struct Description {
     /// Nodes of the first variant that take time to forward packets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub forwarding: Vec<ForwardingDescription>,
+    /// Switches of the first variant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<SwitchDescription>,
     /// The different settings of links.
     pub settings: Vec<Settings>,
     /// Which of these each point has, by position.
@@ -257,6 +264,7 @@ pub fn describe(plan: &Plan) -> Description {
         classes: first.map(|w| w.classes.clone()).unwrap_or_default(),
         links: first.map(links_of).unwrap_or_default(),
         forwarding: first.map(forwarding_of).unwrap_or_default(),
+        switches: first.map(switches::describe).unwrap_or_default(),
         settings,
         set,
         flows: first.map_or(0, |w| w.flows.len()),

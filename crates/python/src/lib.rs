@@ -74,6 +74,11 @@ fn catalog() -> String {
         "congestion-control".to_owned(),
         list(&mut control.iter().copied()).into(),
     );
+    let matching = spillgate_switching::matcher::KINDS;
+    families.insert(
+        "matching".to_owned(),
+        list(&mut matching.iter().map(|k| (k.kind, k.summary))).into(),
+    );
     families.insert(
         "platforms".to_owned(),
         list(&mut spillgate_import::platforms()).into(),

@@ -664,3 +664,48 @@ fn axes_reach_policies_of_configurations() {
     assert_eq!(p.variants.len(), 4);
     assert_eq!(p.axes[1].unit, Some("packets"));
 }
+
+/// Ports of switches that are offered more than they carry are named, once each.
+#[test]
+fn inadmissible_traffic_is_warned_of() {
+    let text = |keys: &str, to_c: &str| {
+        format!(
+            "schema_version: 1\ntopology:\n  nodes: [a, b, c, d, {{name: s, switch: {{{keys}}}}}]\n  links:\n    \
+             a: {{from: a, to: s, rate: 10 Mb/s}}\n    b: {{from: b, to: s, rate: 10 Mb/s}}\n    \
+             c: {{from: s, to: c, rate: 10 Mb/s}}\n    d: {{from: s, to: d, rate: 10 Mb/s}}\n    back: {{from: c, to: b, rate: 10 Mb/s}}\n\
+             traffic:\n  \
+             - flow: {{name: f, from: a, to: c, source: {{cbr: {{rate: 6 Mb/s, packet: 500 B}}}}}}\n  \
+             - flow: {{name: g, from: b, to: c, {to_c}source: {{poisson: {{rate: 5 Mb/s, packet: 500 B}}}}}}\n  \
+             - flow: {{name: t, from: b, to: c, tcp: {{}}}}\n\
+             measurement: {{warmup: 1 s, duration: 4 s}}\nruns: {{count: 2}}\n"
+        )
+    };
+    let warnings = |keys: &str, to_c: &str| {
+        let all = plan(&text(keys, to_c)).warnings;
+        let of_switch = |w: &String| w.contains("inadmissible");
+        all.into_iter().filter(of_switch).collect::<Vec<_>>()
+    };
+    let found = warnings("architecture: voq", "");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with(
+            "dir/s.yaml:3: the traffic matrix is inadmissible: output `c` of `s` carries 10 Mb/s and is offered 11 Mb/s"
+        ),
+        "{found:?}"
+    );
+    // Half of the measured period: 2.5 Mb/s.
+    assert!(warnings("architecture: voq", "stop: 3 s, ").is_empty());
+    let slow = warnings("architecture: voq, line_rate: 5500 kb/s", "");
+    assert_eq!(slow.len(), 2, "{slow:?}");
+    assert!(
+        slow[0].contains("input `a` of `s` carries 5.5 Mb/s and is offered 6 Mb/s"),
+        "{slow:?}"
+    );
+    assert!(
+        warnings(
+            "architecture: cioq, speedup: 2, line_rate: 5500 kb/s",
+            "stop: 3 s, "
+        )
+        .is_empty()
+    );
+}

@@ -154,8 +154,8 @@ pub(crate) struct Packets {
     pace: Pace,
     /// When each transfer ends, with its ports.
     ends: BinaryHeap<Reverse<(Time, u16, u16)>>,
-    /// By input: the packet that crosses.
-    crossing: Vec<Option<Packet>>,
+    /// By input: the packet that crosses, and since when.
+    crossing: Vec<Option<(Packet, Time)>>,
     /// When a policy that gave no packet may give one.
     retry: Option<Time>,
     /// Until when the slots are counted.
@@ -212,10 +212,11 @@ impl Packets {
             }
             self.ends.pop();
             inputs.requests.release(input.into(), output.into());
-            if let Some(packet) = self.crossing[usize::from(input)].take() {
+            if let Some((packet, started)) = self.crossing[usize::from(input)].take() {
                 out.crossed.push(Crossed {
                     input,
                     output,
+                    started,
                     packet,
                 });
             }
@@ -250,7 +251,7 @@ impl Packets {
             let end = now + self.pace.time(packet.len.into());
             inputs.crosses_until(pair, &packet, end);
             inputs.requests.occupy(pair.0, pair.1);
-            self.crossing[pair.0] = Some(packet);
+            self.crossing[pair.0] = Some((packet, now));
             self.ends.push(Reverse((end, input, output)));
         }
     }
@@ -265,8 +266,8 @@ pub(crate) struct Parallel {
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// By queue: whether it is among `ends`.
     is_busy: Vec<bool>,
-    /// By queue: the packet that crosses.
-    crossing: Vec<Option<Packet>>,
+    /// By queue: the packet that crosses, and since when.
+    crossing: Vec<Option<(Packet, Time)>>,
 }
 
 impl Parallel {
@@ -306,10 +307,11 @@ impl Parallel {
             self.ends.pop();
             self.is_busy[queue as usize] = false;
             let pair = (queue as usize / self.ports, queue as usize % self.ports);
-            if let Some(packet) = self.crossing[queue as usize].take() {
+            if let Some((packet, started)) = self.crossing[queue as usize].take() {
                 out.crossed.push(Crossed {
                     input: pair.0 as u16,
                     output: pair.1 as u16,
+                    started,
                     packet,
                 });
             }
@@ -334,7 +336,7 @@ impl Parallel {
             Some(packet) => {
                 let end = now + self.pace.time(packet.len.into());
                 inputs.crosses_until(pair, &packet, end);
-                self.crossing[queue] = Some(packet);
+                self.crossing[queue] = Some((packet, now));
                 end
             }
             None => match inputs.releases(now, pair) {

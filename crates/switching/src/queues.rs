@@ -34,6 +34,8 @@ struct Begun {
     waiter: Waiter,
     /// Cells that have not.
     cells: u32,
+    /// When its first cell began to cross.
+    started: Time,
 }
 
 /// A virtual output queue, or the FIFO of an input.
@@ -395,17 +397,23 @@ impl Inputs {
                     return Carried::Cell;
                 }
                 self.begun[output] -= 1;
-                self.queues[q].begun.take().map(|b| b.waiter.packet)
+                let begun = self.queues[q].begun.take();
+                begun.map(|b| (b.waiter.packet, b.started))
             }
             None => match self.take(now, (input, output), rng, out) {
                 None => {
                     self.ask(input, output);
                     return Carried::Nothing;
                 }
-                Some(waiter) if waiter.packet.len <= cell => Some(waiter.packet),
+                Some(waiter) if waiter.packet.len <= cell => Some((waiter.packet, now)),
                 Some(waiter) => {
                     let cells = waiter.packet.len.div_ceil(cell) - 1;
-                    self.queues[q].begun = Some(Box::new(Begun { waiter, cells }));
+                    let started = now;
+                    self.queues[q].begun = Some(Box::new(Begun {
+                        waiter,
+                        cells,
+                        started,
+                    }));
                     self.begun[output] += 1;
                     None
                 }
@@ -414,9 +422,10 @@ impl Inputs {
         self.ask(input, output);
         match done {
             None => Carried::Cell,
-            Some(packet) => Carried::Packet(Crossed {
+            Some((packet, started)) => Carried::Packet(Crossed {
                 input: input as u16,
                 output: output as u16,
+                started,
                 packet,
             }),
         }

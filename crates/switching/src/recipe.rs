@@ -138,6 +138,24 @@ impl SwitchRecipe {
         waiting.saturating_add(ports * ports * PER_PAIR)
     }
 
+    /// What carries packets to the outputs, in words: `crossbar, islip, cells of 64 B`.
+    pub fn fabric_in_words(&self) -> String {
+        match &self.fabric {
+            None => "packets cross at once".to_owned(),
+            Some(FabricSpec::Parallel(_)) => {
+                let links = self.ports * self.ports;
+                format!("{links} internal links of {}", self.queue_rate())
+            }
+            Some(FabricSpec::Crossbar(spec)) => {
+                let cells = match spec.cell {
+                    Cell::Packets => "whole packets".to_owned(),
+                    size => format!("cells of {size}"),
+                };
+                format!("crossbar, {}, {cells}", spec.matching.kind())
+            }
+        }
+    }
+
     /// The rate of a line.
     pub fn line(&self) -> Rate {
         self.line

@@ -148,6 +148,17 @@ pub enum Share {
     Shared,
 }
 
+impl Share {
+    /// What a limit is of, behind its number: `a queue`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Queue => "a queue",
+            Self::Input => "an input",
+            Self::Shared => "shared",
+        }
+    }
+}
+
 /// The congestion measure of the outputs: length of the output's queue + nu times the lengths of all virtual output
 /// queues for that output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -30,6 +30,8 @@ pub struct Crossed {
     pub input: u16,
     /// Its output.
     pub output: u16,
+    /// When it, or its first cell, began to cross.
+    pub started: Time,
     /// The packet, with the time of its arrival at the switch.
     pub packet: Packet,
 }
@@ -91,6 +93,7 @@ impl Switch {
                 out.crossed.push(Crossed {
                     input,
                     output,
+                    started: now,
                     packet,
                 });
             }

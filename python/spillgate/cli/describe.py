@@ -43,6 +43,8 @@ def description(d: Description) -> None:
     _links(out, d)
     if d.forwarding:
         _forwarding(out, d)
+    if d.switches:
+        _switches(out, d)
     if d.sessions:
         _sessions(out, d)
     if d.failures:
@@ -136,6 +138,27 @@ def _forwarding(out: Console, d: Description) -> None:
             f"{format_value(each, 's')} a packet",
             format_value(delay, "s"),
             count(queue, "packet") + " a link",
+        )
+    show(out, made)
+    out.print()
+
+
+def _switches(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("switch", "queues", "ports", "speedup", "fabric", "buffer", "policy", "nu"):
+        made.add_column(heading)
+    keys = ("architecture", "ports", "speedup", "fabric", "buffer", "policy", "nu")
+    rows = [(s, tuple(s[k] for k in keys)) for s in d.switches]
+    for members, (kind, ports, speedup, fabric, buffer, policy, nu) in families(rows):
+        made.add_row(
+            Text(_span([s["name"] for s in members])),
+            kind,
+            f"{ports} × {ports}",
+            speedup or "-",
+            fabric,
+            buffer or "-",
+            Text(policy or "-"),
+            f"{nu:g}" if nu else "-",
         )
     show(out, made)
     out.print()

@@ -18,6 +18,31 @@ use spillgate_sim::explain::{
 };
 use spillgate_sim::tap::Place;
 
+/// How long a node kept a packet.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    /// A router that forwards in software.
+    forwarding: Dur,
+    /// At the input of a switch.
+    waiting: Dur,
+    /// In the fabric of a switch.
+    crossing: Dur,
+}
+
+impl Kept {
+    fn with(self, other: Self) -> Self {
+        Self {
+            forwarding: self.forwarding + other.forwarding,
+            waiting: self.waiting + other.waiting,
+            crossing: self.crossing + other.crossing,
+        }
+    }
+
+    fn all(self) -> Dur {
+        self.forwarding + self.waiting + self.crossing
+    }
+}
+
 /// Names of what an explanation is about.
 struct Names<'a> {
     plan: &'a WorldPlan,
@@ -213,26 +238,44 @@ impl Names<'_> {
         }
     }
 
-    /// Whether a node keeps packets that come over a link and go on.
-    fn is_kept_behind(&self, link: u32) -> bool {
-        let node = self.plan.links[link as usize].to;
-        self.plan.forwarding.iter().any(|f| f.node == node)
+    /// Whether the node behind a hop kept the packet, which went on.
+    fn is_kept_behind(&self, j: &Journey, hop: usize) -> bool {
+        let Some(next) = j.hops.get(hop + 1) else {
+            return false;
+        };
+        let node = self.plan.links[j.hops[hop].link as usize].to;
+        next.crossed_since.is_some() || self.plan.forwarding.iter().any(|f| f.node == node)
     }
 
     /// How long the node before a hop kept a packet.
-    fn kept(&self, j: &Journey, hop: usize) -> Dur {
-        let before = hop
-            .checked_sub(1)
-            .filter(|before| self.is_kept_behind(j.hops[*before].link));
-        before.map_or(Dur::ZERO, |before| self.beyond(j, before))
+    fn kept(&self, j: &Journey, hop: usize) -> Kept {
+        let before = hop.checked_sub(1);
+        let Some(before) = before.filter(|before| self.is_kept_behind(j, *before)) else {
+            return Kept::default();
+        };
+        let time = self.beyond(j, before);
+        let h = &j.hops[hop];
+        match h.crossed_since {
+            None => Kept {
+                forwarding: time,
+                ..Kept::default()
+            },
+            Some(since) => {
+                let crossing = h.arrived.since(since);
+                Kept {
+                    waiting: Dur::from_ps(time.as_ps().saturating_sub(crossing.as_ps())),
+                    crossing,
+                    ..Kept::default()
+                }
+            }
+        }
     }
 
     fn hop(&self, j: &Journey, hop: usize) -> Value {
         let h = &j.hops[hop];
         let link = &self.plan.links[h.link as usize];
         let kept = self.kept(j, hop);
-        let goes_on = hop + 1 < j.hops.len();
-        let late = match goes_on && self.is_kept_behind(h.link) {
+        let late = match self.is_kept_behind(j, hop) {
             true => Dur::ZERO,
             false => self.beyond(j, hop),
         };
@@ -250,7 +293,7 @@ impl Names<'_> {
             "policy": link.policy,
             "queue": self.queue(h.link, h.leaf),
             "arrived": h.arrived.as_ps(),
-            "kept": ps(kept),
+            "kept": ps(kept.all()),
             "started": at(h.start),
             "bytes": h.len,
             "labels": h.labels.iter().flatten().map(|(label, exp)| json!({"label": label, "exp": exp})).collect::<Vec<_>>(),

@@ -6,11 +6,11 @@ use spillgate_queueing::Evidence;
 use spillgate_sim::explain::{Fate, Hop, Journey, Lost, Relation, Transmission};
 use spillgate_sim::tap::Place;
 
-use super::Names;
 use super::causes::{self, duration, instant, packets};
+use super::{Kept, Names};
 
 /// What takes a packet's time, in the order of tables and figures: name and meaning.
-pub const PARTS: [(&str, &str); 8] = [
+pub const PARTS: [(&str, &str); 10] = [
     ("node", "forwarding by a node"),
     ("own", "own class"),
     ("priority", "classes with priority"),
@@ -19,6 +19,8 @@ pub const PARTS: [(&str, &str); 8] = [
     ("tokens", "tokens of a shaper"),
     ("sending", "serialization"),
     ("link", "propagation"),
+    ("input", "queue at the input of a switch"),
+    ("fabric", "fabric of a switch"),
 ];
 
 /// What packets are about: flow, kind and number.
@@ -124,10 +126,10 @@ fn and(items: &[String]) -> String {
 }
 
 /// All of a delay: what the waits were for, and the rest.
-fn delay(name: &str, delay: Dur, kept: Dur, mut waits: Vec<Wait<'_>>) -> String {
+fn delay(name: &str, delay: Dur, kept: Kept, mut waits: Vec<Wait<'_>>) -> String {
     let waited = waits.iter().fold(Dur::ZERO, |sum, w| sum + w.waited);
     let head = format!("{name} took {}", duration(delay));
-    if waits.is_empty() && kept == Dur::ZERO {
+    if waits.is_empty() && kept.all() == Dur::ZERO {
         return format!("{head} and waited nowhere: all of it is serialization and propagation.");
     }
     waits.sort_by_key(|w| std::cmp::Reverse(w.waited));
@@ -137,10 +139,17 @@ fn delay(name: &str, delay: Dur, kept: Dur, mut waits: Vec<Wait<'_>>) -> String 
         .filter(|w| w.waited * 100 >= waited)
         .map(Wait::words)
         .collect();
-    if kept > Dur::ZERO {
-        said.push(format!("{} in nodes that forward", duration(kept)));
+    for (time, place) in [
+        (kept.forwarding, "in nodes that forward"),
+        (kept.waiting, "waiting at inputs of switches"),
+        (kept.crossing, "crossing switches"),
+    ] {
+        if time > Dur::ZERO {
+            said.push(format!("{} {place}", duration(time)));
+        }
     }
-    let rest = Dur::from_ps(delay.as_ps().saturating_sub((waited + kept).as_ps()));
+    let known = (waited + kept.all()).as_ps();
+    let rest = Dur::from_ps(delay.as_ps().saturating_sub(known));
     said.push(format!("{} serialization and propagation", duration(rest)));
     format!("{head}: {}.", said.join("; "))
 }
@@ -158,7 +167,8 @@ impl Names<'_> {
         };
         let waits = j.hops.iter().filter(|h| h.waited() > Dur::ZERO);
         let waits = waits.map(|h| self.wait(j, h)).collect();
-        let kept = (0..j.hops.len()).fold(Dur::ZERO, |sum, hop| sum + self.kept(j, hop));
+        let kept = (0..j.hops.len()).map(|hop| self.kept(j, hop));
+        let kept = kept.fold(Kept::default(), Kept::with);
         delay(&name, received.since(j.sent), kept, waits)
     }
 
@@ -300,13 +310,13 @@ impl Names<'_> {
 }
 
 /// What a packet took on a hop, in picoseconds, in the order of [`PARTS`].
-pub(super) fn parts(h: &Hop, kept: Dur, link: Dur) -> [u64; PARTS.len()] {
+pub(super) fn parts(h: &Hop, kept: Kept, link: Dur) -> [u64; PARTS.len()] {
     let of = |wanted: &[Relation]| -> u64 {
         let served = h.served.iter().filter(|s| wanted.contains(&s.relation));
         served.map(|s| s.time.as_ps()).sum()
     };
     [
-        kept.as_ps(),
+        kept.forwarding.as_ps(),
         of(&[Relation::Ahead, Relation::Overtook]),
         of(&[Relation::Priority]),
         of(&[Relation::Turn]),
@@ -314,6 +324,8 @@ pub(super) fn parts(h: &Hop, kept: Dur, link: Dur) -> [u64; PARTS.len()] {
         h.idle.as_ps(),
         h.end.since(h.start).as_ps(),
         link.as_ps(),
+        kept.waiting.as_ps(),
+        kept.crossing.as_ps(),
     ]
 }
 
@@ -348,7 +360,7 @@ mod tests {
             residual,
             tokens: Dur::ZERO,
         };
-        delay("v #1", waited + us(1_016), Dur::ZERO, vec![wait])
+        delay("v #1", waited + us(1_016), Kept::default(), vec![wait])
     }
 
     #[test]
@@ -383,12 +395,29 @@ mod tests {
     #[test]
     fn a_packet_may_wait_nowhere() {
         assert_eq!(
-            delay("v #1", us(5), Dur::ZERO, Vec::new()),
+            delay("v #1", us(5), Kept::default(), Vec::new()),
             "v #1 took 5 µs and waited nowhere: all of it is serialization and propagation."
         );
         assert_eq!(
-            delay("v #1", us(5), us(2), Vec::new()),
+            delay(
+                "v #1",
+                us(5),
+                Kept {
+                    forwarding: us(2),
+                    ..Kept::default()
+                },
+                Vec::new()
+            ),
             "v #1 took 5 µs: 2 µs in nodes that forward; 3 µs serialization and propagation."
+        );
+        let kept = Kept {
+            waiting: us(3),
+            crossing: us(1),
+            ..Kept::default()
+        };
+        assert_eq!(
+            delay("v #1", us(5), kept, Vec::new()),
+            "v #1 took 5 µs: 3 µs waiting at inputs of switches; 1 µs crossing switches; 1 µs serialization and propagation."
         );
     }
 }

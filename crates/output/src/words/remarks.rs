@@ -50,7 +50,7 @@ const ODDITIES: [(Option<Metric>, &str); 9] = [
     ),
     (
         Some(Metric::DropsInputQueue),
-        "packets were lost because a router could not forward them fast enough",
+        "packets were lost because the input queue of a router or switch was full",
     ),
     (
         Some(Metric::DropsTooBig),

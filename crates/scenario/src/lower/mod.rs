@@ -1,6 +1,7 @@
 //! From a scenario to what runs: references become ids, defaults are filled
 //! in, and what makes no sense is reported with its place.
 
+mod admissible;
 mod captures;
 mod columns;
 mod ends;
@@ -138,6 +139,7 @@ pub(crate) fn world(
     };
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
+    admissible::check(ctx, root, &nodes.switches, &world);
     Some(world)
 }
 

@@ -19,7 +19,7 @@ use crate::plan::SwitchPlan;
 use crate::suggest::{did_you_mean, list};
 
 /// Where a switch, or a key of it, stands.
-fn at(switch: &Switches<'_>, path: &str) -> Vec<Step> {
+pub(super) fn at(switch: &Switches<'_>, path: &str) -> Vec<Step> {
     let mut steps = steps!["topology", "nodes", switch.entry, "switch"].to_vec();
     steps.extend(Step::parse_all(path));
     steps

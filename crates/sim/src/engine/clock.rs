@@ -120,6 +120,13 @@ impl<S: EventSet> World<S> {
             tokens.sample(now, || self.buckets());
             self.tokens = Some(tokens);
         }
+        let watched = self.plan.watched_switches.iter();
+        let waiting: Vec<f64> = match &self.nodes {
+            Some(nodes) => watched
+                .flat_map(|s| nodes.waiting_in_switch(*s as usize))
+                .collect(),
+            None => Vec::new(),
+        };
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
                 now,
@@ -127,7 +134,7 @@ impl<S: EventSet> World<S> {
                 arrivals,
                 &self.tcp,
                 &self.workloads,
-                self.nodes.as_deref(),
+                &waiting,
             );
             let next = now + interval;
             if next <= self.window.end() {

@@ -59,14 +59,34 @@ pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
 /// The packets that leave a node in one call.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    /// Packets that are passed on, each with the link to whose port.
-    pub(crate) passed: Vec<(u32, Packet)>,
+    /// Packets that are passed on.
+    pub(crate) passed: Vec<Passed>,
     /// Packets that are lost, each with the link that it came over, and why.
     pub(crate) lost: Vec<(u32, Evidence, Dropped)>,
     /// For ports whose AQM is to know what waits for them in the node: the link, and how many packets and bytes do now.
     pub(crate) waiting: Vec<(u32, u32, u64)>,
     /// The same for a packet that has arrived for such a port: the link, and its bytes.
     pub(crate) arrived: Option<(u32, u32)>,
+}
+
+/// A packet that a node passes on.
+pub(crate) struct Passed {
+    /// The link to whose port it goes.
+    pub(crate) to: u32,
+    pub(crate) packet: Packet,
+    /// When it began to cross the fabric of a switch, if the node is one and it has waited for that.
+    pub(crate) crossed_since: Option<Time>,
+}
+
+impl Passed {
+    /// To the port of `to`, without a fabric.
+    pub(crate) fn plainly(to: u32, packet: Packet) -> Self {
+        Self {
+            to,
+            packet,
+            crossed_since: None,
+        }
+    }
 }
 
 /// A node, with its wake and its name.
@@ -246,8 +266,11 @@ impl<S: EventSet> World<S> {
             }
             self.lose(self.now, name_hash, &lost);
         }
-        for (to, mut packet) in out.passed.drain(..) {
-            self.offer(to as usize, &mut packet, self.now);
+        for mut passed in out.passed.drain(..) {
+            if let Some(since) = passed.crossed_since.filter(|_| self.tap.is_some()) {
+                self.tap_crossed(passed.to, since, &passed.packet);
+            }
+            self.offer(passed.to as usize, &mut passed.packet, self.now);
         }
         if let Some(nodes) = &mut self.nodes {
             nodes.out = out;

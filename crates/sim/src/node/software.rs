@@ -13,7 +13,7 @@ use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_queueing::{Evidence, QueueLimit};
 use spillgate_scenario::plan::ForwardingPlan;
 
-use super::holding::{Node, Outbox};
+use super::holding::{Node, Outbox, Passed};
 use crate::gauge::NodeMeter;
 use crate::outcome::{QUEUE, waited};
 use crate::port::size;
@@ -167,7 +167,7 @@ impl Node for Software {
             let packet = *packet;
             self.held.push_back(Held { due, to, packet });
         } else {
-            out.passed.push((to, *packet));
+            out.passed.push(Passed::plainly(to, *packet));
         }
     }
 
@@ -177,7 +177,7 @@ impl Node for Software {
 
     fn wake(&mut self, now: Time, out: &mut Outbox) {
         while let Some(held) = pop_if(&mut self.held, |h| h.due <= now) {
-            out.passed.push((held.to, held.packet));
+            out.passed.push(Passed::plainly(held.to, held.packet));
         }
     }
 

@@ -18,7 +18,7 @@ use spillgate_measure::table::{Layout, Metric, Scope};
 use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
 use spillgate_switching::{Backlog, Counts, Switch};
 
-use super::holding::{Node, Outbox};
+use super::holding::{Node, Outbox, Passed};
 use crate::port::size;
 use crate::values::Values;
 use crate::window::Window;
@@ -235,7 +235,11 @@ impl SwitchNode {
                 seq: packet.seq,
                 arrived: packet.arrived,
             });
-            out.passed.push((self.plan.outputs[output], packet));
+            out.passed.push(Passed {
+                to: self.plan.outputs[output],
+                packet,
+                crossed_since: self.plan.recipe.queues_inputs().then_some(crossed.started),
+            });
         }
         for lost in self.out.lost.drain(..) {
             if self.window.contains(now) {
@@ -315,7 +319,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 impl Node for SwitchNode {
     fn arrive(&mut self, now: Time, from: u32, to: u32, packet: &Packet, out: &mut Outbox) {
         let (Some(input), Some(output)) = (self.input_of.get(from), self.output_of.get(to)) else {
-            out.passed.push((to, *packet));
+            out.passed.push(Passed::plainly(to, *packet));
             return;
         };
         let packet = Packet {

@@ -8,7 +8,6 @@ use spillgate_scenario::plan::{Traffic, WorldPlan};
 use crate::arrivals::Arrivals;
 use crate::express::FifoQueue;
 use crate::link::Link;
-use crate::node::Nodes;
 use crate::outcome::Curve;
 use crate::port::Port;
 use crate::session::Workload;
@@ -80,8 +79,6 @@ pub(crate) struct SeriesRecorder {
     columns: Vec<(String, Sampled)>,
     /// The links that are sampled.
     watched: Vec<u32>,
-    /// The switches that are sampled.
-    switches: Vec<u32>,
     /// How many of the first connections are sampled.
     connections: usize,
     last: Time,
@@ -98,7 +95,6 @@ impl SeriesRecorder {
         Self {
             series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
             watched: plan.watched.clone(),
-            switches: plan.watched_switches.clone(),
             connections: named(plan, is_tcp).count(),
             last: Time::ZERO,
             before: vec![0; plan.watched.len() + plan.classes.len()],
@@ -112,7 +108,8 @@ impl SeriesRecorder {
         self.last
     }
 
-    /// Takes a sample; the connections of the plan's flows come first in `tcp`.
+    /// Takes a sample; the connections of the plan's flows come first in `tcp`, and `waiting` is for the virtual output
+    /// queues of the switches that are sampled.
     pub(crate) fn sample(
         &mut self,
         now: Time,
@@ -120,7 +117,7 @@ impl SeriesRecorder {
         arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
-        nodes: Option<&Nodes>,
+        waiting: &[f64],
     ) {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
@@ -169,10 +166,7 @@ impl SeriesRecorder {
                 self.row.extend(lists);
             }
         }
-        for switch in &self.switches {
-            let waiting = nodes.map(|n| n.waiting_in_switch(*switch as usize));
-            self.row.extend(waiting.into_iter().flatten());
-        }
+        self.row.extend(waiting);
         self.series.push(self.row.iter().copied());
     }
 

@@ -69,6 +69,9 @@ pub trait Tap: Any + Send {
     fn begin(&mut self, _flows: &[FlowInfo]) {}
     /// A source sends a packet; `timeouts` counts those of its connection so far.
     fn sent(&mut self, _now: Time, _seen: Seen<'_>, _timeouts: u32) {}
+    /// A switch with queues at its inputs lets a packet, which began to cross its fabric at `since`, go to the port of
+    /// `link`.
+    fn crossed(&mut self, _now: Time, _link: u32, _since: Time, _seen: Seen<'_>) {}
     /// A packet arrives at a port. [`Packet::leaf`] is the leaf of its class; it is neither policed
     /// nor queued yet.
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}

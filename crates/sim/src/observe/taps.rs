@@ -218,6 +218,20 @@ impl<S: EventSet> World<S> {
         tap.lost(self.now, Place::Kept(link, evidence), lost, seen);
     }
 
+    /// A packet has crossed the fabric of the switch before the port of `link`.
+    #[cold]
+    pub(crate) fn tap_crossed(&mut self, link: u32, since: Time, packet: &Packet) {
+        let labels = self.label_values(link as usize, packet);
+        let Some(tap) = &mut self.tap else { return };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.crossed(self.now, link, since, seen);
+    }
+
     #[cold]
     pub(crate) fn tap_received(&mut self, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };

@@ -138,6 +138,8 @@ pub struct Hop {
     pub link: u32,
     /// The leaf of its class.
     pub leaf: u16,
+    /// When it began to cross the fabric of the switch that it came through, if it waited there.
+    pub crossed_since: Option<Time>,
     /// When it arrived at the port.
     pub arrived: Time,
     /// When its transmission began; [`Time::MAX`] if it never did.

@@ -51,6 +51,8 @@ pub(super) struct Trails {
     over: BTreeSet<usize>,
     /// The number of time-outs of a segment's connection at its last transmission.
     timeouts: BTreeMap<(u32, u64), u32>,
+    /// By journey: since when it crosses the fabric of the switch from which it comes to a port now.
+    crossed_since: Vec<Option<Time>>,
     /// By link.
     last_sent: Vec<LastSent>,
     waiting: Vec<Vec<Waiting>>,
@@ -68,6 +70,7 @@ impl Trails {
             others: BTreeMap::new(),
             over: BTreeSet::new(),
             timeouts: BTreeMap::new(),
+            crossed_since: vec![None; chosen.iter().map(Vec::len).sum()],
             last_sent: vec![LastSent::default(); plan.links.len()],
             waiting: plan.links.iter().map(|_| Vec::new()).collect(),
         };
@@ -168,6 +171,12 @@ impl Tap for Trails {
         }
     }
 
+    fn crossed(&mut self, _: Time, _: u32, since: Time, seen: Seen<'_>) {
+        if let Some(journey) = self.journey(seen.packet) {
+            self.crossed_since[journey] = Some(since);
+        }
+    }
+
     fn offered(&mut self, port: &PortView<'_>, seen: Seen<'_>) {
         let Some(journey) = self.journey(seen.packet) else {
             return;
@@ -178,6 +187,7 @@ impl Tap for Trails {
         self.journeys[journey].hops.push(Hop {
             link: port.link,
             leaf: p.leaf,
+            crossed_since: self.crossed_since[journey].take(),
             arrived: port.now,
             start: Time::MAX,
             end: Time::MAX,
