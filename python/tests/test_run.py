@@ -109,6 +109,51 @@ def test_series_are_of_the_links_that_are_named_or_fill_first(root):
         links(**{"measurement.series": ["nowhere"]})
 
 
+ADAPTIVE = """
+schema_version: 1
+name: What AQMs set by themselves
+topology:
+  nodes: [a, b]
+  links: {line: {from: a, to: b, rate: 10 Mb/s, policy: RED}}
+policies:
+  RED: {fifo: {limit: 100 packets, aqm: {adaptive-red: {min_th: 10, max_th: 30, max_p: 0.1}}}}
+  RIO: {fifo: {limit: 100 packets, aqm: {adaptive-rio: {max_th_low: 30, max_th_high: 70}}}}
+traffic:
+  - flow: {name: x, from: a, to: b, source: {cbr: {rate: 8 Mb/s, packet: 1000 B, phase: 0 s}}}
+measurement: {warmup: 0 s, duration: 20 s, interval: 1 s}
+runs: {count: 1}
+variants:
+  - {name: RED, set: {}}
+  - {name: RIO, set: {topology.links.line.policy: RIO}}
+"""
+
+
+def test_what_aqms_set_by_themselves_is_sampled():
+    """An empty queue under adaptive RED, and no packet in profile under adaptive RIO."""
+    results = spillgate.run(ADAPTIVE, runs=1)
+
+    def sampled(variant):
+        found = results.series(where="line/fifo", variant=variant)
+        return {s.metric: list(s.v) for s in found if s.metric.startswith("adapted_")}
+
+    (red,) = sampled("RED").items()
+    # Two steps a second, each to 0.9 of the value before, down to 0.01.
+    assert red[0] == "adapted_max_p"
+    expected = [max(0.01, 0.1 * 0.9 ** (2 * t)) for t in range(1, 21)]
+    assert red[1] == pytest.approx(expected)
+    rio = sampled("RIO")
+    assert list(rio) == ["adapted_max_th", "adapted_reference", "adapted_arrival_rate"]
+    # Up by 0.02 * 70 every 200 ms from 5 s on, when nobody has been in profile for a window.
+    assert rio["adapted_max_th"][:5] == [30.0] * 5
+    steps = [(v - 30.0) / 1.4 for v in rio["adapted_max_th"][5:10]]
+    assert steps == pytest.approx([5, 10, 15, 20, 25], abs=1)
+    assert rio["adapted_max_th"][-1] == 70.0
+    assert set(rio["adapted_reference"]) == {9e6}
+    # From 0, with the window of 5 s: 8 Mb/s (1 - e^(-t/5)), but for the first packets.
+    growth = [8e6 * (1 - math.exp(-t / 5)) for t in range(1, 21)]
+    assert rio["adapted_arrival_rate"] == pytest.approx(growth, rel=0.01)
+
+
 def test_a_run_without_series_is_the_same_but_for_them(first, tmp_path):
     plain, watched = (spillgate.run(first, runs=2, set=QUICK, series=s) for s in ([], None))
     assert plain.series() == ()

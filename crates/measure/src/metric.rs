@@ -163,6 +163,10 @@ metrics! {
     BacklogBytes "backlog_bytes" ["B"] "Queues in bytes" "backlog" "bytes waiting in each queue";
     VoqBacklog "voq_backlog" ["packets"] "Virtual output queues" "backlog" "packets waiting in each virtual output queue";
     BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
+    AdaptedMaxP "adapted_max_p" ["1"] "Adapted max_p" "max_p" "largest early drop probability, as adaptive RED has set it";
+    AdaptedMaxTh "adapted_max_th" ["packets"] "Adapted max_th" "max_th out of profile" "upper threshold for packets out of profile, as adaptive RIO has set it";
+    AdaptedReference "adapted_reference" ["b/s"] "References" "reference rate" "rate with which adaptive RIO compares arrivals";
+    AdaptedArrivalRate "adapted_arrival_rate" ["b/s"] "Arrival estimates" "arrival rate" "rate of arrivals, as adaptive RIO estimates it";
     Throughput "throughput" ["b/s"] "Rate of each class" "throughput" "rate at which packets of each class arrive";
     Carried "carried" ["b/s"] "Rate on links" "carried rate" "rate that each link sends, link overhead included";
     Cwnd "cwnd" ["B"] "Congestion windows" "congestion window" "TCP's congestion window of each connection";

@@ -218,7 +218,7 @@ impl Schedule for Custom {
         LeafGauges {
             backlog_packets: self.packets,
             backlog_bytes: self.bytes,
-            average_queue: None,
+            ..LeafGauges::default()
         }
     }
 

@@ -547,6 +547,7 @@ impl Leaf {
             backlog_packets: self.packets,
             backlog_bytes: self.bytes,
             average_queue: self.aqm.as_ref().and_then(Aqm::average),
+            adapted: self.aqm.as_ref().map(Aqm::adapted).unwrap_or_default(),
         }
     }
 

@@ -36,5 +36,5 @@ pub use outline::{AdmissionLimits, Bucket, Class, DscpLimit, Outline, Policy, Th
 pub use recipe::{BuildError, Recipe};
 pub use registry::{Family, Kind, kinds};
 pub use size::Sizes;
-pub use stats::{Averages, LeafGauges, LeafStats};
+pub use stats::{Adapted, Averages, LeafGauges, LeafStats};
 pub use tree::{Division, Enclosing};

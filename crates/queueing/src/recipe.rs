@@ -14,6 +14,7 @@ use crate::leaf::{Bound, Leaf};
 use crate::outline::Policy;
 use crate::size::Sizes;
 use crate::spec::{DisciplineSpec, Scope};
+use crate::stats::LeafGauges;
 
 /// A byte limit from which on a queue counts as unlimited: 1 GB.
 pub(crate) const UNLIMITED_BYTES: u64 = 1_000_000_000;
@@ -348,8 +349,15 @@ impl Recipe {
 
     /// Whether each leaf keeps an average of its queue, as those with RED and WRED do.
     pub fn averages(&self) -> Vec<bool> {
-        let averages = |leaf| self.prototype.gauges(leaf).average_queue.is_some();
-        (0..self.prototype.leaves().len()).map(averages).collect()
+        let gauges = self.gauges();
+        gauges.iter().map(|g| g.average_queue.is_some()).collect()
+    }
+
+    /// The state of each leaf before the first packet: it tells which averages are kept, and what
+    /// AQMs set by themselves.
+    pub fn gauges(&self) -> Vec<LeafGauges> {
+        let leaves = 0..self.prototype.leaves().len();
+        leaves.map(|leaf| self.prototype.gauges(leaf)).collect()
     }
 
     /// Whether it decides about packets when they arrive and sends them in order, so that

@@ -114,6 +114,22 @@ pub struct LeafGauges {
     pub backlog_bytes: u64,
     /// The average queue of RED or WRED in packets, as of the last arrival.
     pub average_queue: Option<f64>,
+    /// What its AQM has set by itself.
+    pub adapted: Adapted,
+}
+
+/// What an AQM has set by itself, and what it goes by, as of the last arrival; none of what it does
+/// not adapt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Adapted {
+    /// The largest drop probability below `max_th` (adaptive RED).
+    pub max_p: Option<f64>,
+    /// `max_th` of packets out of profile, in packets (adaptive RIO).
+    pub max_th: Option<f64>,
+    /// The rate C' with which arrivals are compared, in b/s (adaptive RIO).
+    pub reference: Option<f64>,
+    /// The arrival rate that is compared with it, in b/s (adaptive RIO).
+    pub arrival_rate: Option<f64>,
 }
 
 /// The backlog of the whole discipline, and the leaf of the packet that came last.

@@ -21,6 +21,7 @@ use super::early::{Count, RedCurve, checked_average};
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::evidence::Odds;
 use crate::recipe::At;
+use crate::stats::Adapted;
 use crate::{BuildError, Thresholds};
 
 /// More steps than this change nothing: the range of `max_p` has been crossed.
@@ -281,6 +282,13 @@ impl Automaton for AdaptiveRed {
 
     fn average(&self, v: &Vars) -> Option<f64> {
         Some(v.average.value)
+    }
+
+    fn adapted(&self, v: &Vars) -> Adapted {
+        Adapted {
+            max_p: Some(v.max_p),
+            ..Adapted::default()
+        }
     }
 
     fn decides_by_packets(&self) -> bool {

@@ -24,6 +24,7 @@ use super::{Automaton, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::condition::SlidingRate;
 use crate::evidence::Odds;
 use crate::recipe::At;
+use crate::stats::Adapted;
 use crate::{BuildError, Thresholds};
 
 /// Parameters of adaptive RIO.
@@ -356,6 +357,15 @@ impl Automaton for AdaptiveRio {
 
     fn average(&self, v: &Vars) -> Option<f64> {
         Some(v.rio.value(false))
+    }
+
+    fn adapted(&self, v: &Vars) -> Adapted {
+        Adapted {
+            max_th: Some(v.control.max_th),
+            reference: Some(v.control.reference),
+            arrival_rate: Some(8.0 * v.control.rate.average()),
+            ..Adapted::default()
+        }
     }
 
     fn upstream_use(&self) -> UpstreamUse {

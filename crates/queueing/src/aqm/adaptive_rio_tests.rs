@@ -60,6 +60,16 @@ fn every_branch_of_an_update() {
             c.reference
         );
     }
+    // What is sampled is what the next packet will meet.
+    let vars = Vars {
+        rio: rio::Vars::new(),
+        control: c.clone(),
+    };
+    let adapted = a.adapted(&vars);
+    assert_eq!(
+        (adapted.max_th, adapted.reference, adapted.max_p),
+        (Some(c.max_th), Some(c.reference), None)
+    );
     // Both ends hold.
     for i in 0..600 {
         a.change(&mut c, ms(20_000 + i), 0.0);

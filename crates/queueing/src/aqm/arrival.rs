@@ -3,6 +3,7 @@
 use spillgate_core::{Packet, Rng, Time, Verdict};
 
 use super::{Aqm, Backlog};
+use crate::stats::Adapted;
 
 /// An AQM that decides only when a packet arrives, so that a port which computes departures needs
 /// no queue to ask it.
@@ -34,6 +35,11 @@ impl ArrivalAqm {
     #[inline]
     pub fn average(&self) -> Option<f64> {
         self.0.average()
+    }
+
+    /// What it has set by itself.
+    pub fn adapted(&self) -> Adapted {
+        self.0.adapted()
     }
 
     /// The transmission of the last packet ends at `at`, and nothing is queued behind it: the queue

@@ -4,6 +4,7 @@ use spillgate_core::{Dur, Packet, Rng, Time, Verdict};
 
 use super::upstream::{Upstream, UpstreamUse};
 use crate::evidence::{Cause, Odds};
+use crate::stats::Adapted;
 
 /// A source of uniform numbers on [0, 1): the run's stream, or a script in tests.
 pub trait Draw {
@@ -134,6 +135,10 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn average(&self, _: &Self::Vars) -> Option<f64> {
         None
     }
+    /// What it has set by itself.
+    fn adapted(&self, _: &Self::Vars) -> Adapted {
+        Adapted::default()
+    }
     /// The drain rate of this queue in bytes a second, if it measures one and knows it.
     fn drain_rate(&self, _: &Self::Vars) -> Option<f64> {
         None
@@ -214,6 +219,10 @@ impl<A: Automaton> Managed<A> {
     #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         self.automaton.average(&self.vars)
+    }
+
+    pub(crate) fn adapted(&self) -> Adapted {
+        self.automaton.adapted(&self.vars)
     }
 }
 

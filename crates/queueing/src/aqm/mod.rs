@@ -55,6 +55,7 @@ use crate::evidence::Cause;
 use crate::recipe::At;
 use crate::registry::Kind;
 use crate::sched::flow_queue::{FlowQueue, Frame, Order};
+use crate::stats::Adapted;
 
 /// Facts about a leaf that are needed to resolve its AQM.
 pub(crate) struct LeafFacts {
@@ -206,6 +207,10 @@ impl Aqm {
     #[inline]
     pub(crate) fn average(&self) -> Option<f64> {
         each!(self, a => a.average())
+    }
+
+    pub(crate) fn adapted(&self) -> Adapted {
+        each!(self, a => a.adapted())
     }
 
     pub(crate) fn cause(&self, packet: &Packet) -> Option<Cause> {

@@ -50,6 +50,11 @@ impl SlidingRate {
         }
     }
 
+    /// The average in bytes per second, as of the last packet.
+    pub(crate) fn average(&self) -> f64 {
+        self.average
+    }
+
     /// Counts a packet of `len` bytes, and returns the average in bytes per second.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, len: u32) -> f64 {

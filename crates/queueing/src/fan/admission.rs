@@ -345,7 +345,7 @@ impl Schedule for Fan {
         LeafGauges {
             backlog_packets: self.queue.packets(),
             backlog_bytes: self.queue.bytes(),
-            average_queue: None,
+            ..LeafGauges::default()
         }
     }
 

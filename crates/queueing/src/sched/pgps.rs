@@ -317,7 +317,7 @@ impl Pgps {
         LeafGauges {
             backlog_packets: self.packets,
             backlog_bytes: self.bytes,
-            average_queue: None,
+            ..LeafGauges::default()
         }
     }
 

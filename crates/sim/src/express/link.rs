@@ -1,6 +1,7 @@
 //! A link whose departures are known when packets arrive.
 
 use spillgate_core::{Dur, Packet, Time};
+use spillgate_queueing::Adapted;
 
 use super::fifo::Loss;
 use super::fifo_queue::FifoQueue;
@@ -234,6 +235,15 @@ impl Link {
             Port::Fifo(fifo) => fifo.queue(fifos).aqm()?.automaton.average(),
             Port::Queued(_) => None,
         }
+    }
+
+    /// What the AQM of a computed port has set by itself, if it has one.
+    pub(crate) fn adapted(&self, fifos: &mut [FifoQueue]) -> Adapted {
+        match &self.port {
+            Port::Fifo(fifo) => fifo.queue(fifos).aqm().map(|a| a.automaton.adapted()),
+            Port::Queued(_) => None,
+        }
+        .unwrap_or_default()
     }
 
     /// Bytes whose transmission has begun by `now`, since the start of the run.

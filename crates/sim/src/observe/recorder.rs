@@ -3,6 +3,7 @@
 
 use spillgate_core::{Dur, Time};
 use spillgate_measure::{Sampled, Series};
+use spillgate_queueing::Adapted;
 use spillgate_scenario::plan::{Traffic, WorldPlan};
 
 use crate::arrivals::Arrivals;
@@ -22,14 +23,16 @@ pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
     let mut columns = Vec::new();
     let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
     for link in links() {
-        let averages = link.discipline.averages();
-        for (leaf, averages) in link.discipline.leaf_names().iter().zip(averages) {
+        let gauges = link.discipline.gauges();
+        for (leaf, gauges) in link.discipline.leaf_names().iter().zip(gauges) {
             let place = format!("{}/{leaf}", link.name);
             columns.push((place.clone(), Sampled::BacklogPackets));
             columns.push((place.clone(), Sampled::BacklogBytes));
-            if averages {
-                columns.push((place, Sampled::BacklogAverage));
+            if gauges.average_queue.is_some() {
+                columns.push((place.clone(), Sampled::BacklogAverage));
             }
+            let adapted = adapted(gauges.adapted);
+            columns.extend(adapted.map(|(sampled, _)| (place.clone(), sampled)));
         }
     }
     for link in links() {
@@ -59,6 +62,18 @@ pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
         }
     }
     columns
+}
+
+/// What an AQM sets by itself.
+fn adapted(a: Adapted) -> impl Iterator<Item = (Sampled, f64)> {
+    [
+        (Sampled::AdaptedMaxP, a.max_p),
+        (Sampled::AdaptedMaxTh, a.max_th),
+        (Sampled::AdaptedReference, a.reference),
+        (Sampled::AdaptedArrivalRate, a.arrival_rate),
+    ]
+    .into_iter()
+    .filter_map(|(sampled, value)| Some((sampled, value?)))
 }
 
 /// Flows of a kind that are sampled, in the order of the connections and workloads of the world.
@@ -129,6 +144,8 @@ impl SeriesRecorder {
                     let (packets, bytes) = link.backlog(fifos, now);
                     self.row.extend([f64::from(packets), bytes as f64]);
                     self.row.extend(link.average(fifos));
+                    let adapted = adapted(link.adapted(fifos));
+                    self.row.extend(adapted.map(|(_, value)| value));
                 }
                 Port::Queued(port) => {
                     for leaf in 0..port.discipline.leaves().len() {
@@ -136,6 +153,7 @@ impl SeriesRecorder {
                         self.row
                             .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
                         self.row.extend(g.average_queue);
+                        self.row.extend(adapted(g.adapted).map(|(_, value)| value));
                     }
                 }
             }
