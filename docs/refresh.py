@@ -71,6 +71,7 @@ PAPERS = {
     "docs/papers/mitroi.md": "mitroi",
     "docs/papers/domzal.md": "domzal",
     "docs/papers/shrivastav.md": "shrivastav",
+    "docs/papers/chien.md": "chien",
 }
 """Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
 `<!-- text NAME -->` and `<!-- end -->`."""
@@ -102,6 +103,15 @@ PICTURES = {
         "fig05-loss-16",
         "frontier",
         "oscillation",
+    ),
+    "chien": (
+        "fig02-thresholds",
+        "fig04-assured",
+        "fig05-total",
+        "fig06-utilization",
+        "fig07-delivered",
+        "adaptation",
+        "c7-trace",
     ),
 }
 """Which of a paper's figures are copied to `docs/img`, with the paper's name before theirs."""

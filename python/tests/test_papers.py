@@ -409,7 +409,7 @@ def verdicts_of(page):
     return {row[0]: letters[row[head.index("verdict")]] for row in rows}
 
 
-@pytest.mark.parametrize("name", ["mitroi", "domzal"])
+@pytest.mark.parametrize("name", ["mitroi", "domzal", "chien"])
 def test_the_ledger_s_base_row_is_the_claims_table(root, name):
     page = (root / f"docs/papers/{name}.md").read_text(encoding="utf-8")
     head, _, base, *_ = rows_of(page, "ledger")
@@ -418,14 +418,14 @@ def test_the_ledger_s_base_row_is_the_claims_table(root, name):
     assert dict(zip(head[2:], base[2:], strict=True)) == {k: claimed[k] for k in head[2:]}
 
 
-@pytest.mark.parametrize("name", ["mitroi", "domzal", "shrivastav"])
+@pytest.mark.parametrize("name", ["mitroi", "domzal", "shrivastav", "chien"])
 def test_no_sentence_has_a_number_that_is_not_computed(root, name):
     """Below the claims; what stands above them describes the paper's system."""
     page = (root / f"docs/papers/{name}.md").read_text(encoding="utf-8")
     prose = page[page.index("## Claims") :]
     prose = re.sub(r"<!-- (table|text) \S+ -->.*?<!-- end -->", "", prose, flags=re.DOTALL)
     prose = re.sub(r"```.*?```|!\[.*?\]\(.*?\)", "", prose, flags=re.DOTALL)
-    prose = re.sub(r"\b[MDLR]\d+\b|\bAF\d[x\d]\b|\b[Ff]igures? \d+|\b[Tt]able 1\b", "", prose)
+    prose = re.sub(r"\b[CMDLR]\d+\b|\bAF\d[x\d]\b|\b[Ff]igures? \d+|\b[Tt]able 1\b", "", prose)
     found = re.findall(r".*(?:\d|\b(?:always|never|none|every|all)\b).*", prose)
     assert found == []
 
@@ -600,7 +600,7 @@ def test_runs_of_which_less_was_taken_are_made_again(monkeypatch):
     monkeypatch.setattr(study, "Measured", lambda results, *_: taken.append(results) or results)
     made = object.__new__(study.Study)
     made.lab, made._known = Runs(), {}
-    made.paper = SimpleNamespace(scopes=("class",), flow_metrics=(), own=None)
+    made.paper = SimpleNamespace(scopes=("class",), flow_metrics=(), own=None, series=False)
     wanted, effort = {"a": Case("a", {"x": 1})}, Effort(1.0, 2.0)
     made.taken("some", wanted, effort, ["owd_mean"])
     made.taken("the same", wanted, effort, ["owd_mean"])

@@ -20,6 +20,7 @@ PAPERS: Mapping[str, str] = {
     "mitroi": "Queueing and congestion avoidance in a customer-edge router",
     "domzal": "Flow-Aware Networking: congestion control after a link failure",
     "shrivastav": "RED that sees the input queues of a CIOQ switch",
+    "chien": "Adaptive RIO: best effort beside assured flows that are often idle",
 }
 """The papers by name, with what they are about."""
 

@@ -54,6 +54,7 @@ class Frame:
         metrics: The metrics that they need; all if not given.
         flow_metrics: Metrics of single flows that they need.
         own: Gives what else they need, by variant.
+        series: Whether every run has time series, for `own`; else the first of each point has.
         quick: What `--quick` runs instead.
         runs: Runs behind each claim, if nobody says otherwise.
         quick_runs: The same with `--quick`.
@@ -76,6 +77,7 @@ class Frame:
     metrics: Sequence[str] | None = None
     flow_metrics: Sequence[str] = ()
     own: Callable[[Results], Mapping[str, Own]] | None = None
+    series: bool = False
     quick: Frame | None = None
     runs: int = 10
     quick_runs: int = 3

@@ -104,7 +104,13 @@ class Lab:
         )
 
     def run(
-        self, batch: str, cases: Sequence[Case], protocol: Protocol, *, keep: bool = False
+        self,
+        batch: str,
+        cases: Sequence[Case],
+        protocol: Protocol,
+        *,
+        keep: bool = False,
+        series: bool = False,
     ) -> Results:
         """Runs a batch.
 
@@ -113,6 +119,7 @@ class Lab:
             cases: Its variants.
             protocol: How often and how long.
             keep: Whether its results shall be saved.
+            series: Whether every run has time series; else the first of each variant has.
 
         Raises:
             KeyboardInterrupt: On Ctrl-C: a part of a reproduction has no verdicts.
@@ -120,7 +127,10 @@ class Lab:
         simulation = self.simulation(cases, protocol)
         report = self._report
         try:
-            results = simulation.run(None if report is None else lambda p: report(batch, p))
+            results = simulation.run(
+                None if report is None else lambda p: report(batch, p),
+                series="all" if series else None,
+            )
         except Interrupted:
             raise KeyboardInterrupt from None
         self.events += sum(r.events for r in results.runs)

@@ -102,7 +102,7 @@ class Study:
             new = list(reversed(first.values()))
         if new:
             paper = self.paper
-            results = self.lab.run(title, new, protocol, keep=keep)
+            results = self.lab.run(title, new, protocol, keep=keep, series=paper.series)
             m = Measured(results, paper.scopes, metrics, paper.flow_metrics, paper.own)
             self._known |= {keys[c.name]: (m, c.name) for c in new}
         return {k: self._known[key] for k, key in keys.items()}

@@ -1,0 +1,74 @@
+"""C.-H. Chien and W. Liao: a self-configuring RED gateway for QoS networks (Adaptive RIO).
+
+An assured flow and best effort over a core with one queue (`system/`), under RIO, Adaptive RIO and
+RIO with other fixed thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spillgate.papers.chien import show, system
+from spillgate.papers.chien.claims import CAUSES, CLAIMS
+from spillgate.papers.chien.silent import LEDGER, SILENT
+from spillgate.papers.chien.system import BEST_EFFORT, BOTH, PHASES, phase, rate
+from spillgate.papers.frame import Frame
+from spillgate.papers.model import Section
+from spillgate.papers.study import Study, Watched
+
+
+def sections(study: Study) -> Iterator[Section]:
+    """What stands between the verdicts and the ledger."""
+    results = study.lab.batches["Figures 4 and 5"]
+    runs = study.lab.runs
+    yield study.section(
+        "The figures",
+        f"{runs} runs a point; ± is half the width of the 95 % interval.",
+        (show.THRESHOLD_TABLE, show.silences(), study.runs()),
+        (
+            show.THRESHOLD_FIGURE,
+            *show.timelines(results),
+            *show.SILENCE_FIGURES,
+            show.trace(results),
+        ),
+        "figures",
+    )
+    yield study.section(
+        "Adaptation, or a higher threshold",
+        show.GAIN_SAID(study.main),
+        (show.RIVALS, show.ASSURED_TABLE),
+        (show.RIVAL_FIGURE,),
+        "adaptation",
+    )
+
+
+PAPER = Frame(
+    name="chien",
+    title="C.-H. Chien and W. Liao, A self-configuring RED gateway for Quality of Service (QoS) "
+    "networks",
+    system=system.SYSTEM,
+    batches=system.BATCHES,
+    claims=CLAIMS,
+    silent=SILENT,
+    causes=CAUSES,
+    ledger=LEDGER,
+    watched=[
+        Watched(
+            s, s, {"best effort": rate(s, BEST_EFFORT), "assured": phase(s, next(iter(PHASES)))}
+        )
+        for s in BOTH
+    ],
+    sections=sections,
+    scopes=("class", "queue", "link", "input"),
+    metrics=(
+        "throughput",
+        "goodput",
+        "carried",
+        "carried_marked",
+        "utilization",
+        "backlog_packets_mean",
+    ),
+    own=system.taken,
+    series=True,
+    quick_runs=2,
+)
