@@ -93,6 +93,13 @@ pub const WARNINGS: &[Rule] = &[
         "Write `mtu` as the longest packet with the overhead of the link, for example 1538 B with `overhead: ethernet-phy`.",
     ),
     reader(
+        "W0411",
+        "switch-load",
+        "A switch that may not do what was meant",
+        "Either its traffic matrix is inadmissible: the open-loop sources whose packets come by one input, or go to one output, send more on average over the measured period than the fabric or the link carries, so that queues grow until packets are lost, whatever the matching. Connections are left out, since they adapt.\n\nOr its `congestion_measure` changes nothing, because no AQM at an output judges by the length of its queue or by the rate of arrivals.",
+        "Send less through the port that is named, or give it a faster link or `line_rate`; give the links that leave the switch a policy with an AQM such as RED.",
+    ),
+    reader(
         "W0501",
         "flow-silent",
         "A flow sends nothing in the measured period",
