@@ -120,3 +120,43 @@ def columns(axes: Sequence[Axis], points: Sequence[Point]) -> dict[str, dict[str
         }
         for p in points
     }
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points as a table, whose columns are the values of the last axis.
+
+    Attributes:
+        heads: What the names of a row are: the variant, if there are several, and the other axes.
+        axis: The axis along which the columns stand.
+        rows: The names of each row, and the names of its points; none where there is no point.
+    """
+
+    heads: tuple[str, ...]
+    axis: Axis
+    rows: tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]
+
+
+def grid(axes: Sequence[Axis], points: Sequence[Point]) -> Grid | None:
+    """The points as a table; none without axes.
+
+    Example:
+        >>> load = Axis("load", ("1", "2"))
+        >>> both = [Point("A (load=1)", "A", (0,)), Point("A (load=2)", "A", (1,))]
+        >>> grid([load], both).rows
+        ((('A',), ('A (load=1)', 'A (load=2)')),)
+    """
+    if not axes:
+        return None
+    *others, last = axes
+    several = len({p.variant for p in points}) > 1 or not others
+    rows: dict[tuple[str, ...], list[str | None]] = {}
+    for p in points:
+        names = tuple(a.labels[i] for a, i in zip(others, p.places[:-1], strict=True))
+        row = rows.setdefault(((p.variant,) if several else ()) + names, [None] * len(last.labels))
+        row[p.places[-1]] = p.name
+    return Grid(
+        heads=(*(("variant",) if several else ()), *(a.name for a in others)),
+        axis=last,
+        rows=tuple((names, tuple(row)) for names, row in rows.items()),
+    )

@@ -11,8 +11,12 @@ import pandas as pd
 import pytest
 
 import spillgate
-from spillgate import InputError, plot
+from spillgate import InputError, plot, points, report
 from spillgate.cli import main
+from spillgate.cli.text import console
+from spillgate.cli.verdicts import verdict_table
+from spillgate.report.sweeps import sweep_figures
+from spillgate.report.verdicts import matrix
 
 FIRST = Path("examples/first/scenario.yaml").read_text(encoding="utf-8")
 AXES = """\
@@ -176,3 +180,78 @@ def test_figures_of_sweeps_are_checked_before_the_run(
         figures.write_text(head + line + "\n", encoding="utf-8")
         assert main(["run", str(tmp_path / "s.yaml"), "--figures", str(figures)]) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def judged() -> spillgate.Results:
+    turned = AXES.replace("axes:\n", "")
+    load, size = turned.split("  - name: size", 1)
+    text = FIRST + "axes:\n  - name: size" + size + load
+    return spillgate.run(text, runs=2, set=SHORT)
+
+
+def test_the_last_axis_makes_the_columns(judged: spillgate.Results) -> None:
+    found = points.grid(judged.description.axes, judged.description.points)
+    assert found is not None
+    assert (found.heads, found.axis.name) == (("variant", "size"), "load")
+    names, columns = found.rows[1]
+    variant = judged.description.points[0].variant
+    assert names == (variant, "large")
+    assert columns == tuple(f"{variant} (size=large, load={v} Mb/s)" for v in (1, 3))
+    assert points.grid((), judged.description.points) is None
+
+
+def test_a_point_that_is_not_there_leaves_its_place_empty() -> None:
+    two = points.Axis("load", ("1", "2"))
+    made = points.grid([two], [points.Point("A (load=2)", "A", (1,))])
+    assert made is not None
+    assert made.rows == ((("A",), (None, "A (load=2)")),)
+
+
+def test_verdicts_stand_along_the_last_axis(judged: spillgate.Results) -> None:
+    found = matrix(judged)
+    assert found is not None
+    assert found.along is not None
+    sheet, _ = found.along.sheets
+    assert found.along.values == ("1 Mb/s", "3 Mb/s")
+    assert [names[1] for names, _ in sheet.rows] == ["small", "large"] * 2
+    of = [v for v in judged.verdicts if v.metric == "owd_p99"]
+    by = {v.variant: (v.verdict, v.measured) for v in of}
+    shown = [(c.verdict, c.text) for _, cells in sheet.rows for c in cells]
+    assert shown == [by[p] for p in judged.description.variants]
+    page = report.render(judged)
+    assert 'class="matrix grid"' in page
+    assert "99 % delay against load" in page
+
+
+def test_verdicts_are_printed_along_the_last_axis(
+    judged: spillgate.Results, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variant = judged.description.points[0].variant
+    monkeypatch.setenv("COLUMNS", "100")
+    verdict_table(console(), judged)
+    wide = capsys.readouterr().out
+    assert "voice: owd_p99 ≤ 20 ms, measured in ms" in wide
+    assert "1 Mb/s" in wide
+    assert "±" in wide
+    # Each name is said once, where it begins.
+    assert wide.count(variant) == 2
+    monkeypatch.setenv("COLUMNS", "40")
+    verdict_table(console(), judged)
+    narrow = capsys.readouterr().out
+    assert "±" not in narrow
+    assert max(map(len, narrow.splitlines())) <= 45
+
+
+def test_curves_along_an_axis_are_those_of_the_rows(judged: spillgate.Results) -> None:
+    figures = {f.id: f for f in sweep_figures(judged)}
+    panel = next(p for p in figures["along-owd_p99"].panels if p.title == "voice")
+    assert [level.label for level in panel.levels] == ["owd_p99 ≤ 20 ms"]
+    point = judged.description.points[0]
+    mean = judged.value(point.name, "class", "voice", "owd_p99").mean
+    assert panel.lines[0].points[0] == pytest.approx((1.0, mean * 1e3))
+    assert len(panel.lines) == 4
+
+
+def test_axes_of_names_have_no_curves(results: spillgate.Results) -> None:
+    assert sweep_figures(results) == []

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import spillgate
-from spillgate.cli import tables
+from spillgate.cli import verdicts as verdicts_
 from spillgate.labels import words
 
 # Columns and keys that look like metrics and are none: of captures, of admission.csv, of policies.
@@ -92,7 +92,7 @@ def test_texts_of_the_tables_stand_nowhere_else(root):
 
 def test_every_verdict_has_a_color_everywhere(root):
     verdicts = set(words("verdicts"))
-    assert set(tables._COLORS) == verdicts
+    assert set(verdicts_._COLORS) == verdicts
     style = (root / "python/spillgate/report/style.css").read_text(encoding="utf-8")
     assert {v for v in verdicts if re.search(rf"\.{v}\b", style)} == verdicts
     ordered = sorted(words("verdicts").values(), key=lambda v: v["severity"])

@@ -17,9 +17,9 @@ from spillgate.cli.tables import (
     input_table,
     node_table,
     tcp_table,
-    verdict_table,
 )
 from spillgate.cli.text import console, count, item
+from spillgate.cli.verdicts import verdict_table
 from spillgate.metrics import format_value
 from spillgate.result import Results
 from spillgate.scenario import Description

@@ -1,4 +1,4 @@
-"""The tables that `spillgate run` prints: classes, TCP in classes, verdicts."""
+"""The tables that `spillgate run` prints of what was measured: classes, TCP in classes, nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
-from spillgate.labels import mark_of, needing, short_of, words
+from spillgate.labels import needing, short_of, words
 from spillgate.metrics import (
     column_decimals,
     format_cell,
@@ -21,7 +21,7 @@ from spillgate.metrics import (
 )
 from spillgate.nodes import node_rows, switch_rows
 from spillgate.result import Results
-from spillgate.rows import Difference, Row, Verdict
+from spillgate.rows import Difference, Row
 
 COLUMNS = (
     "offered",
@@ -37,8 +37,6 @@ COLUMNS = (
 
 UNITS = {"packets": "", "events": "", "transfers": "", "score": ""}
 """Units that the heading says already."""
-
-_COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
 
 
 @dataclass(frozen=True)
@@ -324,74 +322,3 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
         made.add_row(*names, Text(cls), *texts)
         last = variant
     return made
-
-
-def verdict_table(out: Console, found: Results) -> None:
-    """The requirements, judged: the scenario's own, then those of each customer."""
-    conclusion = found.conclusion
-    if conclusion is None:
-        if found.runs:
-            out.print("No requirements stated (sla).")
-        return
-    customers = list(dict.fromkeys(v.customer for v in found.verdicts))
-    for customer in customers:
-        if customer is not None:
-            out.print(Text(f"Customer {customer}", "bold"))
-        verdicts = [v for v in found.verdicts if v.customer == customer]
-        made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
-        if width(out, made) > out.width:
-            # Where a bound comes from is in the files, too.
-            made = _verdicts(verdicts, based=False)
-        show(out, made)
-    _customers(out, found)
-    out.print(Text(conclusion.tally, "bold"))
-    if conclusion.certainty is not None:
-        out.print(Text(conclusion.certainty, "dim"))
-    for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
-        out.print(Text(f"* {note}", "dim"))
-    out.print()
-
-
-def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
-    made = table()
-    further = any(v.verdict == "undecided" for v in verdicts)
-    several = len({v.variant for v in verdicts}) > 1
-    if several:
-        made.add_column("variant")
-    for heading in ("class", "requirement", *(["objective"] if based else []), "measured"):
-        made.add_column(heading, justify="right" if heading == "measured" else "left")
-    made.add_column("verdict")
-    if further:
-        made.add_column("further runs", justify="right")
-    last = None
-    for v in verdicts:
-        if last is not None and v.variant != last:
-            made.add_row()
-        made.add_row(
-            *([Text(v.variant if v.variant != last else "")] if several else []),
-            Text(v.about),
-            Text(v.requirement),
-            *([Text(v.basis or "")] if based else []),
-            Text(v.measured),
-            Text(mark_of(v.verdict) + (" *" if v.note else ""), _COLORS[v.verdict]),
-            *([v.needs or ""] if further else []),
-        )
-        last = v.variant
-    return made
-
-
-def _customers(out: Console, found: Results) -> None:
-    """One verdict for each customer and variant."""
-    customers = found.customers()
-    if not customers:
-        return
-    made = table()
-    made.add_column("customer")
-    variants = list(dict.fromkeys(v.variant for v in found.verdicts))
-    for variant in variants:
-        made.add_column(Text(variant if len(variants) > 1 else "verdict"))
-    for customer, verdicts in customers.items():
-        marks = [verdicts.get(variant) for variant in variants]
-        cells = [Text(mark_of(m), _COLORS[m]) if m else Text("") for m in marks]
-        made.add_row(Text(customer), *cells)
-    show(out, made)

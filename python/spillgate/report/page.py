@@ -25,6 +25,7 @@ from spillgate.report.facts import (
     sessions,
 )
 from spillgate.report.outlines import trees
+from spillgate.report.sweeps import sweep_figures
 from spillgate.report.switches import switch_parts
 from spillgate.report.tables import class_tables, comparison, loss_table
 from spillgate.report.timelines import shown_runs, timeline_figures
@@ -93,6 +94,7 @@ def render(
     arriving, gate_count = gates(results)
     switches, switch_count = switch_parts(results)
     figures = [
+        *sweep_figures(results),
         *delay_figures(results),
         *admission_figures(results),
         *timeline_figures(results),

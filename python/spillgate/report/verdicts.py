@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from spillgate.labels import words, worst
 from spillgate.metrics import format_value
+from spillgate.points import grid
 from spillgate.result import Results
 from spillgate.rows import Verdict
 
@@ -44,6 +45,31 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Sheet:
+    """A requirement of a class with its verdicts by point.
+
+    Attributes:
+        name: The class.
+        line: The requirement, with a verdict for each point.
+        rows: The names of each row, and its verdicts along the last axis.
+    """
+
+    name: str
+    line: Line
+    rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Sheets:
+    """Verdicts along axes: what names a row, the axis of the columns, its values, the sheets."""
+
+    heads: tuple[str, ...]
+    axis: str
+    values: tuple[str, ...]
+    sheets: tuple[Sheet, ...]
+
+
+@dataclass(frozen=True)
 class Judged:
     """One verdict in full, as texts."""
 
@@ -66,6 +92,7 @@ class Matrix:
         verdict: The worst verdict of the best variant.
         variants: The columns.
         groups: The rows.
+        along: The same along the axes; none where there are none.
         counts: How many verdicts are what: word and number.
         details: Every verdict in full.
         further: Whether some are undecided.
@@ -75,6 +102,7 @@ class Matrix:
     verdict: str
     variants: tuple[str, ...]
     groups: tuple[Group, ...]
+    along: Sheets | None
     counts: tuple[tuple[str, Cell, int], ...]
     details: tuple[Judged, ...]
     further: bool
@@ -101,11 +129,13 @@ def matrix(results: Results) -> Matrix | None:
     groups: dict[str, list[Verdict]] = {}
     for v in verdicts:
         groups.setdefault(v.whose, []).append(v)
+    rows = tuple(_group(name, variants, of) for name, of in groups.items())
     return Matrix(
         headline=conclusion.headline,
         verdict=conclusion.verdict,
         variants=variants,
-        groups=tuple(_group(name, variants, of) for name, of in groups.items()),
+        groups=rows,
+        along=_along(results, variants, rows),
         counts=tuple(
             (k, _cell(k), n)
             for k in words("verdicts")
@@ -144,5 +174,28 @@ def _group(name: str, variants: Sequence[str], verdicts: Sequence[Verdict]) -> G
         lines=tuple(
             Line(text, exact, basis, tuple(cell(v, exact) for v in variants))
             for exact, (text, basis) in requirements.items()
+        ),
+    )
+
+
+def _along(results: Results, variants: Sequence[str], groups: Sequence[Group]) -> Sheets | None:
+    d = results.description
+    found = grid(d.axes, d.points)
+    if found is None:
+        return None
+    nothing = _cell("")
+
+    def cells(line: Line, points: Sequence[str | None]) -> tuple[Cell, ...]:
+        by = dict(zip(variants, line.cells, strict=True))
+        return tuple(by.get(p or "", nothing) for p in points)
+
+    return Sheets(
+        heads=found.heads,
+        axis=found.axis.name,
+        values=found.axis.labels,
+        sheets=tuple(
+            Sheet(g.name, line, tuple((names, cells(line, row)) for names, row in found.rows))
+            for g in groups
+            for line in g.lines
         ),
     )

@@ -1,0 +1,173 @@
+"""The tables of verdicts that `spillgate run` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from spillgate.cli.text import legend, show, table, width
+from spillgate.labels import mark_of, words
+from spillgate.metrics import column_decimals, format_cell, scale_for
+from spillgate.points import Grid, grid
+from spillgate.result import Results
+from spillgate.rows import Verdict
+
+_COLORS = {"pass": "green", "fail": "bold red", "undecided": "yellow"}
+
+
+def verdict_table(out: Console, found: Results) -> None:
+    """The requirements, judged: the scenario's own, then those of each customer."""
+    conclusion = found.conclusion
+    if conclusion is None:
+        if found.runs:
+            out.print("No requirements stated (sla).")
+        return
+    along = grid(found.description.axes, found.description.points)
+    customers = list(dict.fromkeys(v.customer for v in found.verdicts))
+    for customer in customers:
+        if customer is not None:
+            out.print(Text(f"Customer {customer}", "bold"))
+        verdicts = [v for v in found.verdicts if v.customer == customer]
+        if along is not None and _sheets(out, along, verdicts):
+            continue
+        made = _verdicts(verdicts, based=any(v.basis is not None for v in verdicts))
+        if width(out, made) > out.width:
+            # Where a bound comes from is in the files, too.
+            made = _verdicts(verdicts, based=False)
+        show(out, made)
+    _customers(out, found, along)
+    out.print(Text(conclusion.tally, "bold"))
+    if conclusion.certainty is not None:
+        out.print(Text(conclusion.certainty, "dim"))
+    for note in dict.fromkeys(v.note for v in found.verdicts if v.note):
+        out.print(Text(f"* {note}", "dim"))
+    out.print()
+
+
+def _sheets(out: Console, along: Grid, verdicts: Sequence[Verdict]) -> bool:
+    """A table along the axes for each requirement, if all fit; whether they do."""
+    sheets: dict[tuple[str, str], dict[str, Verdict]] = {}
+    for v in verdicts:
+        sheets.setdefault((v.about, v.requirement), {})[v.variant] = v
+    for interval in (True, False):
+        made = {}
+        for (about, requirement), of in sheets.items():
+            basis = next(iter(of.values())).basis
+            cells, unit = _cells(of, interval=interval)
+            heading = f"{about}: {requirement}" + (f" ({basis})" if basis else "")
+            made[f"{heading}, measured{f' in {unit}' if unit else ''}"] = _along(along, cells)
+        if all(width(out, one) <= out.width for one in made.values()):
+            break
+    else:
+        return False
+    for heading, one in made.items():
+        out.print(Text(heading, "bold"))
+        show(out, one)
+        out.print()
+    marks = words("verdicts")
+    said = ", ".join(f"{marks[k]['mark']} {k}" for k in marks)
+    legend(out, f"{said}{_further(verdicts)}")
+    return True
+
+
+def _further(verdicts: Sequence[Verdict]) -> str:
+    """How many more runs would decide what is undecided."""
+    runs = [v.further_runs for v in verdicts if v.verdict == "undecided"]
+    known = [n for n in runs if n is not None]
+    if not runs:
+        return ""
+    if not known:
+        return "; no number of further runs would decide those"
+    which = "all of those" if len(known) == len(runs) else f"{len(known)} of those {len(runs)}"
+    return f"; {max(known)} further runs would probably decide {which}"
+
+
+def _cells(of: Mapping[str, Verdict], *, interval: bool) -> tuple[dict[str, Text], str]:
+    """Mark and mean of each point, all in one unit, and the unit."""
+    marks = words("verdicts")
+    first = next(iter(of.values()))
+    means = [v.mean for v in of.values()]
+    scale = scale_for(first.unit, means)
+    decimals = column_decimals(scale, means)
+    cells = {}
+    for point, v in of.items():
+        half = None if v.high is None or v.mean is None else v.high - v.mean
+        value = format_cell(v.mean, half, scale, decimals, interval=interval)
+        text = f"{marks[v.verdict]['mark']} {value}" + (" *" if v.note else "")
+        cells[point] = Text(text, _COLORS[v.verdict])
+    return cells, "" if scale.unit == "1" else scale.unit
+
+
+def _along(along: Grid, cells: Mapping[str, Text]) -> Table:
+    """A table with a cell for each point, as far as there are any."""
+    made = table()
+    for head in along.heads:
+        made.add_column(head, no_wrap=True, vertical="bottom")
+    for n, value in enumerate(along.axis.labels):
+        made.add_column(f"{along.axis.name if n == 0 else ''}\n{value}", no_wrap=True)
+    last: tuple[str, ...] = ()
+    for names, points in along.rows:
+        # What a row shares with the one above is said once.
+        new = next((i for i, n in enumerate(names) if last[i : i + 1] != (n,)), 0)
+        told = [n if i >= new else "" for i, n in enumerate(names)]
+        made.add_row(*told, *(cells.get(p or "", Text("")) for p in points))
+        last = names
+    return made
+
+
+def _verdicts(verdicts: Sequence[Verdict], *, based: bool) -> Table:
+    made = table()
+    further = any(v.verdict == "undecided" for v in verdicts)
+    several = len({v.variant for v in verdicts}) > 1
+    if several:
+        made.add_column("variant")
+    for heading in ("class", "requirement", *(["objective"] if based else []), "measured"):
+        made.add_column(heading, justify="right" if heading == "measured" else "left")
+    made.add_column("verdict")
+    if further:
+        made.add_column("further runs", justify="right")
+    last = None
+    for v in verdicts:
+        if last is not None and v.variant != last:
+            made.add_row()
+        made.add_row(
+            *([Text(v.variant if v.variant != last else "")] if several else []),
+            Text(v.about),
+            Text(v.requirement),
+            *([Text(v.basis or "")] if based else []),
+            Text(v.measured),
+            Text(mark_of(v.verdict) + (" *" if v.note else ""), _COLORS[v.verdict]),
+            *([v.needs or ""] if further else []),
+        )
+        last = v.variant
+    return made
+
+
+def _customers(out: Console, found: Results, along: Grid | None) -> None:
+    """One verdict for each customer and variant."""
+    customers = found.customers()
+    if not customers:
+        return
+    by = {
+        customer: {v: Text(mark_of(m), _COLORS[m]) for v, m in verdicts.items()}
+        for customer, verdicts in customers.items()
+    }
+    if along is not None:
+        sheets = {customer: _along(along, cells) for customer, cells in by.items()}
+        if all(width(out, one) <= out.width for one in sheets.values()):
+            for customer, one in sheets.items():
+                out.print(Text(f"{customer}: all requirements", "bold"))
+                show(out, one)
+                out.print()
+            return
+    made = table()
+    made.add_column("customer")
+    variants = list(dict.fromkeys(v.variant for v in found.verdicts))
+    for variant in variants:
+        made.add_column(Text(variant if len(variants) > 1 else "verdict"))
+    for customer, cells in by.items():
+        made.add_row(Text(customer), *(cells.get(variant, Text("")) for variant in variants))
+    show(out, made)

@@ -1,0 +1,133 @@
+"""What classes got along an axis: a chart a class, a curve for each place on the other axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spillgate.labels import short_of
+from spillgate.metrics import Scale, column_decimals, format_cell, format_value, scale_for
+from spillgate.points import Grid, grid
+from spillgate.report.figure import Alternative, Figure
+from spillgate.report.svg import STYLES, Axis, Level, Line, Panel
+from spillgate.result import Results
+from spillgate.rows import Row
+
+METRICS = ("owd_p99", "loss_ratio", "throughput", "goodput", "mos")
+"""What is drawn, as far as classes have it; more with `--figures`."""
+
+Cells = Mapping[tuple[str, str], Row]
+"""Rows of one metric by class and point."""
+
+
+def sweep_figures(results: Results) -> list[Figure]:
+    """A figure for each metric, if the last axis is one of numbers with two of them or more."""
+    along = grid(results.description.axes, results.description.points)
+    if along is None or along.axis.numbers is None or len(set(along.axis.numbers)) < 2:
+        return []
+    cells: dict[str, dict[tuple[str, str], Row]] = {m: {} for m in METRICS}
+    for row in results.classes():
+        if row.metric in cells and row.mean is not None:
+            cells[row.metric][row.name, row.variant] = row
+    return [_figure(results, along, m, of) for m, of in cells.items() if of]
+
+
+def _figure(results: Results, along: Grid, metric: str, cells: Cells) -> Figure:
+    rows = along.rows[:STYLES]
+    names = [_name(along, row) for row, _ in rows]
+    scale = scale_for(next(iter(cells.values())).unit, [r.mean for r in cells.values()])
+    several = any(r.low is not None for r in cells.values())
+    left_out = len(along.rows) - len(rows)
+    panels = [
+        _panel(results, along, cls, metric, cells, scale)
+        for cls in results.description.classes
+        if any(name == cls for name, _ in cells)
+    ]
+    levels = [("level", "required")] if any(p.levels for p in panels) else []
+    return Figure(
+        id=f"along-{metric}",
+        title=f"{short_of(metric).capitalize()} against {along.axis.name}",
+        caption=f"Means over the runs at each value of {along.axis.name}."
+        + (f" The first {len(rows)} of {len(along.rows)} curves." if left_out else ""),
+        panels=panels,
+        legend=[(n, i) for i, n in enumerate(names)] if len(names) > 1 else [],
+        table=_table(results, along, cells, scale),
+        group=f"along-{metric}",
+        notes=[*([("band", "95 % interval of the mean")] if several else []), *levels],
+    )
+
+
+def _name(along: Grid, names: Sequence[str]) -> str:
+    """`LLQ, speedup 1.5`."""
+    parts = [
+        name if head == "variant" else f"{head} {name}"
+        for head, name in zip(along.heads, names, strict=True)
+    ]
+    return ", ".join(parts)
+
+
+def _panel(
+    results: Results, along: Grid, cls: str, metric: str, cells: Cells, scale: Scale
+) -> Panel:
+    numbers = along.axis.numbers or ()
+    across = scale_for(along.axis.unit or "", numbers)
+    at = [n * across.factor for n in numbers]
+    lines, summary, values = [], [], []
+    for style, (names, points) in enumerate(along.rows[:STYLES]):
+        found = sorted(
+            (x, row) for x, p in zip(at, points, strict=True) if (row := cells.get((cls, p or "")))
+        )
+        curve = [(x, _of(row.mean, scale)) for x, row in found]
+        band: list[tuple[float, float]] = []
+        if found and all(row.low is not None and row.high is not None for _, row in found):
+            band = [(x, _of(row.high, scale)) for x, row in found]
+            # None of these metrics can be below 0, whatever a symmetric interval says.
+            band += [(x, max(0.0, _of(row.low, scale))) for x, row in reversed(found)]
+        values += [y for _, y in (*curve, *band)]
+        name = _name(along, names)
+        lines.append(Line(name, style, curve, band))
+        if found:
+            first, last = found[0][1], found[-1][1]
+            told = (
+                f"{format_value(first.mean, first.unit)} to {format_value(last.mean, last.unit)}"
+            )
+            summary.append(f"{name}: {told}")
+    bounds = {
+        v.requirement: v.bound
+        for v in results.verdicts
+        if (v.cls, v.metric) == (cls, metric) and v.customer is None
+    }
+    levels = [Level(b * scale.factor, text) for text, b in bounds.items()]
+    most = max(values, default=1.0)
+    # A bound far beyond everything would hide the curves.
+    levels = [one for one in levels if one.y <= 3.0 * most]
+    most = max([most, *(one.y for one in levels)])
+    return Panel(
+        title=cls,
+        x=Axis(min(at), max(at), along.axis.name, across.unit if along.axis.unit else ""),
+        y=Axis(0.0, most * 1.05 or 1.0, short_of(metric), scale.unit),
+        lines=lines,
+        levels=levels,
+        summary="; ".join(summary),
+    )
+
+
+def _of(value: float | None, scale: Scale) -> float:
+    return (value or 0.0) * scale.factor
+
+
+def _table(results: Results, along: Grid, cells: Cells, scale: Scale) -> Alternative:
+    decimals = column_decimals(scale, [r.mean for r in cells.values()])
+
+    def text(row: Row | None) -> str:
+        return "–" if row is None else format_cell(row.mean, row.half, scale, decimals)
+
+    return Alternative(
+        ["class", *along.heads, *(f"{along.axis.name} {v}" for v in along.axis.labels)],
+        [
+            [cls, *names, *(text(cells.get((cls, p or ""))) for p in points)]
+            for cls in results.description.classes
+            for names, points in along.rows
+            if any(name == cls for name, _ in cells)
+        ],
+        names=1 + len(along.heads),
+    )
