@@ -23,7 +23,10 @@ mod tree;
 
 pub use aqm::{ArrivalAqm, Backlog, CustomAqm, Draw, Upstream, UpstreamUse};
 pub use classify::{Metadata, View};
-pub use condition::{AverageRate, Conditioner, InputRecipe};
+pub use condition::{
+    AverageRate, CbrSpec, CellBucket, CellShaper, Conditioner, Contract, ContractSpec, Gcra,
+    InputRecipe, Run, Train, UbrSpec, VbrSpec,
+};
 pub use custom::CustomDiscipline;
 pub use discipline::Discipline;
 pub use evidence::{

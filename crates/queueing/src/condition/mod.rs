@@ -4,16 +4,22 @@
 //! before the class that contains it, so that a container meters what its members admit.
 
 mod bucket;
+mod contract;
+mod gcra;
 mod input;
 mod meter;
 mod police;
+mod shaper;
 mod window;
 
 pub(crate) use bucket::TokenBucket;
+pub use contract::{CbrSpec, Contract, ContractSpec, UbrSpec, VbrSpec};
+pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
 pub(crate) use meter::{Meter, SingleRate, TwoRate};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
 pub use police::{PoliceAction, PoliceActions, PoliceSpec};
+pub use shaper::{CellShaper, Run, Train};
 pub use window::AverageRate;
 pub(crate) use window::{SlidingRate, SlidingWindow};
 
