@@ -6,12 +6,14 @@
 //! and the software `exp`, `ln`, `pow` of [`math`].
 #![deny(unsafe_code)]
 
+pub mod aal5;
 pub mod addr;
 pub mod digest;
 pub mod dscp;
 pub mod marks;
 pub mod math;
 pub mod mpls;
+pub mod overhead;
 pub mod packet;
 mod prefetch;
 pub mod quantity;
@@ -26,9 +28,10 @@ pub use digest::{Digest, Facts};
 pub use dscp::{Dscp, Ecn};
 pub use marks::{Cos, Marks};
 pub use mpls::Labels;
+pub use overhead::{Cells, Overhead};
 pub use packet::Packet;
 pub use prefetch::prefetch;
-pub use quantity::{Burst, Limit, Overhead, Percent, RateOrPercent, RateOrZero, Size};
+pub use quantity::{Burst, Limit, Percent, RateOrPercent, RateOrZero, Size};
 pub use rng::Rng;
 pub use table::Table;
 pub use time::{Dur, Time};

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::overhead::{Overhead, parse_overhead};
 use crate::time::Dur;
 use crate::units::{
     Rate, UnitError, is_packets, parse_dur, parse_packets, parse_percent, parse_rate, parse_size,
@@ -82,71 +83,6 @@ impl Burst {
     }
 }
 
-/// Bytes that the link adds to an IP packet, and the shortest frame it sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overhead {
-    /// Added to every packet, in bytes.
-    pub per_packet: u16,
-    /// The shortest frame, overhead included, in bytes.
-    pub min: u16,
-}
-
-impl Overhead {
-    /// The presets by name. Sources: IEEE 802.3 (14 B header, 4 B FCS, 8 B
-    /// preamble and delimiter, 12 B gap), IEEE 802.1Q (4 B), RFC 1662 (PPP in
-    /// HDLC-like framing: flag, address, control, 2 B protocol, 2 B FCS).
-    pub const PRESETS: [(&'static str, Self); 5] = [
-        (
-            "none",
-            Self {
-                per_packet: 0,
-                min: 0,
-            },
-        ),
-        (
-            "ethernet",
-            Self {
-                per_packet: 18,
-                min: 64,
-            },
-        ),
-        (
-            "ethernet-vlan",
-            Self {
-                per_packet: 22,
-                min: 64,
-            },
-        ),
-        (
-            "ethernet-phy",
-            Self {
-                per_packet: 38,
-                min: 84,
-            },
-        ),
-        (
-            "ppp",
-            Self {
-                per_packet: 7,
-                min: 0,
-            },
-        ),
-    ];
-
-    /// The bytes that a packet of `l3_len` occupies.
-    #[inline]
-    pub fn wire_len(self, l3_len: u16) -> u32 {
-        (u32::from(l3_len) + u32::from(self.per_packet)).max(u32::from(self.min))
-    }
-
-    /// The same with `labels` bytes of MPLS labels between the link's header and the IP packet.
-    #[inline]
-    pub fn labelled_len(self, l3_len: u16, labels: u16) -> u32 {
-        let payload = u32::from(l3_len) + u32::from(labels);
-        (payload + u32::from(self.per_packet)).max(u32::from(self.min))
-    }
-}
-
 /// Reads a rate such as `12 Mb/s` or `0 b/s`.
 ///
 /// # Errors
@@ -209,26 +145,6 @@ fn parse_burst(text: &str) -> Result<Burst, UnitError> {
         })
 }
 
-fn parse_overhead(text: &str) -> Result<Overhead, UnitError> {
-    if let Some((_, o)) = Overhead::PRESETS.iter().find(|(n, _)| *n == text.trim()) {
-        return Ok(*o);
-    }
-    let hint =
-        "write none, ethernet, ethernet-vlan, ethernet-phy, ppp, or bytes a packet such as 24 B";
-    let bytes = parse_size(text).map_err(|mut e| {
-        e.hint = hint.to_owned();
-        e
-    })?;
-    match u16::try_from(bytes) {
-        Ok(per_packet) if per_packet <= 1_000 => Ok(Overhead { per_packet, min: 0 }),
-        _ => Err(UnitError {
-            found: text.to_owned(),
-            problem: "it is above 1000 B a packet".to_owned(),
-            hint: hint.to_owned(),
-        }),
-    }
-}
-
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} B", self.0)
@@ -279,18 +195,9 @@ impl fmt::Display for Burst {
     }
 }
 
-impl fmt::Display for Overhead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Self::PRESETS.iter().find(|(_, o)| o == self) {
-            Some((name, _)) => f.write_str(name),
-            None => write!(f, "{} B", self.per_packet),
-        }
-    }
-}
-
 /// Serde and schema of a type that is written as text and has `Display`.
 macro_rules! textual {
-    ($type:ty, $name:literal, $parse:expr, $what:literal, $pattern:literal, [$($example:literal),+]) => {
+    ($type:ty, $name:literal, $parse:expr, $what:literal, $pattern:expr, [$($example:literal),+]) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 s.collect_str(self)
@@ -406,9 +313,14 @@ textual!(
     Overhead,
     "Overhead",
     parse_overhead,
-    "what the link adds to a packet: none, ethernet, ethernet-vlan, ethernet-phy, ppp, or bytes",
-    r"^\s*(none|ethernet|ethernet-vlan|ethernet-phy|ppp|[0-9]+\s*B)\s*$",
-    ["ethernet", "24 B"]
+    "what the link adds to a packet: bytes, or keywords in a row",
+    crate::overhead::words::pattern(),
+    [
+        "18 B",
+        "ethernet",
+        "pppoe-ptm ether-vlan",
+        "overhead 44 mpu 64 atm"
+    ]
 );
 
 #[cfg(test)]
@@ -459,16 +371,5 @@ mod tests {
         for text in ["35 %", "15 Mb/s"] {
             assert_eq!(parse_rate_or_percent(text).unwrap().to_string(), text);
         }
-        for (name, o) in Overhead::PRESETS {
-            assert_eq!(parse_overhead(name), Ok(o));
-            assert_eq!(o.to_string(), name);
-        }
-    }
-
-    #[test]
-    fn short_frames_are_padded() {
-        let (_, ethernet) = Overhead::PRESETS[1];
-        assert_eq!(ethernet.wire_len(20), 64);
-        assert_eq!(ethernet.wire_len(1500), 1518);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use proptest::prelude::*;
-use spillgate_core::{Burst, Dur, Overhead, Rate, RateOrPercent};
+use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
@@ -383,7 +383,7 @@ fn other_headers_are_noted() {
             name: interface.to_owned(),
             policy: "P".to_owned(),
             rate: None,
-            overhead: Some(Overhead { per_packet, min: 0 }),
+            overhead: Some(Overhead::new(per_packet, 0, Cells::None)),
             labels: false,
             tag: Tag::None,
         };

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use spillgate_core::{Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
+use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
 use spillgate_queueing::Recipe;
@@ -432,7 +432,7 @@ fn packets_count_as_on_the_link() {
         ] {
             let policies = serde_json::from_str(MODERN).unwrap();
             let mut one = source(policies, policy, mbps(20));
-            one.ports[0].overhead = per_packet.map(|per_packet| Overhead { per_packet, min });
+            one.ports[0].overhead = per_packet.map(|n| Overhead::new(n, min, Cells::None));
             for scheduler in [Scheduler::Htb, Scheduler::Ets] {
                 let options = TcOptions {
                     scheduler,
@@ -504,8 +504,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
     for policy in policies.keys() {
         let mut one = source(policies.clone(), policy, mbps(20));
         all.push((PathBuf::from(policy), tc(&one, &on("lo")).unwrap()));
-        let (per_packet, min) = (18, 64);
-        one.ports[0].overhead = Some(Overhead { per_packet, min });
+        one.ports[0].overhead = Some(Overhead::new(18, 64, Cells::None));
         let bands = TcOptions {
             scheduler: Scheduler::Ets,
             ..on("lo")

@@ -90,7 +90,7 @@ pub const WARNINGS: &[Rule] = &[
         "longer-than-mtu",
         "Packets longer than the MTU of a flow-aware link",
         "A cross-protect router gives each flow one MTU of priority, and tells by it which flows stay below their fair rate. PFQ: a flow of longer packets still gets its first one before all others, so that priority packets wait longer for each other than the MTU says, and the exact ring that orders the flows is made larger. PDRR: a packet longer than the quantum never gets priority, so that its flow counts as elastic from its first packet on, and it takes several rounds until the flow has saved enough for one. The shares of the link are right in both.\n\nWhat counts is what a packet occupies: IP packet, labels, and the `overhead` of the link.",
-        "Write `mtu` as the longest packet with the overhead of the link, for example 1538 B with `overhead: ethernet-phy`.",
+        "Write `mtu` as the longest packet with the overhead of the link, for example 1538 B with `overhead: ethernet`.",
     ),
     reader(
         "W0411",

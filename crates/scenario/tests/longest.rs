@@ -86,13 +86,13 @@ fn the_longest_packet_of_every_kind_counts() {
 /// What counts is what a packet occupies on the link.
 #[test]
 fn what_the_link_adds_counts() {
-    let found = warned(", overhead: ethernet", "", &cbr(990));
+    let found = warned(", overhead: ethernet-frame", "", &cbr(990));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
         found[0].contains("packets of up to 1008 B with what link `aware` adds"),
         "{found:?}"
     );
-    assert_eq!(warned(", overhead: ethernet", "", &cbr(982)), [""; 0]);
+    assert_eq!(warned(", overhead: ethernet-frame", "", &cbr(982)), [""; 0]);
     let mpls = "  mpls: {p: [b], pe: [a, c], php: false}";
     // One label, or two in a VPN.
     assert_eq!(warned("", mpls, &cbr(992)), [""; 0]);

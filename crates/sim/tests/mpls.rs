@@ -143,11 +143,11 @@ fn labels_count_for_the_mtu() {
     );
     // The link's overhead does not count for the MTU, also where frames are filled up.
     assert_eq!(
-        lost(&[("core1", "overhead: ethernet-phy, mtu: 108 B")], "{}").0,
+        lost(&[("core1", "overhead: ethernet, mtu: 108 B")], "{}").0,
         0.0
     );
     assert_eq!(
-        lost(&[("core1", "overhead: ethernet-phy, mtu: 107 B")], "{}").0,
+        lost(&[("core1", "overhead: ethernet, mtu: 107 B")], "{}").0,
         10.0
     );
 }
@@ -172,8 +172,8 @@ fn explicit_null_keeps_the_label_for_the_way() {
 fn labels_lie_inside_the_frame() {
     let case = Case {
         links: &[
-            ("core1", "overhead: ethernet"),
-            ("out", "overhead: ethernet"),
+            ("core1", "overhead: ethernet-frame"),
+            ("out", "overhead: ethernet-frame"),
         ],
         flow: "source: {cbr: {rate: 3.2 kb/s, packet: 40 B, phase: 0 s}}",
         ..Case::default()

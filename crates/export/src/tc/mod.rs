@@ -124,8 +124,8 @@ fn is_device(name: &str) -> bool {
 /// What a size table must be told of a link's overhead (tc-stab(8)), and a space; nothing where packets
 /// count as the kernel counts them.
 fn sizes(overhead: Overhead) -> String {
-    let beside = i32::from(overhead.per_packet) - ETHERNET;
-    match (beside, overhead.min) {
+    let beside = i32::from(overhead.per_packet()) - ETHERNET;
+    match (beside, overhead.mpu()) {
         (0, 0) => String::new(),
         (n, 0) => format!("stab overhead {n} "),
         // The table of shorter packets is exact with one slot a byte only.
@@ -203,7 +203,7 @@ impl<'s> Script<'s> {
         let counted = match port.overhead {
             Some(o) if !sizes.is_empty() => format!(
                 "# Rates count {} B beside each IP packet; the kernel has {ETHERNET} B, and stab the difference.\n",
-                o.per_packet
+                o.per_packet()
             ),
             _ => String::new(),
         };

@@ -59,7 +59,7 @@ pub(super) fn explain(
                 line: i.line,
                 rate: rate.map(Rate::bps),
                 rate_from: from(known.map(|(_, s)| s), profile),
-                counted_bytes: i.counted.map(|c| c.per_packet),
+                counted_bytes: i.counted.map(|c| c.per_packet()),
                 policy: i
                     .output_policy
                     .as_ref()

@@ -3,7 +3,7 @@
 //! Each value says where it is from. What is marked *recalled* is from memory
 //! of Cisco's documents and unchecked, what is marked *guess* fills a gap.
 
-use spillgate_core::{Dur, Limit, Overhead};
+use spillgate_core::{Cells, Dur, Limit, Overhead};
 use spillgate_queueing::aqm::WredDefaults;
 use spillgate_queueing::spec::FlowWeights;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
@@ -72,9 +72,9 @@ pub(crate) struct Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counted {
     /// On Ethernet, without a VLAN tag.
-    pub(crate) ethernet: u16,
+    pub(crate) ethernet: i16,
     /// On serial lines (HDLC, PPP).
-    pub(crate) serial: u16,
+    pub(crate) serial: i16,
 }
 
 impl Counted {
@@ -88,7 +88,7 @@ impl Counted {
         } else {
             return None;
         };
-        Some(Overhead { per_packet, min: 0 })
+        Some(Overhead::new(per_packet, 0, Cells::None))
     }
 }
 
@@ -101,7 +101,7 @@ const LAYER_2: Counted = Counted {
 /// What a router's counters have beside each IP packet on an interface of this name; none if it
 /// does not follow from the name.
 pub(crate) fn layer2_bytes(interface: &str) -> Option<u16> {
-    LAYER_2.on(interface).map(|o| o.per_packet)
+    LAYER_2.on(interface).map(|o| o.per_packet().unsigned_abs())
 }
 
 /// The table.
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn counted_bytes_follow_the_kind_of_interface() {
-        let on = |name| LAYER_2.on(name).map(|o| o.per_packet);
+        let on = |name| LAYER_2.on(name).map(|o| o.per_packet().unsigned_abs());
         assert_eq!(on("GigabitEthernet0/0"), Some(14));
         assert_eq!(on("TenGigabitEthernet0/0.7"), Some(18));
         assert_eq!(on("HundredGigE0/0/0/1"), Some(14));

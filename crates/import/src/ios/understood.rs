@@ -47,7 +47,7 @@ pub struct InterfaceTree {
     /// Where that is from.
     pub rate_from: &'static str,
     /// Bytes that the platform's rates count beside each IP packet, where it says.
-    pub counted_bytes: Option<u16>,
+    pub counted_bytes: Option<i16>,
     /// Its output policy; none if it has none that is modelled.
     pub policy: Option<Outline>,
     /// What polices and marks the packets that arrive by it; queues in it have no effect.

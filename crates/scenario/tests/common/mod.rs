@@ -7,7 +7,7 @@ pub(crate) mod json_schema;
 use std::collections::BTreeMap;
 
 use spillgate_core::units::parse_rate;
-use spillgate_core::{Limit, Overhead, Percent, RateOrPercent};
+use spillgate_core::{Cells, Limit, Overhead, Percent, RateOrPercent};
 use spillgate_queueing::spec::{ClassBasedSpec, ClassSpec, DisciplineSpec, FifoSpec, MatchSpec};
 use spillgate_scenario::import::PolicyPlaces;
 use spillgate_scenario::plan::Unmodelled;
@@ -34,10 +34,8 @@ impl Importer for Router {
                     let entry = ImportedInterface {
                         line: number,
                         bandwidth: words.get(3).map(|r| parse_rate(r).unwrap()),
-                        counted: (platform != Platform::Ios).then_some(Overhead {
-                            per_packet: 14,
-                            min: 0,
-                        }),
+                        counted: (platform != Platform::Ios)
+                            .then(|| Overhead::new(14, 0, Cells::None)),
                         ..ImportedInterface::default()
                     };
                     out.interfaces.insert(interface.clone(), entry);

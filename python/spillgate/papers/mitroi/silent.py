@@ -80,7 +80,7 @@ SILENT = (
         "link.overhead",
         "none",
         "1500 B are taken as what the 100 Mb/s count",
-        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet-phy"}),),
+        (Point("Ethernet with preamble", {"topology.links.wan.overhead": "ethernet"}),),
     ),
     Silent(
         "link.delay",
