@@ -1,6 +1,7 @@
 //! Random networks that have everything at once: policies where packets leave a node and where they arrive, classes
-//! that ask where packets came from, routers that take time, switches, MPLS, sessions, failures, rates that vary, loss and reordering. Every value of every scope is the same however the
-//! run is driven, losses by place are those by flow, and no rate exceeds its line.
+//! that ask where packets came from, routers that take time, switches, MPLS, sessions, failures, rates that vary, loss and
+//! reordering. Every value of every scope is the same however the run is driven, losses by place are those by flow, and no
+//! rate exceeds its line or fabric.
 
 mod common;
 
@@ -11,9 +12,9 @@ use proptest::prelude::*;
 use spillgate_core::DropReason;
 use spillgate_events::{EventSet, Heap4, WinnerTree};
 use spillgate_measure::Volume;
-use spillgate_measure::table::{Metric, Scope};
+use spillgate_measure::table::{Key, Layout, Metric, Scope};
 use spillgate_scenario::key::Keys;
-use spillgate_scenario::plan::Plan;
+use spillgate_scenario::plan::{Plan, SwitchPlan, WorldPlan};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
@@ -45,7 +46,7 @@ const IN: [&str; 5] = [
 ];
 
 /// Switches, for nodes of two ports at least.
-const SWITCHES: [&str; 9] = [
+const SWITCHES: [&str; 14] = [
     "architecture: output-queued",
     "architecture: input-queued, buffer: {limit: 9 packets}",
     "architecture: input-queued, speedup: 1.5, fabric: {crossbar: {cell: packets}}",
@@ -55,6 +56,11 @@ const SWITCHES: [&str; 9] = [
     "architecture: cioq, speedup: 1.1, fabric: {parallel: {}}, buffer: {limit: 10 packets}",
     "architecture: cioq, speedup: 1.5, line_rate: 2 Mb/s, policy: VOQ-RED",
     "architecture: cioq, speedup: 2, fabric: {parallel: {}}, line_rate: 3 Mb/s, policy: VOQ-FQ",
+    "architecture: voq, fabric: {crossbar: {cell: 200 B, matching: {round-robin: {}}}}",
+    "architecture: cioq, speedup: 1.2, fabric: {crossbar: {cell: 64 B, matching: {longest-queue-first: {}}}}, buffer: {limit: 20 kB, per: shared, alpha: 0.5}",
+    "architecture: cioq, speedup: 2, fabric: {crossbar: {matching: {stable-marriage: {}}}}",
+    "architecture: voq, fabric: {crossbar: {cell: packets, matching: {maximum-weight: {}}}}, buffer: {limit: 5 packets}",
+    "architecture: cioq, speedup: 1.6, fabric: {crossbar: {cell: 53 B, matching: {rotation: {}}}}",
 ];
 
 /// What waits at inputs in the congestion measure of switches with virtual output queues.
@@ -298,6 +304,7 @@ impl Net {
             3 => self.failures.clone_from(&other.failures),
             4 => self.mpls = other.mpls,
             5 => take(&mut self.forwarding, &other.forwarding, at),
+            6 => take(&mut self.switches, &other.switches, at),
             _ => self.reroute_ms = other.reroute_ms,
         }
         self
@@ -422,7 +429,7 @@ proptest! {
     fn keys_of_stored_runs_are_those_of_results(
         net in net(TRAFFIC.len()),
         other in net(TRAFFIC.len()),
-        part in 0_usize..7,
+        part in 0_usize..8,
         at in 0_usize..6,
         idle in prop::sample::subsequence(&IDLE[..], 1..=IDLE.len()),
     ) {
@@ -442,7 +449,7 @@ proptest! {
             prop_assert_eq!(named(&edited, &result), named(&plan, &reference));
         } else {
             // Nothing is routed again where nothing fails.
-            prop_assert!(part < 6 || yaml.contains("failures:"));
+            prop_assert!(part < 7 || yaml.contains("failures:"));
         }
     }
 
@@ -532,6 +539,67 @@ fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), TestCaseErr
             .sum();
         let packet = 12_000.0 / world.duration.as_secs_f64();
         prop_assert!(sum <= rate + packet, "flows over {}: {sum} b/s", link.name);
+    }
+    for switch in &world.switches {
+        no_rate_exceeds_the_fabric(world, switch, &values, &layout)?;
+    }
+    Ok(())
+}
+
+/// What crosses from each input, from each virtual output queue and to each output.
+fn no_rate_exceeds_the_fabric(
+    world: &WorldPlan,
+    switch: &SwitchPlan,
+    values: &[(&Key, &f64)],
+    layout: &Layout,
+) -> Result<(), TestCaseError> {
+    let recipe = &switch.recipe;
+    let carried = |scope, matches: &dyn Fn(&str) -> bool| -> f64 {
+        let of = values.iter().filter(|(k, _)| {
+            k.scope == scope && k.metric == Metric::Carried && matches(layout.name(k))
+        });
+        of.map(|(_, v)| **v).sum()
+    };
+    let name = |link: &u32| &*world.links[*link as usize].name;
+    let of_outputs = |input: &str| carried(Scope::Voq, &|n| n.starts_with(&format!("{input}/")));
+    let (num, den) = recipe.speedup().fraction();
+    let fabric = with_rounding(recipe.line().bps() as f64) * num as f64 / den as f64;
+    // A packet counts whole when it, or its last cell, begins to cross; on parallel links one from each port.
+    let packets = if recipe.is_crossbar() {
+        1
+    } else {
+        recipe.ports()
+    };
+    let packet = 12_000.0 * packets as f64 / world.duration.as_secs_f64();
+    for input in &switch.inputs {
+        let sum = carried(Scope::SwitchInput, &|n| n == name(input));
+        let most = fabric + packet;
+        prop_assert!(
+            sum <= most * (1.0 + 1e-12),
+            "from {}: {sum} b/s",
+            name(input)
+        );
+        if recipe.is_voq() {
+            let voqs = of_outputs(name(input));
+            prop_assert!((voqs - sum).abs() <= 1e-9 * sum, "VOQs: {voqs}, {sum}");
+        }
+    }
+    for output in &switch.outputs {
+        let end = format!("/{}", name(output));
+        let crossed = carried(Scope::Voq, &|n| n.ends_with(&end));
+        let most = fabric + packet;
+        prop_assert!(
+            crossed <= most * (1.0 + 1e-12),
+            "to {}: {crossed} b/s",
+            name(output)
+        );
+        let line = &world.links[*output as usize];
+        if line.process.is_none() {
+            let sent = carried(Scope::SwitchOutput, &|n| n == name(output));
+            let most =
+                with_rounding(line.rate.bps() as f64) + 12_000.0 / world.duration.as_secs_f64();
+            prop_assert!(sent <= most * (1.0 + 1e-12), "{}: {sent} b/s", name(output));
+        }
     }
     Ok(())
 }
