@@ -55,6 +55,7 @@ diagnostic_codes! {
     BAD_MPLS = "E0414", "An MPLS network that cannot be.";
     BAD_RATES = "E0415", "A schedule or trace of rates that cannot be.";
     BAD_SWITCH = "E0416", "A switch that cannot be.";
+    BAD_ATM = "E0417", "A circuit of ATM that cannot be.";
 
     NO_ROUTE = "E0501", "A flow without a path to its destination.";
     NO_TRAFFIC = "E0502", "A scenario without flows.";

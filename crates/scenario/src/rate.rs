@@ -3,6 +3,9 @@
 use std::fmt;
 
 use spillgate_core::{Dur, Rate, RateOrZero};
+use spillgate_queueing::Contract;
+
+use crate::schema::CellPhase;
 
 /// How the rate of a server goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +37,17 @@ pub enum RateProcess {
         /// Mean time with the other.
         off: Dur,
     },
+    /// Cells of ATM, as early as their contract allows.
+    Cells {
+        /// The rate of the line.
+        line: Rate,
+        /// The key of the contract.
+        category: &'static str,
+        /// What it allows.
+        contract: Contract,
+        /// When the line begins to send after a pause.
+        phase: CellPhase,
+    },
 }
 
 /// Bytes that can leave at each delivery opportunity of a Mahimahi trace.
@@ -58,6 +72,14 @@ impl fmt::Display for RateProcess {
                 let bits = at.len() as f64 * f64::from(OPPORTUNITY) * 8.0;
                 let mean = bits / period.as_secs_f64() / 1e6;
                 write!(f, "trace of {period}, {mean:.2} Mb/s on average")
+            }
+            Self::Cells {
+                category, contract, ..
+            } => {
+                write!(f, "ATM {category}, PCR {}", contract.pcr())?;
+                contract.burst().map_or(Ok(()), |(scr, mbs)| {
+                    write!(f, ", SCR {scr}, MBS {mbs} cells")
+                })
             }
             Self::OnOff {
                 off_rate, on, off, ..

@@ -41,6 +41,7 @@ macro_rules! lenient_text {
     };
 }
 
+mod atm;
 mod capture;
 mod forwarding;
 mod irregular;
@@ -51,6 +52,7 @@ mod topology;
 mod traffic;
 mod warmup;
 
+pub use atm::{AtmSpec, CellPhase, Encapsulation};
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
 };

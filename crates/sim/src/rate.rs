@@ -1,4 +1,4 @@
-//! Servers whose rate varies: when they can begin to send a packet, and when they have sent it.
+//! Servers whose rate varies or that send cells: when they can begin to send a packet, and when they have sent it.
 //!
 //! A change of rate affects the packet in transmission at once: the transmission ends when the
 //! integral of the rate since its start is the length of the packet. Times are exact to the
@@ -8,8 +8,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use spillgate_core::{Dur, Rate, Rng, Time};
+use spillgate_core::{Dur, Rate, Rng, Time, aal5::CELL};
+use spillgate_queueing::{CellShaper, Run};
 use spillgate_scenario::plan::{OPPORTUNITY, RateProcess};
+use spillgate_scenario::schema::CellPhase;
 
 /// Bits in a byte times picoseconds in a second: a byte in units of rate times time.
 const BYTE: u128 = 8 * 1_000_000_000_000;
@@ -27,6 +29,7 @@ enum Process {
     Steps(Arc<RateProcess>),
     Opportunities(Opportunities),
     OnOff(Box<OnOff>),
+    Cells(Box<Circuit>),
 }
 
 impl Server {
@@ -41,6 +44,21 @@ impl Server {
                 let rng = Rng::named(seed, run, path, "rate");
                 Process::OnOff(Box::new(OnOff::new(Arc::clone(process), rng)))
             }
+            RateProcess::Cells {
+                line,
+                contract,
+                phase,
+                ..
+            } => {
+                let slot = line.tx_time(CELL);
+                let draws = *phase == CellPhase::Random;
+                Process::Cells(Box::new(Circuit {
+                    line: *line,
+                    slot,
+                    shaper: CellShaper::new(contract, slot),
+                    phase: draws.then(|| Rng::named(seed, run, path, "phase")),
+                }))
+            }
         };
         Self {
             process,
@@ -53,6 +71,7 @@ impl Server {
     pub(crate) fn opens(&mut self, now: Time) -> Time {
         match &mut self.process {
             Process::Opportunities(o) => o.after(now),
+            Process::Cells(c) => c.shaper.ready().max(now),
             Process::Steps(_) | Process::OnOff(_) => now,
         }
     }
@@ -61,6 +80,7 @@ impl Server {
     pub(crate) fn ready(&mut self, now: Time) -> Time {
         match &mut self.process {
             Process::Opportunities(o) => o.not_before(now),
+            Process::Cells(c) => c.shaper.ready().max(now),
             Process::Steps(_) | Process::OnOff(_) => now,
         }
     }
@@ -70,6 +90,7 @@ impl Server {
         let end = self.last.1;
         match &mut self.process {
             Process::Opportunities(o) => o.next(end),
+            Process::Cells(c) => c.shaper.ready(),
             Process::Steps(_) | Process::OnOff(_) => end,
         }
     }
@@ -83,6 +104,7 @@ impl Server {
                 finish(start, bytes, |t| p.at(t))
             }
             Process::Opportunities(o) => o.send(start, bytes),
+            Process::Cells(c) => c.send(start, bytes),
         };
         self.last = (start, end);
         end
@@ -91,8 +113,10 @@ impl Server {
     /// Its transmission is cut off at `now`.
     pub(crate) fn cut(&mut self, now: Time) {
         self.last.1 = self.last.1.min(now);
-        if let Process::Opportunities(o) = &mut self.process {
-            o.begin(o.number_before(now + Dur::from_ps(1)));
+        match &mut self.process {
+            Process::Opportunities(o) => o.begin(o.number_before(now + Dur::from_ps(1))),
+            Process::Cells(c) => c.shaper.cut(now),
+            Process::Steps(_) | Process::OnOff(_) => {}
         }
     }
 
@@ -122,6 +146,7 @@ impl Server {
                 let number = o.number_before(to) - o.number_before(from);
                 number as f64 * f64::from(OPPORTUNITY) * 8.0
             }
+            Process::Cells(c) => c.line.bps() as f64 * to.since(from).as_secs_f64(),
         }
     }
 }
@@ -256,6 +281,34 @@ impl Opportunities {
                 return at;
             }
         }
+    }
+}
+
+/// A circuit of ATM.
+#[derive(Clone)]
+struct Circuit {
+    line: Rate,
+    /// The time of a cell on the line.
+    slot: Dur,
+    shaper: CellShaper,
+    /// For the next slot of a line that was idle.
+    phase: Option<Rng>,
+}
+
+impl Circuit {
+    /// Sends a packet of whole cells from `start` on, and returns when the last one has left.
+    fn send(&mut self, start: Time, bytes: u32) -> Time {
+        let mut first = start.max(self.shaper.ready());
+        if let Some(rng) = self
+            .phase
+            .as_mut()
+            .filter(|_| first > self.shaper.free_at())
+        {
+            first += Dur::from_ps((rng.f64() * self.slot.as_ps() as f64) as u64);
+        }
+        let train = self.shaper.send(first, (bytes / CELL).max(1));
+        let last = train.runs().last().map_or(first, Run::last);
+        last + self.slot
     }
 }
 

@@ -73,7 +73,7 @@ const VOQ: [&str; 2] = [
 ];
 
 /// What is not as usual on links.
-const IRREGULAR: [&str; 7] = [
+const IRREGULAR: [&str; 9] = [
     "rate_process: {schedule: {steps: [{at: 0 s, rate: 800 kb/s}, {at: 30 ms, rate: 0 b/s}, {at: 47 ms, rate: 1 Mb/s}], repeat: 100 ms}}",
     "rate_process: {on-off: {on: 20 ms, off: 15 ms}}",
     "rate_process: {mahimahi: {file: m.trace, repeat: true}}",
@@ -81,6 +81,8 @@ const IRREGULAR: [&str; 7] = [
     "loss: {gilbert-elliott: {to_bad: 2 %, to_good: 30 %, good: 1 %, bad: 70 %}}",
     "reorder: {share: 10 %, by: 4 ms}",
     "rate_process: {on-off: {on: 20 ms, off: 15 ms, off_rate: 300 kb/s}}, loss: {bernoulli: 3 %}, reorder: {share: 20 %, by: 12 ms}",
+    "atm: {contract: {nrt-vbr: {pcr: 900 kb/s, scr: 500 kb/s, mbs: 60, cdvt: 2 ms}}}",
+    "atm: {encapsulation: vc-mux, phase: aligned}, loss: {bernoulli: 3 %}",
 ];
 
 /// Opportunities for 0.9 Mb/s: less than any link has.
@@ -490,7 +492,8 @@ fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), TestCaseErr
     for (number, link) in (0..).zip(&world.links) {
         // A packet across an edge of the period counts by its time on the link, not by the rate in it.
         let edge = if link.process.is_some() {
-            2.0 * 12_000.0
+            // The longest packet is 32 cells of ATM.
+            2.0 * 32.0 * 424.0
         } else {
             0.0
         };

@@ -4,13 +4,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Rate};
+use spillgate_core::{Dur, Rate, aal5::CELL};
 
 use super::gcra::Gcra;
 use crate::BuildError;
 
-/// Bytes of a cell, header and payload.
-const CELL: u32 = 53;
 /// Most tolerance of a peak cell rate.
 const MOST_CDVT: Dur = Dur::from_secs(1);
 
@@ -154,8 +152,7 @@ impl ContractSpec {
             }
             if mbs == 0 {
                 let message = "no cell could ever leave".to_owned();
-                let hint = "write at least 1; routers have 94 by default, three packets of 1500 B"
-                    .to_owned();
+                let hint = "write at least 1; 94 is the default of Cisco routers".to_owned();
                 return Err(refuse("mbs", mbs.to_string(), message, hint));
             }
         }

@@ -1,4 +1,4 @@
-//! Links whose rate varies, that lose packets, or on which packets overtake each other.
+//! Links whose rate varies or that send cells, that lose packets, or on which packets overtake each other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,10 +50,11 @@ pub(super) fn read<'a>(
             };
             reader.process(process, spec.rate).map(Arc::new)
         });
+        let circuit = super::atm::read(ctx, root, name, spec).map(Arc::new);
         check_loss(ctx, root, spec, &at("loss"));
         check_reorder(ctx, root, spec, &at("reorder"));
         let found = Irregular {
-            process,
+            process: circuit.or(process),
             // What never happens needs no model.
             loss: spec.loss.clone().filter(|l| !is_never(l)),
             reorder: spec

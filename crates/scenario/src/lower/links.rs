@@ -302,16 +302,25 @@ impl<'a> Entry<'a> {
                 to,
                 rate: spec.rate,
                 delay: spec.delay.of(i),
-                overhead: spec.overhead,
-                mtu: spec
-                    .mtu
-                    .map_or(u32::MAX, |b| b.0.try_into().unwrap_or(u32::MAX)),
+                overhead: spec.counted(),
+                mtu: mtu(spec),
                 cost: spec.cost.max(1),
                 dot1q: spec.dot1q,
             })
         };
         let ways = if spec.duplex { 2 } else { 1 };
         (0..group.unwrap_or(1)).flat_map(move |i| (0..ways).filter_map(move |way| one(i, way == 1)))
+    }
+}
+
+/// The longest IP packet that a link carries, labels included.
+fn mtu(spec: &LinkSpec) -> u32 {
+    let own = spec
+        .mtu
+        .map_or(u32::MAX, |b| b.0.try_into().unwrap_or(u32::MAX));
+    match spec.atm {
+        Some(_) => own.min(super::atm::longest(spec.counted())),
+        None => own,
     }
 }
 

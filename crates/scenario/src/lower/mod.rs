@@ -2,6 +2,7 @@
 //! in, and what makes no sense is reported with its place.
 
 mod admissible;
+mod atm;
 mod captures;
 mod columns;
 mod ends;
@@ -139,6 +140,7 @@ pub(crate) fn world(
     };
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
+    atm::check_longest(ctx, root, &links, &world);
     admissible::check(ctx, root, &nodes.switches, &world);
     Some(world)
 }
@@ -160,8 +162,8 @@ pub(crate) fn ports(
         Some(LinkPolicy {
             link: link.clone(),
             policy: a.policy.clone(),
-            rate: spec.rate,
-            overhead: spec.overhead,
+            rate: atm::policy_rate(spec),
+            overhead: spec.counted(),
             dot1q: spec.dot1q,
         })
     });

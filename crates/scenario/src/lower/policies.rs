@@ -8,6 +8,7 @@ use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_queueing::{BuildError, Recipe, Sizes};
 
+use super::atm;
 use super::links::Links;
 use crate::codes;
 use crate::ctx::Ctx;
@@ -147,24 +148,25 @@ pub(super) fn attach(
             };
             let Some(named) = named else { continue };
             let link = named.entry.spec;
-            if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != link.rate) {
+            if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != atm::policy_rate(link)) {
                 let d = Diagnostic::warning(
                     codes::W_BANDWIDTH,
                     format!(
                         "interface {name} ({file}:{}) has a bandwidth of {bandwidth}, its link `{target}` a rate of {}",
-                        interface.line, link.rate
+                        interface.line,
+                        atm::policy_rate(link)
                     ),
                 )
                 .hint("percentages are taken of the link's rate; IOS takes them of the interface's bandwidth");
                 ctx.warn(d, root, &path);
             }
-            if let Some(counted) = interface.counted.filter(|c| *c != link.overhead) {
+            if let Some(counted) = interface.counted.filter(|c| *c != link.counted()) {
                 let d = Diagnostic::warning(
                     codes::W_COUNTED,
                     format!(
                         "rates of platform {} count {counted} beside each IP packet of interface {name}, link `{target}` counts {}",
                         config.platform.name(),
-                        link.overhead
+                        link.counted()
                     ),
                 )
                 .hint(format!("write `overhead: {counted}` on the link to count as the router does"));
@@ -269,8 +271,9 @@ pub(super) fn resolve(
             continue;
         };
         shared.used.insert(a.policy.clone());
-        let recipe = known.entry((&a.policy, link.rate)).or_insert_with(|| {
-            match Recipe::resolve(&a.policy, &policies.all, link.rate) {
+        let rate = atm::policy_rate(link);
+        let recipe = known.entry((&a.policy, rate)).or_insert_with(|| {
+            match Recipe::resolve(&a.policy, &policies.all, rate) {
                 Ok((recipe, warnings)) => {
                     warn(ctx, root, policies, warnings, name);
                     Some(recipe)

@@ -12,7 +12,7 @@ use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
 use spillgate_switching::SwitchSpec;
 
 use super::forwarding::ForwardingSpec;
-use super::{LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
+use super::{AtmSpec, LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
 
 /// Nodes and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,6 +128,10 @@ pub struct LinkSpec {
     /// every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
+    /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes. Default: it sends
+    /// packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atm: Option<Box<AtmSpec>>,
     /// The longest IP packet that the link carries, its MPLS labels included (RFC 3032 section 3.3),
     /// 68 to 65535 bytes. What is longer is lost (`drops_too_big`): packets are never fragmented.
     /// Default: no limit.

@@ -4,7 +4,7 @@
 //! link packets may be lost or overtake each other, and the lane is closed there. What promises
 //! more is faster.
 
-use spillgate_scenario::plan::{LinkPlan, WorldPlan};
+use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
 
 /// What a link and its port promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +55,14 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
     let mut note = |links: Option<String>, why: &str| {
         found.extend(links.map(|l| format!("{l}: {why}")));
     };
+    let in_cells = |l: &LinkPlan| matches!(l.process.as_deref(), Some(RateProcess::Cells { .. }));
     note(
-        named(&|l| l.process.is_some()),
+        named(&|l| l.process.is_some() && !in_cells(l)),
         "the rate varies, so packets are served one by one",
+    );
+    note(
+        named(&in_cells),
+        "cells are shaped to a contract, so packets are served one by one",
     );
     note(
         named(&|l| !Promises::of(l).in_order),
