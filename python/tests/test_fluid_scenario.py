@@ -242,7 +242,7 @@ def test_margins_over_a_grid_are_those_of_each_model():
         ({"fifo": {}}, "no link that endless TCP connections cross has an AQM"),
         ({"codel": {}}, "link 'out' has `codel`, whose law the model does not have"),
         ({"fifo": {"aqm": {"green": {}}}}, "link 'out' has `green`"),
-        ({"adaptive-red": {"as": "feng1999"}}, "link 'out' has `adaptive-red`"),
+        ({"self-configuring-red": {}}, "link 'out' has `self-configuring-red`"),
     ],
 )
 def test_why_there_is_no_loop(aqm, words):

@@ -118,6 +118,8 @@ topology:
 policies:
   RED: {fifo: {limit: 100 packets, aqm: {adaptive-red: {min_th: 10, max_th: 30, max_p: 0.1}}}}
   RIO: {fifo: {limit: 100 packets, aqm: {adaptive-rio: {max_th_low: 30, max_th_high: 70}}}}
+  SELF: {fifo: {limit: 100 packets, aqm: {self-configuring-red: {max_p: 0.3}}}}
+  LOAD: {fifo: {limit: 100 packets, aqm: {load-adaptive-red: {threshold: 40}}}}
 traffic:
   - flow: {name: x, from: a, to: b, source: {cbr: {rate: 8 Mb/s, packet: 1000 B, phase: 0 s}}}
 measurement: {warmup: 0 s, duration: 20 s, interval: 1 s}
@@ -125,11 +127,13 @@ runs: {count: 1}
 variants:
   - {name: RED, set: {}}
   - {name: RIO, set: {topology.links.line.policy: RIO}}
+  - {name: SELF, set: {topology.links.line.policy: SELF}}
+  - {name: LOAD, set: {topology.links.line.policy: LOAD}}
 """
 
 
 def test_what_aqms_set_by_themselves_is_sampled():
-    """An empty queue under adaptive RED, and no packet in profile under adaptive RIO."""
+    """An empty queue under RED that adapts, and no packet in profile under adaptive RIO."""
     results = spillgate.run(ADAPTIVE, runs=1)
 
     def sampled(variant):
@@ -141,6 +145,15 @@ def test_what_aqms_set_by_themselves_is_sampled():
     assert red[0] == "adapted_max_p"
     expected = [max(0.01, 0.1 * 0.9 ** (2 * t)) for t in range(1, 21)]
     assert red[1] == pytest.approx(expected)
+    # A third at once, since the average is below.
+    assert sampled("SELF") == {"adapted_max_p": pytest.approx([0.1] * 20)}
+    load = sampled("LOAD")
+    assert list(load) == ["adapted_max_th", "adapted_loss"]
+    # Each second 0.05 * 100 / 2 less in the middle, down to 10; whether the packet of that
+    # instant has come is open.
+    middle = [max(10.0, 40 - 2.5 * t) for t in range(1, 21)]
+    assert load["adapted_max_th"] == pytest.approx([1.5 * m for m in middle], abs=3.76)
+    assert (load["adapted_max_th"][-1], set(load["adapted_loss"])) == (15.0, {0.0})
     rio = sampled("RIO")
     assert list(rio) == ["adapted_max_th", "adapted_reference", "adapted_arrival_rate"]
     # Up by 0.02 * 70 every 200 ms from 5 s on, when nobody has been in profile for a window.

@@ -11,7 +11,7 @@ from spillgate.cli import verdicts as verdicts_
 from spillgate.labels import words
 
 # Columns and keys that look like metrics and are none: of captures, of admission.csv, of policies.
-NONE = {"gap_cv2", "waiting_s", "priority_policer", "fair_queue"}
+NONE = {"gap_cv2", "waiting_s", "priority_policer", "fair_queue", "loss_weight"}
 
 # A heading of the table of nodes, where packets wait for the processor and flows for nothing.
 ELSEWHERE = {("nodes.py", "longest wait")}

@@ -122,10 +122,12 @@ pub struct LeafGauges {
 /// not adapt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Adapted {
-    /// The largest drop probability below `max_th` (adaptive RED).
+    /// The largest drop probability below `max_th` (adaptive and self-configuring RED).
     pub max_p: Option<f64>,
-    /// `max_th` of packets out of profile, in packets (adaptive RIO).
+    /// `max_th` in packets (load-adaptive RED), that of packets out of profile (adaptive RIO).
     pub max_th: Option<f64>,
+    /// The average of the loss by which thresholds are set, 0 to 1 (load-adaptive RED).
+    pub loss: Option<f64>,
     /// The rate C' with which arrivals are compared, in b/s (adaptive RIO).
     pub reference: Option<f64>,
     /// The arrival rate that is compared with it, in b/s (adaptive RIO).

@@ -185,8 +185,15 @@ proptest! {
         before in ops(), after in ops(), seed in 0_u64..1000,
     ) {
         // Of ticks out of phase with the start, the first only begins an interval: once. The average of a
-        // marker starts at its committed rate, and a pause takes it to 0. GREEN's probability changes at packets only.
-        let own = ["tick_phase", "window", "\"green\""];
+        // marker starts at its committed rate, and a pause takes it to 0. GREEN's probability changes at packets only, and what
+        // self-configuring and load-adaptive RED have set stays.
+        let own = [
+            "tick_phase",
+            "window",
+            "\"green\"",
+            "\"self-configuring-red\"",
+            "\"load-adaptive-red\"",
+        ];
         let restarts = |p: &&Preset| !own.iter().any(|key| p.json.contains(key));
         for preset in presets().iter().filter(restarts) {
             let mut used = driver(preset, seed);

@@ -446,6 +446,51 @@ fn ranges() {
             "0 B",
         ),
         (r#""aqm": {"green-tcp": {"c": 0}}"#, "aqm.green-tcp.c", "0"),
+        (
+            r#""aqm": {"self-configuring-red": {"alpha": 1}}"#,
+            "aqm.self-configuring-red.alpha",
+            "1",
+        ),
+        (
+            r#""aqm": {"self-configuring-red": {"beta": 0.5}}"#,
+            "aqm.self-configuring-red.beta",
+            "0.5",
+        ),
+        (
+            r#""aqm": {"self-configuring-red": {"max_p": 0.00001}}"#,
+            "aqm.self-configuring-red.max_p",
+            "0.00001",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"period": "0 s"}}"#,
+            "aqm.load-adaptive-red.period",
+            "0 s",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"loss_weight": 0}}"#,
+            "aqm.load-adaptive-red.loss_weight",
+            "0",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"target_loss": -0.1}}"#,
+            "aqm.load-adaptive-red.target_loss",
+            "-0.1",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"threshold": 5}}"#,
+            "aqm.load-adaptive-red.threshold",
+            "5",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"threshold_high": 5, "threshold_low": 6}}"#,
+            "aqm.load-adaptive-red.threshold_low",
+            "6",
+        ),
+        (
+            r#""aqm": {"load-adaptive-red": {"gain": -1}}"#,
+            "aqm.load-adaptive-red.gain",
+            "-1",
+        ),
         (r#""aqm": {"red": {"max_p": 1.5}}"#, "aqm.red.max_p", "1.5"),
         (r#""aqm": {"red": {"weight": 0}}"#, "aqm.red.weight", "0"),
         (

@@ -38,6 +38,8 @@ fn the_draw_is_the_one_that_decided() {
     for aqm in [
         r#"{"wred": {"exponential_weighting_constant": 4}}"#,
         r#"{"red": {"weight": 0.05, "min_th": 5, "max_th": 30}}"#,
+        r#"{"self-configuring-red": {"weight": 0.05, "min_th": 5, "max_th": 30}}"#,
+        r#"{"load-adaptive-red": {"weight": 0.05, "threshold_low": 12, "period": "20 ms"}}"#,
     ] {
         let all = drops(&fifo(aqm), Dur::from_us(100), 4000);
         let early: Vec<_> = all.iter().filter(|d| d.0 == DropReason::Early).collect();
@@ -48,7 +50,7 @@ fn the_draw_is_the_one_that_decided() {
             };
             assert_eq!(odds.draw, Some(*next));
             assert!(odds.draw < Some(odds.probability) && odds.probability <= 1.0);
-            assert_eq!(odds.count.is_some(), aqm.contains("\"red\""));
+            assert_eq!(odds.count.is_none(), aqm.contains("wred"));
             if aqm.contains("wred") {
                 // The profiles' slope (Cisco): 1/10 at the upper threshold.
                 let p = 0.1 * (odds.average - odds.min) / (odds.max - odds.min);

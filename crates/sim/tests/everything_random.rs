@@ -18,7 +18,7 @@ use spillgate_scenario::plan::{Plan, SwitchPlan, WorldPlan};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 15] = [
+const OUT: [&str; 17] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -26,6 +26,8 @@ const OUT: [&str; 15] = [
     "{fifo: {limit: 50 packets, aqm: {pie: {target: 4 ms, update: 5 ms, max_burst: 10 ms, dq_rate_estimator: true}}}}",
     "{fq: {limit: 90 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 5 ms, dq_rate_estimator: true}}}}",
     "{fq: {limit: 80 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 0 s, derandomize: false}}}}",
+    "{fifo: {limit: 50 packets, aqm: {self-configuring-red: {min_th: 2, max_th: 9, weight: 0.1, ecn: true}}}}",
+    "{fifo: {limit: 30 packets, aqm: {load-adaptive-red: {period: 40 ms, threshold_low: 4, weight: 0.1}}}}",
     "{wfq: {}}",
     "{flow-wfq: {}}",
     "{drr: {}}",

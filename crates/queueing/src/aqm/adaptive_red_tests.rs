@@ -62,7 +62,7 @@ fn floyds_thresholds_follow_the_rate() {
 fn floyds_clock_ticks_without_arrivals() {
     let red = resolved(AdaptiveRedSpec::default());
     let mut v = red.vars();
-    v.average.value = 8.0;
+    v.red.average.value = 8.0;
     red.tick(&mut v, Time::ZERO + Dur::from_ms(499));
     assert_eq!(v.max_p, 0.1);
     red.tick(&mut v, Time::ZERO + Dur::from_ms(500));
@@ -73,35 +73,6 @@ fn floyds_clock_ticks_without_arrivals() {
     red.tick(&mut v, Time::ZERO + Dur::from_secs(2_592_000));
     assert_eq!(v.max_p, 0.01);
     assert_eq!(v.ticked, Time::ZERO + Dur::from_secs(2_592_000));
-}
-
-/// Averages one after the other, and `max_p` after each: the rule of Feng and others, figure 5.
-#[test]
-fn fengs_steps() {
-    let red = resolved(AdaptiveRedSpec {
-        variant: AdaptiveRedVariant::Feng1999,
-        ..AdaptiveRedSpec::default()
-    });
-    let mut v = red.vars();
-    let rows = [
-        (3.0, 0.033_333),
-        (4.0, 0.033_333),
-        (6.0, 0.033_333),
-        (4.0, 0.011_111),
-        (3.0, 0.011_111),
-        (10.0, 0.011_111),
-        (16.0, 0.022_222),
-        (17.0, 0.022_222),
-        (14.0, 0.022_222),
-        (16.0, 0.044_444),
-        (20.0, 0.044_444),
-        (3.0, 0.014_815),
-    ];
-    for (average, after) in rows {
-        v.average.value = average;
-        red.cross(&mut v);
-        assert!((v.max_p - after).abs() < 5e-7, "{average}: {}", v.max_p);
-    }
 }
 
 /// With 20 packets always waiting the average ends above the middle, and `max_p` at its upper end; with none

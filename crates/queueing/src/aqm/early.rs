@@ -1,11 +1,11 @@
-//! What AQMs that drop by a curve over an average queue have in common: the curve of RED, and drops
-//! whose gaps are spread as RED spreads them (Floyd and Jacobson 1993, figure 2).
+//! What AQMs that drop by a curve over an average queue have in common: the curve of RED, drops
+//! whose gaps are spread as RED spreads them (Floyd and Jacobson 1993, figure 2), and RED whose curve something else moves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Packet, Verdict};
+use spillgate_core::{DropReason, Packet, Size, Time, Verdict};
 
-use super::Draw;
+use super::{Average, AverageParams, Backlog, Draw, LeafFacts};
 use crate::BuildError;
 use crate::evidence::Odds;
 use crate::recipe::At;
@@ -98,7 +98,7 @@ impl RedCurve {
 pub(super) fn checked_average(
     at: &mut At<'_>,
     weight: f64,
-    mean_packet: spillgate_core::Size,
+    mean_packet: Size,
 ) -> Result<(), BuildError> {
     at.check(
         weight > 0.0 && weight <= 1.0,
@@ -173,5 +173,76 @@ impl Count {
             false => Verdict::Drop(DropReason::Early),
         };
         (verdict, Some(odds))
+    }
+}
+
+/// RED in packets whose curve is moved by something else.
+#[derive(Clone, Debug)]
+pub(super) struct MovedRed {
+    pub(super) gentle: bool,
+    pub(super) ecn: bool,
+    average: AverageParams,
+    /// The odds of the last drop or mark.
+    pub(super) odds: Option<Odds>,
+}
+
+/// The average queue of a [`MovedRed`], and its packets since the last drop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MovedVars {
+    pub(super) average: Average,
+    pub(super) count: Count,
+}
+
+impl MovedVars {
+    pub(super) const NEW: Self = Self {
+        average: Average::ZERO,
+        count: Count::NONE,
+    };
+}
+
+impl MovedRed {
+    /// Checks what the average needs.
+    pub(super) fn checked(
+        at: &mut At<'_>,
+        leaf: &LeafFacts,
+        weight: f64,
+        mean_packet: Size,
+        gentle: bool,
+        ecn: bool,
+    ) -> Result<Self, BuildError> {
+        checked_average(at, weight, mean_packet)?;
+        Ok(Self {
+            gentle,
+            ecn,
+            average: AverageParams::new(weight, mean_packet.0, leaf.rate),
+            odds: None,
+        })
+    }
+
+    /// The average after one more sample.
+    #[inline]
+    pub(super) fn sample(&self, v: &mut MovedVars, now: Time, backlog: &Backlog) -> f64 {
+        let length = backlog.measure_packets();
+        v.average
+            .sample(&self.average, now, length, &backlog.upstream)
+    }
+
+    /// The verdict by the present average and this curve.
+    #[inline]
+    pub(super) fn judge<D: Draw>(
+        &mut self,
+        v: &mut MovedVars,
+        curve: &RedCurve,
+        packet: &Packet,
+        draw: &mut D,
+    ) -> Verdict {
+        let avg = v.average.value;
+        let certain = Odds::certain(avg, curve.min_th, curve.max_th);
+        let region = curve.region(avg, self.gentle);
+        let (verdict, odds) = v
+            .count
+            .verdict(region, true, self.ecn, certain, packet, draw);
+        self.odds = odds.or(self.odds);
+        verdict
     }
 }

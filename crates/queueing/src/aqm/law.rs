@@ -4,7 +4,7 @@
 use serde::Serialize;
 use spillgate_core::Rate;
 
-use super::{AdaptiveRedVariant, AqmSpec, RedSpread, SizeScaling};
+use super::{AqmSpec, RedSpread, SizeScaling};
 
 /// How an AQM's probability follows the queue, with all defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -80,7 +80,7 @@ impl AqmSpec {
                     adaptive: false,
                 })
             }
-            Self::AdaptiveRed(s) if s.variant == AdaptiveRedVariant::Floyd2001 => {
+            Self::AdaptiveRed(s) => {
                 let curve = s.curve(rate);
                 Some(ControlLaw::Red {
                     min_th: curve.min_th,
@@ -88,7 +88,7 @@ impl AqmSpec {
                     in_bytes: false,
                     max_p: curve.max_p,
                     weight: s.weight(rate),
-                    gentle: s.gentle.unwrap_or(true),
+                    gentle: s.gentle,
                     spread: RedSpread::PerPacket,
                     wait: false,
                     scaled: false,

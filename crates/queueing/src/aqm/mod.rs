@@ -19,10 +19,12 @@ mod early;
 mod green;
 mod green_tcp;
 mod law;
+mod load_adaptive_red;
 mod pie;
 mod red;
 mod red_spec;
 mod rio;
+mod self_configuring_red;
 mod upstream;
 mod wred;
 
@@ -30,7 +32,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Limit, Packet, Rate, Time, Verdict};
 
-pub use adaptive_red::{AdaptiveRedSpec, AdaptiveRedVariant};
+pub use adaptive_red::AdaptiveRedSpec;
 pub use adaptive_rio::AdaptiveRioSpec;
 pub use arrival::ArrivalAqm;
 pub(crate) use automaton::{Automaton, DropStage, Managed, Unmanaged};
@@ -43,9 +45,11 @@ pub use early::RedCurve;
 pub use green::GreenSpec;
 pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
+pub use load_adaptive_red::LoadAdaptiveRedSpec;
 pub use pie::{PieSpec, PieVariant};
 pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
 pub use rio::{RioMode, RioSpec};
+pub use self_configuring_red::SelfConfiguringRedSpec;
 pub use upstream::{Upstream, UpstreamUse};
 pub use wred::{WredBy, WredDefaults, WredProfile, WredSpec, WredUnit};
 #[cfg(test)]
@@ -150,9 +154,12 @@ registry! {
     /// PIE, proportional integral controller enhanced: drops at arrival by how long packets wait
     /// (RFC 8033).
     Pie = "pie", PieSpec => pie::Pie;
-    /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker 2001; Feng
-    /// and others 1999).
+    /// Adaptive RED: RED whose highest probability follows the load (Floyd, Gummadi and Shenker 2001).
     AdaptiveRed = "adaptive-red", AdaptiveRedSpec => adaptive_red::AdaptiveRed;
+    /// Self-configuring RED, whose highest probability changes when the average leaves the thresholds (Feng and others 1999).
+    SelfConfiguringRed = "self-configuring-red", SelfConfiguringRedSpec => self_configuring_red::SelfConfiguringRed;
+    /// Load-adaptive RED, whose thresholds follow the loss (after Aweya and others 2001).
+    LoadAdaptiveRed = "load-adaptive-red", LoadAdaptiveRedSpec => load_adaptive_red::LoadAdaptiveRed;
     /// DSRED, RED with two slopes (Zheng and Atiquzzaman 2001).
     Dsred = "dsred", DsredSpec => dsred::Dsred;
     /// RIO, RED for packets in and out of profile (Clark and Fang 1998).

@@ -69,6 +69,7 @@ fn adapted(a: Adapted) -> impl Iterator<Item = (Sampled, f64)> {
     [
         (Sampled::AdaptedMaxP, a.max_p),
         (Sampled::AdaptedMaxTh, a.max_th),
+        (Sampled::AdaptedLoss, a.loss),
         (Sampled::AdaptedReference, a.reference),
         (Sampled::AdaptedArrivalRate, a.arrival_rate),
     ]
