@@ -8,9 +8,9 @@
 //! out (RIO-D), with low ones. So what is out goes first, and what is in only if it fills the queue by itself.
 //!
 //! Deviations: an average over packets of one color idles from the end of the transmission of its last one, at the
-//! rate of the queue, so that what is out keeps no average of what is in from decaying. ns-2 updates
-//! no average when a packet that is out arrives, and takes the slope of one color for both. Behind the inputs of a switch, of
-//! whose packets the colors are not known, they count in the average of all packets (RIO-C).
+//! rate of the queue, so that what is out keeps no average of what is in from decaying. `Queue/RED/RIO` of ns-2 updates
+//! no average when a packet that is out arrives, and takes the slope of one color for both; `dsredq.cc` has negative p_a. Behind
+//! the inputs of a switch, of whose packets the colors are not known, they count in the average of all packets (RIO-C).
 //! Cost: O(1), a bit for each waiting packet, one draw between the thresholds.
 
 use std::collections::VecDeque;
