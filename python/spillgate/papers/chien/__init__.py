@@ -35,7 +35,7 @@ def sections(study: Study) -> Iterator[Section]:
     )
     yield study.section(
         "Adaptation, or a higher threshold",
-        show.GAIN_SAID(study.main),
+        f"{show.GAIN_SAID(study.main)}\n\n{show.BLIND_SAID(study.main)}",
         (show.RIVALS, show.ASSURED_TABLE),
         (show.RIVAL_FIGURE,),
         "adaptation",

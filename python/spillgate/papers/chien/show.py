@@ -10,6 +10,7 @@ from spillgate.papers.chien.system import (
     ADAPTIVE,
     ASSURED,
     BEST_EFFORT,
+    BLIND,
     BOTH,
     CHANCES,
     COMMITTED,
@@ -212,8 +213,8 @@ RIVAL_FIGURE = _by_silence(
 PHASE_COLUMNS = {f"assured, {name}": lambda s, *_, name=name: phase(s, name) for name in PHASES}
 RIVALS = By(
     "rivals",
-    "Figures 4 and 5, and RIO with other fixed thresholds",
-    {"scheme": SCHEMES},
+    "Figures 4 and 5, RIO with other fixed thresholds, and RED that adapts",
+    {"scheme": (*SCHEMES, *BLIND)},
     {
         "total": total,
         "best effort": lambda s: rate(s, BEST_EFFORT),
@@ -222,7 +223,8 @@ RIVALS = By(
         "mean queue": queue,
         "best-effort delay, 99 %": lambda s: value("owd_p99", s, BEST_EFFORT),
     },
-    f"max_th for packets out: {LOW} packets under RIO, {LOW} to {HIGH} under A-RIO.",
+    f"max_th for packets out: {LOW} packets under RIO, {LOW} to {HIGH} under A-RIO. The REDs "
+    "begin at 10 and 30 packets for all and see no profile.",
 )
 ASSURED_TABLE = By(
     "assured",
@@ -260,4 +262,17 @@ GAIN_SAID = filled(
     short=queue(RIO),
     queue=queue(ADAPTIVE),
     long=queue(UPPER),
+)
+
+BLIND_SAID = filled(
+    "The two schemes that the paper sets out from adapt RED and see no profile. Best effort gets "
+    "{scb} under self-configuring RED and {lab} under load-adaptive RED, a reconstruction, beside "
+    "{adaptive} under A-RIO; the assured flow gets, from 110 to 200 s, {sca} and {laa} beside "
+    "{assured}.",
+    adaptive=rate(ADAPTIVE, BEST_EFFORT),
+    assured=phase(ADAPTIVE, next(iter(PHASES))),
+    scb=rate(next(iter(BLIND)), BEST_EFFORT),
+    lab=rate(next(reversed(BLIND)), BEST_EFFORT),
+    sca=phase(next(iter(BLIND)), next(iter(PHASES))),
+    laa=phase(next(reversed(BLIND)), next(iter(PHASES))),
 )

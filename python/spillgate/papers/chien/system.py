@@ -21,6 +21,12 @@ LOW, MIDDLE, HIGH = 30, 50, 70
 FIXED = {f"RIO at {n}": n for n in (MIDDLE, HIGH)}
 """RIO with other fixed thresholds for packets out; at max_L it is the paper's."""
 SCHEMES = (RIO, ADAPTIVE, *FIXED)
+_ALIKE = {"max_p": 0.1, "weight": 0.002, "mean_packet": "1000 B"}
+BLIND: dict[str, Settings] = {
+    "self-configuring RED": {"self-configuring-red": {"min_th": 10, "max_th": LOW, **_ALIKE}},
+    "load-adaptive RED": {"load-adaptive-red": {"threshold_low": 20, **_ALIKE}},
+}
+"""The paper's rivals, which see no profile, beginning with RIO's thresholds for packets out."""
 BEST_EFFORT, ASSURED = "best-effort", "assured"
 CLASSES = (BEST_EFFORT, ASSURED)
 COMMITTED = 4e6
@@ -92,6 +98,9 @@ SOURCES: Mapping[str, Settings] = {"bucket of 500 ms": DEEP, "unresponsive": UNR
 
 def scheme(name: str) -> Settings:
     """What a scheme replaces."""
+    if name in BLIND:
+        rival = {"fifo": {"limit": "125 packets", "aqm": BLIND[name]}}
+        return {"policies.RIVAL": rival, "topology.links.core.policy": "RIVAL"}
     policy = ADAPTIVE if name == ADAPTIVE else RIO
     found: dict[str, object] = {"topology.links.core.policy": policy}
     if name in FIXED:
@@ -128,6 +137,7 @@ def sourced(name: str, source: str) -> str:
 
 def _batches() -> tuple[Batch, ...]:
     schemes = {s: scheme(s) for s in SCHEMES}
+    blind = {s: scheme(s) for s in BLIND}
     ten: Settings = {"topology.nodes.s.count": 10, "traffic": [best_effort(10)]}
     alone = {f"max_th {n}": {**ten, **fixed(n)} for n in THRESHOLDS}
     silences = {f"off {n} s": on_off(n) for n in OFF}
@@ -139,7 +149,7 @@ def _batches() -> tuple[Batch, ...]:
         return Effort(effort.warmup, effort.duration, effort.quick, LEDGER_RUNS)
 
     return (
-        Batch("Figures 4 and 5", Grid(scheme=schemes), whole, few(whole), keep=True),
+        Batch("Figures 4 and 5", Grid(scheme=schemes | blind), whole, few(whole), keep=True),
         Batch(
             "Figure 2",
             Grid(max_th=alone, max_p={f"max_p {p}": chance(p) for p in CHANCES}),
