@@ -16,6 +16,7 @@ use crate::import::{Files, Imported, Importer, Platform};
 use crate::node::{Node, Step, Value};
 use crate::offered::Offered;
 use crate::plan::Unmodelled;
+use crate::schema::ConfigSpec;
 use crate::text::Texts;
 
 /// A file that was read.
@@ -40,7 +41,8 @@ pub(crate) struct Ctx<'a> {
     unmodelled: Vec<Unmodelled>,
     /// By path as written; none if it could not be read, which was reported.
     read: BTreeMap<String, Option<File>>,
-    imported: BTreeMap<(String, Platform), Option<Arc<Imported>>>,
+    /// By path as written, platform, and prefix of the names of policies.
+    imported: BTreeMap<(String, Platform, String), Option<Arc<Imported>>>,
     /// Captures by path as written.
     captures: BTreeMap<String, Option<Capture>>,
     /// By path and what is asked of the file; none after an error.
@@ -169,21 +171,26 @@ impl<'a> Ctx<'a> {
     /// Reads and imports a router configuration, once.
     pub(crate) fn import(
         &mut self,
-        file: &str,
-        platform: Platform,
+        config: &ConfigSpec,
         root: &Node,
         path: &[Step],
     ) -> Option<Arc<Imported>> {
-        let key = (file.to_owned(), platform);
+        let (file, platform) = (config.ios.clone(), config.platform);
+        let key = (file.clone(), platform, config.prefix.clone());
         if let Some(known) = self.imported.get(&key) {
             return known.clone();
         }
-        let result = self.open(file, root, path).and_then(|opened| {
+        // What is to be said of a file is the same under every prefix.
+        let again = |k: &(String, Platform, String)| (&k.0, k.1) == (&file, platform);
+        let said = self.imported.keys().any(again);
+        let result = self.open(&file, root, path).and_then(|opened| {
             match self.importer.ios(&opened.name, &opened.bytes, platform) {
                 Ok(mut imported) => {
-                    self.warnings.append(&mut imported.warnings);
-                    self.unmodelled.append(&mut imported.unmodelled);
-                    Some(Arc::new(imported))
+                    if !said {
+                        self.warnings.append(&mut imported.warnings);
+                        self.unmodelled.append(&mut imported.unmodelled);
+                    }
+                    Some(Arc::new(imported.prefixed(&config.prefix)))
                 }
                 Err(Diagnostics(ds)) => {
                     self.report_all(ds);

@@ -140,6 +140,37 @@ pub struct Imported {
     pub places: BTreeMap<String, PolicyPlaces>,
 }
 
+impl Imported {
+    /// The same with `prefix` in front of the name of every policy, wherever it is named.
+    #[must_use]
+    pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
+        if prefix.is_empty() {
+            return self;
+        }
+        let named = |name: &str| format!("{prefix}{name}");
+        let policies = std::mem::take(&mut self.policies);
+        self.policies = policies
+            .into_iter()
+            .map(|(name, mut spec)| {
+                if let DisciplineSpec::ClassBased(spec) = &mut spec {
+                    let nested = spec.classes.iter_mut().filter_map(|c| c.policy.as_mut());
+                    nested.for_each(|inner| *inner = named(inner));
+                }
+                (named(&name), spec)
+            })
+            .collect();
+        let places = std::mem::take(&mut self.places);
+        self.places = places.into_iter().map(|(n, p)| (named(&n), p)).collect();
+        for interface in self.interfaces.values_mut() {
+            let policies = [&mut interface.output_policy, &mut interface.input_policy];
+            for (name, _) in policies.into_iter().flatten() {
+                *name = named(name);
+            }
+        }
+        self
+    }
+}
+
 /// A place in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {

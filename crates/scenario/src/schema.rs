@@ -135,6 +135,10 @@ pub struct ConfigSpec {
     /// Whose meaning its commands have where platforms differ. Default `ios`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub platform: Platform,
+    /// What stands in front of the names of its policies in the scenario, so that several configurations may have
+    /// policy-maps of the same names, such as `core-`. Default: nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
     /// Interfaces whose output service-policy and bandwidth go to a link: interface name -> link name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<String, String>,

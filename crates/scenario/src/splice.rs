@@ -3,6 +3,8 @@
 //! They become ordinary nodes below `policies` before anything is overridden, so that `--set` and the `set` of
 //! variants reach what a configuration says; each node stands at its line of the configuration, which errors name.
 
+use std::path::Path;
+
 use serde_json::Value as Json;
 
 use crate::codes;
@@ -27,15 +29,15 @@ pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
     for (i, config) in specs.into_iter().enumerate() {
         let Some(config) = config else { continue };
         let path = steps!["configs", i, "ios"];
-        let imported = ctx.import(&config.ios, config.platform, root, &path);
+        let imported = ctx.import(&config, root, &path);
         let text = ctx.text_of(&config.ios);
         if let (Some(imported), Some(text)) = (imported, text) {
-            add(ctx, root, &imported, text);
+            add(ctx, root, &config, &imported, text);
         }
     }
 }
 
-fn add(ctx: &mut Ctx<'_>, root: &mut Node, imported: &Imported, text: u32) {
+fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Imported, text: u32) {
     for (name, spec) in &imported.policies {
         let places = imported.places.get(name).cloned().unwrap_or_default();
         let span = span(text, places.spot);
@@ -43,7 +45,7 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, imported: &Imported, text: u32) {
             let message = format!("a policy `{name}` is defined here and {first}");
             let d = Diagnostic::error(codes::DUPLICATE_NAME, message)
                 .found(name)
-                .hint("rename one of the two");
+                .hint(way_out(config));
             let d = ctx.texts.locate(d, span);
             ctx.report(d);
             continue;
@@ -59,6 +61,21 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, imported: &Imported, text: u32) {
         let name = name.clone();
         entries.push((Key { name, span }, node));
     }
+}
+
+/// What to do about a name that something else has.
+fn way_out(config: &ConfigSpec) -> String {
+    let file = &config.ios;
+    let stem = Path::new(file).file_stem();
+    let stem = stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let other = if config.prefix.is_empty() {
+        "a"
+    } else {
+        "another"
+    };
+    format!(
+        "write {other} prefix beside `ios: {file}`, such as `prefix: {stem}-`, and call its policies by it; or rename one of the two"
+    )
 }
 
 /// Where a policy of this name is already defined, in words.

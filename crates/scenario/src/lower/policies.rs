@@ -14,7 +14,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::import::Imported;
-use crate::node::{Node, Step, Value, steps};
+use crate::node::{Key, Node, Step, Value, steps};
 use crate::schema::Scenario;
 use crate::suggest::{did_you_mean, list};
 
@@ -55,7 +55,7 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
     };
     for (i, config) in scenario.configs.iter().enumerate() {
         let path = steps!["configs", i, "ios"];
-        let Some(imported) = ctx.import(&config.ios, config.platform, root, &path) else {
+        let Some(imported) = ctx.import(config, root, &path) else {
             continue;
         };
         let text = ctx.text_of(&config.ios);
@@ -63,8 +63,9 @@ pub(super) fn gather(ctx: &mut Ctx<'_>, scenario: &Scenario, root: &Node) -> Pol
             Some(Value::Map(entries)) => &entries[..],
             _ => &[],
         };
-        // What replaces a policy as a whole is the scenario's own.
-        let here = entries.iter().filter(|(k, _)| Some(k.span.text) == text);
+        // What replaces a policy as a whole is the scenario's own; a file may be there under several prefixes.
+        let from = |k: &Key| Some(k.span.text) == text && imported.policies.contains_key(&k.name);
+        let here = entries.iter().filter(|(k, _)| from(k));
         let here = here.map(|(k, _)| (k.name.clone(), i));
         policies.imported.extend(here);
         policies.configs.push((i, imported));
