@@ -117,7 +117,7 @@ fn table() -> Vec<Row> {
     all.extend(aqm("red", "RedSpec", json!({"size_scaling": "ns"}), ns));
     let wred: &[(&str, Value)] = &[
         ("by", json!(["precedence"])),
-        ("unit", json!(["bytes"])),
+        ("unit", json!(["bytes", "ms"])),
         ("defaults", json!(["ios-xe"])),
         ("exponential_weighting_constant", json!([1, 10])),
         (

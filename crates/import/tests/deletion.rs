@@ -147,6 +147,21 @@ const WITHOUT_TRACE: &[(&str, &str, &str)] = &[
         "match ip address 1",
         "of a route-map whose marking is listed",
     ),
+    (
+        "diffserv.ios-hqf.cfg:57",
+        "random-detect dscp-based",
+        "profiles by DSCP say so",
+    ),
+    (
+        "diffserv.ios-hqf.cfg:64",
+        "random-detect",
+        "the next line says by what",
+    ),
+    (
+        "diffserv.ios-hqf.cfg",
+        "random-detect dscp-based aggregate",
+        "profiles by DSCP say so",
+    ),
     ("edge.ios-xr.cfg", "conform-action transmit", DEFAULT),
     ("edge.ios-xr.cfg", "exceed-action drop", DEFAULT),
     ("hub.ios-xe.cfg", "policy-map not really", BANNER),

@@ -66,6 +66,7 @@ fn configurations() -> Vec<(PathBuf, Platform, String)> {
         "tests/configs",
         "../../examples/ce-node",
         "../../examples/mpls-vpn",
+        "../../examples/diffserv",
         "../../examples/voice-edge",
         "../../corpus",
     ] {

@@ -489,16 +489,20 @@ pub(super) fn wred(
             "{indent}random-detect exponential-weighting-constant {n}"
         );
     }
+    let none = w.dscp.is_empty() && w.precedence.is_empty();
+    let unit = match w.unit {
+        WredUnit::Packets => "",
+        WredUnit::Bytes => " bytes",
+        // Default thresholds are in bytes beside times, too.
+        WredUnit::Ms if none => " bytes",
+        WredUnit::Ms => " ms",
+    };
     let mut profile = |key: String, p: &WredProfile| {
         let WredProfile {
             min,
             max,
             denominator,
         } = p;
-        let unit = match w.unit {
-            WredUnit::Packets => "",
-            WredUnit::Bytes => " bytes",
-        };
         let _ = writeln!(
             out,
             "{indent}random-detect {key} {min}{unit} {max}{unit} {denominator}"
@@ -510,16 +514,23 @@ pub(super) fn wred(
         false => WredDefaults::Ios,
     };
     let in_packets = matches!(at.limit, Limit::Packets(_));
-    let none = w.dscp.is_empty() && w.precedence.is_empty();
     let unit_there = match xe && !in_packets {
         true => WredUnit::Bytes,
         false => WredUnit::Packets,
     };
     let same = w.defaults == there && (!none || w.unit == unit_there);
-    // What shares of a limit in time come to depends on a rate that is not known here.
-    let known = w.defaults == WredDefaults::Ios || !matches!(at.limit, Limit::Time(_));
+    // What shares of a limit in time come to depends on a rate that is not known here, and the
+    // thresholds of a class have one unit.
+    let times = w.unit == WredUnit::Ms && !none;
+    let known = !times && (w.defaults == WredDefaults::Ios || !matches!(at.limit, Limit::Time(_)));
     if !same && !known {
-        notes.add(place, "default thresholds of WRED are shares of the limit in time on IOS XE (`defaults`, `unit`): the platform has its own");
+        notes.add(
+            place,
+            match times {
+                true => "default thresholds of WRED are not in time (`defaults`), those written are: for code points without any the platform has its own",
+                false => "default thresholds of WRED are shares of the limit in time on IOS XE (`defaults`, `unit`): the platform has its own",
+            },
+        );
     }
     let all = !same && known;
     let nominal = Rate::from_bps(1_000_000_000);

@@ -108,6 +108,9 @@ pub(super) fn managed(
                 match w.unit {
                     WredUnit::Packets => drops.to_owned(),
                     WredUnit::Bytes => format!("{drops}; both count bytes"),
+                    WredUnit::Ms => format!(
+                        "{drops}; both count bytes, those of a time (`unit: ms`) at the rate of the queue"
+                    ),
                 },
             );
             let one = one_profile(w, limit, rate, dscps, place, notes);
@@ -308,7 +311,7 @@ fn one_profile(
     // `red` counts bytes, a packet being so many.
     let packets = |threshold: u32| match w.unit {
         WredUnit::Packets => f64::from(threshold),
-        WredUnit::Bytes => f64::from(threshold) / f64::from(PACKET_BYTES),
+        WredUnit::Bytes | WredUnit::Ms => f64::from(threshold) / f64::from(PACKET_BYTES),
     };
     let mut found: Vec<WredProfile> = Vec::new();
     for d in (0..64_u8).filter(|d| dscps >> d & 1 == 1) {

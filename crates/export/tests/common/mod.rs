@@ -12,7 +12,7 @@ use proptest::collection::btree_map;
 use proptest::option::of as option;
 use proptest::prelude::*;
 use spillgate_core::{Burst, Dscp, Dur, FlowKey, Limit, Percent, Rate, RateOrPercent, Size};
-use spillgate_queueing::aqm::{AqmSpec, WredBy, WredProfile, WredSpec};
+use spillgate_queueing::aqm::{AqmSpec, WredBy, WredProfile, WredSpec, WredUnit};
 use spillgate_queueing::spec::{
     AclEntry, ClassBasedSpec, ClassSpec, DisciplineSpec, FairQueueSpec, MatchSpec, NetSpec,
     OneOrMany, PoliceAction, PoliceActions, PoliceSpec, PortRange, PrioritySpec, Protocol,
@@ -217,11 +217,24 @@ fn profile() -> impl Strategy<Value = WredProfile> {
 
 fn wred() -> impl Strategy<Value = AqmSpec> {
     let by = prop_oneof![Just(WredBy::Dscp), Just(WredBy::Precedence)];
+    // Thresholds in each unit, drop precedences of assured forwarding among the code points.
+    let unit = prop_oneof![
+        Just(WredUnit::Packets),
+        Just(WredUnit::Bytes),
+        Just(WredUnit::Ms)
+    ];
     let dscps = btree_map(dscp(), profile(), 0..4);
     let precedences = btree_map(0..8_u8, profile(), 0..4);
-    (by, 1..=16_u8, dscps, precedences, any::<bool>()).prop_map(|(by, n, dscp, precedence, ecn)| {
+    let parts = (by, unit, 1..=16_u8, dscps, precedences, any::<bool>());
+    parts.prop_map(|(by, unit, n, dscp, precedence, ecn)| {
+        let none = match by {
+            WredBy::Dscp => dscp.is_empty(),
+            WredBy::Precedence => precedence.is_empty(),
+        };
         AqmSpec::Wred(WredSpec {
             by,
+            // Without a profile nothing in a configuration says the unit.
+            unit: if none { WredUnit::Packets } else { unit },
             exponential_weighting_constant: n,
             dscp: if by == WredBy::Dscp {
                 dscp

@@ -218,6 +218,8 @@ pub(crate) struct Wred<'a> {
     pub(crate) ecn: bool,
     /// What the thresholds of its profiles count; none without profiles.
     pub(crate) unit: Option<WredUnit>,
+    /// The profile of the values that have none of their own (`aggregate`); none: the default.
+    pub(crate) rest: Option<WredProfile>,
     pub(crate) dscp: BTreeMap<Dscp, At<'a, WredProfile>>,
     pub(crate) precedence: BTreeMap<u8, At<'a, WredProfile>>,
 }

@@ -161,7 +161,7 @@ const BURST_UNITS: [(&str, Unit); 6] = [
 /// is a percentage (Cisco IOS QoS command reference, `police (percent)`).
 fn burst(args: &mut Args<'_>, rate: RateOrPercent, least: u64) -> Result<Burst, Refusal> {
     let n = args.number("a burst in bytes", least..=*BURST.end())?;
-    let unit = args.try_exact(&BURST_UNITS).unwrap_or(match rate {
+    let unit = args.try_keyword(&BURST_UNITS).unwrap_or(match rate {
         RateOrPercent::Rate(_) => Unit::Bytes(1),
         RateOrPercent::Percent(_) => Unit::Time(Dur::from_ms(1)),
     });
@@ -289,7 +289,18 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
             Err(wrong) => Err(wrong),
         };
     }
-    Ok(match args.keyword(&ACTIONS, WHAT)? {
+    let action = args.keyword(&ACTIONS, WHAT)?;
+    let marks = !matches!(
+        action,
+        Action::Transmit | Action::Drop | Action::Foreign { .. }
+    );
+    if marks && copies(args)? {
+        lost.push(format!(
+            "`{text}` of another field, as it is or by a table-map, is not modelled: taken as transmit"
+        ));
+        return Ok(PoliceAction::Transmit);
+    }
+    Ok(match action {
         Action::Transmit => PoliceAction::Transmit,
         Action::Drop => PoliceAction::Drop,
         Action::Dscp => PoliceAction::SetDscp(args.dscp()?),
@@ -308,6 +319,24 @@ fn action(args: &mut Args<'_>, lost: &mut Vec<String>) -> Result<PoliceAction, R
             PoliceAction::Transmit
         }
     })
+}
+
+/// Reads the field that a marking is copied from, `FIELD [table NAME]` or `table NAME`; false if a
+/// value is to be set.
+fn copies(args: &mut Args<'_>) -> Result<bool, Refusal> {
+    const FIELDS: [(&str, ()); 5] = [
+        ("cos", ()),
+        ("dscp", ()),
+        ("mpls", ()),
+        ("precedence", ()),
+        ("qos-group", ()),
+    ];
+    let field = args.try_exact(&FIELDS).is_some();
+    let table = args.try_exact(&[("table", ())]).is_some();
+    if table {
+        args.name("the name of a table-map")?;
+    }
+    Ok(field || table)
 }
 
 #[cfg(test)]
@@ -341,6 +370,13 @@ mod tests {
             ("8000 1500 3000", bps(8000), bytes(1500), None, bytes(3000)),
             ("8000 1500 0", bps(8000), bytes(1500), None, bytes(0)),
             ("rate 1 mbps burst 2 kbytes", m, bytes(2000), None, None),
+            (
+                "rate 1000000 bps burst 2000 byte peak-rate 2 mbps peak-burst 4 kbyte",
+                m,
+                bytes(2000),
+                Some(bps(2_000_000)),
+                bytes(4000),
+            ),
             (
                 "rate 1000000 bps burst 2000 bytes",
                 m,
@@ -477,9 +513,27 @@ mod tests {
         }
     }
 
+    /// A switch's markdown table leaves a policer that still meters and drops.
+    #[test]
+    fn markings_copied_by_a_table_are_listed() {
+        let p = parse(
+            "200000 pir 60000000 conform-action set-dscp-transmit dscp exceed-action set-dscp-transmit dscp table T violate-action drop",
+        );
+        let p = p.ok().unwrap();
+        assert_eq!(p.police.conform, [PoliceAction::Transmit]);
+        assert_eq!(p.police.exceed, [PoliceAction::Transmit]);
+        assert_eq!(p.police.violate, [PoliceAction::Drop]);
+        assert_eq!(p.lost.len(), 2, "{:?}", p.lost);
+        let p = parse(
+            "8000 exceed-action set-prec-transmit cos conform-action set-cos-transmit table T",
+        );
+        assert_eq!(p.ok().unwrap().lost.len(), 2);
+    }
+
     #[test]
     fn wrong_arguments_are_located() {
         for (text, column) in [
+            ("8000 exceed-action set-dscp-transmit dscp table", 48),
             ("", 1),
             ("cir", 4),
             ("cir fast", 5),

@@ -2,19 +2,23 @@
 //!
 //! Without a keyword profiles go by IP precedence; a profile's thresholds
 //! are packets unless they say bytes, its denominator 10 unless given (Cisco IOS command reference).
-//! All profiles of a class have one unit.
+//! All profiles of a class have one unit. `dscp values` and `precedence values` are the same profile
+//! for each of several values, `aggregate` beside `dscp-based` or `precedence-based` the profile of
+//! all others (Cisco IOS QoS command reference, `random-detect (aggregate)`).
 
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 
 use super::args::Args;
 use super::ast::{At, Origin, Wred};
 use super::fault::{Fault, Refusal, code, unmodelled};
+use super::keyword::abbreviates;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     By(WredBy),
     Dscp,
     Precedence,
+    Aggregate,
     Weight,
     Ecn,
     Foreign(&'static str),
@@ -24,10 +28,7 @@ const LAYER2: &str = "simulated packets have no layer-2 header fields";
 const INTERNAL: &str = "router-internal markings are not simulated";
 
 const KINDS: [(&str, Kind); 17] = [
-    (
-        "aggregate",
-        Kind::Foreign("profiles for groups of values are not modelled"),
-    ),
+    ("aggregate", Kind::Aggregate),
     ("atm-clp-based", Kind::Foreign(LAYER2)),
     ("clp", Kind::Foreign(LAYER2)),
     ("cos", Kind::Foreign(LAYER2)),
@@ -72,28 +73,36 @@ pub(crate) fn random_detect<'a>(
     match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
         Kind::By(by) => {
             if args.take("aggregate") {
-                return unmodelled("profiles for groups of values are not modelled");
+                aggregate(wred, args)?;
             }
             args.finish()?;
             wred.by = Some(by);
         }
+        Kind::Aggregate => {
+            aggregate(wred, args)?;
+            wred.by = Some(WredBy::Precedence);
+        }
+        Kind::Dscp if args.take("values") => {
+            let (values, value) = group(wred, args, Args::dscp)?;
+            let all = values.into_iter().map(|d| (d, At { value, origin }));
+            wred.dscp.extend(all);
+        }
+        Kind::Precedence if args.take("values") => {
+            let (values, value) = group(wred, args, Args::precedence)?;
+            let all = values.into_iter().map(|p| (p, At { value, origin }));
+            wred.precedence.extend(all);
+        }
         Kind::Dscp => {
-            if args.take("values") {
-                return unmodelled("profiles for groups of values are not modelled");
-            }
             let dscp = args.dscp()?;
-            let value = profile(wred, args)?;
+            let value = profile(wred, args, false)?;
             wred.dscp.insert(dscp, At { value, origin });
         }
         Kind::Precedence => {
-            if args.take("values") {
-                return unmodelled("profiles for groups of values are not modelled");
-            }
             if args.take("rsvp") {
                 return unmodelled("packets of RSVP reservations are not simulated");
             }
             let precedence = args.precedence()?;
-            let value = profile(wred, args)?;
+            let value = profile(wred, args, false)?;
             wred.precedence.insert(precedence, At { value, origin });
         }
         Kind::Weight => {
@@ -111,9 +120,49 @@ pub(crate) fn random_detect<'a>(
     Ok(())
 }
 
-/// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets or bytes.
-fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<WredProfile, Refusal> {
+const MINIMUM: &str = "minimum-thresh";
+
+/// What follows `aggregate`: the profile of the values that are in no group; without one they have the
+/// default.
+fn aggregate(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<(), Refusal> {
+    wred.rest = match args.peek() {
+        Some(_) => Some(profile(wred, args, true)?),
+        None => None,
+    };
+    Ok(())
+}
+
+/// `VALUE ... minimum-thresh MIN maximum-thresh MAX [mark-prob DENOMINATOR]`.
+fn group<'a, T>(
+    wred: &mut Wred<'_>,
+    args: &mut Args<'a>,
+    value: impl Fn(&mut Args<'a>) -> Result<T, Refusal>,
+) -> Result<(Vec<T>, WredProfile), Refusal> {
+    let mut values = vec![value(args)?];
+    while args
+        .peek()
+        .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
+    {
+        values.push(value(args)?);
+    }
+    Ok((values, profile(wred, args, true)?))
+}
+
+/// `MIN [UNIT] MAX [UNIT] [DENOMINATOR]`, a unit being packets, bytes, ms or us; `named`: with a keyword
+/// in front of each.
+fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>, named: bool) -> Result<WredProfile, Refusal> {
+    let keyword = |args: &mut Args<'_>, word: &'static str| match named {
+        true => args.keyword(&[(word, ())], word),
+        false => Ok(()),
+    };
+    if args.take("percent") {
+        return unmodelled(
+            "thresholds in percent of a switch's buffer are not modelled; packets, bytes and ms are",
+        );
+    }
+    keyword(args, MINIMUM)?;
     let (min, unit) = threshold(args, "the lower threshold")?;
+    keyword(args, "maximum-thresh")?;
     let at = args.peek();
     let (max, upper) = threshold(args, "the upper threshold")?;
     if let Some(word) = at.filter(|_| max < min) {
@@ -123,7 +172,14 @@ fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<WredProfile, Refu
             .hint(format!("write {min} or more"))
             .into());
     }
-    let denominator = args.try_number("a mark probability denominator", 1..=65536)?;
+    const DENOMINATOR: &str = "a mark probability denominator";
+    let denominator = match named && args.peek().is_some() {
+        true => {
+            keyword(args, "mark-prob")?;
+            Some(args.number(DENOMINATOR, 1..=65536)?)
+        }
+        false => args.try_number(DENOMINATOR, 1..=65536)?,
+    };
     args.finish()?;
     let first = wred.unit.unwrap_or(unit);
     if (unit, upper) != (first, first) {
@@ -138,25 +194,34 @@ fn profile(wred: &mut Wred<'_>, args: &mut Args<'_>) -> Result<WredProfile, Refu
 }
 
 fn threshold(args: &mut Args<'_>, what: &str) -> Result<(u32, WredUnit), Refusal> {
-    const UNITS: [(&str, Option<WredUnit>); 5] = [
-        ("packets", Some(WredUnit::Packets)),
-        ("bytes", Some(WredUnit::Bytes)),
-        ("ms", None),
-        ("us", None),
+    // A unit, and how many of what is written make one of it.
+    const UNITS: [(&str, Option<(WredUnit, u64)>); 5] = [
+        ("packets", Some((WredUnit::Packets, 1))),
+        ("bytes", Some((WredUnit::Bytes, 1))),
+        ("ms", Some((WredUnit::Ms, 1))),
+        ("us", Some((WredUnit::Ms, 1000))),
         ("cells", None),
     ];
     let word = args.peek();
     let n = args.number(what, 1..=u64::from(u32::MAX))?;
-    let Some(unit) = args.try_keyword(&UNITS).unwrap_or(Some(WredUnit::Packets)) else {
-        return unmodelled("thresholds in cells or time are not modelled; packets and bytes are");
+    let unit = args.try_keyword(&UNITS);
+    let Some((unit, each)) = unit.unwrap_or(Some((WredUnit::Packets, 1))) else {
+        return unmodelled("thresholds in cells are not modelled; packets, bytes and ms are");
     };
+    if n % each != 0 {
+        return unmodelled("thresholds are in whole milliseconds here");
+    }
     let most = match unit {
         WredUnit::Packets => 4096,
         WredUnit::Bytes => u32::MAX,
+        WredUnit::Ms => 10_000,
     };
-    match (u32::try_from(n), word) {
+    match (u32::try_from(n / each), word) {
         (Ok(n), _) if n <= most => Ok((n, unit)),
-        (_, Some(word)) => Err(super::args::out_of_range(word, what, 1..=most.into())),
+        (_, Some(word)) => {
+            let most = u64::from(most) * each;
+            Err(super::args::out_of_range(word, what, 1..=most))
+        }
         (_, None) => unmodelled("no threshold"),
     }
 }
@@ -168,12 +233,28 @@ pub(crate) fn remove<'a>(wred: &mut Wred<'a>, args: &mut Args<'a>) -> Result<(),
         return Ok(());
     }
     match args.keyword(&KINDS, "dscp-based, prec-based, dscp, precedence, ecn")? {
-        Kind::By(_) => *wred = Wred::default(),
+        Kind::By(_) | Kind::Aggregate => *wred = Wred::default(),
         Kind::Dscp => {
+            let several = args.take("values");
             wred.dscp.remove(&args.dscp()?);
+            while several
+                && args
+                    .peek()
+                    .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
+            {
+                wred.dscp.remove(&args.dscp()?);
+            }
         }
         Kind::Precedence => {
+            let several = args.take("values");
             wred.precedence.remove(&args.precedence()?);
+            while several
+                && args
+                    .peek()
+                    .is_some_and(|w| !abbreviates(w.text, MINIMUM, 2))
+            {
+                wred.precedence.remove(&args.precedence()?);
+            }
         }
         Kind::Weight => wred.weight = None,
         Kind::Ecn => wred.ecn = false,
@@ -227,19 +308,72 @@ mod tests {
                 "{mixed}"
             );
         }
+        let w = apply("dscp-based\ndscp 24 400 ms 500 ms 1\ndscp 25 200000 us 250 ms 1");
+        let w = w.ok().unwrap();
+        assert_eq!(w.unit, Some(WredUnit::Ms));
+        let profiles: Vec<_> = w
+            .dscp
+            .values()
+            .map(|p| (p.value.min, p.value.max))
+            .collect();
+        assert_eq!(profiles, [(400, 500), (200, 250)]);
         let w = apply("prec-based\nprecedence 3 26 40 10").ok().unwrap();
         assert_eq!(w.precedence[&3].value.min, 26);
+    }
+
+    /// Groups of values have one profile, and the rest another.
+    #[test]
+    fn profiles_of_groups() {
+        let w = apply(
+            "dscp-based aggregate minimum-thresh 5 maximum-thresh 20 mark-prob 4
+dscp values 10 af12 minimum-thresh 20 maximum-thresh 40
+dscp values 14 minimum-thresh 10 maximum-thresh 30 mark-prob 5",
+        );
+        let w = w.ok().unwrap();
+        let of = |p: &WredProfile| (p.min, p.max, p.denominator);
+        let profiles: Vec<_> = w
+            .dscp
+            .iter()
+            .map(|(d, p)| (d.value(), of(&p.value)))
+            .collect();
+        assert_eq!(
+            profiles,
+            [(10, (20, 40, 10)), (12, (20, 40, 10)), (14, (10, 30, 5))]
+        );
+        assert_eq!(w.rest.as_ref().map(of), Some((5, 20, 4)));
+        let w = apply("precedence-based aggregate\nprecedence values 1 flash min 20 max 40 mark 8");
+        let w = w.ok().unwrap();
+        let found: Vec<_> = w
+            .precedence
+            .iter()
+            .map(|(p, at)| (*p, of(&at.value)))
+            .collect();
+        assert_eq!(
+            (found, w.rest),
+            (vec![(1, (20, 40, 8)), (3, (20, 40, 8))], None)
+        );
     }
 
     #[test]
     fn wrong_arguments_are_located() {
         for (text, column) in [
+            ("dscp values", 12),
+            ("dscp values 10", 15),
+            ("dscp values 10 64 minimum-thresh 10 maximum-thresh 40", 16),
+            ("dscp values 10 minimum-thresh 10 40", 34),
+            ("dscp values 10 minimum-thresh 50 maximum-thresh 40", 49),
+            ("dscp values 10 minimum-thresh 10 maximum-thresh 40 10", 52),
+            (
+                "dscp values 10 minimum-thresh 10 maximum-thresh 40 mark-prob",
+                61,
+            ),
             ("dscp", 5),
             ("dscp af21", 10),
             ("dscp af21 24", 13),
             ("dscp af21 0 40", 11),
             ("dscp af21 42 24", 14),
             ("dscp af21 24 5000", 14),
+            ("dscp af21 24 ms 10001 ms", 17),
             ("dscp af21 24 42 0", 17),
             ("precedence 9 1 2", 12),
             ("exponential-weighting-constant 17", 32),
@@ -250,9 +384,16 @@ mod tests {
                 other => panic!("{text}: {other:?}"),
             }
         }
-        assert!(matches!(
-            apply("dscp 10 20 ms 40 ms"),
-            Err(Refusal::Unmodelled(_))
-        ));
+        for listed in [
+            "dscp 10 20 cells 40 cells",
+            "dscp 10 1500 us 4000 us",
+            "dscp 10 percent 20 40",
+            "dscp 10 20 ms 40 packets",
+        ] {
+            assert!(
+                matches!(apply(listed), Err(Refusal::Unmodelled(_))),
+                "{listed}"
+            );
+        }
     }
 }

@@ -113,12 +113,16 @@ fn in_force(v: &View<'_>, i: usize, wred: &WredSpec) -> Vec<Profile> {
     let Some(set) = &v.classes[i].set else {
         return Vec::new();
     };
+    if wred.unit == WredUnit::Ms && v.rate.is_none() {
+        return Vec::new();
+    }
     let table = Table::of(v, i);
     let mut seen: Vec<WredProfile> = Vec::new();
     let mut profiles = Vec::new();
-    let each = match wred.unit {
-        WredUnit::Packets => 1.0,
-        WredUnit::Bytes => FULL as f64,
+    let each = if wred.unit.in_bytes() {
+        FULL as f64
+    } else {
+        1.0
     };
     for dscp in (0..64).filter_map(Dscp::new) {
         if set.dscps() >> dscp.value() & 1 == 0 {

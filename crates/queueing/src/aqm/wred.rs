@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spillgate_core::{DropReason, Dscp, Limit, Packet, Rate, Size, Time, Verdict};
+use spillgate_core::{DropReason, Dscp, Dur, Limit, Packet, Rate, Size, Time, Verdict};
 
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::evidence::Odds;
@@ -93,6 +93,8 @@ pub enum WredUnit {
     Packets,
     /// Waiting bytes.
     Bytes,
+    /// Waiting bytes, as the milliseconds that the rate which the queue is guaranteed takes for them.
+    Ms,
 }
 
 impl WredUnit {
@@ -101,7 +103,13 @@ impl WredUnit {
         match self {
             Self::Packets => "packets",
             Self::Bytes => "B",
+            Self::Ms => "ms",
         }
+    }
+
+    /// Whether bytes are counted, as for times.
+    pub fn in_bytes(self) -> bool {
+        self != Self::Packets
     }
 }
 
@@ -128,10 +136,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WredProfile {
-    /// Lower threshold of the average, in `unit`, at least 1, at most 4096 packets.
+    /// Lower threshold of the average, in `unit`, at least 1, at most 4096 packets or 10000 ms.
     #[schemars(range(min = 1))]
     pub min: u32,
-    /// Upper threshold of the average, in `unit`, at least `min`, at most 4096 packets.
+    /// Upper threshold of the average, in `unit`, at least `min`, at most 4096 packets or 10000 ms.
     #[schemars(range(min = 1))]
     pub max: u32,
     /// Mark probability denominator: 1/`denominator` of the packets are dropped at `max`. Default
@@ -172,7 +180,25 @@ impl WredProfile {
     }
 }
 
+/// The longest threshold in time.
+const MOST_MS: u32 = 10_000;
+
+/// The bytes that `rate` takes so many milliseconds for, at least 1.
+fn bytes_at(ms: u32, rate: Rate) -> u64 {
+    rate.bytes_in(Dur::from_ms(ms.into())).max(1)
+}
+
 impl WredProfile {
+    /// A profile in milliseconds at `rate`, in bytes.
+    fn in_bytes_at(self, rate: Rate) -> Self {
+        let bytes = |ms| u32::try_from(bytes_at(ms, rate)).unwrap_or(u32::MAX);
+        Self {
+            min: bytes(self.min),
+            max: bytes(self.max),
+            ..self
+        }
+    }
+
     /// The default profile on IOS XE of a DSCP, or of its precedence, where the queue's limit is
     /// `limit`.
     fn share_of(limit: u64, by: WredBy, dscp: Dscp) -> Self {
@@ -201,25 +227,29 @@ impl WredProfile {
 }
 
 impl WredSpec {
-    /// The profile in force for a DSCP in a queue with this limit: the active table of a router. A
-    /// limit in time is converted at `rate`.
+    /// The profile in force for a DSCP in a queue with this limit, in packets or bytes: the active table
+    /// of a router. Times are converted at `rate`.
     pub fn profile(&self, dscp: Dscp, limit: Limit, rate: Rate) -> WredProfile {
         let written = match self.by {
             WredBy::Dscp => self.dscp.get(&dscp),
             WredBy::Precedence => self.precedence.get(&dscp.precedence()),
         };
+        let in_bytes = self.unit.in_bytes();
         if let Some(profile) = written {
-            return *profile;
+            return match self.unit {
+                WredUnit::Packets | WredUnit::Bytes => *profile,
+                WredUnit::Ms => profile.in_bytes_at(rate),
+            };
         }
         match self.defaults {
             WredDefaults::IosXe => {
-                let limit = match (self.unit, limit) {
-                    (WredUnit::Packets, Limit::Packets(n)) => n.into(),
-                    (WredUnit::Bytes, Limit::Packets(n)) => u64::from(n) * FULL,
-                    (WredUnit::Packets, Limit::Bytes(n)) => n / FULL,
-                    (WredUnit::Bytes, Limit::Bytes(n)) => n,
-                    (WredUnit::Packets, Limit::Time(d)) => rate.bytes_in(d) / FULL,
-                    (WredUnit::Bytes, Limit::Time(d)) => rate.bytes_in(d),
+                let limit = match (in_bytes, limit) {
+                    (false, Limit::Packets(n)) => n.into(),
+                    (true, Limit::Packets(n)) => u64::from(n) * FULL,
+                    (false, Limit::Bytes(n)) => n / FULL,
+                    (true, Limit::Bytes(n)) => n,
+                    (false, Limit::Time(d)) => rate.bytes_in(d) / FULL,
+                    (true, Limit::Time(d)) => rate.bytes_in(d),
                 };
                 WredProfile::share_of(limit, self.by, dscp)
             }
@@ -228,10 +258,7 @@ impl WredSpec {
                     WredBy::Dscp => WredProfile::default_for_dscp(dscp),
                     WredBy::Precedence => WredProfile::default_for_precedence(dscp.precedence()),
                 };
-                let each = match self.unit {
-                    WredUnit::Packets => 1,
-                    WredUnit::Bytes => 1000,
-                };
+                let each = if in_bytes { 1000 } else { 1 };
                 WredProfile {
                     min: packets.min * each,
                     max: packets.max * each,
@@ -249,7 +276,7 @@ impl WredSpec {
             let one = Thresholds {
                 min: p.min.into(),
                 max: p.max.into(),
-                in_bytes: self.unit == WredUnit::Bytes,
+                in_bytes: self.unit.in_bytes(),
                 probability: 1.0 / f64::from(p.denominator),
                 written: match self.by {
                     WredBy::Dscp => self.dscp.contains_key(&dscp),
@@ -368,6 +395,7 @@ fn check(
     let (most, text) = match unit {
         WredUnit::Packets => (4096, "a threshold is between 1 and 4096 packets"),
         WredUnit::Bytes => (u32::MAX, "a threshold is 1 B at least"),
+        WredUnit::Ms => (MOST_MS, "a threshold is between 1 and 10000 ms"),
     };
     for (end, threshold) in [("min", min), ("max", max)] {
         at.check(
@@ -375,7 +403,17 @@ fn check(
             &format!("{key}.{end}"),
             threshold,
             text,
-            "write 1 to 4096",
+            &format!("write 1 to {most}"),
+        )?;
+    }
+    if unit == WredUnit::Ms {
+        let bytes = bytes_at(max, leaf.rate);
+        at.check(
+            u32::try_from(bytes).is_ok(),
+            &format!("{key}.max"),
+            max,
+            &format!("at {} it is {bytes} B: more than 4294967295", leaf.rate),
+            "write fewer milliseconds",
         )?;
     }
     at.check(
@@ -453,7 +491,7 @@ impl Automaton for Wred {
         let p = &*self.params;
         let length = match p.unit {
             WredUnit::Packets => backlog.measure_packets(),
-            WredUnit::Bytes => backlog.measure_bytes(),
+            WredUnit::Bytes | WredUnit::Ms => backlog.measure_bytes(),
         };
         let avg = average.sample(&p.average, now, length, &backlog.upstream);
         let profile = &p.profiles[usize::from(packet.treated_as().value() & 63)];
@@ -461,7 +499,7 @@ impl Automaton for Wred {
             Verdict::Pass
         } else if avg >= profile.max {
             self.odds = Some(Odds {
-                in_bytes: p.unit == WredUnit::Bytes,
+                in_bytes: p.unit.in_bytes(),
                 ..Odds::certain(avg, profile.min, profile.max)
             });
             Verdict::Drop(DropReason::Forced)
@@ -474,7 +512,7 @@ impl Automaton for Wred {
                 average: avg,
                 min: profile.min,
                 max: profile.max,
-                in_bytes: p.unit == WredUnit::Bytes,
+                in_bytes: p.unit.in_bytes(),
                 probability: chance,
                 count: None,
                 draw: Some(u),

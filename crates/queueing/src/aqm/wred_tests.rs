@@ -236,6 +236,67 @@ fn defaults_in_packets_and_bytes() {
     );
 }
 
+/// Milliseconds are those of the rate that the queue is guaranteed, as IOS XE prints a limit of 10 ms
+/// in a class with 300 Mb/s as 375,000 B.
+#[test]
+fn times_are_bytes_at_the_rate_of_the_queue() {
+    let rate = Rate::from_bps(300_000_000).unwrap();
+    let profile = WredProfile {
+        min: 2,
+        max: 5,
+        denominator: 10,
+    };
+    let af11: Dscp = "af11".parse().unwrap();
+    let spec = WredSpec {
+        unit: WredUnit::Ms,
+        dscp: [(af11, profile)].into(),
+        ..WredSpec::default()
+    };
+    let limit = Limit::Time(spillgate_core::Dur::from_ms(10));
+    let of = |rate| {
+        let p = spec.profile(af11, limit, rate);
+        (p.min, p.max, p.denominator)
+    };
+    assert_eq!(of(rate), (75_000, 187_500, 10));
+    // At a rate at which a millisecond is no byte it is one.
+    assert_eq!(of(Rate::from_bps(1000).unwrap()), (1, 1, 10));
+    // Code points without a profile have the defaults in bytes.
+    let p = spec.profile(Dscp::DEFAULT, limit, rate);
+    assert_eq!((p.min, p.max), (20_000, 40_000));
+    let lines = spec.thresholds(limit, rate);
+    let written: Vec<_> = lines.iter().filter(|t| t.written).collect();
+    assert_eq!(written.len(), 1);
+    assert!(written[0].in_bytes && written[0].max == 187_500.0);
+    let refused = |min, max, rate| {
+        let spec = WredSpec {
+            unit: WredUnit::Ms,
+            dscp: [(
+                af11,
+                WredProfile {
+                    min,
+                    max,
+                    denominator: 10,
+                },
+            )]
+            .into(),
+            ..WredSpec::default()
+        };
+        let leaf = LeafFacts {
+            rate: Rate::from_bps(rate).unwrap(),
+            ..facts()
+        };
+        let e = test_at(|at| spec.resolve(at, &leaf)).unwrap_err();
+        (e.path, e.found)
+    };
+    let path = |end: &str| format!("policies.test.dscp.af11.{end}");
+    assert_eq!(refused(0, 5, 1000), (path("min"), "0".into()));
+    assert_eq!(refused(2, 10_001, 1000), (path("max"), "10001".into()));
+    assert_eq!(
+        refused(2, 1000, 400_000_000_000),
+        (path("max"), "1000".into())
+    );
+}
+
 /// In bytes the same queue is judged by what its packets weigh.
 #[test]
 fn bytes_are_averaged() {

@@ -179,7 +179,7 @@ pub(super) fn thresholds(t: &Thresholds, by: Option<&str>) -> String {
     };
     let unit = if t.in_bytes { "B" } else { "packets" };
     let ends = match t.min.is_nan() {
-        true => "unknown: shares of a limit in time at an unknown rate".to_owned(),
+        true => "unknown: times, or shares of one, at an unknown rate".to_owned(),
         false => format!(
             "{} to {} {unit}, up to {} %",
             number(t.min),

@@ -47,7 +47,9 @@ impl Defaults<'_, '_> {
                         let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX);
                         Limit::Packets(packets.max(least))
                     }
-                    WredUnit::Bytes => Limit::Bytes(bytes.max(u64::from(least) * 1500)),
+                    WredUnit::Bytes | WredUnit::Ms => {
+                        Limit::Bytes(bytes.max(u64::from(least) * 1500))
+                    }
                 })
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_core::{Limit, Percent, RateOrPercent};
+use spillgate_core::{Dscp, Limit, Percent, RateOrPercent};
 use spillgate_queueing::Sizes;
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults, WredSpec, WredUnit};
 use spillgate_queueing::spec::{
@@ -436,6 +436,12 @@ pub(super) fn wred(wred: &Wred<'_>, profile: &Profile, report: &mut Report<'_>) 
     };
     if let Some(n) = wred.weight {
         spec.exponential_weighting_constant = n;
+    }
+    if let Some(rest) = wred.rest {
+        match by {
+            WredBy::Dscp => spec.dscp = (0..64).filter_map(Dscp::new).map(|d| (d, rest)).collect(),
+            WredBy::Precedence => spec.precedence = (0..8).map(|p| (p, rest)).collect(),
+        }
     }
     let idle = |at: Origin<'_>, report: &mut Report<'_>| {
         let reason = "profiles of this class go by the other field: this one has no effect";
