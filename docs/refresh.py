@@ -19,6 +19,7 @@ PLACES = {
     "docs/howto/tcp.md": "tcp",
     "docs/howto/bufferbloat.md": "home-line",
     "docs/howto/mpls-vpn.md": "mpls-vpn",
+    "docs/howto/diffserv.md": "diffserv",
     "docs/howto/fan.md": "fan-failure",
     "docs/howto/fan-access.md": "fan-access",
 }
@@ -36,7 +37,7 @@ MARKING = (
 ONE_EACH = ("--worst", "1", "--drops", "1")
 RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
 
-VERDICTS = {"fan-access": 30, "fan-failure": 30, "home-line": 24}
+VERDICTS = {"diffserv": 28, "fan-access": 30, "fan-failure": 30, "home-line": 24}
 """How many lines of its verdicts are shown of an example, if not nine."""
 
 EXPLAINED = {
@@ -64,6 +65,7 @@ EXPLAINED = {
 IMAGES = {
     "ce-node": ("fig06-delay-realtime", "fig08-loss-realtime", "fig09-loss-data"),
     "tcp": ("tcp-queue", "tcp-windows"),
+    "diffserv": ("diffserv-throughput",),
 }
 """Which of an example's figures are copied to `docs/img`."""
 

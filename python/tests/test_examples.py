@@ -153,3 +153,31 @@ def test_the_answer_about_a_switch_follows_from_its_verdicts(root):
     # At twice that hardly any does.
     assert delay[outputs, "1", "2"] == pytest.approx(delay[outputs, "0", "2"], rel=0.25)
     assert delay[outputs, "0", "2"] < delay[outputs, "0", "1"] / 4
+
+
+def test_a_domain_of_two_routers_keeps_what_was_sold(root):
+    results = spillgate.run(
+        root / "examples/diffserv/scenario.yaml",
+        runs=2,
+        set={"measurement.duration": "20 s", "measurement.warmup": "10 s"},
+    )
+    passed = {}
+    for v in results.verdicts:
+        passed.setdefault((v.variant, v.customer), []).append(v.verdict == "pass")
+    for customer in ("gold", "silver", "bronze"):
+        assert all(passed["as configured", customer]), customer
+    assert not all(passed["no classes in the core", "gold"])
+    assert not all(passed["one drop precedence", "gold"])
+
+    def rate(variant, customer):
+        return results.value(variant, "class", customer, "throughput").mean
+
+    # Above its peak rate bronze is AF13, which is gone before the other colors lose anything.
+    assert rate("as configured", "bronze") < 2e6 < rate("one drop precedence", "bronze")
+    # Four connections each, alike in all but their marks, share the class as TCP does.
+    rates = [rate("one drop precedence", c) for c in ("gold", "silver", "bronze")]
+    assert max(rates) < 1.5 * min(rates)
+    # The line is always full: of 20 s a packet more or less is 4e-5.
+    for variant in results.description.variants:
+        total = results.value(variant, "total", "all", "throughput").mean
+        assert total == pytest.approx(16e6, rel=0.005)
