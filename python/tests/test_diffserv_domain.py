@@ -12,7 +12,7 @@ import spillgate
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/diffserv"
 
-# The example's routers between one-way links, so that a scenario can say by itself what arrives where.
+# The example's routers between one-way links, so that a scenario can say by itself what arrives.
 DOMAIN = """\
 schema_version: 1
 topology:
@@ -28,10 +28,20 @@ topology:
     home: {{from: net, to: core, rate: 16 Mb/s, delay: 5 ms}}
 {policies}
 traffic:
-  - flow: {{name: voice, from: gold, to: net, dscp: ef, source: {{poisson: {{rate: 200 kb/s, packet: 200 B}}}}}}
+  - flow:
+      name: voice
+      from: gold
+      to: net
+      dscp: ef
+      source: {{poisson: {{rate: 200 kb/s, packet: 200 B}}}}
   - flow: {{name: gold, count: 3, from: gold, to: net, start_spread: 1 s, tcp: {{profile: linux}}}}
   - flow: {{name: silver, count: 2, from: lan, to: net, src: 10.20.0.1, tcp: {{profile: linux}}}}
-  - flow: {{name: bronze, from: lan, to: net, src: 10.30.0.1, source: {{cbr: {{rate: 5 Mb/s, packet: 700 B}}}}}}
+  - flow:
+      name: bronze
+      from: lan
+      to: net
+      src: 10.30.0.1
+      source: {{cbr: {{rate: 5 Mb/s, packet: 700 B}}}}
   - flow: {{name: others, count: 2, from: lan, to: net, tcp: {{profile: linux}}}}
 measurement: {{warmup: 1 s, duration: 10 s}}
 runs: {{count: 2, seed: 1}}
@@ -42,7 +52,10 @@ configs:
   - ios: edge.cfg
     platform: ios-hqf
     prefix: edge-
-    interfaces: {GigabitEthernet0/1: to-gold, GigabitEthernet0/2: to-shared, GigabitEthernet0/0: backbone}
+    interfaces:
+      GigabitEthernet0/1: to-gold
+      GigabitEthernet0/2: to-shared
+      GigabitEthernet0/0: backbone
   - {ios: core.cfg, platform: ios-hqf, prefix: core-, interfaces: {POS1/0: line}}
 """
 
@@ -137,7 +150,8 @@ def test_two_configurations_are_the_domain_written_by_hand(
     configs = {name: (EXAMPLE / name).read_text() for name in ("edge.cfg", "core.cfg")}
     one = spillgate.run(imported, files=configs, engine=engine, series="all")
     other = spillgate.run(by_hand, engine=engine, series="all")
-    assert one.runs and [r.digest for r in one.runs] == [r.digest for r in other.runs]
+    assert len(one.runs) == 2
+    assert [r.digest for r in one.runs] == [r.digest for r in other.runs]
     assert measured(one) == measured(other)
     # What the domain is for happens: every color is marked, and the worst is dropped.
     assert one.value("base", "queue", "line/AF1", "packets_lost").mean > 10
@@ -164,7 +178,9 @@ topology:
     out: {{from: core, to: z, rate: 10 Mb/s, delay: 1 ms}}
 configs:
   - {{ios: edge.cfg, prefix: edge-, interfaces: {{GigabitEthernet0/0: to-a}}}}
-  - {{ios: core.cfg, prefix: core-, interfaces: {{GigabitEthernet0/0: back, GigabitEthernet0/1: out}}}}
+  - ios: core.cfg
+    prefix: core-
+    interfaces: {{GigabitEthernet0/0: back, GigabitEthernet0/1: out}}
 traffic:
   - flow: {{name: f, from: a, to: z, source: {{cbr: {{rate: {rate}, packet: 500 B}}}}}}
 measurement: {{warmup: 5 s, duration: 60 s}}
@@ -239,15 +255,15 @@ NOTHING = "police cir 9000000 conform-action transmit exceed-action transmit"
             8,
             (1 / 8, 2 / 8, 5 / 8),
         ),
-        # Cisco's own example (Catalyst 4500 command reference, `police` (two rates)) prints 59538, 59538
-        # and 29731 packets of 1.25 Mb/s.
+        # Cisco's own example (Catalyst 4500 command reference, `police` (two rates)) prints 59538,
+        # 59538 and 29731 packets of 1.25 Mb/s.
         (
             f"police cir 500000 bc 10000 pir 1000000 be 10000 {MARKS}",
             NOTHING,
             1.25,
             (0.4001, 0.4001, 0.1998),
         ),
-        # Color-aware behind 2, 2 and 1 Mb/s of each: 1 Mb/s of green conforms, 3 Mb/s do not violate.
+        # Color-aware behind 2, 2 and 1 Mb/s: 1 Mb/s of green conforms, 3 Mb/s do not violate.
         (f"police cir 2000000 pir 4000000 {MARKS}", AWARE, 5, (1 / 5, 2 / 5, 2 / 5)),
     ],
 )
@@ -267,7 +283,7 @@ def test_long_run_shares_of_colors(
     }
     # All 60 s of them, up to those on the way.
     assert sum(of.values()) == pytest.approx(60 * rate * 1e6 / 4000, abs=10)
-    # Buckets, which hold 0.25 s of their rate at most, are empty after the warm-up. The longest period of the
-    # pattern is a few packets: 18,750 packets at least show the share to 1e-3.
+    # Buckets, which hold 0.25 s of their rate at most, are empty after the warm-up. The longest
+    # period of the pattern is a few packets: 18,750 packets at least show the share to 1e-3.
     for color, share in zip(of, shares, strict=True):
         assert of[color] / sum(of.values()) == pytest.approx(share, abs=1e-3), (color, of)
