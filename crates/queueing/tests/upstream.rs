@@ -20,6 +20,7 @@ fn managed() -> Vec<String> {
     let others = [
         r#"{"red": {"as": "ns2"}}"#,
         r#"{"wred": {"unit": "bytes"}}"#,
+        r#"{"wred": {"unit": "ms", "dscp": {"default": {"min": 1, "max": 20}}}}"#,
         r#"{"pie": {"dq_rate_estimator": true}}"#,
         r#"{"pie": {"as": "linux", "dq_rate_estimator": true}}"#,
         r#"{"rio": {"mode": "decoupled"}}"#,
