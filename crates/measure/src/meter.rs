@@ -117,7 +117,7 @@ impl FlowMeter {
 
     /// Bytes of memory in use, the struct itself included.
     pub fn memory_bytes(&self) -> usize {
-        let lost = self.lost.0.as_ref().map_or(0, |_| size_of::<ByReason>());
+        let lost = self.lost.0.as_ref().map_or(0, |_| size_of::<Counts>());
         size_of::<Self>() - size_of::<Histogram>() + self.delay.memory_bytes() + lost
     }
 }
@@ -125,34 +125,50 @@ impl FlowMeter {
 /// Lost packets by reason. Most flows of a large network lose none, or none yet: the counts take
 /// memory from the first loss on.
 #[derive(Clone, Debug, Default)]
-pub struct Losses(Option<Box<ByReason>>);
+pub struct Losses(Option<Box<Counts>>);
 
-type ByReason = [u64; DropReason::ALL.len()];
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    by_reason: [u64; DropReason::ALL.len()],
+    outside: u64,
+}
 
 impl Losses {
-    /// Counts one.
+    /// Counts one in the measured period.
     #[inline]
     pub fn count(&mut self, reason: DropReason) {
-        self.0.get_or_insert_default()[reason.index()] += 1;
+        self.0.get_or_insert_default().by_reason[reason.index()] += 1;
     }
 
-    /// Those for one reason.
+    /// Counts one before the measured period or after it.
+    #[inline]
+    pub fn count_outside(&mut self) {
+        self.0.get_or_insert_default().outside += 1;
+    }
+
+    /// Those for one reason in the measured period.
     pub fn of(&self, reason: DropReason) -> u64 {
-        self.0.as_ref().map_or(0, |by| by[reason.index()])
+        self.0.as_ref().map_or(0, |c| c.by_reason[reason.index()])
     }
 
-    /// All of them.
+    /// All of them in the measured period.
     pub fn total(&self) -> u64 {
-        self.0.as_ref().map_or(0, |by| by.iter().sum())
+        self.0.as_ref().map_or(0, |c| c.by_reason.iter().sum())
+    }
+
+    /// Those before the measured period and after it.
+    pub fn outside(&self) -> u64 {
+        self.0.as_ref().map_or(0, |c| c.outside)
     }
 
     /// Takes in those of another flow.
     pub fn merge(&mut self, other: &Self) {
         let Some(more) = &other.0 else { return };
         let all = self.0.get_or_insert_default();
-        for (a, b) in all.iter_mut().zip(more.iter()) {
+        for (a, b) in all.by_reason.iter_mut().zip(&more.by_reason) {
             *a += b;
         }
+        all.outside += more.outside;
     }
 }
 

@@ -129,7 +129,7 @@ impl WorldPlan {
             connections += u64::from(matches!(f.traffic, Traffic::Tcp { .. }));
             workloads += u64::from(matches!(f.traffic, Traffic::Sessions(_)));
         }
-        let series = (2 * queues + voqs + self.watched.len() + self.classes.len()) as u64
+        let series = (4 * queues + voqs + self.watched.len() + self.classes.len()) as u64
             + 2 * connections.min(WATCHED)
             + workloads.min(WATCHED);
         // Series begin with the run, not with the measured period.

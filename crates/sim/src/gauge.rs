@@ -176,7 +176,15 @@ impl QueueMeter {
         self.on_left(window, packet, now);
         if window.contains(now) {
             self.lost.count(why);
+        } else if why != DropReason::LinkDown {
+            self.lost.count_outside();
         }
+    }
+
+    /// Packets that the queue itself has dropped since the start of the run: all but those that its link lost.
+    pub(crate) fn dropped(&self) -> u64 {
+        let by_link = [DropReason::LinkDown, DropReason::LinkLoss].map(|why| self.lost.of(why));
+        self.lost.total() + self.lost.outside() - by_link.iter().sum::<u64>()
     }
 
     /// A packet was lost at `now` after it had left the queue.

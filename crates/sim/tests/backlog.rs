@@ -2,7 +2,7 @@
 
 mod common;
 
-use spillgate_core::math;
+use spillgate_core::{DropReason, math};
 use spillgate_events::WinnerTree;
 use spillgate_measure::table::{Metric, Scope};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
@@ -202,4 +202,37 @@ fn percentiles_are_those_of_samples() {
     let least = averages.iter().fold(f64::INFINITY, |a, b| a.min(*b));
     let most = averages.iter().fold(0.0_f64, |a, b| a.max(*b));
     assert!(least < mean && mean < most, "{least} {mean} {most}");
+}
+
+/// What a queue drops is sampled from the start of the run on, in the measured period and before, at each edge of an
+/// interval what has been dropped by then; what its link loses is not.
+#[test]
+fn sampled_drops_add_up() {
+    let red = "{fifo: {limit: 30 packets, aqm: {red: {min_th: 5, max_th: 15, weight: 0.02}}}}";
+    let lossy = "rate: 12 Mb/s, loss: {bernoulli: 2 %},";
+    for (policy, link) in [
+        (red, "rate: 12 Mb/s,"),
+        ("{fifo: {limit: 5 packets}}", "rate: 12 Mb/s,"),
+        (red, lossy),
+        (
+            "{class-based: {classes: [{name: class-default, police: {rate: 9 Mb/s}}]}}",
+            lossy,
+        ),
+    ] {
+        let total = |times: &str| {
+            let flow = "source: {poisson: {rate: 15 Mb/s, packet: 1500 B}}";
+            let yaml = scenario(policy, flow, times).replace("rate: 12 Mb/s,", link);
+            let (of, outcome) = run(&yaml);
+            let curves = outcome.series.iter().filter(|c| c.metric == "drop_rate");
+            let sampled: f64 = curves.flat_map(|c| &c.v).map(|v| v * 0.1).sum();
+            (sampled, of)
+        };
+        let (sampled, of) = total("warmup: 0 s, duration: 4 s, interval: 100 ms");
+        let queue = of(Metric::PacketsLost) - of(Metric::drops(DropReason::LinkLoss));
+        assert!(queue > 100.0, "{queue}");
+        // Rates are products of whole numbers and 10.
+        assert!((sampled - queue).abs() < 1e-6, "{sampled} {queue}");
+        let (later, _) = total("warmup: 3 s, duration: 1 s, interval: 100 ms");
+        assert!((later - sampled).abs() < 1e-6, "{later} {sampled}");
+    }
 }

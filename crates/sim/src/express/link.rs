@@ -237,6 +237,14 @@ impl Link {
         }
     }
 
+    /// Packets that the queue of a computed port has dropped since the start of the run.
+    pub(crate) fn dropped(&self, fifos: &mut [FifoQueue]) -> u64 {
+        match &self.port {
+            Port::Fifo(fifo) => fifo.queue(fifos).meter.dropped(),
+            Port::Queued(_) => 0,
+        }
+    }
+
     /// What the AQM of a computed port has set by itself, if it has one.
     pub(crate) fn adapted(&self, fifos: &mut [FifoQueue]) -> Adapted {
         match &self.port {

@@ -31,6 +31,7 @@ pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
             if gauges.average_queue.is_some() {
                 columns.push((place.clone(), Sampled::BacklogAverage));
             }
+            columns.push((place.clone(), Sampled::DropRate));
             let adapted = adapted(gauges.adapted);
             columns.extend(adapted.map(|(sampled, _)| (place.clone(), sampled)));
         }
@@ -98,6 +99,8 @@ pub(crate) struct SeriesRecorder {
     /// How many of the first connections are sampled.
     connections: usize,
     last: Time,
+    /// Packets dropped by each of their queues, at the previous sample.
+    dropped: Vec<u64>,
     /// Bytes begun on each of these links, then bytes received in each class, at the previous
     /// sample.
     before: Vec<u64>,
@@ -113,6 +116,12 @@ impl SeriesRecorder {
             watched: plan.watched.clone(),
             connections: named(plan, is_tcp).count(),
             last: Time::ZERO,
+            dropped: plan
+                .watched
+                .iter()
+                .flat_map(|l| plan.links[*l as usize].discipline.leaf_names())
+                .map(|_| 0)
+                .collect(),
             before: vec![0; plan.watched.len() + plan.classes.len()],
             row: Vec::with_capacity(columns.len()),
             columns,
@@ -139,12 +148,18 @@ impl SeriesRecorder {
         self.last = now;
         self.row.clear();
         let watched = || self.watched.iter().map(|l| &links[*l as usize]);
+        let mut dropped = self.dropped.iter_mut();
+        let mut drop_rate = |total: u64| {
+            let before = dropped.next().map_or(0, |b| std::mem::replace(b, total));
+            (total - before) as f64 / step
+        };
         for link in watched() {
             match &link.port {
                 Port::Fifo(_) => {
                     let (packets, bytes) = link.backlog(fifos, now);
                     self.row.extend([f64::from(packets), bytes as f64]);
                     self.row.extend(link.average(fifos));
+                    self.row.push(drop_rate(link.dropped(fifos)));
                     let adapted = adapted(link.adapted(fifos));
                     self.row.extend(adapted.map(|(_, value)| value));
                 }
@@ -154,6 +169,7 @@ impl SeriesRecorder {
                         self.row
                             .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
                         self.row.extend(g.average_queue);
+                        self.row.push(drop_rate(port.queues[leaf].dropped()));
                         self.row.extend(adapted(g.adapted).map(|(_, value)| value));
                     }
                 }
