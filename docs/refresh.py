@@ -74,6 +74,7 @@ PAPERS = {
     "docs/papers/domzal.md": "domzal",
     "docs/papers/shrivastav.md": "shrivastav",
     "docs/papers/chien.md": "chien",
+    "docs/papers/zheng.md": "zheng",
 }
 """Which paper's tables and sentences stand where, between `<!-- table NAME -->` or
 `<!-- text NAME -->` and `<!-- end -->`."""
@@ -114,6 +115,16 @@ PICTURES = {
         "fig07-delivered",
         "adaptation",
         "c7-trace",
+    ),
+    "zheng": (
+        "fig04-throughput",
+        "fig06-queue",
+        "fig07-drops",
+        "fig09-throughput",
+        "fig11-queue",
+        "fig12-drops",
+        "start",
+        "distribution",
     ),
 }
 """Which of a paper's figures are copied to `docs/img`, with the paper's name before theirs."""

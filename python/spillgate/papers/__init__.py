@@ -21,6 +21,7 @@ PAPERS: Mapping[str, str] = {
     "domzal": "Flow-Aware Networking: congestion control after a link failure",
     "shrivastav": "RED that sees the input queues of a CIOQ switch",
     "chien": "Adaptive RIO: best effort beside assured flows that are often idle",
+    "zheng": "Double-slope RED (DSRED) before an ATM circuit",
 }
 """The papers by name, with what they are about."""
 

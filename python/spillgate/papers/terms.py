@@ -209,6 +209,18 @@ def trend(bound: Bound, text: str = "") -> Check:
     return _check(bound, text, "trend")
 
 
+def apart(better: Term, worse: Term, text: str) -> Check:
+    """That the whole interval of a quantity lies above that of another."""
+
+    def check(v: View) -> Part:
+        a, b = better.take(v), worse.take(v)
+        ends = (a.quantity.low, b.quantity.high)
+        holds = None not in ends and ends[0] > ends[1]  # type: ignore[operator]
+        return Part(f"{text}: the difference", (a - b).quantity, "trend", holds=holds)
+
+    return check
+
+
 def beside(term: Term, text: str = "") -> Check:
     """What is only reported."""
     return lambda v: judge.beside(text or term.text, term.take(v))

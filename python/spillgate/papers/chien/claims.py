@@ -33,6 +33,7 @@ from spillgate.papers.model import Claim, Elsewhere, Part, Switch
 from spillgate.papers.terms import (
     Check,
     Term,
+    apart,
     beside,
     every,
     least,
@@ -84,18 +85,6 @@ def met() -> Iterator[Check]:
             yield number(phase(s, name).above(MET), text)
     for s in BOTH:
         yield beside(own("goodput", s), f"its goodput in both phases, {s}")
-
-
-def apart(better: Term, worse: Term, text: str) -> Check:
-    """That the whole interval of a quantity lies above that of another."""
-
-    def check(v: View) -> Part:
-        a, b = better.take(v), worse.take(v)
-        ends = (a.quantity.low, b.quantity.high)
-        holds = None not in ends and ends[0] > ends[1]  # type: ignore[operator]
-        return Part(f"{text}: the difference", (a - b).quantity, "trend", holds=holds)
-
-    return check
 
 
 def higher() -> Iterator[Check]:

@@ -1,0 +1,65 @@
+"""B. Zheng and M. Atiquzzaman: Double-slope RED over TCP/IP/ATM.
+
+Four TCP connections over an edge router with DSRED or RED, and a virtual circuit with a traffic
+contract (`system/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spillgate.papers.frame import Frame
+from spillgate.papers.model import Section
+from spillgate.papers.study import Study, Watched
+from spillgate.papers.zheng import show, system
+from spillgate.papers.zheng.claims import CAUSES, CLAIMS
+from spillgate.papers.zheng.silent import LEDGER, SILENT
+from spillgate.papers.zheng.system import BOTH, UBR, drops, place, received
+
+
+def sections(study: Study) -> Iterator[Section]:
+    """What stands between the verdicts and the ledger."""
+    batches = study.lab.batches
+    yield study.section(
+        "The figures",
+        f"{study.lab.runs} runs a point; ± is half the width of the 95 % interval.",
+        (show.TABLE, study.runs()),
+        (*show.figures(batches["Table 1"], batches["The start"]), show.SHARE_FIGURE),
+        "figures",
+    )
+    yield study.section(
+        "Numbers that cannot hold together",
+        show.ARITHMETIC_SAID,
+        (show.arithmetic(),),
+        name="arithmetic",
+    )
+    yield study.section(
+        "Why a shorter queue drops more",
+        show.WHY_SAID(study.main),
+        (show.RIVAL_TABLE, show.SIZE_TABLE, show.SCR_TABLE, show.PLAIN_TABLE),
+        name="why",
+    )
+
+
+PAPER = Frame(
+    name="zheng",
+    title="B. Zheng and M. Atiquzzaman, DSRED: Improving Performance of Active Queue Management "
+    "over Heterogeneous Networks",
+    system=system.SYSTEM,
+    batches=system.BATCHES,
+    claims=CLAIMS,
+    silent=SILENT,
+    causes=CAUSES,
+    ledger=LEDGER,
+    watched=[
+        Watched(
+            place(UBR, s), s, {"received": received(place(UBR, s)), "drops": drops(place(UBR, s))}
+        )
+        for s in BOTH
+    ],
+    sections=sections,
+    scopes=("class", "queue", "link"),
+    own=system.taken,
+    series=True,
+    quick_runs=2,
+)

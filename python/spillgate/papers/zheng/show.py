@@ -1,0 +1,301 @@
+"""The figures, and the tables beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from spillgate.papers.measured import View
+from spillgate.papers.model import Quantity, Table
+from spillgate.papers.show import By, Column, Curves, Line, Panel, filled, from_zero
+from spillgate.papers.terms import Term, value
+from spillgate.papers.zheng.system import (
+    BOTH,
+    BUFFER,
+    CLOCKS,
+    CONTRACTS,
+    DSRED,
+    LINE,
+    MTU,
+    NRT,
+    PLAIN,
+    RED,
+    RIVALS,
+    SCHEMES,
+    SETTINGS,
+    SHARES,
+    SINGLE,
+    SIZES,
+    SMALL,
+    UBR,
+    cells,
+    drops,
+    early,
+    mean_queue,
+    peak,
+    per_second,
+    place,
+    received,
+    waiting,
+)
+from spillgate.result import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STATED = {DSRED: (0.98, 0.30, 100, 0.8), RED: (0.66, 0.55, 118, 3.0)}
+"""The paper's Table 1: NTP, AQD in s, PQS in packets, APD in packets/s."""
+
+BINS = 60
+"""Stretches over which rates are averaged in the figures of throughput."""
+
+CRITERIA: dict[str, Callable[[str], Term]] = {
+    "received / sent (NTP)": received,
+    "delay (AQD)": waiting,
+    "peak queue (PQS)": peak,
+    "drops (APD)": drops,
+}
+MECHANISM: dict[str, Callable[[str], Term]] = {
+    **CRITERIA,
+    "mean queue": mean_queue,
+    "goodput": lambda at: value("goodput", at, "ftp"),
+    "timeouts": lambda at: value("timeouts", at, "ftp"),
+    "one-way delay": lambda at: value("owd_mean", at, "ftp"),
+    "line used": lambda at: value("utilization", at, "vc", "link"),
+}
+
+
+def columns(of: Callable[..., str], what: dict[str, Callable[[str], Term]]) -> dict[str, Column]:
+    """Columns of a table whose rows are points."""
+    return {head: lambda *row, f=f: f(of(*row)) for head, f in what.items()}
+
+
+TABLE = By(
+    "table1",
+    "Table 1",
+    {"contract": (NRT, UBR), "scheme": tuple(SCHEMES)},
+    columns(place, MECHANISM),
+    "One-way delay includes 6 to 12 ms of propagation. Timeouts are those of all connections.",
+)
+PLAIN_TABLE = By(
+    "plain",
+    "The same line without cells",
+    {"line": (PLAIN,), "scheme": (DSRED, *RIVALS)},
+    columns(place, MECHANISM),
+    "The homogeneous network of the companion paper: packets of 9180 B at the rate of the cells.",
+)
+SIZE_TABLE = By(
+    "sizes",
+    "Packet sizes and TCP's clock, under UBR",
+    {"MTU": tuple(SIZES), "clock": tuple(CLOCKS), "scheme": (DSRED, *RIVALS)},
+    columns(lambda m, c, s: varied(s, m, c), MECHANISM),
+)
+RIVAL_TABLE = By(
+    "rival",
+    "Which RED: settings that the paper may have had, under UBR",
+    {"setting": ("", *SETTINGS), "scheme": BOTH},
+    columns(lambda x, s: place(UBR, s, x) if x else place(UBR, s), MECHANISM),
+    "The first rows are those of Table 1.",
+)
+SCR_TABLE = By(
+    "scr",
+    "The sustainable rate",
+    {"SCR / line": [f"{s:g}" for s in SHARES], "scheme": BOTH},
+    columns(lambda x, s: f"SCR {x}, {s}", MECHANISM),
+)
+
+
+def varied(scheme: str, mtu: str, clock: str) -> str:
+    """A point of the table of sizes and clocks."""
+    usual = (next(iter(SIZES)), next(iter(CLOCKS)))
+    at = place(UBR, scheme)
+    return at if (mtu, clock) == usual else f"{at}, {mtu}, {clock}"
+
+
+def arithmetic() -> Table:
+    """What the paper's numbers would mean together."""
+
+    def exactly(x: float, unit: str) -> Quantity:
+        return Quantity(x, None, None, unit, 1)
+
+    rows = []
+    for size, share, line in (
+        (MTU, 1.0, "whole line"),
+        (MTU, 0.5, "half of it"),
+        (SMALL, 1.0, "whole line"),
+    ):
+        rate = per_second(size, share)
+        for scheme, (ntp, delay, longest, dropped) in STATED.items():
+            rows.append(
+                (
+                    f"{size} B, {line}",
+                    scheme,
+                    exactly(rate, "packets/s"),
+                    exactly(dropped / (1.0 - ntp), "packets/s"),
+                    exactly(longest / rate, "s"),
+                    exactly(delay, "s"),
+                    exactly(delay * rate, "packets"),
+                )
+            )
+    return Table(
+        "arithmetic",
+        "The paper's numbers, taken together",
+        (
+            "packets, circuit",
+            "scheme",
+            "the line carries",
+            "sent, by NTP and APD",
+            "longest wait behind PQS",
+            "AQD",
+            "mean queue by Little's law",
+        ),
+        tuple(rows),
+        f"A packet of {MTU} B takes {cells(MTU)} cells, one of {SMALL} B {cells(SMALL)}; the line "
+        f"has {LINE / (8 * 53):,.0f} cells/s. Sent is APD / (1 - NTP), if every packet that is "
+        "not received was dropped. A mean delay cannot exceed the "
+        "longest wait, nor a mean queue the peak.",
+    )
+
+
+ARITHMETIC_SAID = (
+    "The absolute values of Table 1 cannot hold together. Its drops and throughput would mean "
+    f"{3.0 / 0.34:.0f} to {0.8 / 0.02:.0f} packets sent in a second, where the line carries "
+    f"{per_second(MTU):.0f} of {MTU} B. Its delays are longer than a queue of its peak takes to "
+    f"leave, {118 / per_second(MTU):.2f} s, and mean more packets than the peak, with RED more "
+    f"than the buffer of {BUFFER}. So claims are judged by order and ratio."
+)
+
+WHY_SAID = filled(
+    "Four connections that always have data share the line, so that their rate is the line's "
+    "whatever the queue: a shorter queue means shorter round trips and smaller windows, and by "
+    "TCP's square-root law more drops. Under UBR the mean queue is {short} with DSRED and {long} "
+    "with RED, {single} with RED that does not spread its drops; dropped are {a}, {b} and {c}, "
+    "and timeouts are {x}, {y} and {z}. With the weight and max_p of RED's authors and no "
+    "spreading the queue of RED is {far}, that of DSRED with this weight {near}; the peaks are "
+    "{top} and {low}, and RED drops {less}, DSRED {more}.",
+    short=mean_queue(place(UBR, DSRED)),
+    long=mean_queue(place(UBR, RED)),
+    single=mean_queue(place(UBR, SINGLE)),
+    a=drops(place(UBR, DSRED)),
+    b=drops(place(UBR, RED)),
+    c=drops(place(UBR, SINGLE)),
+    x=value("timeouts", place(UBR, DSRED), "ftp"),
+    y=value("timeouts", place(UBR, RED), "ftp"),
+    z=value("timeouts", place(UBR, SINGLE), "ftp"),
+    far=mean_queue(place(UBR, RED, list(SETTINGS)[-1])),
+    near=mean_queue(place(UBR, DSRED, list(SETTINGS)[-1])),
+    top=peak(place(UBR, RED, list(SETTINGS)[-1])),
+    low=peak(place(UBR, DSRED, list(SETTINGS)[-1])),
+    more=drops(place(UBR, DSRED, list(SETTINGS)[-1])),
+    less=drops(place(UBR, RED, list(SETTINGS)[-1])),
+)
+
+
+def near_one(axes: Axes) -> None:
+    """The last tenth."""
+    axes.set_ylim(0.9, 1.0)
+
+
+def figures(results: Results, starts: Results) -> Sequence[Curves]:
+    """Figures 4 to 13, of the first run."""
+
+    def of(
+        where: str, metric: str, at: str, found: Results = results
+    ) -> list[tuple[float, float]]:
+        (series,) = found.series(where=where, metric=metric, variant=at, run=0)
+        return list(zip(series.t, series.v, strict=True))
+
+    def binned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        """Means over bins."""
+        n = -(-len(points) // BINS)
+        bins = [points[i : i + n] for i in range(0, len(points) - n + 1, n)]
+        return [(b[n // 2][0], sum(v for _, v in b) / n) for b in bins]
+
+    def normalized(at: str) -> Line:
+        """The rate that arrives over the one that the servers send."""
+
+        def points(_: View) -> Sequence[tuple[float, float]]:
+            got = binned(of("class ftp", "throughput", at))
+            sent = [binned(of(f"link access-{i}", "carried", at)) for i in range(4)]
+            sums = [sum(v for _, v in parts) for parts in zip(*sent, strict=True)]
+            return [(t, g / s) for (t, g), s in zip(got, sums, strict=True) if s > 0.0]
+
+        return points
+
+    def queue(at: str) -> Line:
+        return lambda _: of("vc/fifo", "backlog_packets", at)
+
+    def averaged(at: str) -> Line:
+        """The time average of the drops so far."""
+
+        def points(_: View) -> Sequence[tuple[float, float]]:
+            rates = of("vc/fifo", "drop_rate", at)
+            sums = accumulate(v for _, v in rates)
+            return [(t, s / n) for n, ((t, _), s) in enumerate(zip(rates, sums, strict=True), 1)]
+
+        return points
+
+    def startup(metric: str, at: str) -> Line:
+        return lambda _: of("vc/fifo", metric, at, starts)
+
+    drawn = []
+    for contract, (first, second, third) in {NRT: (4, 6, 7), UBR: (9, 11, 12)}.items():
+        points = {s: place(contract, s) for s in BOTH}
+        for number, title, y, line in (
+            (first, "normalized throughput", "received / sent", normalized),
+            (second, "the queue", "packets", queue),
+            (third, "time average of drops", "packets/s", averaged),
+        ):
+            name = f"fig{number:02}-{title.split()[-1]}"
+            also = f"s {number} and {number + 1}" if number == first else f" {number}"
+            panel = Panel(
+                "",
+                "time (s)",
+                y,
+                {s: line(at) for s, at in points.items()},
+                look=near_one if line is normalized else from_zero,
+            )
+            drawn.append(
+                Curves(name, f"Figure{also}: {title}, {contract}", (panel,), "First run.")
+            )
+    panels = [
+        Panel(
+            f"{s}, {c}",
+            "time (s)" if c == UBR else "",
+            "packets",
+            {
+                "queue": startup("backlog_packets", early(c, s)),
+                "average": startup("backlog_average", early(c, s)),
+            },
+        )
+        for c in CONTRACTS
+        for s in BOTH
+    ]
+    drawn.append(
+        Curves("start", "The start: queue and average", panels, "First run.", 2, (8.2, 5.0))
+    )
+    return drawn
+
+
+SHARE_FIGURE = Curves(
+    "distribution",
+    "Z6: the queue, by the share of time",
+    tuple(
+        Panel(
+            c,
+            "share of time (%)",
+            "queue at most (packets)",
+            {
+                s: {
+                    q: value(f"backlog_packets_p{q:.0f}", place(c, s), "vc/fifo", "queue")
+                    for q in (50.0, 95.0, 99.0)
+                }
+                for s in (DSRED, *RIVALS)
+            },
+            look=from_zero,
+        )
+        for c in CONTRACTS
+    ),
+    shared=True,
+)
