@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use spillgate_core::overhead::parse_overhead;
 use spillgate_core::{Cells, Drops, Dscp, FlowKey, Overhead, Packet, Rate, Rng, Time};
 use spillgate_export::{Exported, Filters, Port, Scheduler, Source, Tag, TcOptions, tc};
 use spillgate_import::{IosImporter, interface_bandwidth};
@@ -424,15 +425,29 @@ fn modern_queues_are_those_of_linux() {
 #[test]
 fn packets_count_as_on_the_link() {
     for policy in ["fq", "classes"] {
-        for (per_packet, min, expected) in [
-            (None, 0, ""),
-            (Some(14), 0, ""),
-            (Some(0), 0, "stab overhead -14 "),
-            (Some(38), 84, "stab overhead 24 mpu 84 mtu 2047 tsize 2048 "),
+        for (overhead, expected) in [
+            (None, ""),
+            (Some("14 B"), ""),
+            (Some("none"), "stab overhead -14 "),
+            (
+                Some("ethernet"),
+                "stab overhead 24 mpu 84 mtu 2047 tsize 2048 ",
+            ),
+            (
+                Some("pppoe-llcsnap"),
+                "stab overhead 26 mtu 32767 tsize 2048 linklayer atm ",
+            ),
+            (
+                Some("pppoa-llc mpu 64"),
+                "stab overhead 0 mpu 64 mtu 32767 tsize 2048 linklayer atm ",
+            ),
+            (Some("bridged-ptm"), "stab overhead 8 "),
         ] {
             let policies = serde_json::from_str(MODERN).unwrap();
             let mut one = source(policies, policy, mbps(20));
-            one.ports[0].overhead = per_packet.map(|n| Overhead::new(n, min, Cells::None));
+            let overhead = overhead.map(|text| parse_overhead(text).unwrap());
+            one.ports[0].overhead = overhead;
+            let said = overhead.unwrap_or(Overhead::new(14, 0, Cells::None));
             for scheduler in [Scheduler::Htb, Scheduler::Ets] {
                 let options = TcOptions {
                     scheduler,
@@ -445,8 +460,12 @@ fn packets_count_as_on_the_link() {
                 let root = format!("tc qdisc add dev lo root handle 1: {expected}");
                 assert!(written.text.contains(&root), "{}", written.text);
                 let script = read(&written.text, "lo");
-                let beside = per_packet.map_or(0, |n| i32::from(n) - 14);
-                assert_eq!((script.overhead, script.min), (beside, min));
+                let beside = i32::from(said.per_packet()) - 14;
+                assert_eq!((script.overhead, script.min), (beside, said.mpu()));
+                assert_eq!(script.atm, said.cells() == Cells::Atm);
+                // For this there is no word.
+                let noted = written.notes.iter().any(|n| n.reason.contains("64/65"));
+                assert_eq!(noted, said.cells() == Cells::Ptm);
             }
         }
     }

@@ -151,7 +151,14 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     }
     // Where the framing is not known, so is not what the router counts.
     if let (Some(own), Some(there)) = (port.overhead, counted(source.platform, &port.name)) {
-        if own.per_packet() != there.per_packet() {
+        if own.cells() != there.cells() {
+            let what = format!(
+                "rates count {} there, and {} on the link of the policy: the router sends more than the link carries",
+                there.in_words(),
+                own.in_words()
+            );
+            notes.add(&place, what);
+        } else if own.per_packet() != there.per_packet() {
             let what = format!(
                 "rates count {} B beside each IP packet there, and {} B on the link of the policy: of short packets the router sends {}",
                 there.per_packet(),

@@ -20,7 +20,7 @@ mod queue;
 
 use std::fmt::Write as _;
 
-use spillgate_core::{Overhead, Rate};
+use spillgate_core::{Cells, Overhead, Rate};
 use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
@@ -125,11 +125,19 @@ fn is_device(name: &str) -> bool {
 /// count as the kernel counts them.
 fn sizes(overhead: Overhead) -> String {
     let beside = i32::from(overhead.per_packet()) - ETHERNET;
-    match (beside, overhead.mpu()) {
-        (0, 0) => String::new(),
-        (n, 0) => format!("stab overhead {n} "),
+    match (beside, overhead.mpu(), overhead.cells()) {
+        // Slots of 16 B: a cell ends where one ends, so that the table is exact.
+        (n, min, Cells::Atm) => {
+            let mpu = match min {
+                0 => String::new(),
+                min => format!("mpu {min} "),
+            };
+            format!("stab overhead {n} {mpu}mtu 32767 tsize 2048 linklayer atm ")
+        }
+        (0, 0, _) => String::new(),
+        (n, 0, _) => format!("stab overhead {n} "),
         // The table of shorter packets is exact with one slot a byte only.
-        (n, min) => format!("stab overhead {n} mpu {min} mtu 2047 tsize 2048 "),
+        (n, min, _) => format!("stab overhead {n} mpu {min} mtu 2047 tsize 2048 "),
     }
 }
 
@@ -200,10 +208,14 @@ impl<'s> Script<'s> {
             .rate
             .map_or_else(|| "unknown rate".to_owned(), |r| r.to_string());
         let sizes = port.overhead.map_or_else(String::new, sizes);
+        if port.overhead.is_some_and(|o| o.cells() == Cells::Ptm) {
+            let reason = "stab has no word for the code of PTM, a byte for each 64 B: the rates of the script leave it out, so give the link 64/65 of its rate";
+            notes.add(&format!("interface {}", port.name), reason);
+        }
         let counted = match port.overhead {
             Some(o) if !sizes.is_empty() => format!(
-                "# Rates count {} B beside each IP packet; the kernel has {ETHERNET} B, and stab the difference.\n",
-                o.per_packet()
+                "# Rates count {}; the kernel has IP packet + {ETHERNET} B, and stab the difference.\n",
+                o.in_words()
             ),
             _ => String::new(),
         };

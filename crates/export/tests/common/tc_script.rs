@@ -85,6 +85,8 @@ pub(crate) struct Script {
     /// Bytes beside what the kernel counts of each packet, and the least that one counts.
     pub(crate) overhead: i32,
     pub(crate) min: u16,
+    /// Whether it counts in cells.
+    pub(crate) atm: bool,
     /// Rate and burst of policers, and what they do.
     pub(crate) policers: BTreeMap<u32, (u64, u64, String)>,
 }
@@ -333,7 +335,13 @@ pub(crate) fn read(text: &str, device: &str) -> Script {
                         script.overhead = w.number();
                         if w.take("mpu") {
                             script.min = w.number();
-                            w.expect("mtu 2047 tsize 2048");
+                        }
+                        if w.take("mtu") {
+                            script.atm = w.number::<u32>() == 32_767;
+                            w.expect("tsize 2048");
+                            if script.atm {
+                                w.expect("linklayer atm");
+                            }
                         }
                     }
                     if w.take("htb") {
