@@ -57,13 +57,34 @@ pub(crate) fn bandwidth(args: &mut Args<'_>) -> Result<Parsed<Bandwidth>, Refusa
     Ok(Parsed { value, lost })
 }
 
+/// What a subscriber's line adds (`account ... aal5 ENCAPSULATION`), as keywords of a link's overhead.
+const SUBSCRIBERS: [(&str, &str); 8] = [
+    ("mux-1483routed", "ipoa-vcmux"),
+    ("mux-dot1q-rbe", "bridged-vcmux ether-vlan"),
+    ("mux-pppoa", "pppoa-vcmux"),
+    ("mux-rbe", "bridged-vcmux"),
+    ("snap-1483routed", "ipoa-llcsnap"),
+    ("snap-dot1q-rbe", "bridged-llcsnap ether-vlan"),
+    ("snap-pppoa", "pppoa-llc"),
+    ("snap-rbe", "bridged-llcsnap"),
+];
+
 /// The end of a line that may say which bytes count.
 pub(crate) fn account(args: &mut Args<'_>) -> Result<Option<String>, Refusal> {
-    if args.take("account") {
-        return Ok(Some(OVERHEAD.to_owned()));
+    if !args.take("account") {
+        args.finish()?;
+        return Ok(None);
     }
-    args.finish()?;
-    Ok(None)
+    // The frames between router and DSLAM (dot1q or qinq) are not the subscriber's line.
+    let _ = args.take("dot1q") || args.take("qinq");
+    let words = match args.take("aal5") {
+        true => args.try_exact(&SUBSCRIBERS),
+        false => None,
+    };
+    Ok(Some(match words {
+        Some(words) => format!("{OVERHEAD}: write `overhead: {words}` there"),
+        None => OVERHEAD.to_owned(),
+    }))
 }
 
 /// Bursts that the command line of LLQ takes, in bytes.
@@ -252,6 +273,14 @@ mod tests {
             (user.value, user.lost.as_deref()),
             (Guaranteed(kbps(1000)), Some(OVERHEAD))
         );
+        let line = bandwidth(&mut args("1000 account dot1q aal5 snap-pppoa"))
+            .ok()
+            .unwrap();
+        let words = format!("{OVERHEAD}: write `overhead: pppoa-llc` there");
+        assert_eq!(line.lost, Some(words));
+        for (_, words) in SUBSCRIBERS {
+            assert!(spillgate_core::overhead::parse_overhead(words).is_ok());
+        }
         assert_eq!(
             wrong(bandwidth(&mut args("percent 101"))),
             (9, "`101` is out of range".into())
