@@ -303,6 +303,14 @@ def with_mtu(mtu):
     return MPLS.format(exp=5).replace("to: p, rate", f"to: p, mtu: {mtu}, rate")
 
 
+def shaped(overhead):
+    """Packets of 1500 B before a shaper whose bucket holds 1600 B."""
+    text = scenario(data="source: {cbr: {rate: 500 kb/s, packet: 1500 B}}")
+    text = text.replace("delay: 1 ms, policy", f"delay: 1 ms, overhead: {overhead}, policy")
+    return text.replace("bandwidth: 5 Mb/s", "shape: {rate: 1 Mb/s}")
+
+
+SCENARIOS["SG-S006"] = (shaped("pppoe-llcsnap"), 13, shaped("ethernet ether-vlan"))
 SCENARIOS["SG-L001"] = (with_mtu("207 B"), 7, with_mtu("208 B"))
 SCENARIOS["SG-M001"] = (MPLS.format(exp=0), 13, MPLS.format(exp=5))
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use spillgate_core::{Dscp, Ecn, FlowKey};
+use spillgate_core::{Dscp, Ecn, FlowKey, Overhead};
 use spillgate_endpoints::source::Source;
+use spillgate_endpoints::source::spec::SourceSpec;
 use spillgate_endpoints::tcp::config::EcnMode;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, PoliceAction};
-use spillgate_scenario::plan::{Application, FlowPlan, Traffic, WorldPlan};
+use spillgate_scenario::plan::{Application, FlowPlan, LinkPlan, Traffic, WorldPlan};
 
 use crate::sets::Packets;
 
@@ -19,8 +20,10 @@ pub(crate) struct Load {
     own: Packets,
     /// With every DSCP that it may have here.
     marked: Packets,
-    /// Long-run rate in bits per second; none where the network decides.
+    /// Long-run rate in bits per second as its link counts; none where the network decides.
     pub(crate) rate: Option<f64>,
+    /// The longest packet in bytes as its link counts, labels apart; 0 if it is not known.
+    pub(crate) longest: u32,
     /// Whether it slows down for losses.
     pub(crate) reacts: bool,
     /// Whether its packets may be marked.
@@ -99,22 +102,34 @@ pub(crate) fn on(
                     dscp = markers.after(&l.policy, &key, dscp);
                 }
             }
-            loads.push(load(world, flow, &key, (dscp, dscps), forth));
+            let load = load(world, flow, &key, (dscp, dscps), (plan, forth));
+            loads.push(load);
         }
     }
     Some(loads)
 }
 
-/// `dscp`: what its packets have here, and all that they may have.
+/// What a source asks of a link in b/s, as the link counts: at least, for the longest packets have
+/// the smallest share of what is added.
+fn occupied(source: &SourceSpec, link: &LinkPlan) -> f64 {
+    let (rate, overhead) = (Source::mean_rate(source), link.overhead);
+    if overhead == Overhead::NONE {
+        return rate;
+    }
+    let longest = Source::longest(source).max(1);
+    rate * f64::from(overhead.wire_len(longest)) / f64::from(longest)
+}
+
+/// `dscp`: what its packets have here, and all that they may have; `forth`: it is no answer.
 fn load(
     world: &WorldPlan,
     flow: &FlowPlan,
     key: &FlowKey,
     (dscp, dscps): (Dscp, u64),
-    forth: bool,
+    (link, forth): (&LinkPlan, bool),
 ) -> Load {
     let (rate, reacts, mut ecn) = match &flow.traffic {
-        Traffic::Source(source) => (Some(Source::mean_rate(source)), false, false),
+        Traffic::Source(source) => (Some(occupied(source, link)), false, false),
         Traffic::Replay(_) => (None, false, false),
         Traffic::Tcp {
             config,
@@ -129,12 +144,17 @@ fn load(
         Traffic::Sessions(s) => (None, true, s.config.ecn != EcnMode::Off),
     };
     ecn |= flow.ecn != Ecn::NotEct;
+    let longest = flow.traffic.longest();
     Load {
         service: world.classes[usize::from(flow.class)].clone(),
         own: Packets::of_flow(key, 1 << dscp.value()),
         marked: Packets::of_flow(key, dscps),
         // Acknowledgments: little, and as much as the connection's data.
         rate: if forth { rate } else { Some(0.0) },
+        longest: match if forth { longest.0 } else { longest.1 } {
+            0 => 0,
+            len => link.overhead.wire_len(len),
+        },
         reacts,
         ecn,
     }

@@ -180,3 +180,32 @@ fn every_listed_line_is_a_finding() {
         ]
     );
 }
+
+/// What a class is offered counts as its link does: 24 kb/s of IP packets of 60 B are 63.6 kb/s of cells.
+#[test]
+fn calls_are_counted_in_cells() {
+    let found = |overhead: &str, rate: &str| {
+        let text = format!(
+            "schema_version: 1
+topology:
+  nodes: [a, b]
+  links: {{l: {{from: a, to: b, rate: 1 Mb/s, overhead: {overhead}, policy: P}}}}
+policies: {{P: {{class-based: {{classes: [{{name: voice, match: {{dscp: ef}}, priority: {{rate: {rate}}}}}]}}}}}}
+traffic: [{{flow: {{name: call, dscp: ef, from: a, to: b, source: {{voip: {{codec: g729a}}}}}}}}]
+measurement: {{duration: 1 s}}
+"
+        );
+        let path = PathBuf::from("s.yaml");
+        let files = BTreeMap::from([(path.clone(), text.into_bytes())]);
+        let all = Selection::default();
+        let found = scenario(&path, &files, &Options::default(), &all).unwrap();
+        found
+            .into_iter()
+            .find(|f| f.id == "SG-Q007")
+            .map(|f| f.message)
+    };
+    assert_eq!(found("none", "24 kb/s"), None);
+    assert_eq!(found("pppoe-llcsnap", "63.6 kb/s"), None);
+    let message = found("pppoe-llcsnap", "63 kb/s").unwrap();
+    assert!(message.contains("is offered 63.6 kb/s"), "{message}");
+}

@@ -10,7 +10,9 @@ use crate::view::{FULL, View, rate, seconds, time};
 const ROUND_TRIP: f64 = 0.1;
 
 pub(super) const ASKED: &[Ask] = &[
-    Ask(&[&ABOVE_LINK, &INTERVAL], |v| each(v, shaper)),
+    Ask(&[&ABOVE_LINK, &INTERVAL, &SHAPER_PACKET], |v| {
+        each(v, shaper);
+    }),
     Ask(&[&BURST_PACKET, &BURST_RTT], |v| each(v, policer)),
     Ask(&[&OUTLASTS], |v| each(v, tokens)),
 ];
@@ -74,21 +76,34 @@ rule_text! { INTERVAL = "SG-S002", "shaper-interval", Warning, "A shaper's burst
     from "Cisco IOS QoS configuration guide, traffic shaping: Tc is between 4 ms and 125 ms, two of them (Bc + Be) at most 250 ms";
 }
 
+rule_text! { SHAPER_PACKET = "SG-S006", "shaper-burst-below-packet", Error, "A shaper's burst is smaller than a packet that it is given";
+    why "A shaper sends a packet when its bucket holds as many tokens as the packet has bytes. A bucket that is smaller than the packet never does, and the packet is dropped, every time, even on an idle link.\n\nWhat counts is what the packet occupies on its link: the default of 1600 B at slow rates is enough for a packet of 1500 B on Ethernet, and not for its 1749 B of cells on an ADSL line.";
+    fix "Write a `burst` of the longest packet as the link counts it, or more.";
+    from "RFC 2697, section 2: a burst size above 0 should be at least that of the largest packet";
+}
+
 fn shaper(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
+    let longest = c.flows.iter().flatten().map(|l| l.longest).max();
     let (Some(spec), Some((rate, burst))) = (&c.spec.shape, c.division.shape) else {
         return;
     };
     let name = c.spec.name.clone();
     let known = v.rate.is_some();
     let absolute = matches!(spec.rate, spillgate_core::RateOrPercent::Rate(_));
-    let written = spec.burst.is_some();
+    let (written, waits_for_all) = (spec.burst.is_some(), spec.kind.is_none());
     if let Some(whole) = v.rate.filter(|whole| rate > *whole) {
         let message = format!(
             "class {name} is shaped to {rate}, above the {whole} of {}: nothing ever waits for the shaper",
             v.whose
         );
         v.hit(&ABOVE_LINK, Some(i), "shape", message);
+    }
+    if let Some(longest) = longest.filter(|l| waits_for_all && u64::from(*l) > burst) {
+        let message = format!(
+            "the shaper of class {name} holds {burst} B: packets of {longest} B, as their link counts them, are dropped"
+        );
+        v.hit(&SHAPER_PACKET, Some(i), "shape", message);
     }
     let lasts = seconds(burst, rate);
     if written && (known || absolute) && !(0.004..=0.25).contains(&lasts) {
