@@ -99,7 +99,7 @@ impl Net {
         let mut used = std::collections::BTreeSet::new();
         for ((i, (a, b)), (rate, policy)) in core.iter().enumerate().zip(&self.links) {
             used.insert(*policy);
-            writeln!(out, "    l{i}: {{from: n{a}, to: n{b}, rate: {rate} Mb/s, delay: {i} ms, policy: P{policy}, duplex: true}}").unwrap();
+            writeln!(out, "    l{i}: {{from: n{a}, to: n{b}, rate: {rate} Mb/s, delay: {i} ms, overhead: {}, policy: P{policy}, duplex: true}}", common::overhead(i + policy)).unwrap();
         }
         for e in &edges {
             writeln!(

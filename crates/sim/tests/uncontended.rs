@@ -166,7 +166,7 @@ proptest! {
             Just("limit: 40 packets, aqm: {red: {weight: 0.1}}"),
             Just("limit: 12 packets, aqm: {red: {min_th: 8, max_th: 12, weight: 0.02}}"),
         ],
-        link in prop_oneof![Just(""), Just(", overhead: ethernet-frame"), Just(", mtu: 1000 B")],
+        link in prop_oneof![Just(""), Just(", overhead: ethernet-frame"), Just(", overhead: pppoe-llcsnap"), Just(", overhead: overhead -30 ptm, mtu: 1000 B"), Just(", mtu: 1000 B")],
         (warmup, duration) in (0..60_u32, 1..200_u32),
         failure in prop::option::of((1..100_u32, 1..50_u32)),
     ) {

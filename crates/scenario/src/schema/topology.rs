@@ -124,8 +124,9 @@ pub struct LinkSpec {
     /// Packets that are on their way for longer, so that those behind them overtake them. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<ReorderSpec>,
-    /// Bytes that the link adds to an IP packet; they count for the link's rate and for
-    /// every rate, limit and burst of its policy. Default `none`.
+    /// What the link adds to an IP packet: bytes, or keywords of CAKE in a row, which act in order
+    /// (`ethernet ether-vlan`, `pppoe-llcsnap`, `overhead 44 mpu 64 atm`). It counts for the
+    /// link's rate and for every rate, limit and burst of its policy. Default `none`.
     #[serde(default)]
     pub overhead: Overhead,
     /// The link is a virtual circuit of ATM, `rate` that of its line in bits of cells of 53 bytes. Default: it sends

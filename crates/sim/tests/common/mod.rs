@@ -14,6 +14,23 @@ use spillgate_scenario::{NoImporter, Options, load};
 use spillgate_sim::tap::Tap;
 use spillgate_sim::{Campaign, Engine, Finished, Outcome, Stop, World, layout};
 
+/// What links may add to packets: for random links one of them by anything random about the link.
+const OVERHEADS: [&str; 8] = [
+    "none",
+    "none",
+    "ethernet",
+    "pppoe-llcsnap",
+    "pppoe-ptm ether-vlan",
+    "ipoa-vcmux mpu 97",
+    "overhead -30",
+    "overhead -9 atm",
+];
+
+/// The `overhead` of a link.
+pub(crate) fn overhead(random: usize) -> &'static str {
+    OVERHEADS[random % OVERHEADS.len()]
+}
+
 /// A tap that ignores everything.
 pub(crate) struct Blind;
 
