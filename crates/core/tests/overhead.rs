@@ -207,17 +207,17 @@ fn what_is_no_overhead_is_told() {
 #[test]
 fn an_overhead_is_said_in_words() {
     let table = [
-        ("none", "the IP packet"),
-        ("18 B", "the IP packet + 18 B"),
-        ("ethernet", "the IP packet + 38 B, at least 84 B"),
-        ("overhead -36", "the IP packet - 36 B"),
+        ("none", "IP packet"),
+        ("18 B", "IP packet + 18 B"),
+        ("ethernet", "IP packet + 38 B, at least 84 B"),
+        ("overhead -36", "IP packet - 36 B"),
         (
             "pppoe-llcsnap",
-            "the IP packet + 40 B, in cells of ATM: 53 B for each 48 B or part of them",
+            "IP packet + 40 B, cells of ATM (53 B for 48 B)",
         ),
         (
             "bridged-ptm mpu 64",
-            "the IP packet + 22 B, at least 64 B, in PTM's code: 65 B for each 64 B or part of them",
+            "IP packet + 22 B, at least 64 B, code of PTM (65 B for 64 B)",
         ),
     ];
     for (text, words) in table {

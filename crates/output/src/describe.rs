@@ -5,7 +5,7 @@ mod switches;
 use switches::SwitchDescription;
 
 use serde::Serialize;
-use spillgate_core::{Dscp, Dur, Time};
+use spillgate_core::{Dscp, Dur, Overhead, Time};
 use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
     ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled,
@@ -135,6 +135,9 @@ pub struct LinkDescription {
     /// What becomes of packets on it; none: all arrive, in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
+    /// What a packet occupies on it, in words; none: the IP packet alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<String>,
     /// The longest IP packet that it carries, labels included, in bytes; none: no limit.
     pub mtu: Option<u32>,
     /// Name of its policy.
@@ -320,6 +323,7 @@ fn links_of(world: &WorldPlan) -> Vec<LinkDescription> {
             process: l.process.as_ref().map(ToString::to_string),
             delay: l.delay.as_secs_f64(),
             channel: channel_of(l),
+            counts: (l.overhead != Overhead::NONE).then(|| l.overhead.in_words()),
             mtu: Some(l.mtu).filter(|m| *m < u32::MAX),
             policy: l.policy.clone(),
             input: l.input.as_ref().map(|i| i.policy.clone()),

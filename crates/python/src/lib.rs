@@ -64,6 +64,8 @@ fn catalog() -> String {
         "voip-codecs".to_owned(),
         list(&mut codecs.iter().copied()).into(),
     );
+    let words = spillgate_core::overhead::words::all();
+    families.insert("overhead".to_owned(), list(&mut words.into_iter()).into());
     let mixes = spillgate_endpoints::source::MIXES;
     families.insert(
         "packet-mixes".to_owned(),

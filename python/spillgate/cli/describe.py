@@ -91,7 +91,9 @@ def _links(out: Console, d: Description) -> None:
     labelled = any(link["labels"] for link in d.links)
     limited = any(link.get("mtu") for link in d.links)
     irregular = any(irregularity(link) for link in d.links)
+    framed = any(link.get("counts") for link in d.links)
     more = (
+        *(("counts",) if framed else ()),
         *(("mtu",) if limited else ()),
         *(("labels",) if labelled else ()),
         *(("irregular",) if irregular else ()),
@@ -109,8 +111,9 @@ def _links(out: Console, d: Description) -> None:
             policy += f"; arriving: {link['input']}"
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
         mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
-        rows.append((link, (link["rate"], mtu, labels, irregularity(link), policy)))
-    for members, (rate, mtu, labels, odd, policy) in families(rows):
+        counts = link.get("counts") or "IP packet"
+        rows.append((link, (link["rate"], counts, mtu, labels, irregularity(link), policy)))
+    for members, (rate, counts, mtu, labels, odd, policy) in families(rows):
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -118,6 +121,7 @@ def _links(out: Console, d: Description) -> None:
             Text(" → ".join(_span([str(link[k]) for link in members]) for k in ("from", "to"))),
             format_value(rate, "b/s"),
             " to ".join(dict.fromkeys(ends)),
+            *((counts,) if framed else ()),
             *((mtu,) if limited else ()),
             *((labels or "-",) if labelled else ()),
             *((odd or "-",) if irregular else ()),

@@ -54,6 +54,7 @@ def links(d: Description) -> Table:
     rows = []
     limited = any(link.get("mtu") for link in d.links)
     irregular = any(irregularity(link) for link in d.links)
+    framed = any(link.get("counts") for link in d.links)
     for i, link in enumerate(d.links[:_MOST_LINKS]):
         used = list(dict.fromkeys(p[i] for p in d.policies if i < len(p)))
         rows.append(
@@ -62,6 +63,7 @@ def links(d: Description) -> Table:
                 f"{link['from']} → {link['to']}",
                 format_value(link["rate"], "b/s"),
                 format_value(link["delay"], "s"),
+                *((str(link.get("counts") or "IP packet"),) if framed else ()),
                 *((f"{link['mtu']} B" if link.get("mtu") else "–",) if limited else ()),
                 *((irregularity(link) or "–",) if irregular else ()),
                 ", ".join(used),
@@ -69,9 +71,10 @@ def links(d: Description) -> Table:
         )
     more = len(d.links) - _MOST_LINKS
     note = f"{more} more links are in the scenario." if more > 0 else ""
+    counts = ("counts",) if framed else ()
     mtu = ("MTU",) if limited else ()
     odd = ("irregular",) if irregular else ()
-    headings = ("link", "from → to", "rate", "propagation", *mtu, *odd, "policy")
+    headings = ("link", "from → to", "rate", "propagation", *counts, *mtu, *odd, "policy")
     return Table(headings, tuple(rows), note)
 
 

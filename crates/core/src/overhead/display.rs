@@ -36,22 +36,21 @@ impl fmt::Display for Overhead {
 }
 
 impl Overhead {
-    /// What counts, for people: `IP packet + 38 B, at least 84 B, in cells of ATM (53 B for each
-    /// 48 B)`.
+    /// What counts, for people, such as `IP packet + 40 B, cells of ATM (53 B for 48 B)`.
     pub fn in_words(self) -> String {
         let n = self.per_packet();
         let mut text = match n {
-            0 => "the IP packet".to_owned(),
-            1.. => format!("the IP packet + {n} B"),
-            _ => format!("the IP packet - {} B", n.unsigned_abs()),
+            0 => "IP packet".to_owned(),
+            1.. => format!("IP packet + {n} B"),
+            _ => format!("IP packet - {} B", n.unsigned_abs()),
         };
         if self.mpu() > u16::from(n < 0) {
             text.push_str(&format!(", at least {} B", self.mpu()));
         }
         text.push_str(match self.cells() {
             Cells::None => "",
-            Cells::Atm => ", in cells of ATM: 53 B for each 48 B or part of them",
-            Cells::Ptm => ", in PTM's code: 65 B for each 64 B or part of them",
+            Cells::Atm => ", cells of ATM (53 B for 48 B)",
+            Cells::Ptm => ", code of PTM (65 B for 64 B)",
         });
         text
     }

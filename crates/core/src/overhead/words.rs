@@ -116,15 +116,22 @@ pub const WORDS: [Word; 22] = [
 pub const NUMBERS: [(&str, &str, std::ops::RangeInclusive<i16>); 2] = [
     (
         "overhead",
-        "Bytes added to every packet; sets them anew.",
+        "With a number N from -64 to 256: bytes added to every packet, set anew.",
         -64..=256,
     ),
     (
         "mpu",
-        "The shortest frame, what is added included.",
+        "With a number N from 0 to 256: the shortest frame in bytes, what is added included.",
         0..=256,
     ),
 ];
+
+/// Every keyword and what it says, for lists of them.
+pub fn all() -> Vec<(&'static str, &'static str)> {
+    let words = WORDS.iter().map(|w| (w.name, w.summary));
+    let numbers = NUMBERS.iter().map(|(name, summary, _)| (*name, *summary));
+    words.chain(numbers).collect()
+}
 
 /// What was said so far.
 #[derive(Default)]

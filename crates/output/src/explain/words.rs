@@ -1,6 +1,6 @@
 //! Where a packet's delay went, and who dropped or marked one, in words.
 
-use spillgate_core::{DropReason, Dur};
+use spillgate_core::{DropReason, Dur, Overhead};
 use spillgate_measure::show::whole;
 use spillgate_queueing::Evidence;
 use spillgate_sim::explain::{Fate, Hop, Journey, Lost, Relation, Transmission};
@@ -250,7 +250,7 @@ impl Names<'_> {
         }
     }
 
-    /// What became of a packet on its way beside its delay: labels, marks, other transmissions.
+    /// What became of a packet on its way beside its delay: what links counted, labels, marks, other transmissions.
     pub(super) fn notes(&self, j: &Journey) -> Vec<String> {
         let mut notes = Vec::new();
         for h in &j.hops {
@@ -268,6 +268,11 @@ impl Names<'_> {
                     "{link} carried it under {what} {}",
                     labels.join(", ")
                 ));
+            }
+            let overhead = self.plan.links[h.link as usize].overhead;
+            if overhead != Overhead::NONE {
+                let (bytes, words) = (whole(h.len.into()), overhead.in_words());
+                notes.push(format!("{link} counted {bytes} B for it: {words}"));
             }
             let (before, after) = (h.dscp.0.to_string(), h.dscp.1.to_string());
             if before != after {
