@@ -181,3 +181,30 @@ def test_a_domain_of_two_routers_keeps_what_was_sold(root):
     for variant in results.description.variants:
         total = results.value(variant, "total", "all", "throughput").mean
         assert total == pytest.approx(16e6, rel=0.005)
+
+
+def test_a_shaper_before_a_dsl_modem_counts_cells(root):
+    results = spillgate.run(
+        root / "examples/dsl/scenario.yaml",
+        runs=2,
+        set={"measurement.duration": "10 s", "measurement.warmup": "5 s"},
+    )
+
+    def value(variant, scope, name, metric):
+        return results.value(variant, scope, name, metric).mean
+
+    # Two packets of the upload before a call, one at the shaper and one in the modem, 13.25 ms
+    # each; packets of three calls, 1.24 ms each; and 10 ms.
+    for variant in ("55 %, IP", "sync rate, AAL5", "sync rate, conservative"):
+        assert value(variant, "class", "voice", "owd_p99") < 0.010 + 2 * 0.01325 + 4 * 0.00125
+    # 100 packets of at least three cells are 124 ms, and the buffer is hardly ever half empty.
+    for variant in ("no shaper", "sync rate, IP", "85 %, IP"):
+        assert value(variant, "class", "voice", "owd_p99") > 0.1
+    # A packet of the upload more or less is 0.1 % of 10 s.
+    counted = ("55 %, IP", "sync rate, AAL5", "sync rate, conservative")
+    used = {v: value(v, "link", "adsl", "utilization") for v in counted}
+    assert used["sync rate, conservative"] < used["sync rate, AAL5"]
+    assert used["sync rate, AAL5"] > 0.98
+    # 560 kb/s of IP: the calls are 2 x 117.33 + 24 of them and 487.6 of the line.
+    upload = (560 - 258.67) * 1696 / 1492
+    assert used["55 %, IP"] == pytest.approx((487.6 + upload) / 1024, rel=0.02)
