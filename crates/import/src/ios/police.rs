@@ -12,7 +12,8 @@ use spillgate_queueing::spec::PoliceAction;
 use super::args::Args;
 use super::ast::{At, Origin, Police};
 use super::class::{Marking, marking, precedence_dscp};
-use super::fault::{Refusal, unmodelled};
+use super::fault::{Fault, Refusal, code, unmodelled};
+use super::keyword::abbreviates;
 
 /// Which packets an action is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,13 @@ pub(crate) fn police<'a>(args: &mut Args<'a>) -> Result<Parsed<'a>, Refusal> {
         }
     }
     let mut opens_mode = true;
-    while args.peek().is_some() {
+    while let Some(word) = args.peek() {
+        if abbreviates(word.text, "conform-color", 9) {
+            let message = format!("`{}` does not fit here", word.text);
+            let fault = Fault::new(code::UNEXPECTED, word.column, message).found(word.text);
+            let hint = "write conform-color and its class-maps on a line below `police`, before the actions";
+            return Err(fault.hint(hint).into());
+        }
         let what = "bc, be, pir, conform-action, exceed-action or violate-action";
         match args.keyword(&OPTIONS, what)? {
             Part::Bc => police.burst = Some(burst(args, rate, 1)?),
@@ -534,6 +541,7 @@ mod tests {
     fn wrong_arguments_are_located() {
         for (text, column) in [
             ("8000 exceed-action set-dscp-transmit dscp table", 48),
+            ("cir 8000 pir 9000 conform-color GREEN", 19),
             ("", 1),
             ("cir", 4),
             ("cir fast", 5),
