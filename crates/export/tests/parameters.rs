@@ -286,6 +286,7 @@ fn of_class() -> Vec<Row> {
         &queued,
         CLASS,
         &[
+            ("phb", json!(["af2"])),
             ("bandwidth", json!(["30 %", "7 Mb/s", "20.5 %"])),
             ("shape", json!([{"rate": "10 Mb/s"}])),
             ("police", json!([{"rate": "10 Mb/s"}])),
@@ -376,6 +377,7 @@ fn of_police() -> Vec<Row> {
             ("burst", json!(["30 kB", "30 ms"])),
             ("peak_rate", json!(["20 Mb/s"])),
             ("window", json!(["1 s"])),
+            ("per_flow", json!([true])),
             ("conform", marks.clone()),
             ("exceed", json!(["transmit", {"set-dscp": "cs1"}])),
             ("violate", json!([{"set-dscp": "cs1"}])),

@@ -21,6 +21,10 @@ pub struct Family {
 /// What a class of a class-based policy may do, by the keys of [`crate::spec::ClassSpec`].
 const CLASS: &[Kind] = &[
     Kind {
+        kind: "phb",
+        summary: "A per-hop behavior of DiffServ: its code points, and a queue that fits it.",
+    },
+    Kind {
         kind: "priority",
         summary: "Strict priority by level, policed to a rate under congestion (LLQ).",
     },

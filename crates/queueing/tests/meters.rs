@@ -20,10 +20,15 @@ fn policer(police: &str, rate: u64) -> Discipline {
 
 /// What one packet becomes: its new DSCP, or none if it is dropped.
 fn treat(d: &mut Discipline, at: Time, len: u16, dscp: Dscp) -> Option<Dscp> {
+    treat_of(d, 0, at, len, dscp)
+}
+
+/// The same of a flow.
+fn treat_of(d: &mut Discipline, flow: u32, at: Time, len: u16, dscp: Dscp) -> Option<Dscp> {
     let (mut rng, mut drops) = (Rng::from_key(0), Drops::new());
     let packet = Packet {
         dscp,
-        ..Packet::new(0, 0, len)
+        ..Packet::new(flow, 0, len)
     };
     d.enqueue(at, packet, &mut rng, &mut drops);
     d.dequeue(at, &mut rng, &mut drops).map(|p| p.dscp)
@@ -137,6 +142,55 @@ proptest! {
         let (green, yellow, _, t) = run(&police, &a);
         prop_assert!(green as f64 <= cbs as f64 + 50_000.0 * t + 0.5);
         prop_assert!((green + yellow) as f64 <= pbs as f64 + 100_000.0 * t + 0.5);
+    }
+}
+
+proptest! {
+    /// A meter of each flow does with a flow's packets what a policer would that sees no others.
+    #[test]
+    fn a_meter_of_each_flow_sees_no_other(
+        a in proptest::collection::vec((0..20_000_u64, 20..1500_u16, 0..4_u32), 1..200),
+        bucket in 0..3_usize,
+    ) {
+        let second = ["", r#""excess_burst": "900 B", "#, r#""peak_rate": "900 kb/s", "#][bucket];
+        let police = |own: &str| format!(r#"{{"rate": "300 kb/s", "burst": "2 kB", {second}{own}{MARKS}}}"#);
+        let mut together = policer(&police(r#""per_flow": true, "#), 1_000_000_000);
+        let mut alone: Vec<Discipline> = (0..4).map(|_| policer(&police(""), 1_000_000_000)).collect();
+        let mut us = 0;
+        for (gap, len, flow) in a {
+            us += gap;
+            let at = Time::from_ps(us * 1_000_000);
+            let got = treat_of(&mut together, flow, at, len, dscp("ef"));
+            prop_assert_eq!(got, treat_of(&mut alone[flow as usize], flow, at, len, dscp("ef")));
+        }
+    }
+}
+
+/// Flows whose averages are metered apart draw apart: one more flow moves no mark of another's, and two flows that send
+/// alike are not marked alike.
+#[test]
+fn markers_of_flows_draw_apart() {
+    let police = r#"{"rate": "400 kb/s", "window": "100 ms", "per_flow": true, "conform": {"set-dscp": "cs1"}, "exceed": {"set-dscp": "cs2"}}"#;
+    let marks = |flows: &[u32]| {
+        let mut d = policer(police, 1_000_000_000);
+        let mut marks = vec![Vec::new(); 3];
+        for ms in 0..2000 {
+            for flow in flows {
+                let at = Time::from_ps(ms * 1_000_000_000);
+                let got = treat_of(&mut d, *flow, at, 100, dscp("ef"));
+                marks[*flow as usize].push(got == Some(dscp("cs2")));
+            }
+        }
+        marks
+    };
+    let (two, three) = (marks(&[0, 1]), marks(&[2, 0, 1]));
+    assert_eq!(two[0], three[0]);
+    assert_eq!(two[1], three[1]);
+    assert_ne!(two[0], two[1]);
+    // 800 kb/s at 400: once the average has settled, a half, within four standard deviations of 1500 draws.
+    for of_flow in &three {
+        let marked = of_flow.iter().skip(500).filter(|m| **m).count() as f64;
+        assert!((marked - 750.0).abs() < 4.0 * 375_f64.sqrt(), "{marked}");
     }
 }
 

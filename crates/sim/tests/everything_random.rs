@@ -18,7 +18,7 @@ use spillgate_scenario::plan::{Plan, SwitchPlan, WorldPlan};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 17] = [
+const OUT: [&str; 18] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -36,15 +36,17 @@ const OUT: [&str; 17] = [
     "{class-based: {classes: [{name: p, match: {dscp: ef}, priority: {rate: 20 %}, set_dscp: af41}, {name: q, match: {exp: 5}, bandwidth: 20 %, police: {rate: 10 %, exceed: {set-exp: 0}}}, {name: class-default, fair_queue: {}}]}}",
     "{class-based: {classes: [{name: x, match: {input: a0}, bandwidth: 30 %, aqm: {wred: {}}}, {name: class-default, shape: {rate: 70 %}, queue_limit: 20 packets}]}}",
     "{class-based: {classes: [{name: x, match: {dscp: ef}, bandwidth: 30 %, police: {rate: 5 %, window: 50 ms, exceed: {set-dscp: af12}}}, {name: class-default, police: {rate: 20 %, peak_rate: 50 %, window: 20 ms, violate: drop}, aqm: {wred: {}}}]}}",
+    "{class-based: {classes: [{name: v, phb: ef, police: {rate: 600 kb/s, per_flow: true}}, {name: a, phb: af1}, {name: l, phb: le, match: {dscp: cs1}}, {name: class-default, phb: default}]}}",
 ];
 
 /// Policies where packets arrive.
-const IN: [&str; 5] = [
+const IN: [&str; 6] = [
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 900 kb/s, burst: 3 kB}}, {name: class-default, police: {rate: 1500 kb/s}}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 700 kb/s, burst: 4 kB, exceed: {set-dscp: af11}}}, {name: class-default, set_dscp: cs1}]}}",
     "{class-based: {classes: [{name: class-default, police: {rate: 2 Mb/s, burst: 9 kB}}]}}",
     "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 300 kb/s, window: 100 ms, exceed: {set-dscp: af11}}}, {name: class-default, police: {rate: 1 Mb/s, window: 20 ms}}]}}",
     "{class-based: {classes: [{name: class-default, police: {rate: 400 kb/s, peak_rate: 1 Mb/s, window: 50 ms, exceed: {set-dscp: cs1}, violate: drop}}]}}",
+    "{class-based: {classes: [{name: v, match: {dscp: ef}, police: {rate: 200 kb/s, peak_rate: 400 kb/s, burst: 2 kB, exceed: {set-dscp: af12}, violate: drop, per_flow: true}}, {name: class-default, police: {rate: 300 kb/s, window: 50 ms, exceed: {set-dscp: af11}, per_flow: true}}]}}",
 ];
 
 /// Switches, for nodes of two ports at least.

@@ -266,6 +266,10 @@ impl Writer<'_> {
             self.note("IOS meters by token buckets, not by the average rate in a window (`window`): the policer is left out");
             return;
         }
+        if p.per_flow {
+            self.note("`police` meters a class as a whole, not each flow (`per_flow`): the policer is left out");
+            return;
+        }
         let rate = self.absolute(p.rate);
         let mut line = format!("police cir {}", self.meter_rate(rate));
         if let Some(b) = p.burst {

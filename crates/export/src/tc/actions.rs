@@ -128,6 +128,13 @@ impl Actions {
             );
             return;
         }
+        if p.per_flow {
+            notes.add(
+                place,
+                "police of tc meters a class as a whole, not each flow (`per_flow`): the policer is left out",
+            );
+            return;
+        }
         if p.conform_color.is_some() {
             let and = if p.exceed_color.is_some() {
                 " and `exceed_color`"

@@ -61,7 +61,9 @@ fn third(v: &mut View<'_>) {
     let mut sum = 0_u64;
     let mut last = None;
     for c in v.classes.iter().filter(|c| c.spec.priority.is_some()) {
-        let own = c.division.priority.or(c.division.police);
+        let whole = c.spec.police.as_ref().is_some_and(|p| !p.per_flow);
+        let policed = c.division.police.filter(|_| whole);
+        let own = c.division.priority.or(policed);
         if let Some((r, _)) = own {
             sum = sum.saturating_add(r.bps());
             last = Some(c.index);

@@ -32,7 +32,8 @@ fn tokens(v: &mut View<'_>, i: usize) {
     let c = &v.classes[i];
     let Some(warmup) = v.warmup else { return };
     let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
-    let policed = c.division.police.filter(|_| has_bucket(c.spec));
+    let whole = c.spec.police.as_ref().is_some_and(|p| !p.per_flow);
+    let policed = c.division.police.filter(|_| whole && has_bucket(c.spec));
     let buckets = [
         ("policer", "police", policed),
         ("priority policer", "priority.rate", c.division.priority),

@@ -5,6 +5,8 @@
 //! colors), both in their color-blind and color-aware modes. Tokens are exact for every rate and
 //! interval; a refill is computed when a packet arrives.
 
+use std::collections::BTreeMap;
+
 use spillgate_core::{Rate, Rng, Time};
 
 use super::TokenBucket;
@@ -29,13 +31,15 @@ pub(crate) enum Meter {
     TwoRate(TwoRate),
     /// An average rate, and colors at random (RFC 2859).
     Window(SlidingWindow),
+    /// One of the others for each flow.
+    PerFlow(Box<PerFlow>),
 }
 
 impl Meter {
-    /// The color of a packet of `len` bytes that arrives with the color `before`
+    /// The color of a packet of `flow` with `len` bytes that arrives with the color `before`
     /// ([`Color::Conform`] for a color-blind meter). Takes the tokens for it.
     #[inline]
-    pub(crate) fn color(&mut self, now: Time, len: u32, before: Color) -> Color {
+    pub(crate) fn color(&mut self, now: Time, flow: u32, len: u32, before: Color) -> Color {
         match self {
             Self::OneBucket(b) => {
                 if before == Color::Conform && b.try_take(now, len) {
@@ -47,6 +51,7 @@ impl Meter {
             Self::SingleRate(m) => m.color(now, len, before),
             Self::TwoRate(m) => m.color(now, len, before),
             Self::Window(m) => m.color(now, len),
+            Self::PerFlow(m) => m.of(flow, now).color(now, flow, len, before),
         }
     }
 }
@@ -62,14 +67,16 @@ impl Meter {
                 m.peak.retune(now, &f.peak);
             }
             (Self::Window(m), Self::Window(f)) => m.retune(f),
+            (Self::PerFlow(m), Self::PerFlow(f)) => m.retune(now, f),
             _ => debug_assert!(false, "a meter does not change its kind"),
         }
     }
 
-    /// How full its committed bucket is at `now`, if it has buckets.
+    /// How full its committed bucket is at `now`, if it has one for all flows.
     pub(crate) fn bucket(&self, now: Time) -> Option<BucketLevel> {
-        match self.evidence(now) {
-            Cause::Policer { committed, .. } => Some(committed),
+        match (self, self.evidence(now)) {
+            (Self::PerFlow(_), _) => None,
+            (_, Cause::Policer { committed, .. }) => Some(committed),
             _ => None,
         }
     }
@@ -82,15 +89,61 @@ impl Meter {
             Self::SingleRate(m) => m.describe(now),
             Self::TwoRate(m) => (m.committed.describe(now), Some(m.peak.describe(now))),
             Self::Window(m) => return Cause::Marker(m.describe()),
+            Self::PerFlow(m) => return m.last().evidence(now),
         };
         Cause::Policer { committed, excess }
     }
 
     /// Sets its stream of random numbers, by the name of its class, if it draws.
     pub(crate) fn seed(&mut self, stream: &dyn Fn(&str) -> Rng) {
-        if let Self::Window(m) = self {
-            m.seed(stream);
+        match self {
+            Self::Window(m) => m.seed(stream),
+            Self::PerFlow(m) => m.fresh.seed(stream),
+            _ => {}
         }
+    }
+}
+
+/// A meter for each flow, made when its first packet comes.
+#[derive(Clone, Debug)]
+pub(crate) struct PerFlow {
+    /// What each of them begins as.
+    fresh: Meter,
+    flows: BTreeMap<u32, Meter>,
+    /// The flow of the last packet.
+    last: u32,
+}
+
+impl PerFlow {
+    /// One such meter for each flow.
+    pub(crate) fn new(each: Meter) -> Self {
+        Self {
+            fresh: each,
+            flows: BTreeMap::new(),
+            last: 0,
+        }
+    }
+
+    fn of(&mut self, flow: u32, now: Time) -> &mut Meter {
+        self.last = flow;
+        let fresh = &self.fresh;
+        self.flows.entry(flow).or_insert_with(|| match fresh {
+            Meter::Window(m) => Meter::Window(m.of_flow(flow, now)),
+            other => other.clone(),
+        })
+    }
+
+    /// That of the last packet.
+    fn last(&self) -> &Meter {
+        self.flows.get(&self.last).unwrap_or(&self.fresh)
+    }
+
+    fn retune(&mut self, now: Time, other: &Self) {
+        for meter in self.flows.values_mut() {
+            meter.retune(now, &other.fresh);
+        }
+        // It keeps its stream of random numbers, and a bucket that has not begun stays full.
+        self.fresh.retune(now, &other.fresh);
     }
 }
 

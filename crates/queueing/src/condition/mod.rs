@@ -16,7 +16,7 @@ pub(crate) use bucket::TokenBucket;
 pub use contract::{CbrSpec, Contract, ContractSpec, UbrSpec, VbrSpec};
 pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
-pub(crate) use meter::{Meter, SingleRate, TwoRate};
+pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};
 pub(crate) use police::{Colors, Policer, PriorityPolicer};
 pub use police::{PoliceAction, PoliceActions, PoliceSpec};
 pub use shaper::{CellShaper, Run, Train};

@@ -51,6 +51,10 @@ pub struct PoliceSpec {
     /// has no bursts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Dur>,
+    /// Meters each flow by itself, with a bucket or an average of its own (microflow policing): all
+    /// rates and bursts are those of one flow. Default false: the class as a whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_flow: bool,
     /// Action on a packet that conforms; one action or several. Default `transmit`.
     #[serde(default)]
     pub conform: PoliceActions,
@@ -77,6 +81,7 @@ impl PoliceSpec {
             peak_rate: None,
             excess_burst: None,
             window: None,
+            per_flow: false,
             conform: PoliceActions::default(),
             exceed: PoliceActions::dropping(),
             violate: None,
@@ -220,7 +225,7 @@ impl Policer {
             None => Color::Conform,
             Some(c) => c.of(packet),
         };
-        let color = self.meter.color(now, packet.len, before);
+        let color = self.meter.color(now, packet.flow, packet.len, before);
         let treatment = self.treatments[color as usize];
         if let Some(dscp) = treatment.dscp {
             packet.dscp = dscp;

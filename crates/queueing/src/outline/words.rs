@@ -155,7 +155,12 @@ pub(super) fn bucket(b: &Bucket, asked: RateOrPercent) -> String {
 }
 
 pub(super) fn policer(b: &Bucket, p: &PoliceSpec) -> String {
-    format!("police {}: {}", bucket(b, p.rate), does(p))
+    let whose = if p.per_flow {
+        "police each flow to"
+    } else {
+        "police"
+    };
+    format!("{whose} {}: {}", bucket(b, p.rate), does(p))
 }
 
 pub(super) fn priority_policer(b: &Bucket, asked: RateOrPercent, when: PolicingWhen) -> String {

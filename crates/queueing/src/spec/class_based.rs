@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Burst, Dscp, Limit, Percent, RateOrPercent, Size};
 
-use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, PoliceSpec};
+use super::{DrrSpec, FairQueueSpec, FqCodelSpec, FqSpec, MatchSpec, Phb, PoliceSpec};
 use crate::aqm::AqmSpec;
 use crate::sched::flow_queue::FlowQueueSpec;
 
@@ -16,6 +16,7 @@ use crate::sched::flow_queue::FlowQueueSpec;
 #[serde(deny_unknown_fields)]
 pub struct ClassBasedSpec {
     /// The classes, in the order in which they are tried.
+    #[serde(deserialize_with = "super::phb::classes")]
     pub classes: Vec<ClassSpec>,
 }
 
@@ -29,9 +30,15 @@ pub struct ClassBasedSpec {
 pub struct ClassSpec {
     /// Its name, unique in the policy. `class-default` matches everything and comes last.
     pub name: String,
-    /// Which packets belong to it. Required, except for `class-default`.
+    /// Which packets belong to it. Required, except for `class-default` and with a
+    /// `phb`.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<MatchSpec>,
+    /// Its per-hop behavior: `default`, `le`, `ef`, `af1` .. `af4` or `cs1` .. `cs7`. Shorthand for a
+    /// `match` of the behavior's code points and for a queue that fits it; what the class says
+    /// itself stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phb: Option<Phb>,
     /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,

@@ -5,6 +5,7 @@
 
 mod class_based;
 mod matching;
+mod phb;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ pub use class_based::{
     ClassBasedSpec, ClassSpec, PolicingWhen, PrioritySpec, ShapeSpec, ShaperKind,
 };
 pub use matching::{AclEntry, MatchSpec, NetSpec, OneOrMany, PortRange, Protocol};
+pub use phb::Phb;
 
 pub use crate::aqm::{
     AqmSpec, CodelSpec, CodelVariant, InverseSqrt, PieSpec, PieVariant, RedMarks, RedRules,

@@ -57,7 +57,7 @@ pub(crate) fn check_names(classes: &[ClassSpec], at: &mut At<'_>) -> Result<(), 
 }
 
 /// Checks that the statements of a class are compatible.
-pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Result<(), BuildError> {
+pub(crate) fn check_class(c: &ClassSpec, at: &mut At<'_>) -> Result<(), BuildError> {
     match &c.matching {
         None => at.check(
             c.name == DEFAULT,
@@ -76,12 +76,6 @@ pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Resul
             )?;
             at.key("match", |at| check_match(m, at))?;
         }
-    }
-    if !queued {
-        at.warn(format!(
-            "class {} asks for no queue of its own: its packets wait in class-default's queue",
-            c.name
-        ));
     }
     check_exclusions(c, at)?;
     if let Some(p) = &c.priority {
@@ -112,6 +106,37 @@ pub(crate) fn check_class(c: &ClassSpec, queued: bool, at: &mut At<'_>) -> Resul
         )?;
     }
     Ok(())
+}
+
+/// Warns of classes without a queue of their own: of one at its place, of several at once.
+pub(crate) fn warn_unqueued(classes: &[ClassSpec], queued: &[bool], at: &mut At<'_>) {
+    const SHOWN: usize = 8;
+    let without = classes.iter().zip(queued).enumerate();
+    let without: Vec<(usize, &str)> = without
+        .filter(|(_, (_, queued))| !**queued)
+        .map(|(i, (c, _))| (i, c.name.as_str()))
+        .collect();
+    match &without[..] {
+        [] => {}
+        [(i, name)] => at.index("classes", *i, |at| {
+            at.warn(format!(
+                "class {name} asks for no queue of its own: its packets wait in class-default's queue"
+            ));
+        }),
+        several => {
+            let mut names: Vec<&str> = several.iter().take(SHOWN).map(|(_, n)| *n).collect();
+            let more = format!("{} more", several.len().saturating_sub(SHOWN));
+            if several.len() > SHOWN {
+                names.push(&more);
+            }
+            at.key("classes", |at| {
+                at.warn(format!(
+                    "classes {} ask for no queues of their own: their packets wait in class-default's queue",
+                    names.join(", ")
+                ));
+            });
+        }
+    }
 }
 
 /// Checks for keys of a class that exclude each other.
@@ -299,7 +324,7 @@ pub(crate) fn check_sums(
             // A priority class may use another unit (Cisco IOS QoS command reference, `bandwidth
             // (policy-map class)`).
             match written {
-                _ if c.priority.is_some() => {}
+                _ if c.priority.is_some() || c.has_scraps() => {}
                 RateOrPercent::Rate(_) => in_rates = true,
                 RateOrPercent::Percent(_) => in_percents = true,
             }

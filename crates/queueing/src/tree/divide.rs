@@ -124,7 +124,8 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
 /// own policy: the lower of its shaper and its policer.
 pub(crate) fn maximum(c: &ClassSpec, most: Rate) -> Rate {
     let shaped = c.shape.as_ref().map(|s| s.rate.of(most));
-    let policed = c.police.as_ref().map(|p| p.rate.of(most));
+    let policed = c.police.as_ref().filter(|p| !p.per_flow);
+    let policed = policed.map(|p| p.rate.of(most));
     shaped.into_iter().chain(policed).min().unwrap_or(most)
 }
 

@@ -12,8 +12,8 @@ use crate::BuildError;
 use crate::aqm::LeafFacts;
 use crate::classify::{Classifier, Entry, Rules, Target};
 use crate::condition::{
-    Colors, Meter, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer, SingleRate,
-    SlidingWindow, Step, TokenBucket, TwoRate,
+    Colors, Meter, PerFlow, PoliceAction, PoliceActions, PoliceSpec, Policer, PriorityPolicer,
+    SingleRate, SlidingWindow, Step, TokenBucket, TwoRate,
 };
 use crate::leaf::{Bound, Leaf, Queue, Thresholds};
 use crate::recipe::At;
@@ -155,6 +155,10 @@ fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Po
     let meter = match p.window {
         Some(window) => sliding_window(p, window, name, rate, at)?,
         None => buckets(p, rate, at)?,
+    };
+    let meter = match p.per_flow {
+        true => Meter::PerFlow(Box::new(PerFlow::new(meter))),
+        false => meter,
     };
     if p.excess_burst.is_some() && !p.three_colors() {
         at.warn("the excess burst has no effect without `violate`");

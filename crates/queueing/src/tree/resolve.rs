@@ -2,7 +2,7 @@
 
 use spillgate_core::Rate;
 
-use super::check::{check_class, check_names, check_sums};
+use super::check::{check_class, check_names, check_sums, warn_unqueued};
 use super::divide::{Enclosing, maximum};
 use super::parts::{
     asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
@@ -131,8 +131,9 @@ impl Builder<'_> {
             .map(|c| c.name == DEFAULT || asks_for_queue(c))
             .collect();
         for (i, c) in classes.iter().enumerate() {
-            at.index("classes", i, |at| check_class(c, queued[i], at))?;
+            at.index("classes", i, |at| check_class(c, at))?;
         }
+        warn_unqueued(&classes, &queued, at);
         let wants: Vec<Want> = classes.iter().map(|c| want(c, rate)).collect();
         check_sums(&classes, &wants, rate, at)?;
         // Classes without a queue take no part in the division.

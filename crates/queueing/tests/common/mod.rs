@@ -90,6 +90,17 @@ pub(crate) fn presets() -> &'static [Preset] {
 /// Every kind of discipline and every feature of a class.
 pub(crate) const PRESETS: &[Preset] = &[
     Preset {
+        name: "behaviors by name, and a bucket for each flow",
+        json: r#"{"main": {"class-based": {"classes": [
+            {"name": "voice", "phb": "ef", "police": {"rate": "10 %", "burst": "3 kB", "per_flow": true}},
+            {"name": "gold", "phb": "af3", "bandwidth": "40 %"},
+            {"name": "silver", "phb": "af2", "police": {"rate": "5 %", "peak_rate": "10 %", "violate": "drop", "per_flow": true}},
+            {"name": "scavenger", "phb": "le", "match": {"dscp": "af11"}},
+            {"name": "class-default", "phb": "default"}
+        ]}}}"#,
+        work_conserving: true,
+    },
+    Preset {
         name: "limits by DSCP",
         json: r#"{"main": {"class-based": {"classes": [
             {"name": "af", "match": {"dscp": ["af31", "af33", "af21", "af23"]}, "bandwidth": "40 %",
