@@ -54,12 +54,21 @@ def test_python_snippets_run(root, tmp_path, monkeypatch, capsys):
     capsys.readouterr()
 
 
+def tables(root, page):
+    """The tables that a page shows, by the file names in their first lines."""
+    text = (root / page).read_text(encoding="utf-8")
+    pattern = re.compile(r"^```text\n(# ([\w-]+\.csv)\n.*?)^```", re.MULTILINE | re.DOTALL)
+    return [(match[2], match[1]) for match in pattern.finditer(text)]
+
+
 def test_whole_scenarios_are_valid(root, tmp_path):
     whole = [s for s in snippets(root, "yaml") if s[2].startswith("schema_version")]
     assert whole
     for page, number, text in whole:
         scenario = tmp_path / "scenario.yaml"
         scenario.write_text(text, encoding="utf-8")
+        for name, table in tables(root, page):
+            (tmp_path / name).write_text(table, encoding="utf-8")
         try:
             spillgate.check(scenario)
         except spillgate.InputError as error:

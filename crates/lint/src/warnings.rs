@@ -100,6 +100,13 @@ pub const WARNINGS: &[Rule] = &[
         "Send less through the port that is named, or give it a faster link or `line_rate`; give the links that leave the switch a policy with an AQM such as RED.",
     ),
     reader(
+        "W0412",
+        "agreement-not-kept",
+        "An agreement with a customer that cannot be kept, or that concerns no packet",
+        "Either the committed rates of the customers whose packets share a link add to more than the link carries: when all of them send, some get less than they were promised, and which ones is decided by round-trip times, packet sizes and luck.\n\nOr a customer's bucket is smaller than a packet, so that no packet of that length is ever in profile (RFC 2697, RFC 2698: a packet conforms if there are tokens for all of it). Or no flow of the scenario sends packets of a customer to the policy, whose agreement then has no effect.",
+        "Commit less, or raise the link's rate; write a burst of several packets; compare the columns that say whose packets are meant with the flows and their paths.",
+    ),
+    reader(
         "W0501",
         "flow-silent",
         "A flow sends nothing in the measured period",

@@ -61,6 +61,7 @@ fn findings_are_as_expected_in_every_form() {
         "traffic.yaml",
         "mtu.yaml",
         "arriving.yaml",
+        "agreements.yaml",
     ] {
         let found = found(name);
         check(name, "txt", &text(&found));

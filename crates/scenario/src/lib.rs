@@ -21,6 +21,7 @@
 // An error ends the load: its size on the way out is no concern.
 #![allow(clippy::result_large_err)]
 
+mod agreements;
 pub mod codes;
 mod ctx;
 mod de;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 
+use crate::agreements;
 use crate::codes;
 use crate::ctx::{Ctx, reason};
 use crate::de::from_node;
@@ -43,7 +44,7 @@ pub struct Options {
 /// A scenario that was read and found valid.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// As written, overrides applied; without the policies of its configurations, as the file has none of them.
+    /// As written, overrides applied; without the policies of its configurations, nor the classes of its tables, as the file has none of them.
     pub scenario: Scenario,
     /// As it will run.
     pub plan: Plan,
@@ -120,6 +121,7 @@ pub fn load(
         Some((mut scenario, plan, source)) if ctx.is_fine() => {
             let imported = |name: &str| splice::is_imported(&ctx.texts, &source.root, name);
             scenario.policies.retain(|name, _| !imported(name));
+            agreements::remove(&ctx.texts, &source.root, &mut scenario);
             let (warnings, unmodelled) = ctx.finish();
             let plan = Plan {
                 warnings,
@@ -230,9 +232,9 @@ fn title(scenario: &Scenario, path: &Path) -> String {
 
 /// The tree that variants begin with.
 pub(crate) struct Source<'o> {
-    /// With the policies of its configurations and overrides.
+    /// With the policies of its configurations, the classes of its tables, and overrides.
     pub(crate) root: Node,
-    /// Without the policies, and with overrides below `configs` only; none if there are no configurations.
+    /// Without these, and with overrides below `configs` and `agreements` only; none if there are neither.
     bare: Option<Node>,
     overrides: &'o [String],
 }
@@ -251,8 +253,12 @@ impl<'o> Source<'o> {
         if !ctx.is_fine() {
             return None;
         }
-        let bare = root.get("configs").map(|_| root.clone());
+        let files = ["configs", "agreements"]
+            .iter()
+            .any(|k| root.get(k).is_some());
+        let bare = files.then(|| root.clone());
         splice::configurations(ctx, &mut root);
+        agreements::splice(ctx, &mut root);
         replace(ctx, &mut root, overrides, Stage::Rest);
         ctx.is_fine().then_some(Self {
             root,
@@ -278,6 +284,7 @@ impl<'o> Source<'o> {
         if own {
             set(ctx, &mut copy, Stage::Configs);
             splice::configurations(ctx, &mut copy);
+            agreements::splice(ctx, &mut copy);
             if self.bare.is_some() {
                 replace(ctx, &mut copy, self.overrides, Stage::Rest);
             }

@@ -41,6 +41,7 @@ macro_rules! lenient_text {
     };
 }
 
+mod agreement;
 mod atm;
 mod capture;
 mod forwarding;
@@ -52,6 +53,7 @@ mod topology;
 mod traffic;
 mod warmup;
 
+pub use agreement::AgreementsSpec;
 pub use atm::{AtmSpec, CellPhase, Encapsulation};
 pub use capture::{
     CaptureDirection, CaptureGroup, CaptureMatch, CaptureSpec, InterfaceName, IpNetSpec,
@@ -96,6 +98,10 @@ pub struct Scenario {
     /// Policies by name, for `policy` of links and classes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub policies: BTreeMap<String, DisciplineSpec>,
+    /// Tables of customers with traffic-conditioning agreements, whose lines become classes of
+    /// policies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreements: Vec<AgreementsSpec>,
     /// The flows.
     pub traffic: Vec<TrafficSpec>,
     /// Classes of service that carry speech, and who listens: class -> codec and de-jitter buffer.

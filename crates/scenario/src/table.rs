@@ -5,8 +5,10 @@
 //! not count. Every cell knows its line and column.
 
 use crate::codes;
+use crate::ctx::Ctx;
 use crate::error::Diagnostic;
-use crate::node::Span;
+use crate::node::{Span, Step};
+use crate::suggest::{did_you_mean, list};
 use crate::text::{Texts, clamp};
 
 /// A cell and its place.
@@ -56,6 +58,52 @@ pub(crate) fn read(
     } else {
         Err(reader.errors)
     }
+}
+
+/// The error of a column that a table does not have.
+pub(crate) fn unknown_column(name: &str, known: &[&str]) -> Diagnostic {
+    let near = did_you_mean(name, known.iter().copied());
+    let message = format!("there is no column `{name}`{near}");
+    Diagnostic::error(codes::TABLE_HEADER, message)
+        .found(name)
+        .hint(format!("columns: {}", known.join(", ")))
+}
+
+/// Checks that a header has known columns only, each once, and all `required` ones; none after an error.
+pub(crate) fn check_header(
+    ctx: &mut Ctx<'_>,
+    header: &[Cell],
+    known: &[&str],
+    required: &[&str],
+    base: &[Step],
+) -> Option<()> {
+    let mut fine = true;
+    let mut report = |d: Diagnostic, span: Span| {
+        ctx.report(ctx.texts.place(d, span, base));
+        fine = false;
+    };
+    for (i, cell) in header.iter().enumerate() {
+        let name = cell.text.as_str();
+        if !known.contains(&name) {
+            report(unknown_column(name, known), cell.span);
+        } else if header[..i].iter().any(|c| c.text == name) {
+            let message = format!("the column `{name}` occurs twice");
+            let d = Diagnostic::error(codes::TABLE_HEADER, message)
+                .found(name)
+                .hint("remove one of the two");
+            report(d, cell.span);
+        }
+    }
+    let has = |r: &str| header.iter().any(|c| c.text == r);
+    let missing: Vec<&str> = required.iter().copied().filter(|r| !has(r)).collect();
+    if let (false, Some(first)) = (missing.is_empty(), header.first()) {
+        let message = format!("the table lacks the columns {}", list(missing));
+        let d = Diagnostic::error(codes::TABLE_HEADER, message)
+            .found(list(header.iter().map(|c| c.text.as_str())))
+            .hint(format!("columns: {}", known.join(", ")));
+        report(d, first.span);
+    }
+    fine.then_some(())
 }
 
 struct Reader<'a> {

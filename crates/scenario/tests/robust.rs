@@ -42,12 +42,34 @@ traffic:
 measurement: {warmup: 1 s, duration: 10 s, interval: 1 s}
 ";
 
+/// Customers with agreements.
+const AGREEMENTS: [&str; 3] = [
+    include_str!("good/agreements.yaml"),
+    include_str!("good/agreements.csv"),
+    include_str!("good/agreements-shaped.csv"),
+];
+
+/// The same with another table of customers, or another scenario.
+fn agree(scenario: &[u8], table: &[u8], opts: &Options) -> Result<(), Diagnostics> {
+    let files = [
+        ("s.yaml", scenario),
+        ("agreements.csv", table),
+        ("agreements-shaped.csv", AGREEMENTS[2].as_bytes()),
+    ];
+    ends_well(&files, opts)
+}
+
 fn try_load(scenario: &[u8], table: &[u8], opts: &Options) -> Result<(), Diagnostics> {
-    let files = memory(&[
+    let files = [
         ("s.yaml", scenario),
         ("t.csv", table),
         ("r.cfg", CONFIG.as_bytes()),
-    ]);
+    ];
+    ends_well(&files, opts)
+}
+
+fn ends_well(files: &[(&str, &[u8])], opts: &Options) -> Result<(), Diagnostics> {
+    let files = memory(files);
     let result = load(Path::new("s.yaml"), &files, &Router, opts).map(|_| ());
     if let Err(e) = &result {
         assert!(e.has_errors(), "an error without errors");
@@ -68,6 +90,25 @@ fn the_template_is_fine() {
     )
     .unwrap_or_else(|e| panic!("{e}"));
     try_load(HOSTS.as_bytes(), b"", &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    let [scenario, table, _] = AGREEMENTS.map(str::as_bytes);
+    agree(scenario, table, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn damaged_agreements_end_well() {
+    let [scenario, table, _] = AGREEMENTS.map(str::as_bytes);
+    let none = Options::default();
+    for end in 0..scenario.len() {
+        let _ = agree(&scenario[..end], table, &none);
+    }
+    for at in 0..table.len() {
+        let _ = agree(scenario, &table[..at], &none);
+        for byte in *b"\0\n,\"#0 \xe9" {
+            let mut bad = table.to_vec();
+            bad[at] = byte;
+            let _ = agree(scenario, &bad, &none);
+        }
+    }
 }
 
 /// Every truncation, and every byte replaced by each of some that matter in YAML.
@@ -127,6 +168,27 @@ proptest! {
         let overrides = vec![format!("{path}={value}"), path];
         let opts = Options { overrides, ..Options::default() };
         let _ = try_load(with_files().as_bytes(), TABLE.as_bytes(), &opts);
+    }
+
+    /// Any words in any columns of a table of agreements.
+    #[test]
+    fn any_agreement_ends_well(
+        header in prop::sample::subsequence(vec![
+            "rate", "burst", "phb", "peak_rate", "excess_burst", "window", "meter", "action", "color_aware", "per_flow",
+            "input", "src", "dscp", "cos", "sport",
+        ], 0..15),
+        cells in prop::collection::vec(prop::sample::select(vec![
+            "", "1 Mb/s", "2 Mb/s", "10 %", "0 %", "5 kB", "0 B", "50 ms", "0 s", "af1", "ef", "le", "af11", "cs0", "srtcm", "trtcm",
+            "tsw2cm", "tsw3cm", "token-bucket", "mark", "drop", "shape", "yes", "no", "acme", "bolt line", "10.0.0.0/8", "8", "x",
+        ]), 15),
+        defaults in prop::sample::select(vec!["{}", "{meter: tsw3cm}", "{action: shape}", "{rate: 1 Mb/s, phb: af4}", "{cos: 9}"]),
+    ) {
+        let row: Vec<&str> = cells.into_iter().take(header.len()).collect();
+        let table = format!("customer,{}\nacme,{}\n", header.join(","), row.join(","));
+        let table = table.replace(",\n", "\n");
+        let set = format!("agreements[0].defaults={defaults}");
+        let opts = Options { overrides: vec![set], ..Options::default() };
+        let _ = agree(AGREEMENTS[0].as_bytes(), table.as_bytes(), &opts);
     }
 
     /// Any value at any place that exists.

@@ -11,6 +11,7 @@ use spillgate_queueing::spec::{
 
 use super::links::{Draft, Links, Named};
 use super::policies::{Attached, Policies, Shared, report, warn};
+use crate::agreements;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
@@ -80,6 +81,11 @@ pub(super) fn name_links(
                         }
                         (None, _) => match links.find_way(written) {
                             Some(named) => all.extend(names(of_way(named, written))),
+                            None if *written == name
+                                && agreements::is_customer(&ctx.texts, root, policy, i) =>
+                            {
+                                ctx.error(no_customer(written, links), root, &path);
+                            }
                             None => ctx.error(links.unknown(written), root, &path),
                         },
                     }
@@ -91,6 +97,15 @@ pub(super) fn name_links(
             });
         }
     }
+}
+
+/// A customer of a table who is no link, where nothing else says whose packets are meant.
+fn no_customer(name: &str, links: &Links<'_>) -> Diagnostic {
+    let d = links.unknown(name);
+    let message = format!("customer `{name}` is nowhere: {}", d.message);
+    Diagnostic { message, ..d }
+        .found(name)
+        .hint("name the link of the customer's packets in the column `input`, or say in `src`, `dst`, `protocol`, `sport`, `dport`, `dscp` or `cos` which packets are meant")
 }
 
 /// The links that a name means: with the way back where that is named.
@@ -257,9 +272,40 @@ impl Attacher<'_, '_> {
             let Some(Some(recipe)) = self.known.get(&key) else {
                 return;
             };
-            let (policy, recipe) = (policy.to_owned(), recipe.clone());
+            let recipe = match self.without_others(policy, draft.name()) {
+                Some(fewer) => match InputRecipe::resolve(policy, &fewer, draft.rate) {
+                    Ok((recipe, _)) => recipe,
+                    // The whole policy could be built.
+                    Err(_) => recipe.clone(),
+                },
+                None => recipe.clone(),
+            };
+            let policy = policy.to_owned();
             self.inputs.insert(id, InputPlan { policy, recipe });
         }
+    }
+
+    /// The policies without the customers whose packets come over other links than this one, of a
+    /// hundred of whom results would say that none came; none if there are no such.
+    fn without_others(&self, policy: &str, link: &str) -> Option<BTreeMap<String, DisciplineSpec>> {
+        let Some(DisciplineSpec::ClassBased(spec)) = self.policies.get(policy) else {
+            return None;
+        };
+        let elsewhere = |(i, class): (usize, &ClassSpec)| {
+            let input = class.matching.as_ref().and_then(|m| m.input.as_ref());
+            input.is_some_and(|l| l.0.iter().all(|n| n != link))
+                && agreements::is_customer(&self.ctx.texts, self.root, policy, i)
+        };
+        let others: Vec<bool> = spec.classes.iter().enumerate().map(elsewhere).collect();
+        if !others.contains(&true) {
+            return None;
+        }
+        let mut all = self.policies.all.clone();
+        if let Some(DisciplineSpec::ClassBased(spec)) = all.get_mut(policy) {
+            let mut others = others.into_iter();
+            spec.classes.retain(|_| !others.next().unwrap_or_default());
+        }
+        Some(all)
     }
 }
 

@@ -19,6 +19,7 @@ mod offered;
 mod paths;
 mod period;
 mod policies;
+mod promised;
 mod rows;
 mod sla;
 mod switches;
@@ -141,6 +142,7 @@ pub(crate) fn world(
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
     atm::check_longest(ctx, root, &links, &world);
+    promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes.switches, &world);
     Some(world)
 }

@@ -73,13 +73,20 @@ fn split(assignment: &str) -> Option<(&str, &str)> {
 }
 
 /// What a point may change; the rest is common to all points.
-const VARIABLE: [&str; 5] = ["topology", "configs", "policies", "traffic", "measurement"];
+const VARIABLE: [&str; 6] = [
+    "topology",
+    "configs",
+    "policies",
+    "agreements",
+    "traffic",
+    "measurement",
+];
 
-/// Which values are replaced: configurations are chosen before their policies become part of the tree, and the rest
-/// after that.
+/// Which values are replaced: configurations and tables of agreements are chosen before their policies and classes
+/// become part of the tree, and the rest after that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Below `configs`.
+    /// Below `configs` and `agreements`.
     Configs,
     /// Everywhere else.
     Rest,
@@ -89,7 +96,7 @@ impl Stage {
     /// When the value at a path is replaced; one that is no path is reported with the rest.
     fn of(path: &str) -> Self {
         match parse(path).as_deref() {
-            Ok([first, ..]) if first.text == "configs" => Self::Configs,
+            Ok([first, ..]) if ["configs", "agreements"].contains(&&*first.text) => Self::Configs,
             _ => Self::Rest,
         }
     }
@@ -108,7 +115,7 @@ pub(crate) fn overlap(a: &str, b: &str) -> bool {
     }
 }
 
-/// Whether a point chooses configurations of its own.
+/// Whether a point chooses configurations or tables of agreements of its own.
 pub(crate) fn sets_configs(point: &Point<'_>) -> bool {
     let mut entries = point.entries.iter();
     entries.any(|e| Stage::of(&e.key.name) == Stage::Configs)

@@ -7,7 +7,6 @@ use crate::de::from_node;
 use crate::error::Diagnostic;
 use crate::node::{Key, Node, Span, Step, Value, steps};
 use crate::schema::{CustomerSpec, SlaSpec};
-use crate::suggest::{did_you_mean, list};
 use crate::table::{self, Cell};
 use crate::text::decode;
 use crate::yaml;
@@ -135,45 +134,8 @@ fn table(
         .map_err(|ds| ctx.report_all(ds))
         .ok()?;
     let (header, records) = records.split_first()?;
+    table::check_header(ctx, header, &COLUMNS, &["customer", "class"], &[])?;
     let mut fine = true;
-    for (i, cell) in header.iter().enumerate() {
-        let name = cell.text.as_str();
-        let d = if !COLUMNS.contains(&name) {
-            let near = did_you_mean(name, COLUMNS);
-            Diagnostic::error(
-                codes::TABLE_HEADER,
-                format!("there is no column `{name}`{near}"),
-            )
-            .hint(format!("columns: {}", COLUMNS.join(", ")))
-        } else if header[..i].iter().any(|c| c.text == name) {
-            Diagnostic::error(
-                codes::TABLE_HEADER,
-                format!("the column `{name}` occurs twice"),
-            )
-            .hint("remove one of the two")
-        } else {
-            continue;
-        };
-        ctx.report(ctx.texts.locate(d.found(name), cell.span));
-        fine = false;
-    }
-    let missing: Vec<_> = ["customer", "class"]
-        .into_iter()
-        .filter(|r| !header.iter().any(|c| c.text == *r))
-        .collect();
-    if let (false, Some(first)) = (missing.is_empty(), header.first()) {
-        let d = Diagnostic::error(
-            codes::TABLE_HEADER,
-            format!("the table lacks the columns {}", list(missing)),
-        )
-        .found(list(header.iter().map(|c| c.text.as_str())))
-        .hint(format!("columns: {}", COLUMNS.join(", ")));
-        ctx.report(ctx.texts.locate(d, first.span));
-        fine = false;
-    }
-    if !fine {
-        return None;
-    }
     let before = entries.len();
     for cells in records {
         match record(ctx, header, cells, roots.len()) {
