@@ -22,6 +22,7 @@ def scenario(root, tmp_path):
 
 
 def test_customers_of_the_how_to_get_what_they_were_promised(scenario):
+    assert not spillgate.lint(scenario).found
     results = spillgate.run(scenario, runs=1, set=SHORT)
     assert results.description.warnings == ()
     for i, (site, promised) in enumerate(PROMISED.items()):
