@@ -150,6 +150,7 @@ SWITCH = fluid.Switch(ports=4, speedup=1.1, nu=0.5)
 SLOW_RED = fluid.Red(5, 200, 0.1, 1e-4)
 MODELS = {
     "red": fluid.Model(20, 1250, 0.1, fluid.Red(20, 80, 0.1, 0.002, spread="per-packet")),
+    "quadratic": fluid.Model(20, 1250, 0.1, fluid.Red(20, 80, 0.1, 0.002, curve="quadratic")),
     "gentle part": fluid.Model(40, 1250, 0.1, fluid.Red(5, 15, 0.02, 0.002)),
     "dsred, second slope": fluid.Model(40, 1250, 0.05, fluid.Dsred()),
     "pi": fluid.Model(60, 3750, 0.2, fluid.Pi(), increase=0.5, decrease=0.6),
@@ -324,6 +325,15 @@ def test_drop_rates_are_those_of_the_gaps():
         assert red.slope(5) == pytest.approx(slope, rel=1e-6)
 
 
+def test_nonlinear_red_is_a_parabola():
+    """Zhou, Yeung and Li: 1.5 max_p x^2, so 0.0375 in the middle; gentle goes on at 0.15."""
+    red = fluid.Red(5, 15, 0.1, 0.002, curve="quadratic")
+    assert [red.probability(x) for x in (5, 10, 15, 30)] == pytest.approx([0, 0.0375, 0.15, 1])
+    for x in (7.0, 12.0, 20.0):
+        slope = (red.probability(x + 1e-5) - red.probability(x - 1e-5)) / 2e-5
+        assert red.slope(x) == pytest.approx(slope, rel=1e-6)
+
+
 def test_dsred_has_two_slopes():
     """Zheng and Atiquzzaman: alpha = 2 (1 - gamma)/(Kh - Kl), beta = 2 gamma/(Kh - Kl)."""
     dsred = fluid.Dsred(6, 20, 0.96, 0.07)
@@ -355,6 +365,7 @@ def test_spectrum_of_the_simplified_loop():
     ("make", "words"),
     [
         (lambda: fluid.Red(20, 10, 0.1, 0.002), "max_th: 10: must be a finite number above 20"),
+        (lambda: fluid.Red(5, 10, 0.7, 0.002, curve="quadratic"), "max_p: 0.7"),
         (lambda: fluid.Red(-1, 10, 0.1, 0.002), "min_th: -1"),
         (lambda: fluid.Red(5, 15, 0, 0.002), "max_p"),
         (lambda: fluid.Red(5, 15, 0.1, 1.0), "weight: 1.0: must be above 0 and below 1"),

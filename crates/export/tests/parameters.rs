@@ -93,6 +93,7 @@ fn table() -> Vec<Row> {
         ("max_p", json!([0.01, 0.11, 1])),
         ("weight", json!([0.0021, 0.004, 1])),
         ("gentle", json!([false])),
+        ("curve", json!(["quadratic"])),
         ("ecn", json!([true])),
         ("wait", json!([true])),
         ("as", json!(["floyd1993", "ns2", "linux", "cisco"])),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use spillgate_core::{Dur, Limit, Rate, math};
 use spillgate_queueing::aqm::{
-    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedSpec, RedSpread, RedUnit, SizeScaling,
+    AqmSpec, CodelSpec, InverseSqrt, RedMarks, RedShape, RedSpec, RedSpread, RedUnit, SizeScaling,
     WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::ClassSpec;
@@ -179,6 +179,12 @@ fn unlike(spec: &RedSpec) -> Vec<String> {
     let mut all = Vec::new();
     if r.gentle {
         all.push("red is not `gentle`: above the maximum it drops every packet".to_owned());
+    }
+    if r.curve == RedShape::Quadratic {
+        all.push(
+            "red raises its probability in proportion, not with the square (`curve: quadratic`)"
+                .to_owned(),
+        );
     }
     if r.wait {
         all.push("red spreads the gaps between drops over 1 to 1/p packets, not over 1/p to 2/p - 1 (`wait`)".to_owned());

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use spillgate_core::Rate;
 
-use super::{AqmSpec, RedSpread, SizeScaling};
+use super::{AqmSpec, RedShape, RedSpread, SizeScaling};
 
 /// How an AQM's probability follows the queue, with all defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -24,6 +24,8 @@ pub enum ControlLaw {
         weight: f64,
         /// Whether the probability rises to 1 between `max_th` and twice that.
         gentle: bool,
+        /// How the probability rises to `max_p`, or 1.5 times that.
+        curve: RedShape,
         /// How gaps between drops are spread.
         spread: RedSpread,
         /// Whether gaps are longer by 1/p_b.
@@ -74,6 +76,7 @@ impl AqmSpec {
                     max_p: r.max_p,
                     weight: r.weight,
                     gentle: r.gentle,
+                    curve: r.curve,
                     spread: r.spread,
                     wait: r.wait,
                     scaled: r.size_scaling != SizeScaling::None,
@@ -89,6 +92,7 @@ impl AqmSpec {
                     max_p: curve.max_p,
                     weight: s.weight(rate),
                     gentle: s.gentle,
+                    curve: RedShape::Linear,
                     spread: RedSpread::PerPacket,
                     wait: false,
                     scaled: false,

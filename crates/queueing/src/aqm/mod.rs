@@ -47,7 +47,9 @@ pub use green_tcp::GreenTcpSpec;
 pub use law::ControlLaw;
 pub use load_adaptive_red::LoadAdaptiveRedSpec;
 pub use pie::{PieSpec, PieVariant};
-pub use red_spec::{RedMarks, RedRules, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling};
+pub use red_spec::{
+    RedMarks, RedRules, RedShape, RedSpec, RedSpread, RedUnit, RedVariant, SizeScaling,
+};
 pub use rio::{RioMode, RioSpec};
 pub use self_configuring_red::SelfConfiguringRedSpec;
 pub use upstream::{Upstream, UpstreamUse};

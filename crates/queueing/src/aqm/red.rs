@@ -9,7 +9,8 @@
 //! with a probability that rises to `max_p`; above, with certainty, or in
 //! gentle mode with a probability that rises to 1 at twice `max_th`. A count of
 //! packets since the last drop spreads the drops: the gaps are uniform, which
-//! makes the long-run rate about twice p_b.
+//! makes the long-run rate about twice p_b. With a quadratic curve it is
+//! nonlinear RED (K. Zhou, K. L. Yeung, V. O. K. Li, Computer Networks 50, 2006).
 //!
 //! Deviations: the idle period's exponent is real; a packet refused while the
 //! queue is empty restarts the idle period, so that no instant decays twice.
@@ -17,7 +18,7 @@
 
 use spillgate_core::{DropReason, Packet, Time, Verdict};
 
-use super::red_spec::{RedMarks, RedRules, RedSpec, RedSpread, SizeScaling};
+use super::red_spec::{RedMarks, RedRules, RedShape, RedSpec, RedSpread, SizeScaling};
 use super::{Automaton, Average, AverageParams, Backlog, Draw, LeafFacts, UpstreamUse};
 use crate::BuildError;
 use crate::evidence::Odds;
@@ -86,9 +87,15 @@ impl Params {
     fn chance(&self, avg: f64) -> Option<f64> {
         let r = &self.rules;
         if avg < r.max_th {
-            Some(r.max_p * (avg - r.min_th) / (r.max_th - r.min_th))
+            Some(match r.curve {
+                RedShape::Linear => r.max_p * (avg - r.min_th) / (r.max_th - r.min_th),
+                RedShape::Quadratic => {
+                    let x = (avg - r.min_th) / (r.max_th - r.min_th);
+                    r.highest() * x * x
+                }
+            })
         } else if r.gentle && avg < 2.0 * r.max_th {
-            Some(r.max_p + (1.0 - r.max_p) * (avg - r.max_th) / r.max_th)
+            Some(r.highest() + (1.0 - r.highest()) * (avg - r.max_th) / r.max_th)
         } else {
             None
         }

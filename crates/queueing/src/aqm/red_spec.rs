@@ -41,6 +41,8 @@ pub struct RedSpec {
     /// Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
+    /// How the probability rises between the thresholds. Default `linear` (1993).
+    pub curve: Option<RedShape>,
     /// Mark ECN-capable packets instead of dropping them early (RFC 3168). Default false.
     pub ecn: bool,
     /// The average up to which `ecn` marks. Default `below-certain` (RFC 3168).
@@ -104,6 +106,16 @@ pub enum RedSpread {
     None,
 }
 
+/// How RED's drop probability rises from `min_th` to `max_th`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedShape {
+    /// In proportion, to `max_p` (1993).
+    Linear,
+    /// With the square, to 1.5 `max_p`, which gives as much on average: nonlinear RED (Zhou, Yeung and Li 2006).
+    Quadratic,
+}
+
 /// The average up to which RED marks instead of dropping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -150,6 +162,7 @@ pub struct RedRules {
     pub max_p: f64,
     pub weight: f64,
     pub gentle: bool,
+    pub curve: RedShape,
     pub ecn: bool,
     pub marks: RedMarks,
     pub spread: RedSpread,
@@ -171,6 +184,7 @@ impl RedRules {
             max_p: 0.1,
             weight: 0.002,
             gentle: true,
+            curve: RedShape::Linear,
             ecn: false,
             marks: RedMarks::BelowCertain,
             spread: RedSpread::PerPacket,
@@ -220,6 +234,14 @@ impl RedRules {
         }
     }
 
+    /// The probability just below `max_th`.
+    pub fn highest(&self) -> f64 {
+        match self.curve {
+            RedShape::Linear => self.max_p,
+            RedShape::Quadratic => 1.5 * self.max_p,
+        }
+    }
+
     /// Whether thresholds are bytes.
     pub fn in_bytes(&self) -> bool {
         self.unit == RedUnit::Bytes
@@ -243,6 +265,7 @@ impl RedSpec {
             max_p: self.max_p.unwrap_or(base.max_p),
             weight: self.weight.unwrap_or(base.weight),
             gentle: self.gentle.unwrap_or(base.gentle),
+            curve: self.curve.unwrap_or(base.curve),
             ecn: self.ecn,
             marks: self.marks.unwrap_or(base.marks),
             spread: self.spread.unwrap_or(base.spread),
@@ -263,7 +286,7 @@ impl RedSpec {
             min: r.min_th,
             max: r.max_th,
             in_bytes: r.in_bytes(),
-            probability: r.max_p,
+            probability: r.highest(),
             written: true,
             ..Thresholds::default()
         }]
@@ -300,6 +323,13 @@ impl RedSpec {
             r.max_p,
             "a probability must be between 0 and 1",
             "the usual value is 0.1",
+        )?;
+        at.check(
+            r.highest() <= 1.0,
+            "max_p",
+            r.max_p,
+            "with `curve: quadratic` the probability rises to 1.5 times this, which must not exceed 1",
+            "write at most 2/3",
         )?;
         at.check(
             r.weight > 0.0 && r.weight <= 1.0,

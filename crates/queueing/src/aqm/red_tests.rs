@@ -1,8 +1,8 @@
 use super::*;
-use crate::aqm::RedUnit;
 use crate::aqm::red_spec::RedVariant;
 use crate::aqm::tests::{Script, facts};
 use crate::aqm::{Aqm, Managed};
+use crate::aqm::{RedShape, RedUnit};
 use crate::leaf::{Bound, Leaf};
 use crate::recipe::test_at;
 use crate::stats::{Cx, LeafStats, Total};
@@ -54,6 +54,44 @@ fn scripted_run() {
         assert!(error < 6e-7, "row {}: {}", i + 1, red.vars.average.value);
     }
     assert_eq!(script.drawn, 7);
+}
+
+/// Nonlinear RED: 1.5 max_p x², as much on average as RED's max_p x; gentle begins where it ends.
+#[test]
+fn a_quadratic_curve() {
+    let made = |gentle| {
+        let spec = RedSpec {
+            curve: Some(RedShape::Quadratic),
+            gentle: Some(gentle),
+            ..RedSpec::default()
+        };
+        test_at(|at| spec.resolve(at, &facts())).unwrap().params
+    };
+    let rows = [
+        (5.0, 0.0),
+        (7.5, 0.009_375),
+        (10.0, 0.037_5),
+        (12.5, 0.084_375),
+    ];
+    for (avg, p) in rows {
+        assert!(
+            (made(false).chance(avg).unwrap() - p).abs() < 1e-15,
+            "{avg}"
+        );
+    }
+    let linear = test_at(|at| RedSpec::default().resolve(at, &facts())).unwrap();
+    let cross = 5.0 + 10.0 * 2.0 / 3.0;
+    let both = [&made(false), &linear.params].map(|p| p.chance(cross).unwrap());
+    assert!((both[0] - both[1]).abs() < 1e-15, "{both:?}");
+    assert_eq!(made(false).chance(15.0), None);
+    assert!((made(true).chance(15.0).unwrap() - 0.15).abs() < 1e-15);
+    assert!((made(true).chance(22.5).unwrap() - 0.575).abs() < 1e-15);
+    let steep = RedSpec {
+        curve: Some(RedShape::Quadratic),
+        max_p: Some(0.7),
+        ..RedSpec::default()
+    };
+    assert!(test_at(|at| steep.resolve(at, &facts())).is_err());
 }
 
 #[test]

@@ -120,6 +120,7 @@ class Red(Curve):
             `none` exactly p_b, as in the published model; `per-packet` twice that (1993, figure
             2); `per-gap` (figure 17; Linux).
         wait: Gaps are longer by 1/p_b packets (ns-2).
+        curve: `linear`, or `quadratic` for nonlinear RED, which rises to 1.5 `max_p`.
     """
 
     min_th: float
@@ -129,11 +130,13 @@ class Red(Curve):
     gentle: bool = True
     spread: Spread = "none"
     wait: bool = False
+    curve: Literal["linear", "quadratic"] = "linear"
 
     def __post_init__(self) -> None:
         """Raises `InputError` if a parameter is out of range."""
         _thresholds(self.min_th, self.max_th, self.weight)
-        finite("max_p", self.max_p, 0.0, 1.0)
+        require(self.curve in ("linear", "quadratic"), "curve", self.curve, "linear or quadratic")
+        finite("max_p", self.max_p, 0.0, 1.0 if self.curve == "linear" else 2 / 3)
         kinds = ("none", "per-packet", "per-gap")
         require(self.spread in kinds, "spread", self.spread, " or ".join(kinds))
         ok = not (self.wait and self.spread == "none")
@@ -143,12 +146,17 @@ class Red(Curve):
         """p_b and its slope."""
         if x < self.min_th:
             return 0.0, 0.0
+        steep = self.curve == "quadratic"
+        highest = 1.5 * self.max_p if steep else self.max_p
         if x < self.max_th:
-            slope = self.max_p / (self.max_th - self.min_th)
-            return slope * (x - self.min_th), slope
+            slope = highest / (self.max_th - self.min_th)
+            part = (x - self.min_th) / (self.max_th - self.min_th)
+            return highest * part**2 if steep else slope * (x - self.min_th), (
+                2 * slope * part if steep else slope
+            )
         if self.gentle and x < 2 * self.max_th:
-            slope = (1 - self.max_p) / self.max_th
-            return self.max_p + slope * (x - self.max_th), slope
+            slope = (1 - highest) / self.max_th
+            return highest + slope * (x - self.max_th), slope
         return 1.0, 0.0
 
     def probability(self, x: float) -> float:

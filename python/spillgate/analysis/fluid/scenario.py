@@ -145,6 +145,7 @@ def _law(law: Mapping[str, Any], packet: float) -> Aqm:
         law["max_p"],
         law["weight"],
         gentle=law["gentle"],
+        curve=law["curve"],
         spread=law["spread"],
         wait=law["wait"],
     )

@@ -23,7 +23,8 @@ MTU, SMALL = 9180, 1500
 BUFFER = 200
 """Packets that the edge holds."""
 
-DSRED, RED, SINGLE, GENTLE, ADAPTIVE = "DSRED", "RED", "RED, no count", "gentle RED", "A-RED"
+DSRED, RED, SINGLE, GENTLE = "DSRED", "RED", "RED, no count", "gentle RED"
+ADAPTIVE, NONLINEAR = "A-RED", "NLRED"
 _RED = "policies.RED.fifo.aqm.red"
 _DSRED = "policies.DSRED.fifo.aqm.dsred"
 _POLICY = "topology.links.vc.policy"
@@ -35,6 +36,7 @@ SCHEMES: Mapping[str, Settings] = {
     SINGLE: {_POLICY: "RED", f"{_RED}.spread": "none"},
     GENTLE: {_POLICY: "RED", f"{_RED}.gentle": True},
     ADAPTIVE: {_POLICY: "A-RED"},
+    NONLINEAR: {_POLICY: "RED", f"{_RED}.curve": "quadratic"},
 }
 """DSRED, the paper's RED, and others that it might have been or is compared with."""
 BOTH = (DSRED, RED)
