@@ -62,18 +62,42 @@ _SWITCH = {
 }
 
 
+PORT_NOTE = (
+    "mean over the runs; rates of cells of 53 bytes; lost: cells over all that came; waiting: "
+    "without the cell that is sent"
+)
+
+_PORT = {
+    "offered": "offered",
+    "sent": "carried",
+    "lost": "loss_ratio",
+    **{short_of(m): m for m in ("cells_tagged", "backlog_cells_mean", "backlog_cells_max")},
+}
+
+
 def switch_rows(results: Results) -> NodeTable | None:
     """One row a variant and switch; none if there is no switch."""
+    return _rows(results, "switch", "switch", _SWITCH, SWITCH_NOTE)
+
+
+def port_rows(results: Results) -> NodeTable | None:
+    """One row a variant and output port of an ATM switch; none if there is no such switch."""
+    return _rows(results, "atm-port", "port", _PORT, PORT_NOTE)
+
+
+def _rows(
+    results: Results, scope: str, what: str, columns: dict[str, str], note: str
+) -> NodeTable | None:
     cells: dict[tuple[str, str], dict[str, str]] = {}
-    for row in results.table(scope="switch"):
+    for row in results.table(scope=scope):
         text = format_rough(row.mean, row.unit)
         cells.setdefault((row.variant, row.name), {})[row.metric] = text
     if not cells:
         return None
     several = len({variant for variant, _ in cells}) > 1
     rows = tuple(
-        (*((variant,) if several else ()), switch, *(of[m] for m in _SWITCH.values()))
-        for (variant, switch), of in cells.items()
+        (*((variant,) if several else ()), name, *(of[m] for m in columns.values()))
+        for (variant, name), of in cells.items()
     )
-    head = (*(("variant",) if several else ()), "switch", *_SWITCH)
-    return NodeTable(head, rows, SWITCH_NOTE)
+    head = (*(("variant",) if several else ()), what, *columns)
+    return NodeTable(head, rows, note)

@@ -66,6 +66,7 @@ SCOPES = (
     "switch-input",
     "switch-output",
     "voq",
+    "atm-port",
     "site",
     "admission",
 )

@@ -88,6 +88,8 @@ class Description:
         switches: One record a switch of the first variant: name, architecture, ports, line_rate
             (b/s), speedup (text or none), fabric (text), buffer (text or none), policy or none,
             nu, inputs and outputs (names of links, in their order).
+        atm_switches: One record an ATM switch of the first variant: name, ports (outputs), buffer
+            (cells a queue), queues, discard, police, reassembly (texts).
         quantile_error: Largest relative error of the percentiles, which come from histograms.
     """
 
@@ -122,6 +124,7 @@ class Description:
     auto_warmup: bool = False
     forwarding: tuple[dict[str, Any], ...] = ()
     switches: tuple[dict[str, Any], ...] = ()
+    atm_switches: tuple[dict[str, Any], ...] = ()
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
 
@@ -162,6 +165,7 @@ class Description:
             auto_warmup=measurement.get("auto_warmup", False),
             forwarding=tuple(record.get("forwarding", ())),
             switches=tuple(record.get("switches", ())),
+            atm_switches=tuple(record.get("atm_switches", ())),
             axes=axes_of(record.get("axes", ())),
             points=points_of(record["variants"], record.get("points", ())),
         )

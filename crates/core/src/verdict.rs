@@ -68,6 +68,12 @@ reasons! {
     LinkLoss "drops_link_loss" "lost on the link" "lost at random on the link";
     /// A node had no room to keep it until it is forwarded.
     InputQueue "drops_input_queue" "input queue full" "the input queue was full";
+    /// A cell of its AAL5 frame was lost in an ATM switch.
+    Cell "drops_cell" "cell lost" "a cell of its frame was lost in an ATM switch";
+    /// Its AAL5 frame was taken for a part of the one before, whose last cell was lost.
+    Frame "drops_frame" "frame merged" "the last cell of the frame before was lost, so that both were taken for one";
+    /// Its frame began where an ATM switch was above its threshold of early packet discard.
+    EarlyFrame "drops_epd" "early (EPD)" "early packet discard in an ATM switch";
 }
 
 impl DropReason {

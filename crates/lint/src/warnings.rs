@@ -107,6 +107,13 @@ pub const WARNINGS: &[Rule] = &[
         "Commit less, or raise the link's rate; write a burst of several packets; compare the columns that say whose packets are meant with the flows and their paths.",
     ),
     reader(
+        "W0413",
+        "contract-unused",
+        "A contract of ATM that has no effect",
+        "The edge of the circuit does not shape cells (`shaped: false`), and the ATM switch at its end does not police them, or there is none. So cells leave one after another at the rate of the line, whatever the contract says.",
+        "Leave out `shaped: false`, give the switch `police: tag` or `police: discard`, or leave out the contract.",
+    ),
+    reader(
         "W0501",
         "flow-silent",
         "A flow sends nothing in the measured period",

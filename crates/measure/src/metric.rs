@@ -31,7 +31,7 @@ macro_rules! metrics {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// Its unit: one of `s`, `b/s`, `B`, `packets`, `events`, `transfers`, `flows`,
+            /// Its unit: one of `s`, `b/s`, `B`, `packets`, `cells`, `events`, `transfers`, `flows`,
             /// `sessions`, `score`, `factor`, or `1` for ratios.
             pub const fn unit(self) -> &'static str {
                 match self { $(Self::$variant => $unit,)+ }
@@ -93,6 +93,9 @@ metrics! {
     DropsTooBig "drops_too_big" ["packets" Less] "too big" "packets above the MTU" "Lost because they were longer, with their labels, than a link's `mtu`";
     DropsLinkLoss "drops_link_loss" ["packets" Less] "link loss" "packets lost at random on links" "Lost at random on a link with `loss`";
     DropsInputQueue "drops_input_queue" ["packets" Less] "input drops" "drops of full input queues" "Lost because the input queue of a switch, or of a node with `forwarding`, was full";
+    DropsCell "drops_cell" ["packets" Less] "cells lost" "packets that lost a cell" "Lost because an ATM switch lost a cell of their AAL5 frame";
+    DropsFrame "drops_frame" ["packets" Less] "merged" "packets in frames that were merged" "Lost because the last cell of the frame before was lost, so that AAL5 took both for one";
+    DropsEpd "drops_epd" ["packets" Less] "EPD" "packets of early packet discard" "Lost as a whole by early packet discard in an ATM switch";
     MarksCe "marks_ce" ["packets"] "CE marks" "packets marked with CE" "Packets marked with congestion experienced (RFC 3168)";
     OwdMean "owd_mean" ["s" Less] "mean delay" "mean one-way delay" "Mean one-way delay (RFC 7679)";
     OwdMin "owd_min" ["s"] "smallest delay" "smallest one-way delay" "Smallest one-way delay";
@@ -121,6 +124,11 @@ metrics! {
     BacklogBytesP99 "backlog_bytes_p99" ["B" Less] "99 % bytes" "99th percentile of the backlog in bytes" "99th percentile of the bytes waiting, by time";
     BacklogBytesMax "backlog_bytes_max" ["B" Less] "most bytes" "largest backlog in bytes" "Most bytes waiting at once";
     BacklogAverageMean "backlog_average_mean" ["packets" Less] "mean average" "mean of the average backlog" "Mean of the average queue that RED or another AQM keeps, as of each packet that it judged when it came within the measured period";
+    CellsOffered "cells_offered" ["cells"] "cells came" "cells offered to a port" "Cells that came to a port of an ATM switch within the measured period, lost ones included";
+    CellsLost "cells_lost" ["cells" Less] "cells lost" "cells lost at a port" "Of those: cells that were lost, whatever for";
+    CellsTagged "cells_tagged" ["cells"] "tagged" "cells tagged" "Of those: cells that came with their loss priority set (CLP 1)";
+    BacklogCellsMean "backlog_cells_mean" ["cells" Less] "mean cells" "mean backlog in cells" "Time average of the cells waiting";
+    BacklogCellsMax "backlog_cells_max" ["cells" Less] "most cells" "largest backlog in cells" "Most cells waiting at once";
     Utilization "utilization" ["1"] "utilization" "utilization" "Share of the time in which the link was sending, or a node forwarding";
     Goodput "goodput" ["b/s" More; Tcp] "goodput" "goodput" "Rate of TCP payload that arrived within the measured period, each byte once";
     Retransmits "retransmits" ["packets" Less; Tcp] "retransmits" "segments retransmitted" "TCP segments that were retransmitted";
@@ -247,6 +255,9 @@ impl Metric {
             DropReason::TooBig => Self::DropsTooBig,
             DropReason::LinkLoss => Self::DropsLinkLoss,
             DropReason::InputQueue => Self::DropsInputQueue,
+            DropReason::Cell => Self::DropsCell,
+            DropReason::Frame => Self::DropsFrame,
+            DropReason::EarlyFrame => Self::DropsEpd,
         }
     }
 
@@ -288,6 +299,9 @@ impl Metric {
             Self::DropsTooBig => lost(DropReason::TooBig),
             Self::DropsLinkLoss => lost(DropReason::LinkLoss),
             Self::DropsInputQueue => lost(DropReason::InputQueue),
+            Self::DropsCell => lost(DropReason::Cell),
+            Self::DropsFrame => lost(DropReason::Frame),
+            Self::DropsEpd => lost(DropReason::EarlyFrame),
             Self::MarksCe => Some(m.marks_ce as f64),
             Self::OwdMean => m.delay.mean(),
             Self::OwdMin => delay(0.0),
@@ -322,6 +336,7 @@ mod tests {
                     "b/s",
                     "B",
                     "packets",
+                    "cells",
                     "events",
                     "transfers",
                     "flows",

@@ -33,6 +33,8 @@ pub enum Scope {
     SwitchOutput,
     /// A virtual output queue of a switch, by the links of its input and its output: `in/out`.
     Voq,
+    /// An output port of an ATM switch, by the link that begins there: its cells.
+    AtmPort,
     /// The flows of a class at a customer's site.
     Site,
     /// The flows of a class at a link with flow admission: `core/voice`.
@@ -43,7 +45,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -56,6 +58,7 @@ impl Scope {
         Self::SwitchInput,
         Self::SwitchOutput,
         Self::Voq,
+        Self::AtmPort,
         Self::Site,
         Self::Admission,
         Self::Total,
@@ -76,6 +79,7 @@ impl Scope {
             Self::SwitchInput => "switch-input",
             Self::SwitchOutput => "switch-output",
             Self::Voq => "voq",
+            Self::AtmPort => "atm-port",
             Self::Site => "site",
             Self::Admission => "admission",
             Self::Total => "total",

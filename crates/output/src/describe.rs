@@ -2,7 +2,7 @@
 
 mod switches;
 
-use switches::SwitchDescription;
+use switches::{AtmSwitchDescription, SwitchDescription};
 
 use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
@@ -45,6 +45,9 @@ pub struct Description {
     /// Switches of the first variant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<SwitchDescription>,
+    /// ATM switches of the first variant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub atm_switches: Vec<AtmSwitchDescription>,
     /// The different settings of links.
     pub settings: Vec<Settings>,
     /// Which of these each point has, by position.
@@ -268,6 +271,7 @@ pub fn describe(plan: &Plan) -> Description {
         links: first.map(links_of).unwrap_or_default(),
         forwarding: first.map(forwarding_of).unwrap_or_default(),
         switches: first.map(switches::describe).unwrap_or_default(),
+        atm_switches: first.map(switches::describe_atm).unwrap_or_default(),
         settings,
         set,
         flows: first.map_or(0, |w| w.flows.len()),

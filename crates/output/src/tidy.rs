@@ -191,6 +191,7 @@ fn rows(
             | Scope::SwitchInput
             | Scope::SwitchOutput
             | Scope::Voq
+            | Scope::AtmPort
             | Scope::Site
             | Scope::Admission
             | Scope::Total => &none,

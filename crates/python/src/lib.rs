@@ -81,6 +81,11 @@ fn catalog() -> String {
         "matching".to_owned(),
         list(&mut matching.iter().map(|k| (k.kind, k.summary))).into(),
     );
+    let contracts = spillgate_queueing::ContractSpec::KINDS;
+    families.insert(
+        "contracts".to_owned(),
+        list(&mut contracts.iter().copied()).into(),
+    );
     families.insert(
         "platforms".to_owned(),
         list(&mut spillgate_import::platforms()).into(),

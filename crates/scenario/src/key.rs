@@ -14,7 +14,8 @@ use spillgate_core::Digest;
 
 use crate::ctx::digest_bytes;
 use crate::plan::{
-    FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, SwitchPlan, Traffic, WorldPlan,
+    CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, SwitchPlan, Traffic,
+    WorldPlan,
 };
 
 /// Computes the keys of a plan's points, which must live as long as this: what they share is looked at once.
@@ -71,6 +72,7 @@ impl Keys {
             nodes,
             forwarding,
             switches,
+            cell_switches,
             links,
             routes,
             failures,
@@ -104,6 +106,20 @@ impl Keys {
             } = switch;
             write!(out, "{node} {inputs:?}{outputs:?}")?;
             recipe.write_identity(out)?;
+        }
+        for switch in cell_switches {
+            let CellSwitchPlan {
+                node,
+                outputs,
+                recipe,
+                police,
+                reassembly,
+                // The results are the same.
+                exact: _,
+                // The others count.
+                spec: _,
+            } = switch;
+            write!(out, "{node} {outputs:?}{recipe:?}{police:?}{reassembly:?}")?;
         }
         for link in links {
             self.link(out, link)?;

@@ -235,6 +235,11 @@ impl WorldPlan {
             .iter()
             .map(at_inputs)
             .fold(0, u64::saturating_add);
+        let cells = self.cell_switches.iter().map(|s| {
+            let port = s.recipe.memory_bytes(self.routes.len());
+            port.saturating_mul(s.outputs.len() as u64)
+        });
+        let switches = cells.fold(switches, u64::saturating_add);
         let links = self.links.iter().zip(self.loads()).zip(sent);
         let queues = links.fold(0_u64, |sum, ((l, load), sent)| {
             sum.saturating_add(waiting(l, sent))

@@ -13,6 +13,7 @@ use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
 use spillgate_queueing::{InputRecipe, Recipe};
+use spillgate_switching::atm::{AtmPortRecipe, AtmSwitchSpec, CellPolice, Reassembly};
 use spillgate_switching::{SwitchRecipe, SwitchSpec};
 use spillgate_voice::Profile;
 
@@ -104,6 +105,8 @@ pub struct WorldPlan {
     pub forwarding: Vec<ForwardingPlan>,
     /// Those that are switches, by id, ascending.
     pub switches: Vec<SwitchPlan>,
+    /// Those that are ATM switches, by id, ascending.
+    pub cell_switches: Vec<CellSwitchPlan>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -199,6 +202,25 @@ pub struct SwitchPlan {
     pub recipe: SwitchRecipe,
     /// How it was written.
     pub spec: Arc<SwitchSpec>,
+}
+
+/// A node that is an ATM switch.
+#[derive(Clone, Debug)]
+pub struct CellSwitchPlan {
+    /// Id of the node.
+    pub node: u32,
+    /// The links that begin at its output ports.
+    pub outputs: Vec<u32>,
+    /// How to build a port.
+    pub recipe: AtmPortRecipe,
+    /// What becomes of cells from edges that do not conform.
+    pub police: CellPolice,
+    /// How frames are put together where its lines end at edges.
+    pub reassembly: Reassembly,
+    /// Each cell is an event, which changes no result.
+    pub exact: bool,
+    /// How it was written.
+    pub spec: Arc<AtmSwitchSpec>,
 }
 
 impl SwitchPlan {
@@ -479,13 +501,23 @@ impl WorldPlan {
 
     /// Whether some node holds packets before it passes them to a port.
     pub fn holds_packets(&self) -> bool {
-        !self.forwarding.is_empty() || !self.switches.is_empty()
+        let switches = self.switches.is_empty() && self.cell_switches.is_empty();
+        !self.forwarding.is_empty() || !switches
     }
 
-    /// The links that begin at an output of a switch.
+    /// The links that begin at an output of a switch or an ATM switch.
     pub fn switch_outputs(&self) -> BTreeSet<u32> {
         let outputs = self.switches.iter().flat_map(|s| &s.outputs);
-        outputs.copied().collect()
+        let cells = self.cell_switches.iter().flat_map(|s| &s.outputs);
+        outputs.chain(cells).copied().collect()
+    }
+
+    /// The nodes that keep packets, or their cells, before they go on.
+    pub fn keeping(&self) -> impl Iterator<Item = u32> + '_ {
+        let forwarding = self.forwarding.iter().map(|f| f.node);
+        let switches = self.switches.iter().map(|s| s.node);
+        let cells = self.cell_switches.iter().map(|s| s.node);
+        forwarding.chain(switches).chain(cells)
     }
 
     /// Whether a link is inside the provider's MPLS network.

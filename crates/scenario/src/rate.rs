@@ -45,6 +45,8 @@ pub enum RateProcess {
         category: &'static str,
         /// What it allows.
         contract: Contract,
+        /// Whether cells wait until it does.
+        shaped: bool,
         /// When the line begins to send after a pause.
         phase: CellPhase,
     },
@@ -74,9 +76,13 @@ impl fmt::Display for RateProcess {
                 write!(f, "trace of {period}, {mean:.2} Mb/s on average")
             }
             Self::Cells {
-                category, contract, ..
+                category,
+                contract,
+                shaped,
+                ..
             } => {
-                write!(f, "ATM {category}, PCR {}", contract.pcr())?;
+                let how = if *shaped { "" } else { "not shaped to " };
+                write!(f, "ATM, {how}{category}, PCR {}", contract.pcr())?;
                 contract.burst().map_or(Ok(()), |(scr, mbs)| {
                     write!(f, ", SCR {scr}, MBS {mbs} cells")
                 })

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use spillgate_core::{Dur, Rate, Rng, Time, aal5::CELL};
-use spillgate_queueing::{CellShaper, Run};
+use spillgate_queueing::{CellShaper, Contract, Run, Train};
 use spillgate_scenario::plan::{OPPORTUNITY, RateProcess};
 use spillgate_scenario::schema::CellPhase;
 
@@ -47,15 +47,19 @@ impl Server {
             RateProcess::Cells {
                 line,
                 contract,
+                shaped,
                 phase,
                 ..
             } => {
                 let slot = line.tx_time(CELL);
+                let whole = Contract::whole(*line);
+                let contract = if *shaped { contract } else { &whole };
                 let draws = *phase == CellPhase::Random;
                 Process::Cells(Box::new(Circuit {
                     line: *line,
                     slot,
                     shaper: CellShaper::new(contract, slot),
+                    train: Train::default(),
                     phase: draws.then(|| Rng::named(seed, run, path, "phase")),
                 }))
             }
@@ -108,6 +112,14 @@ impl Server {
         };
         self.last = (start, end);
         end
+    }
+
+    /// When each cell of its last packet has left, if it sends cells.
+    pub(crate) fn train(&self) -> Option<Train> {
+        match &self.process {
+            Process::Cells(c) => Some(c.train),
+            Process::Steps(_) | Process::Opportunities(_) | Process::OnOff(_) => None,
+        }
     }
 
     /// Its transmission is cut off at `now`.
@@ -291,24 +303,21 @@ struct Circuit {
     /// The time of a cell on the line.
     slot: Dur,
     shaper: CellShaper,
-    /// For the next slot of a line that was idle.
+    /// When each cell of the last packet has left.
+    train: Train,
+    /// For the phase of each packet.
     phase: Option<Rng>,
 }
 
 impl Circuit {
-    /// Sends a packet of whole cells from `start` on, and returns when the last one has left.
+    /// Sends a packet of whole cells from `start` on, and returns when the last one has left, its phase included.
     fn send(&mut self, start: Time, bytes: u32) -> Time {
-        let mut first = start.max(self.shaper.ready());
-        if let Some(rng) = self
-            .phase
-            .as_mut()
-            .filter(|_| first > self.shaper.free_at())
-        {
-            first += Dur::from_ps((rng.f64() * self.slot.as_ps() as f64) as u64);
-        }
-        let train = self.shaper.send(first, (bytes / CELL).max(1));
-        let last = train.runs().last().map_or(first, Run::last);
-        last + self.slot
+        let slot = self.slot.as_ps() as f64;
+        let phase = self.phase.as_mut().map_or(0.0, |rng| rng.f64() * slot);
+        // Packets stay in order: their phases differ by less than a cell.
+        let late = self.slot + Dur::from_ps(phase as u64);
+        self.train = self.shaper.send(start, (bytes / CELL).max(1)).later(late);
+        self.train.runs().last().map_or(start, Run::last)
     }
 }
 

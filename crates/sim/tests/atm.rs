@@ -83,7 +83,7 @@ fn a_busy_circuit_carries_its_sustainable_rate() {
 }
 
 #[test]
-fn an_idle_line_begins_at_a_random_phase() {
+fn cells_have_a_random_phase() {
     let source = "source: {cbr: {rate: 640 kb/s, packet: 40 B}}";
     let of = run(
         "encapsulation: vc-mux",

@@ -4,6 +4,7 @@
 //! written, [`SwitchRecipe`] a validated one, [`Switch`] a running one. Matchers ([`matcher`]) know nothing of buffers.
 #![forbid(unsafe_code)]
 
+pub mod atm;
 mod buffer;
 mod fabric;
 pub mod matcher;

@@ -45,6 +45,8 @@ def description(d: Description) -> None:
         _forwarding(out, d)
     if d.switches:
         _switches(out, d)
+    if d.atm_switches:
+        _atm_switches(out, d)
     if d.sessions:
         _sessions(out, d)
     if d.failures:
@@ -164,6 +166,18 @@ def _switches(out: Console, d: Description) -> None:
             Text(policy or "-"),
             f"{nu:g}" if nu else "-",
         )
+    show(out, made)
+    out.print()
+
+
+def _atm_switches(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("ATM switch", "ports", "cells", "queues", "discard", "police", "reassembly"):
+        made.add_column(heading)
+    keys = ("ports", "buffer", "queues", "discard", "police", "reassembly")
+    rows = [(s, tuple(s[k] for k in keys)) for s in d.atm_switches]
+    for members, (ports, buffer, *words) in families(rows):
+        made.add_row(Text(_span([s["name"] for s in members])), str(ports), str(buffer), *words)
     show(out, made)
     out.print()
 

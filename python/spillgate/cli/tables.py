@@ -19,7 +19,7 @@ from spillgate.metrics import (
     format_value,
     scale_for,
 )
-from spillgate.nodes import node_rows, switch_rows
+from spillgate.nodes import node_rows, port_rows, switch_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
 
@@ -241,11 +241,12 @@ def node_table(out: Console, found: Results) -> None:
     for nodes, what in (
         (node_rows(found), "nodes that take time to forward"),
         (switch_rows(found), "switches"),
+        (port_rows(found), "output ports of ATM switches"),
     ):
         if nodes is None:
             continue
         made = table()
-        names = ("variant", "node", "switch")
+        names = ("variant", "node", "switch", "port")
         for heading in nodes.head:
             made.add_column(heading, justify="left" if heading in names else "right")
         for row in nodes.rows:

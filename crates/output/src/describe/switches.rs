@@ -1,7 +1,7 @@
 //! The switches of a scenario.
 
 use serde::Serialize;
-use spillgate_scenario::plan::{SwitchPlan, WorldPlan};
+use spillgate_scenario::plan::{CellSwitchPlan, SwitchPlan, WorldPlan};
 
 /// A switch, in base units.
 #[derive(Clone, Debug, Serialize)]
@@ -54,4 +54,37 @@ pub(super) fn describe(world: &WorldPlan) -> Vec<SwitchDescription> {
         }
     };
     world.switches.iter().map(one).collect()
+}
+
+/// An ATM switch.
+#[derive(Clone, Debug, Serialize)]
+pub struct AtmSwitchDescription {
+    /// Its name.
+    pub name: String,
+    /// How many output ports it has.
+    pub ports: usize,
+    /// Cells that a queue holds.
+    pub buffer: u32,
+    /// Which cells wait in one queue.
+    pub queues: &'static str,
+    /// What is lost when there is no room, with its thresholds.
+    pub discard: String,
+    /// What becomes of cells that do not conform.
+    pub police: &'static str,
+    /// How frames are put together behind it.
+    pub reassembly: &'static str,
+}
+
+/// The ATM switches of a world.
+pub(super) fn describe_atm(world: &WorldPlan) -> Vec<AtmSwitchDescription> {
+    let one = |s: &CellSwitchPlan| AtmSwitchDescription {
+        name: world.nodes[s.node as usize].clone(),
+        ports: s.outputs.len(),
+        buffer: s.spec.buffer,
+        queues: s.spec.queues.word(),
+        discard: s.spec.discard_in_words(),
+        police: s.police.word(),
+        reassembly: s.reassembly.word(),
+    };
+    world.cell_switches.iter().map(one).collect()
 }

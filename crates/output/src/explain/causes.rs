@@ -83,7 +83,9 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
             return format!("{said}: {bytes} B on the wire, labels and overhead included");
         }
         // How much waits does not matter.
-        DropReason::LinkDown => return said.to_owned(),
+        DropReason::LinkDown | DropReason::Cell | DropReason::Frame | DropReason::EarlyFrame => {
+            return said.to_owned();
+        }
         _ => {}
     }
     match &e.cause {

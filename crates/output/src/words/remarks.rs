@@ -22,7 +22,7 @@ pub(super) struct Value<'a> {
 }
 
 /// What is counted and what is said of it; none: transfers that neither completed nor failed, where they are many.
-const ODDITIES: [(Option<Metric>, &str); 9] = [
+const ODDITIES: [(Option<Metric>, &str); 11] = [
     (
         Some(Metric::TransfersRefused),
         "sessions did not begin because as many as `active` allows were open; the load is too high, and the results \
@@ -51,6 +51,14 @@ const ODDITIES: [(Option<Metric>, &str); 9] = [
     (
         Some(Metric::DropsInputQueue),
         "packets were lost because the input queue of a router or switch was full",
+    ),
+    (
+        Some(Metric::DropsCell),
+        "packets were lost because an ATM switch lost a cell of them",
+    ),
+    (
+        Some(Metric::DropsFrame),
+        "packets were lost because the last cell of the frame before them was lost, so that AAL5 took both for one",
     ),
     (
         Some(Metric::DropsTooBig),

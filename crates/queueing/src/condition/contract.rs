@@ -80,6 +80,15 @@ pub struct Contract {
 }
 
 impl Contract {
+    /// A contract that never delays a cell on a line of this rate.
+    pub fn whole(line: Rate) -> Self {
+        Self {
+            pcr: line,
+            cdvt: Dur::ZERO,
+            sustained: None,
+        }
+    }
+
     /// The peak cell rate.
     pub fn pcr(&self) -> Rate {
         self.pcr
@@ -110,6 +119,26 @@ impl Contract {
 }
 
 impl ContractSpec {
+    /// Every category with what it is.
+    pub const KINDS: &[(&str, &str)] = &[
+        (
+            "cbr",
+            "Constant bit rate: a peak cell rate that is guaranteed.",
+        ),
+        (
+            "rt-vbr",
+            "Variable bit rate in real time: a peak and a sustainable cell rate.",
+        ),
+        (
+            "nrt-vbr",
+            "Variable bit rate: a peak and a sustainable cell rate.",
+        ),
+        (
+            "ubr",
+            "Unspecified bit rate: a peak cell rate without a guarantee.",
+        ),
+    ];
+
     /// The key of the category.
     pub fn category(&self) -> &'static str {
         match self {
@@ -199,6 +228,15 @@ mod tests {
         );
         let (path, _) = problem(r#"{"ubr": {"cdvt": "2 s"}}"#);
         assert_eq!(path, "ubr.cdvt");
+    }
+
+    #[test]
+    fn every_category_is_listed() {
+        let schema = serde_json::to_value(schemars::schema_for!(ContractSpec)).unwrap();
+        let kinds = schema["oneOf"].as_array().unwrap().iter();
+        let kinds: Vec<&str> = kinds.map(|k| k["required"][0].as_str().unwrap()).collect();
+        let listed: Vec<&str> = ContractSpec::KINDS.iter().map(|k| k.0).collect();
+        assert_eq!(kinds, listed);
     }
 
     /// TM 4.1 example: the tolerance lets MBS cells at the peak, and no more, conform.

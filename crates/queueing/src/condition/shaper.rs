@@ -51,6 +51,15 @@ impl Train {
         self.runs().iter().flat_map(run)
     }
 
+    /// The same cells, all so much later.
+    #[must_use]
+    pub fn later(mut self, by: Dur) -> Self {
+        for run in &mut self.runs {
+            run.first += by;
+        }
+        self
+    }
+
     fn add(&mut self, run: Run) {
         if let Some(before) = self.used.checked_sub(1) {
             let before = &mut self.runs[usize::from(before)];

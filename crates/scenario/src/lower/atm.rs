@@ -19,7 +19,8 @@ pub(super) fn longest(counted: Overhead) -> u32 {
 
 /// The rate that policies of a link are made for.
 pub(super) fn policy_rate(link: &LinkSpec) -> Rate {
-    let contract = link.atm.as_ref().map(|a| a.contract.resolve(link.rate));
+    let shaped = link.atm.as_ref().filter(|a| a.shaped);
+    let contract = shaped.map(|a| a.contract.resolve(link.rate));
     contract.map_or(link.rate, |c| c.map_or(link.rate, |c| c.rate()))
 }
 
@@ -85,6 +86,7 @@ pub(super) fn read(
         line: link.rate,
         category: atm.contract.category(),
         contract,
+        shaped: atm.shaped,
         phase: atm.phase,
     })
 }

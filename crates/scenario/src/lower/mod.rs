@@ -4,6 +4,7 @@
 mod admissible;
 mod atm;
 mod captures;
+mod cells;
 mod columns;
 mod ends;
 mod failures;
@@ -56,7 +57,7 @@ pub(crate) fn world(
     scenario: &Scenario,
     root: &Node,
 ) -> Option<WorldPlan> {
-    let nodes = Nodes::read(ctx, scenario, root);
+    let mut nodes = Nodes::read(ctx, scenario, root);
     let links = Links::read(ctx, scenario, root, &nodes);
     let mut policies = policies::gather(ctx, scenario, root);
     if !policies::check_sizes(ctx, root, &policies) {
@@ -75,6 +76,8 @@ pub(crate) fn world(
     let drafts = links.drafts()?;
     let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
     switches::check_measures(ctx, root, &nodes, &switches, &drafts, &recipes);
+    let cell_switches = cells::read(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
+    cells::check_contracts(ctx, root, &nodes, &links, &drafts);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
@@ -116,9 +119,10 @@ pub(crate) fn world(
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
     let mut world = WorldPlan {
-        nodes: nodes.names,
-        forwarding: nodes.forwarding,
+        nodes: std::mem::take(&mut nodes.names),
+        forwarding: std::mem::take(&mut nodes.forwarding),
         switches,
+        cell_switches,
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))
@@ -141,6 +145,7 @@ pub(crate) fn world(
     };
     watched::set(&mut world, watched);
     longest::check(ctx, root, &policies, &world);
+    cells::check_flows(ctx, root, &nodes, &world);
     atm::check_longest(ctx, root, &links, &world);
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes.switches, &world);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use spillgate_core::Dur;
 use spillgate_switching::SwitchSpec;
+use spillgate_switching::atm::AtmSwitchSpec;
 
 use super::check_name;
 use crate::codes;
@@ -91,6 +92,15 @@ pub(super) struct Switches<'a> {
     pub(super) nodes: Range<u32>,
 }
 
+/// An ATM switch, or a group of ATM switches alike.
+pub(super) struct CellSwitches<'a> {
+    pub(super) spec: &'a AtmSwitchSpec,
+    /// Index of the entry.
+    pub(super) entry: usize,
+    /// The ids of the nodes.
+    pub(super) nodes: Range<u32>,
+}
+
 /// The nodes of a scenario.
 #[derive(Default)]
 pub(super) struct Nodes<'a> {
@@ -100,6 +110,8 @@ pub(super) struct Nodes<'a> {
     pub(super) forwarding: Vec<ForwardingPlan>,
     /// Those that are switches, by id.
     pub(super) switches: Vec<Switches<'a>>,
+    /// Those that are ATM switches, by id.
+    pub(super) cell_switches: Vec<CellSwitches<'a>>,
     /// What is written under `nodes`.
     written: BTreeMap<&'a str, Place>,
 }
@@ -159,6 +171,19 @@ impl<'a> Nodes<'a> {
                     ctx.error(d, root, &steps!["topology", "nodes", i, "switch"]);
                 }
                 all.switches.push(Switches {
+                    spec: switch,
+                    entry: i,
+                    nodes: first..all.names.len() as u32,
+                });
+            }
+            if let Some(switch) = spec.atm_switch() {
+                if spec.forwarding().is_some() || spec.switch().is_some() {
+                    let message = format!("`{}` forwards packets and switches cells", spec.name());
+                    let d = Diagnostic::error(codes::BAD_ATM, message)
+                        .hint("leave out `atm_switch`, or `forwarding` and `switch`");
+                    ctx.error(d, root, &steps!["topology", "nodes", i, "atm_switch"]);
+                }
+                all.cell_switches.push(CellSwitches {
                     spec: switch,
                     entry: i,
                     nodes: first..all.names.len() as u32,

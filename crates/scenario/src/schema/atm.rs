@@ -9,18 +9,32 @@ use super::LinkSpec;
 
 /// The link is a virtual circuit of ATM: each packet becomes an AAL5 frame that leaves as cells, when the traffic contract
 /// allows it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AtmSpec {
     /// What cells the circuit may send; they are shaped to it. The policy of the link is made for the rate that it can keep
     /// up. Default: unspecified bit rate, up to the rate of the link.
     pub contract: ContractSpec,
+    /// Whether the edge shapes cells to the contract. Default yes; otherwise they leave one after another, and an ATM switch
+    /// that polices sees what exceeds it.
+    pub shaped: bool,
     /// What tells the protocols on the circuit apart (RFC 2684). Default `llc`, unless `overhead` says in cells what is added
     /// to a packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<Encapsulation>,
-    /// When the line begins to send after a pause. Default `random`.
+    /// How the cells of a packet lie between those of other lines. Default `random`.
     pub phase: CellPhase,
+}
+
+impl Default for AtmSpec {
+    fn default() -> Self {
+        Self {
+            contract: ContractSpec::default(),
+            shaped: true,
+            encapsulation: None,
+            phase: CellPhase::default(),
+        }
+    }
 }
 
 /// What comes before a routed packet in its AAL5 frame (RFC 2684).
@@ -52,14 +66,15 @@ impl Encapsulation {
     }
 }
 
-/// When a line that was idle begins to send a cell.
+/// How the cells of a packet lie between those of other lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellPhase {
-    /// With its next slot, up to the time of a cell later, drawn at random: lines have clocks of their own.
+    /// All come by the same time later, drawn for each packet between nothing and the time of a cell: lines have clocks of their
+    /// own. Where they are policed, this is tolerated.
     #[default]
     Random,
-    /// At once.
+    /// They leave as soon as they may.
     Aligned,
 }
 

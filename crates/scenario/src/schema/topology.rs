@@ -10,6 +10,7 @@ use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Une
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
 use spillgate_switching::SwitchSpec;
+use spillgate_switching::atm::AtmSwitchSpec;
 
 use super::forwarding::ForwardingSpec;
 use super::{AtmSpec, LossSpec, MplsSpec, RateProcessSpec, ReorderSpec};
@@ -63,6 +64,9 @@ pub struct DescribedSpec {
     /// The node is a switch, with queues at its inputs. Default: it is none, and packets are queued at ports only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<Box<SwitchSpec>>,
+    /// The node is an ATM switch, with queues of cells at its outputs. Default: it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atm_switch: Option<Box<AtmSwitchSpec>>,
 }
 
 impl NodeSpec {
@@ -95,6 +99,14 @@ impl NodeSpec {
         match self {
             Self::Name(_) => None,
             Self::Described(d) => d.switch.as_deref(),
+        }
+    }
+
+    /// How it switches cells, if it is an ATM switch.
+    pub fn atm_switch(&self) -> Option<&AtmSwitchSpec> {
+        match self {
+            Self::Name(_) => None,
+            Self::Described(d) => d.atm_switch.as_deref(),
         }
     }
 }

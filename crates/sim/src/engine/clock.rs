@@ -65,6 +65,21 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
+        if let Some(nodes) = &mut self.nodes {
+            nodes.passes_edge(if begins {
+                self.window.start()
+            } else {
+                self.window.end()
+            });
+            let carried = nodes.carried().filter(|_| !begins);
+            for (link, volume, busy) in carried {
+                let link = &mut self.links[link as usize];
+                link.meter.busy = link.meter.busy + busy;
+                if let Port::Queued(port) = &mut link.port {
+                    port.queues[0].carried += volume;
+                }
+            }
+        }
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
                 continue; // the lane handles this edge

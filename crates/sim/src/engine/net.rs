@@ -220,6 +220,9 @@ impl<S: EventSet> World<S> {
 
     /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link.
     fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
+        if self.nodes.is_some() && self.enters_cells(link, packet) {
+            return;
+        }
         if self.lane_sent(link, packet, start, end) {
             return;
         }

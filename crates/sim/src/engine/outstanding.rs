@@ -87,8 +87,7 @@ impl Parts {
                 parts.join_all(links_of(plan, flow));
             }
             // In a node that delays packets, the packets of all its links meet.
-            let forwarding = plan.forwarding.iter().map(|f| f.node);
-            for kept in forwarding.chain(plan.switches.iter().map(|s| s.node)) {
+            for kept in plan.keeping() {
                 let of = |l: &LinkPlan| [l.from, l.to].contains(&kept);
                 let links = (0..).zip(&plan.links).filter(|(_, l)| of(l));
                 parts.join_all(links.map(|(number, _)| number));

@@ -72,9 +72,7 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         named(&|l| l.input.is_some()),
         "a policy looks at what arrives, so nothing is worked out ahead anywhere",
     );
-    let forwarding = plan.forwarding.iter().map(|f| f.node);
-    let kept = forwarding.chain(plan.switches.iter().map(|s| s.node));
-    let kept: Vec<&str> = kept.map(|n| &*plan.nodes[n as usize]).collect();
+    let kept: Vec<&str> = plan.keeping().map(|n| &*plan.nodes[n as usize]).collect();
     note(
         match kept.len() {
             0 => None,

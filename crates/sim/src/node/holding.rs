@@ -9,15 +9,18 @@
 use std::sync::Arc;
 
 use spillgate_core::rng::hash_bytes;
-use spillgate_core::{Dropped, FlowKey, Packet, Time};
+use spillgate_core::{Dropped, Dur, FlowKey, Packet, Time};
 use spillgate_events::{EventSet, Rank};
+use spillgate_measure::Volume;
 use spillgate_measure::table::Layout;
-use spillgate_queueing::Evidence;
+use spillgate_queueing::{Evidence, Train};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
+use super::cells::CellSwitches;
 use super::software::Software;
 use super::switch::SwitchNode;
 use crate::engine::World;
+use crate::pipes::Placed;
 use crate::port::Port;
 use crate::values::Values;
 use crate::window::Window;
@@ -42,6 +45,19 @@ pub(crate) trait Node: Send {
     fn waiting(&self) -> Vec<f64> {
         Vec::new()
     }
+    /// The last link that cells of a packet take inside the node, and how many links there are, if the packet goes on over these
+    /// hops as cells.
+    fn way(&self, _hops: &[u32]) -> Option<(u32, u32)> {
+        None
+    }
+    /// A packet begins to leave the port of a link as cells, which come to the node at these times and leave it over the other link.
+    fn begin(&mut self, _ends: (u32, u32), _train: Train, _packet: Packet) {}
+    /// The measured period begins or ends.
+    fn passes_edge(&mut self, _edge: Time) {}
+    /// What links that the node serves itself carry of the measured period, and how long they were busy.
+    fn carried(&self) -> Vec<(u32, Volume, Dur)> {
+        Vec::new()
+    }
     /// Its measurements until `now`, in the order of its part of [`layout_of_nodes`].
     fn values(&self, now: Time, out: &mut Values);
 }
@@ -54,6 +70,7 @@ pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
     for switch in &plan.switches {
         SwitchNode::layout(plan, switch, out);
     }
+    CellSwitches::layout(plan, out);
 }
 
 /// The packets that leave a node in one call.
@@ -67,6 +84,10 @@ pub(crate) struct Outbox {
     pub(crate) waiting: Vec<(u32, u32, u64)>,
     /// The same for a packet that has arrived for such a port: the link, and its bytes.
     pub(crate) arrived: Option<(u32, u32)>,
+    /// Packets whose last cell has come over a link, by flow and number.
+    pub(crate) hopped: Vec<(u32, u32, u32)>,
+    /// Packets whose last cell has left over a link.
+    pub(crate) done: Vec<(u32, Packet)>,
 }
 
 /// A packet that a node passes on.
@@ -100,10 +121,12 @@ struct Holder {
 
 /// The nodes of a world that hold packets.
 pub(crate) struct Nodes {
-    /// Those that forward in software, then switches.
+    /// Those that forward in software, then switches, then one for all ATM switches.
     holders: Vec<Holder>,
     /// How many forward in software.
     software: usize,
+    /// The one for ATM switches.
+    cells: Option<usize>,
     /// The number of the node from which each link leads away.
     of_link: Vec<Option<u32>>,
     out: Outbox,
@@ -130,12 +153,20 @@ impl Nodes {
             let node: Box<dyn Node> = Box::new(node);
             (switch.node, node)
         });
+        // Packets never come to an ATM switch as such.
+        let cells = plan.cell_switches.first().map(|first| {
+            let node: Box<dyn Node> = Box::new(CellSwitches::new(plan, window));
+            (first.node, node)
+        });
+        let last = cells.is_some();
         let mut of_node = vec![None; plan.nodes.len()];
         let mut holders = Vec::new();
-        for ((number, (id, node)), name_hash) in
-            (0..).zip(software.chain(switches)).zip(Self::slots(plan))
+        for ((number, (id, node)), name_hash) in (0..)
+            .zip(software.chain(switches).chain(cells))
+            .zip(Self::slots(plan))
         {
-            of_node[id as usize] = Some(number);
+            let is_cells = plan.cell_switches.iter().any(|s| s.node == id);
+            of_node[id as usize] = Some(number).filter(|_| !is_cells);
             holders.push(Holder {
                 node,
                 wake: Time::MAX,
@@ -144,6 +175,7 @@ impl Nodes {
         }
         let from = |l: &LinkPlan| of_node[l.from as usize];
         Some(Self {
+            cells: holders.len().checked_sub(1).filter(|_| last),
             holders,
             software: plan.forwarding.len(),
             of_link: plan.links.iter().map(from).collect(),
@@ -155,7 +187,8 @@ impl Nodes {
     pub(crate) fn slots(plan: &WorldPlan) -> impl Iterator<Item = u64> {
         let forwarding = plan.forwarding.iter().map(|f| (f.node, FORWARDING));
         let switches = plan.switches.iter().map(|s| (s.node, SWITCH));
-        let all = forwarding.chain(switches);
+        let cells = plan.cell_switches.first().map(|s| (s.node, CELLS));
+        let all = forwarding.chain(switches).chain(cells);
         all.map(|(node, kind)| hash_bytes(path(plan, node, kind).as_bytes()))
     }
 
@@ -169,6 +202,18 @@ impl Nodes {
     /// Packets in each virtual output queue of a switch, by its index in the plan.
     pub(crate) fn waiting_in_switch(&self, switch: usize) -> Vec<f64> {
         self.holders[self.software + switch].node.waiting()
+    }
+
+    /// The measured period begins or ends.
+    pub(crate) fn passes_edge(&mut self, edge: Time) {
+        for holder in &mut self.holders {
+            holder.node.passes_edge(edge);
+        }
+    }
+
+    /// What links that nodes serve themselves carry of the measured period, and how long they were busy.
+    pub(crate) fn carried(&self) -> impl Iterator<Item = (u32, Volume, Dur)> + '_ {
+        self.holders.iter().flat_map(|h| h.node.carried())
     }
 
     /// A packet leaves the queue of a port.
@@ -190,6 +235,7 @@ impl Nodes {
 
 const FORWARDING: &str = "forwarding";
 const SWITCH: &str = "switch";
+const CELLS: &str = "cells";
 
 fn path(plan: &WorldPlan, node: u32, kind: &str) -> String {
     format!("nodes/{}/{kind}", plan.nodes[node as usize])
@@ -219,6 +265,28 @@ impl<S: EventSet> World<S> {
         let node = &mut nodes.holders[holder as usize].node;
         node.arrive(now, from, to, packet, &mut nodes.out);
         self.deliver_outbox(holder as usize);
+    }
+
+    /// Hands a packet that the port of `link` begins to send over to ATM switches, if its way leads through some.
+    pub(crate) fn enters_cells(&mut self, link: usize, packet: &Packet) -> bool {
+        let Some(nodes) = &mut self.nodes else {
+            return false;
+        };
+        let (Some(holder), Port::Queued(port)) = (nodes.cells, &self.links[link].port) else {
+            return false;
+        };
+        let node = &mut nodes.holders[holder].node;
+        let hops = &self.hops[(packet.handle >> 32) as usize..];
+        let train = port.server.as_ref().and_then(|s| s.train());
+        let (Some(train), Some((to, links))) = (train, node.way(hops)) else {
+            return false;
+        };
+        let mut packet = *packet;
+        packet.handle += u64::from(links) << 32;
+        let train = train.later(self.links[link].onward.delay);
+        node.begin((link as u32, to), train, packet);
+        self.deliver_outbox(holder);
+        true
     }
 
     /// The wake of a node.
@@ -265,6 +333,25 @@ impl<S: EventSet> World<S> {
                 self.tap_kept_out(from, evidence, &lost);
             }
             self.lose(self.now, name_hash, &lost);
+        }
+        for (link, flow, seq) in out.hopped.drain(..) {
+            if self.now < self.window.end() {
+                let tie = self.links[link as usize].onward.tie;
+                self.counts.hops += 1;
+                self.facts.fact(
+                    self.now.as_ps() ^ tie,
+                    u64::from(flow) << 32 | u64::from(seq),
+                );
+            }
+        }
+        for (link, packet) in out.done.drain(..) {
+            let l = &mut self.links[link as usize];
+            l.meter.total_bytes += u64::from(packet.len);
+            let (due, tie) = (self.now + l.onward.delay, l.onward.tie);
+            let link = link as usize;
+            if self.pipes.push(link, link, due, tie, &packet) == Placed::First {
+                self.wake_pipe(link);
+            }
         }
         for mut passed in out.passed.drain(..) {
             if let Some(since) = passed.crossed_since.filter(|_| self.tap.is_some()) {

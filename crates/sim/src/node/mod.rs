@@ -1,10 +1,11 @@
 //! What nodes do with packets beyond passing them from a link to the next port at once.
 //!
 //! `holding`: nodes that pass packets on later, and the trait that every such kind implements;
-//! `software` and `switch` are the kinds. The other modules act at once, at nodes of any kind: `inputs` polices
+//! `software`, `switch` and `cells` are the kinds. The other modules act at once, at nodes of any kind: `inputs` polices
 //! and marks packets that arrive, `mpls` pushes and pops labels, `routing` and `failures` find
 //! other paths while links fail.
 
+mod cells;
 mod failures;
 mod holding;
 mod inputs;

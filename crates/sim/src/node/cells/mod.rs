@@ -1,0 +1,337 @@
+//! The ATM switches of a world: from circuits at edges through output ports to the edges where frames end.
+//!
+//! When the server of a circuit begins to send a packet, it knows when each of its cells leaves. The packet is handed over
+//! then, with these times, and comes back when its last cell has left the last switch: on its way over the last link if
+//! all cells have come there, else as lost. Between these times cells are taken in the order of their events, from a queue of
+//! their own: what one circuit sends next, a line that has sent a cell, a cell that reaches the next switch.
+//!
+//! The engine need not know of each. It wakes the switches when something may happen that it must know of, the arrival of the last
+//! cell of a frame at a switch or its departure from there; all cells until then are taken in one go (`cells: merged`). Cells
+//! of a frame that meet nobody at a line are taken together. With `cells: exact` the engine wakes the switches for each
+//! cell, and none are taken together. Both do the same things in the same order, and so have the same results.
+//!
+//! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet nobody.
+
+mod events;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use spillgate_core::aal5::CELL;
+use spillgate_core::{DropReason, Dur, Packet, Time};
+use spillgate_events::Rank;
+use spillgate_measure::Volume;
+use spillgate_measure::table::{Layout, Metric, Scope};
+use spillgate_queueing::{Gcra, Train};
+use spillgate_scenario::plan::{CellSwitchPlan, RateProcess, WorldPlan};
+use spillgate_scenario::schema::CellPhase;
+use spillgate_switching::atm::{CellPolice, CellPort, Frames, Reassembly};
+
+use super::holding::{Node, Outbox};
+use crate::values::Values;
+use crate::window::Window;
+
+/// Metrics of an output port, before its drops by reason.
+const PORT: [Metric; 8] = [
+    Metric::Offered,
+    Metric::Carried,
+    Metric::LossRatio,
+    Metric::CellsOffered,
+    Metric::CellsLost,
+    Metric::CellsTagged,
+    Metric::BacklogCellsMean,
+    Metric::BacklogCellsMax,
+];
+
+/// An output port with its line.
+struct Output {
+    link: u32,
+    port: CellPort,
+    delay: Dur,
+    /// Where frames end, if an edge is at the end of the line.
+    frames: Option<Frames>,
+    is_ideal: bool,
+    police: CellPolice,
+    /// Packets that were lost, by reason: where their first cell was, or where their frame was not whole.
+    lost: [u64; DropReason::ALL.len()],
+}
+
+/// A virtual circuit: from the link of an edge to the port of the last switch.
+struct Circuit {
+    /// The ports on its way.
+    ports: Vec<u32>,
+    /// What its cells must conform to.
+    policers: Vec<Gcra>,
+}
+
+/// A packet whose cells are on their way.
+struct Travel {
+    /// A number in the upper half, the index of this record in the lower.
+    frame: u64,
+    packet: Packet,
+    /// The link of the edge.
+    from: u32,
+    circuit: u32,
+    /// When its cells reach the first switch.
+    train: Train,
+    /// The next of them: run, and number in the run.
+    next: (usize, u32),
+    cells: u32,
+    /// How many have come to the first switch, and how many to the end of the circuit.
+    sent: u32,
+    received: u32,
+    /// Why it is lost, and at which port.
+    lost: Option<(DropReason, u32)>,
+}
+
+/// What happens next somewhere, in order: by time, then lines before cells, then by place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// The line of this port has sent its cell.
+    Sent { port: u32 },
+    /// The next cell of a packet comes over the link of an edge.
+    First { link: u32, travel: u32 },
+    /// A cell comes to this port over the line of another; `last` and `tagged`.
+    Next {
+        port: u32,
+        frame: u64,
+        circuit: u32,
+        last: bool,
+        tagged: bool,
+    },
+}
+
+/// All ATM switches.
+pub(crate) struct CellSwitches {
+    exact: bool,
+    window: Window,
+    outputs: Vec<Output>,
+    /// The port of a link, if it begins at one.
+    port_of: Vec<Option<u32>>,
+    /// The circuits by the links at their ends.
+    known: BTreeMap<(u32, u32), u32>,
+    circuits: Vec<Circuit>,
+    travels: Vec<Option<Travel>>,
+    free: Vec<u32>,
+    /// How many packets have begun.
+    frames: u32,
+    queue: BinaryHeap<Reverse<(Time, What)>>,
+    /// When last cells come to switches.
+    lasts: BinaryHeap<Reverse<Time>>,
+}
+
+impl CellSwitches {
+    pub(super) fn new(plan: &WorldPlan, window: Window) -> Self {
+        let mut new = Self {
+            exact: plan.cell_switches.iter().any(|s| s.exact),
+            window,
+            outputs: Vec::new(),
+            port_of: vec![None; plan.links.len()],
+            known: BTreeMap::new(),
+            circuits: Vec::new(),
+            travels: Vec::new(),
+            free: Vec::new(),
+            frames: 0,
+            queue: BinaryHeap::new(),
+            lasts: BinaryHeap::new(),
+        };
+        for (number, (link, _)) in (0..).zip(ports(plan)) {
+            new.port_of[link as usize] = Some(number);
+        }
+        for route in &plan.routes {
+            new.add_circuits(plan, route);
+        }
+        let circuits = new.circuits.len();
+        let is_switch = |node: u32| plan.cell_switches.iter().any(|s| s.node == node);
+        let output = |(number, switch): (u32, &CellSwitchPlan)| {
+            let link = &plan.links[number as usize];
+            let mut port = CellPort::new(switch.recipe, link.rate.tx_time(CELL), circuits);
+            port.measure(window.start(), window.end());
+            Output {
+                link: number,
+                port,
+                delay: link.delay,
+                frames: (!is_switch(link.to)).then(|| Frames::new(circuits)),
+                is_ideal: switch.reassembly == Reassembly::Ideal,
+                police: switch.police,
+                lost: [0; DropReason::ALL.len()],
+            }
+        };
+        new.outputs = ports(plan).map(output).collect();
+        new
+    }
+
+    /// The circuits of a route.
+    fn add_circuits(&mut self, plan: &WorldPlan, route: &[u32]) {
+        let mut rest = route;
+        while let [from, after @ ..] = rest {
+            rest = after;
+            if self.port_of[*from as usize].is_some() {
+                continue;
+            }
+            let ports: Vec<u32> = after
+                .iter()
+                .map_while(|l| self.port_of[*l as usize])
+                .collect();
+            let Some(last) = after.get(ports.len().wrapping_sub(1)) else {
+                continue;
+            };
+            let number = self.circuits.len() as u32;
+            if *self.known.entry((*from, *last)).or_insert(number) != number {
+                continue;
+            }
+            let policers = match plan.links[*from as usize].process.as_deref() {
+                Some(RateProcess::Cells {
+                    contract,
+                    phase,
+                    line,
+                    ..
+                }) => {
+                    let tolerated = match phase {
+                        CellPhase::Random => line.tx_time(CELL),
+                        CellPhase::Aligned => Dur::ZERO,
+                    };
+                    let policer = |g: Gcra| Gcra::new(g.increment(), g.limit() + tolerated);
+                    let all = std::iter::once(contract.peak()).chain(contract.sustained());
+                    all.map(policer).collect()
+                }
+                _ => Vec::new(),
+            };
+            self.circuits.push(Circuit { ports, policers });
+        }
+    }
+
+    /// What they measure.
+    pub(super) fn layout(plan: &WorldPlan, out: &mut Layout) {
+        for (link, _) in ports(plan) {
+            let drops = DropReason::ALL.into_iter().map(Metric::drops);
+            let name = &*plan.links[link as usize].name;
+            out.push(Scope::AtmPort, name, PORT.into_iter().chain(drops));
+        }
+    }
+
+    /// What a line carries in some time: a cell in each slot.
+    fn volume(&self, output: &Output, busy: Dur) -> Volume {
+        let slot = output.port.slot().as_ps();
+        let (whole, part) = (busy.as_ps() / slot, busy.as_ps() % slot);
+        let mut all = Volume::of(whole * u64::from(CELL));
+        all += Volume::part_of(CELL, Dur::from_ps(part), Dur::from_ps(slot));
+        all
+    }
+}
+
+/// The links that begin at ATM switches, with these, in order.
+fn ports(plan: &WorldPlan) -> impl Iterator<Item = (u32, &CellSwitchPlan)> {
+    let of = |s| move |l: &u32| (*l, s);
+    plan.cell_switches
+        .iter()
+        .flat_map(move |s| s.outputs.iter().map(of(s)))
+}
+
+impl Node for CellSwitches {
+    fn arrive(&mut self, _: Time, _: u32, _: u32, _: &Packet, _: &mut Outbox) {
+        // Packets come as cells.
+    }
+
+    fn way(&self, hops: &[u32]) -> Option<(u32, u32)> {
+        let is_port = |l: &&u32| {
+            let port = self.port_of.get(**l as usize);
+            port.is_some_and(Option::is_some)
+        };
+        let links = hops.iter().take_while(is_port).count();
+        Some((*hops.get(links.checked_sub(1)?)?, links as u32))
+    }
+
+    fn begin(&mut self, (from, to): (u32, u32), train: Train, packet: Packet) {
+        let Some(circuit) = self.known.get(&(from, to)).copied() else {
+            return;
+        };
+        let runs = train.runs();
+        let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
+            return;
+        };
+        let (first, last) = (first.first, last.last());
+        let cells = runs.iter().map(|r| r.cells).sum();
+        self.frames = self.frames.wrapping_add(1);
+        let index = self.free.pop().unwrap_or(self.travels.len() as u32);
+        let travel = Some(Travel {
+            frame: u64::from(self.frames) << 32 | u64::from(index),
+            packet,
+            from,
+            circuit,
+            train,
+            next: (0, 0),
+            cells,
+            sent: 0,
+            received: 0,
+            lost: None,
+        });
+        match self.travels.get_mut(index as usize) {
+            Some(free) => *free = travel,
+            None => self.travels.push(travel),
+        }
+        self.lasts.push(Reverse(last));
+        let what = What::First {
+            link: from,
+            travel: index,
+        };
+        self.queue.push(Reverse((first, what)));
+    }
+
+    fn carried(&self) -> Vec<(u32, Volume, Dur)> {
+        let of = |o: &Output| {
+            let busy = o.port.counts(self.window.end()).busy;
+            (o.link, self.volume(o, busy), busy)
+        };
+        self.outputs.iter().map(of).collect()
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        if self.exact {
+            return self.queue.peek().map(|e| e.0.0);
+        }
+        let ports = self.outputs.iter().filter_map(|o| o.port.last_sent_from());
+        let last = self.lasts.peek().map(|l| l.0);
+        ports.chain(last).min()
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Outbox) {
+        while self.lasts.peek().is_some_and(|l| l.0 <= now) {
+            self.lasts.pop();
+        }
+        self.advance(now, out);
+    }
+
+    fn rank(&self) -> Rank {
+        Rank::Control
+    }
+
+    fn passes_edge(&mut self, edge: Time) {
+        // What happens at the edge itself belongs to what follows. Nothing that the engine must know of happens without a wake.
+        let mut none = Outbox::default();
+        if let Some(before) = edge.as_ps().checked_sub(1) {
+            self.advance(Time::from_ps(before), &mut none);
+        }
+        debug_assert!(none.done.is_empty() && none.lost.is_empty() && none.hopped.is_empty());
+    }
+
+    fn values(&self, now: Time, out: &mut Values) {
+        let secs = self.window.len().as_secs_f64();
+        let bits = |cells: u64| cells as f64 * f64::from(CELL) * 8.0 / secs;
+        for output in &self.outputs {
+            let counts = output.port.counts(now);
+            let lost: u64 = counts.lost.iter().sum();
+            out.extend([
+                bits(counts.offered),
+                self.volume(output, counts.busy).rate(self.window.len()),
+                lost as f64 / counts.offered as f64,
+                counts.offered as f64,
+                lost as f64,
+                counts.tagged as f64,
+                counts.waited as f64 / self.window.len().as_ps() as f64,
+                f64::from(counts.most),
+            ]);
+            out.extend(output.lost.map(|n| n as f64));
+        }
+    }
+}

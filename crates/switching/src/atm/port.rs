@@ -1,0 +1,417 @@
+//! An output port of an ATM switch: one queue of cells, or one for each circuit, and a line.
+//!
+//! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on Selected Areas in
+//! Communications 13(4), 1995 (partial and early packet discard). A frame begins with the cell after a last one. A frame of
+//! which nothing has been kept needs no last cell to end it, so that is lost too. O(1) for each cell.
+
+use std::collections::VecDeque;
+
+use spillgate_core::{Dur, Time};
+
+use super::spec::AtmPortRecipe;
+use super::{Cell, CellLoss};
+
+/// What a port counts, from [`CellPort::measure`] on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Cells that came.
+    pub offered: u64,
+    /// Cells that were lost, in the order of [`CellLoss::ALL`].
+    pub lost: [u64; CellLoss::ALL.len()],
+    /// Cells that came tagged.
+    pub tagged: u64,
+    /// The time that its line was sending.
+    pub busy: Dur,
+    /// Waiting cells times picoseconds.
+    pub waited: u128,
+    /// Most cells that waited at once.
+    pub most: u32,
+}
+
+/// What becomes of a cell that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// The line was idle: it is sent until then.
+    Sent(Time),
+    /// It waits.
+    Waits,
+    /// It is lost.
+    Lost(CellLoss),
+}
+
+/// What is lost of the frame of a circuit that is coming in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Losing {
+    #[default]
+    Nothing,
+    /// All further cells but for the last.
+    Rest,
+    /// All of it.
+    All,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Circuit {
+    /// A frame has begun, and its last cell has not come.
+    is_open: bool,
+    losing: Losing,
+    /// Some cell of the frame has been kept.
+    kept: bool,
+}
+
+/// A queue, with its last cells by their place among all cells that were ever put into it.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    cells: VecDeque<Cell>,
+    taken: u64,
+    lasts: VecDeque<u64>,
+}
+
+impl Queue {
+    fn push(&mut self, cell: Cell) {
+        if cell.last {
+            self.lasts.push_back(self.taken + self.cells.len() as u64);
+        }
+        self.cells.push_back(cell);
+    }
+
+    fn pop(&mut self) -> Option<Cell> {
+        let cell = self.cells.pop_front()?;
+        self.taken += 1;
+        if cell.last {
+            self.lasts.pop_front();
+        }
+        Some(cell)
+    }
+}
+
+/// An output port.
+#[derive(Clone, Debug)]
+pub struct CellPort {
+    recipe: AtmPortRecipe,
+    slot: Dur,
+    circuits: Vec<Circuit>,
+    queues: Vec<Queue>,
+    /// The queues with cells, in the order of their turns.
+    turns: VecDeque<u32>,
+    waiting: u32,
+    sending: Option<Cell>,
+    free: Time,
+    counts: Counts,
+    /// When is counted, and until when waiting cells are.
+    window: (Time, Time),
+    counted: Time,
+}
+
+impl CellPort {
+    /// A port with an idle line on which a cell takes `slot`, for cells of circuits below `circuits`.
+    pub fn new(recipe: AtmPortRecipe, slot: Dur, circuits: usize) -> Self {
+        let queues = if recipe.per_circuit { circuits } else { 1 };
+        Self {
+            recipe,
+            slot,
+            circuits: vec![Circuit::default(); circuits],
+            queues: vec![Queue::default(); queues],
+            turns: VecDeque::new(),
+            waiting: 0,
+            sending: None,
+            free: Time::ZERO,
+            counts: Counts::default(),
+            window: (Time::ZERO, Time::MAX),
+            counted: Time::ZERO,
+        }
+    }
+
+    /// Counts what happens from `start` until before `end`.
+    pub fn measure(&mut self, start: Time, end: Time) {
+        self.window = (start, end);
+        self.counts = Counts::default();
+        self.counted = start;
+    }
+
+    /// What it has counted until `now`.
+    pub fn counts(&self, now: Time) -> Counts {
+        let mut all = self.counts;
+        let (_, end) = self.window;
+        all.waited +=
+            u128::from(self.waiting) * u128::from(now.min(end).since(self.counted).as_ps());
+        all
+    }
+
+    fn is_counted(&self, now: Time) -> bool {
+        self.window.0 <= now && now < self.window.1
+    }
+
+    /// Cells that wait.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Whether nothing is sent and nothing waits.
+    pub fn is_idle(&self) -> bool {
+        self.sending.is_none()
+    }
+
+    /// How long a cell takes.
+    pub fn slot(&self) -> Dur {
+        self.slot
+    }
+
+    /// The earliest time at which a last cell can have been sent; none if none is here. Exact with one queue.
+    pub fn last_sent_from(&self) -> Option<Time> {
+        if self.sending.is_some_and(|c| c.last) {
+            return Some(self.free);
+        }
+        let first = |q: &Queue| Some(q.lasts.front()? - q.taken);
+        let before = self.queues.iter().filter_map(first).min()?;
+        Some(self.free + self.slot * (before + 1))
+    }
+
+    /// A cell that does not conform is lost before the queue.
+    pub fn refuse(&mut self, now: Time, cell: Cell) {
+        let circuit = &mut self.circuits[cell.circuit as usize];
+        if !circuit.is_open {
+            *circuit = Circuit::default();
+        }
+        circuit.is_open = !cell.last;
+        if self.is_counted(now) {
+            self.counts.offered += 1;
+            self.counts.lost[CellLoss::Policed as usize] += 1;
+        }
+    }
+
+    /// A cell arrives.
+    pub fn arrive(&mut self, now: Time, cell: Cell) -> Arrived {
+        let counted = self.is_counted(now);
+        self.counts.offered += u64::from(counted);
+        self.counts.tagged += u64::from(counted && cell.tagged);
+        let queue = if self.recipe.per_circuit {
+            cell.circuit
+        } else {
+            0
+        };
+        if let Some(loss) = self.judge(cell, self.queues[queue as usize].cells.len() as u32) {
+            self.counts.lost[loss as usize] += u64::from(counted);
+            return Arrived::Lost(loss);
+        }
+        if self.sending.is_none() {
+            return Arrived::Sent(self.send(now, cell));
+        }
+        self.level(now, 1);
+        let queue_of = &mut self.queues[queue as usize];
+        if queue_of.cells.is_empty() {
+            self.turns.push_back(queue);
+        }
+        queue_of.push(cell);
+        Arrived::Waits
+    }
+
+    /// Why a cell is lost that finds so many waiting; none if it is kept.
+    fn judge(&mut self, cell: Cell, waiting: u32) -> Option<CellLoss> {
+        let circuit = &mut self.circuits[cell.circuit as usize];
+        if !circuit.is_open {
+            *circuit = Circuit::default();
+            if waiting >= self.recipe.early {
+                circuit.losing = Losing::All;
+            }
+        }
+        circuit.is_open = !cell.last;
+        let loss = match circuit.losing {
+            Losing::All => CellLoss::Early,
+            Losing::Rest if !(cell.last && circuit.kept) => CellLoss::Rest,
+            _ if waiting >= self.recipe.buffer => CellLoss::Full,
+            _ if cell.tagged && waiting >= self.recipe.tagged => CellLoss::Tagged,
+            _ => {
+                circuit.kept = true;
+                return None;
+            }
+        };
+        if self.recipe.rest_is_lost && circuit.losing == Losing::Nothing {
+            circuit.losing = Losing::Rest;
+        }
+        Some(loss)
+    }
+
+    fn send(&mut self, now: Time, cell: Cell) -> Time {
+        self.sending = Some(cell);
+        self.free = now + self.slot;
+        let (start, end) = self.window;
+        let within = self.free.min(end).since(now.max(start));
+        self.counts.busy = self.counts.busy + within;
+        self.free
+    }
+
+    /// The number of waiting cells changes.
+    fn level(&mut self, now: Time, by: i32) {
+        let (start, end) = self.window;
+        let to = now.min(end);
+        self.counts.waited += u128::from(self.waiting) * u128::from(to.since(self.counted).as_ps());
+        self.counted = self.counted.max(to);
+        self.waiting = self.waiting.wrapping_add_signed(by);
+        if start <= now && now < end {
+            self.counts.most = self.counts.most.max(self.waiting);
+        }
+    }
+
+    /// The line has sent its cell: that cell, and until when it sends the next, if one waits.
+    pub fn sent(&mut self, now: Time) -> Option<(Cell, Option<Time>)> {
+        let cell = self.sending.take()?;
+        let Some(queue) = self.turns.pop_front() else {
+            return Some((cell, None));
+        };
+        let queue_of = &mut self.queues[queue as usize];
+        let next = queue_of.pop();
+        if !queue_of.cells.is_empty() {
+            self.turns.push_back(queue);
+        }
+        self.level(now, -1);
+        let until = next.map(|next| self.send(now, next));
+        Some((cell, until))
+    }
+
+    /// Cells of a frame of which some cell has been kept, and not the last, pass an idle line one after another; they arrive and are sent
+    /// between two edges of what is measured, the first at `now`.
+    pub fn pass(&mut self, now: Time, circuit: u32, cells: u32) {
+        debug_assert!(self.is_idle() && self.passes(circuit));
+        if self.is_counted(now) {
+            self.counts.offered += u64::from(cells);
+            self.counts.busy = self.counts.busy + self.slot * u64::from(cells);
+        }
+    }
+
+    /// Whether all cells that come of the present frame of a circuit are kept while the queue is empty.
+    pub fn passes(&self, circuit: u32) -> bool {
+        let circuit = &self.circuits[circuit as usize];
+        circuit.is_open && circuit.kept && circuit.losing == Losing::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AtmSwitchSpec, CellQueues, Discard};
+    use super::*;
+
+    const SLOT: Dur = Dur::from_ps(10);
+
+    fn port(spec: AtmSwitchSpec) -> CellPort {
+        CellPort::new(spec.resolve().unwrap(), SLOT, 4)
+    }
+
+    fn cell(circuit: u32, frame: u64, last: bool) -> Cell {
+        Cell {
+            frame,
+            circuit,
+            last,
+            tagged: false,
+        }
+    }
+
+    /// The fates of cells that all arrive at 0 behind one that is being sent: `.` waits, else why it is lost.
+    fn fates(port: &mut CellPort, cells: &[Cell]) -> String {
+        let fate = |c: &Cell| match port.arrive(Time::ZERO, *c) {
+            Arrived::Sent(_) => '>',
+            Arrived::Waits => '.',
+            Arrived::Lost(CellLoss::Full) => 'f',
+            Arrived::Lost(CellLoss::Tagged) => 't',
+            Arrived::Lost(CellLoss::Early) => 'e',
+            Arrived::Lost(CellLoss::Rest) => 'r',
+            Arrived::Lost(CellLoss::Policed) => 'p',
+        };
+        cells.iter().map(fate).collect()
+    }
+
+    fn frame(circuit: u32, number: u64, cells: u32) -> Vec<Cell> {
+        (1..=cells)
+            .map(|i| cell(circuit, number, i == cells))
+            .collect()
+    }
+
+    #[test]
+    fn what_each_way_of_discarding_loses() {
+        let arrivals = [frame(0, 0, 3), frame(1, 1, 5), frame(0, 2, 2)].concat();
+        for (discard, wanted) in [
+            // The line has one cell, the queue four.
+            (Discard::Tail, ">....fffff"),
+            // The last of the second frame finds no room either; the third frame loses all, its last too.
+            (Discard::Ppd, ">....frffr"),
+            // Three wait when the third begins.
+            (Discard::Epd, ">....frfee"),
+        ] {
+            let mut port = port(AtmSwitchSpec {
+                buffer: 4,
+                discard,
+                ..AtmSwitchSpec::default()
+            });
+            assert_eq!(fates(&mut port, &arrivals), wanted, "{discard:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_cell_of_a_partly_discarded_frame_is_kept() {
+        let mut port = port(AtmSwitchSpec {
+            buffer: 2,
+            discard: Discard::Ppd,
+            ..AtmSwitchSpec::default()
+        });
+        assert_eq!(fates(&mut port, &frame(0, 0, 6)[..5]), ">..fr");
+        assert_eq!(
+            port.sent(Time::from_ps(10)).unwrap().1,
+            Some(Time::from_ps(20))
+        );
+        assert_eq!(fates(&mut port, &[cell(0, 0, true)]), ".");
+        // One whose first cell is lost is lost to its end, and its last cell with it.
+        assert_eq!(fates(&mut port, &frame(1, 1, 2)), "fr");
+    }
+
+    #[test]
+    fn tagged_cells_are_lost_first() {
+        let mut port = port(AtmSwitchSpec {
+            buffer: 4,
+            clp_threshold: Some(2),
+            ..AtmSwitchSpec::default()
+        });
+        let mut cells = frame(0, 0, 6);
+        (cells[1].tagged, cells[3].tagged, cells[5].tagged) = (true, true, true);
+        assert_eq!(fates(&mut port, &cells), ">..t.t");
+        let counts = port.counts(Time::ZERO);
+        assert_eq!((counts.offered, counts.tagged, counts.most), (6, 3, 3));
+    }
+
+    #[test]
+    fn circuits_with_queues_of_their_own_take_turns() {
+        let mut port = port(AtmSwitchSpec {
+            buffer: 3,
+            queues: CellQueues::PerVc,
+            ..AtmSwitchSpec::default()
+        });
+        let cells = [frame(0, 0, 5), frame(1, 1, 2), frame(2, 2, 1)].concat();
+        assert_eq!(fates(&mut port, &cells), ">...f...");
+        // The last cell of circuit 2 could be next; it is once 0 and 1 had their turns.
+        assert_eq!(port.last_sent_from(), Some(Time::from_ps(20)));
+        let mut order = Vec::new();
+        let mut now = Time::ZERO + SLOT;
+        while let Some((cell, next)) = port.sent(now) {
+            order.push((cell.circuit, now));
+            now = next.unwrap_or(now);
+        }
+        let circuits: Vec<u32> = order.iter().map(|(c, _)| *c).collect();
+        assert_eq!(circuits, [0, 0, 1, 2, 0, 1, 0]);
+        assert_eq!(now, Time::from_ps(70));
+        // 6, 5, ... cells for 10 ps each.
+        assert_eq!(port.counts(now).waited, (6 + 5 + 4 + 3 + 2 + 1) * 10);
+        assert_eq!(port.counts(now).busy, SLOT * 7);
+    }
+
+    #[test]
+    fn with_one_queue_it_is_known_when_a_frame_ends() {
+        let mut port = port(AtmSwitchSpec::default());
+        fates(&mut port, &frame(0, 0, 3)[..2]);
+        assert_eq!(port.last_sent_from(), None);
+        fates(&mut port, &[cell(0, 0, true), cell(1, 1, true)]);
+        assert_eq!(port.last_sent_from(), Some(Time::from_ps(30)));
+        for t in [10, 20, 30] {
+            port.sent(Time::from_ps(t));
+        }
+        assert_eq!(port.last_sent_from(), Some(Time::from_ps(40)));
+    }
+}

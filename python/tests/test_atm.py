@@ -1,0 +1,69 @@
+"""Circuits and switches of ATM from the command line and from Python, end to end."""
+
+import re
+
+import pytest
+
+import spillgate
+
+
+@pytest.fixture(scope="module")
+def found(root, tmp_path_factory):
+    """The corpus's scenario of ATM, and its directory."""
+    where = tmp_path_factory.mktemp("atm") / "run"
+    results = spillgate.run(root / "corpus/atm.yaml")
+    results.save(where)
+    return results, where
+
+
+def values(results, variant, **wanted):
+    rows = results.table(**wanted)
+    return {(r.name, r.metric): r.mean for r in rows if r.variant == variant}
+
+
+def test_merged_cells_are_cells(found):
+    results, _ = found
+    assert values(results, "merged") == values(results, "exact")
+
+
+def test_ports_have_rows(found):
+    results, _ = found
+    ports = values(results, "merged", scope="atm-port")
+    assert {name for name, _ in ports} >= {"trunk", "out"}
+    for name in ("trunk", "out"):
+        assert 0.0 < ports[name, "cells_lost"] < ports[name, "cells_offered"]
+        assert ports[name, "loss_ratio"] == pytest.approx(
+            # Of the means of two runs, not the mean of their ratios.
+            ports[name, "cells_lost"] / ports[name, "cells_offered"],
+            rel=0.1,
+        )
+    unit = {r.unit for r in results.table(scope="atm-port", metric="backlog_cells_mean")}
+    assert unit == {"cells"}
+    reasons = ("drops_cell", "drops_frame", "drops_epd")
+    merged, ideal = (values(results, v, scope="total") for v in ("merged", "ideal"))
+    assert sum(merged["all", reason] for reason in reasons) > 0.0
+    assert ideal["all", "drops_frame"] == 0.0
+
+
+def test_the_command_line_shows_circuits_and_switches(root, cli, tmp_path):
+    checked = cli("check", root / "corpus/atm.yaml")
+    assert checked.returncode == 0
+    text = " ".join(checked.stdout.split())
+    assert "nrt-vbr" in text
+    assert re.search(r"s 5 400 shared epd from 320 cells, tagged from 300 cells tag aal5", text)
+    short = ("--runs", "1", "--no-figures", "--out", tmp_path / "run")
+    shown = cli("run", root / "corpus/atm.yaml", *short)
+    assert shown.returncode == 0
+    assert "output ports of ATM switches; mean over the runs" in shown.stdout
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    assert '<section id="atm-ports"' in page
+    assert "nrt-vbr" in cli("list", "contracts").stdout
+
+
+def test_explain_follows_a_packet_through(found):
+    _, where = found
+    (group,) = spillgate.explain(where, variant="merged", flow="frames", worst=2, drops=2).groups
+    for packet in group["packets"]:
+        parts = [h["parts"] for h in packet["hops"]]
+        assert sum(sum(p.values()) for p in parts) == packet["delay"]
+    assert {d["reason"] for d in group["drops"]} <= {"drops_cell", "drops_frame", "drops_epd"}
