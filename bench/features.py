@@ -40,6 +40,14 @@ def aqm(text: str) -> str:
 PORTS = {
     "FIFO": "{fifo: {limit: 1000 packets}}",
     "RED": aqm("red: {min_th: 20, max_th: 60, max_p: 0.1, weight: 0.002}"),
+    "RIO": aqm(
+        "rio: {profile: [ef, af31], in: {min_th: 20, max_th: 60, max_p: 0.1}, "
+        "out: {min_th: 20, max_th: 60, max_p: 0.1}}"
+    ),
+    "adaptive RIO": aqm(
+        "adaptive-rio: {profile: [ef, af31], in: {min_th: 20, max_th: 60, max_p: 0.1}, "
+        "max_th_low: 60, max_th_high: 60, max_p: 0.1}"
+    ),
     "CoDel": aqm("codel: {}"),
     "WFQ (PGPS)": "{wfq: {limit: 100 packets, hold_queue: 1000 packets}}",
     "flow-based WFQ": "{flow-wfq: {}}",

@@ -301,7 +301,7 @@ impl Discipline {
             Engine::Fifo(leaf)
                 if leaf.thresholds.is_none()
                     && !leaf.watches_upstream()
-                    && matches!(leaf.queue, Queue::Ring(_))
+                    && matches!(leaf.queue, Queue::Ring(_) | Queue::Judged(_))
                     && leaf.aqm.as_ref().is_none_or(Aqm::decides_by_packets) =>
             {
                 let aqm = leaf.aqm.clone().map(ArrivalAqm::new);

@@ -415,7 +415,14 @@ fn fifos_that_decide_at_arrival_tell_their_limit() {
     // 20 ms at 1 Mb/s.
     assert_eq!(fifo("20 ms"), Some(Limit::Bytes(2_500)));
     let red = told(r#"{"main": {"fifo": {"limit": "9 packets", "aqm": {"red": {}}}}}"#).unwrap();
-    assert!(red.0 == Limit::Packets(9) && red.1.is_some());
+    assert!(red.0 == Limit::Packets(9) && red.1.is_some_and(|aqm| !aqm.foresees()));
+    for kind in ["rio", "adaptive-rio"] {
+        let json = format!(r#"{{"main": {{"fifo": {{"aqm": {{"{kind}": {{}}}}}}}}}}"#);
+        assert!(
+            told(&json).unwrap().1.is_some_and(|aqm| aqm.foresees()),
+            "{kind}"
+        );
+    }
     assert!(told(r#"{"main": {"fifo": {"aqm": {"codel": {}}}}}"#).is_none());
     assert!(told(r#"{"main": {"flow-wfq": {}}}"#).is_none());
     assert!(told(r#"{"main": {"class-based": {"classes": []}}}"#).is_none());

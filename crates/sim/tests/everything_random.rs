@@ -18,7 +18,7 @@ use spillgate_scenario::plan::{Plan, SwitchPlan, WorldPlan};
 use spillgate_sim::{Engine, Outcome, Stop, World, layout};
 
 /// Policies of ports.
-const OUT: [&str; 18] = [
+const OUT: [&str; 21] = [
     "{fifo: {limit: 20 packets}}",
     "{fifo: {limit: 9 kB}}",
     "{fifo: {limit: 50 packets, aqm: {red: {}}}}",
@@ -27,6 +27,9 @@ const OUT: [&str; 18] = [
     "{fq: {limit: 90 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 5 ms, dq_rate_estimator: true}}}}",
     "{fq: {limit: 80 packets, aqm: {pie: {as: linux, target: 2 ms, update: 3 ms, max_burst: 0 s, derandomize: false}}}}",
     "{fifo: {limit: 50 packets, aqm: {self-configuring-red: {min_th: 2, max_th: 9, weight: 0.1, ecn: true}}}}",
+    "{fifo: {limit: 40 packets, aqm: {rio: {profile: [ef, af11, af31, af41], in: {min_th: 6, max_th: 20, max_p: 0.1}, out: {min_th: 1, max_th: 9, max_p: 0.5}, weight: 0.1, ecn: true}}}}",
+    "{fifo: {limit: 12 packets, aqm: {rio: {mode: decoupled, profile: [ef, cs1], in: {min_th: 4, max_th: 20, max_p: 0.1}, out: {min_th: 1, max_th: 30, max_p: 0.2}, weight: 0.3}}}}",
+    "{fifo: {limit: 9 kB, aqm: {adaptive-rio: {profile: [ef, af31], in: {min_th: 4, max_th: 12, max_p: 0.1}, max_th_low: 3, max_th_high: 12, weight: 0.2, update: 10 ms, window: 50 ms}}}}",
     "{fifo: {limit: 30 packets, aqm: {load-adaptive-red: {period: 40 ms, threshold_low: 4, weight: 0.1}}}}",
     "{wfq: {}}",
     "{flow-wfq: {}}",

@@ -292,8 +292,9 @@ impl AdaptiveRio {
 impl Automaton for AdaptiveRio {
     type Vars = Vars;
 
-    // It judges none, but has to see which packet leaves.
+    // It judges none, but has to see which packet leaves, or to know when each will.
     const JUDGES_DEPARTURES: bool = true;
+    const FORESEES: bool = true;
 
     fn vars(&self) -> Vars {
         Vars {
@@ -343,6 +344,11 @@ impl Automaton for AdaptiveRio {
         Verdict::Pass
     }
 
+    #[inline]
+    fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
+        self.colors.begins(&mut v.rio, start, packet);
+    }
+
     fn overflowed(&self, v: &mut Vars) {
         v.rio.overflowed();
     }
@@ -366,6 +372,10 @@ impl Automaton for AdaptiveRio {
             arrival_rate: Some(8.0 * v.control.rate.average()),
             ..Adapted::default()
         }
+    }
+
+    fn decides_by_packets(&self) -> bool {
+        true
     }
 
     fn upstream_use(&self) -> UpstreamUse {

@@ -26,6 +26,17 @@ impl ArrivalAqm {
         self.0.arrival(now, &backlog, packet, rng)
     }
 
+    /// Whether it has to be told when each packet that it lets in begins to leave.
+    pub fn foresees(&self) -> bool {
+        self.0.foresees()
+    }
+
+    /// The packet that was let in last begins to leave at `start`, now or later.
+    #[inline]
+    pub fn begins(&mut self, start: Time, packet: &Packet) {
+        self.0.begins(start, packet);
+    }
+
     /// The hard limit dropped the packet that was just passed.
     pub fn overflowed(&mut self) {
         self.0.overflowed();

@@ -91,6 +91,8 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     const JUDGES_DEPARTURES: bool = false;
     /// Whether it needs the arrival time of the first queued packet.
     const ASKS_HEAD: bool = false;
+    /// Whether a FIFO that computes departures at arrival has to tell it of each ([`Automaton::begins`]).
+    const FORESEES: bool = false;
 
     /// The state of a queue that has never held a packet.
     fn vars(&self) -> Self::Vars;
@@ -149,8 +151,11 @@ pub(crate) trait Automaton: Clone + std::fmt::Debug + Send + Sync + 'static {
     }
     /// `bytes` arrived in front of this queue, whether they were lost there or not.
     fn upstream_arrival(&self, _: &mut Self::Vars, _now: Time, _: &Upstream, _bytes: u32) {}
-    /// Whether it needs nothing but the number of queued packets, and only when a packet arrives;
-    /// then a FIFO may compute departures at arrival.
+    /// The transmission of the packet that was let in last begins at `start`, now or later: said in place of asking at
+    /// departures, and only if [`Automaton::FORESEES`].
+    fn begins(&self, _: &mut Self::Vars, _start: Time, _packet: &Packet) {}
+    /// Whether it needs nothing but the number of queued packets when a packet arrives, and when those that it let in begin
+    /// to leave; then a FIFO may compute departures at arrival.
     fn decides_by_packets(&self) -> bool {
         false
     }

@@ -262,7 +262,21 @@ impl Aqm {
 
     /// Whether a FIFO with this AQM may compute departures at arrival.
     pub(crate) fn decides_by_packets(&self) -> bool {
-        !self.judges_departures() && each!(self, a => a.automaton.decides_by_packets())
+        each!(self, a => a.automaton.decides_by_packets())
+    }
+
+    /// Whether such a FIFO has to tell it of departures.
+    pub(crate) fn foresees(&self) -> bool {
+        fn foresees<A: Automaton>(_: &Managed<A>) -> bool {
+            A::FORESEES
+        }
+        each!(self, a => foresees(a))
+    }
+
+    /// The transmission of the packet that was let in last begins at `start`.
+    #[inline]
+    pub(crate) fn begins(&mut self, start: Time, packet: &Packet) {
+        each!(self, a => a.automaton.begins(&mut a.vars, start, packet));
     }
 }
 

@@ -11,7 +11,7 @@
 //! rate of the queue, so that what is out keeps no average of what is in from decaying. `Queue/RED/RIO` of ns-2 updates
 //! no average when a packet that is out arrives, and takes the slope of one color for both; `dsredq.cc` has negative p_a. Behind
 //! the inputs of a switch, of whose packets the colors are not known, they count in the average of all packets (RIO-C).
-//! Cost: O(1), a bit for each waiting packet, one draw between the thresholds.
+//! Cost: O(1), an entry for each waiting packet, one draw between the thresholds.
 
 use std::collections::VecDeque;
 
@@ -164,8 +164,16 @@ pub(crate) struct Vars {
     averages: [Average; 2],
     waiting: [u32; 2],
     pub(super) counts: [Count; 2],
-    /// The colors of the waiting packets: whether they are in.
-    queue: VecDeque<bool>,
+    /// The waiting packets.
+    queue: VecDeque<Entry>,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    within: bool,
+    /// When its transmission ends; [`Time::MAX`] where that is seen when it leaves.
+    end: Time,
 }
 
 impl Vars {
@@ -183,13 +191,14 @@ impl Vars {
         self.averages[usize::from(within)].value
     }
 
-    fn leaves(&mut self, color: Option<bool>) -> Option<bool> {
-        let color = color?;
+    fn leaves(&mut self, entry: Option<Entry>) -> Option<bool> {
+        let color = entry?.within;
         self.waiting[usize::from(color)] -= 1;
         Some(color)
     }
 
     /// A packet left at the head, which ends its transmission at `end`.
+    #[inline]
     fn departs(&mut self, colors: &Colors, end: Time) {
         let left = self.queue.pop_front();
         let Some(color) = self.leaves(left) else {
@@ -198,6 +207,17 @@ impl Vars {
         let of_color = color || !colors.coupled;
         if of_color && self.waiting[usize::from(color)] == 0 {
             self.averages[usize::from(color)].idle_since = end;
+        }
+    }
+
+    /// Of the packets whose end is known all but `waiting` have left.
+    #[inline]
+    fn catch_up(&mut self, colors: &Colors, waiting: u32) {
+        while self.queue.len() > waiting as usize {
+            match self.queue.front() {
+                Some(&Entry { end, .. }) if end < Time::MAX => self.departs(colors, end),
+                _ => return,
+            }
         }
     }
 
@@ -235,6 +255,7 @@ impl Colors {
     /// Samples the averages that an arrival changes; the one that judges it.
     #[inline]
     pub(super) fn sample(&self, v: &mut Vars, now: Time, backlog: &Backlog, within: bool) -> f64 {
+        v.catch_up(self, backlog.packets);
         let p = &self.average;
         let mut own = 0.0;
         if within {
@@ -257,13 +278,22 @@ impl Colors {
     /// Remembers a packet that was let in.
     #[inline]
     pub(super) fn enters(&self, v: &mut Vars, within: bool) {
-        v.queue.push_back(within);
+        let end = Time::MAX;
+        v.queue.push_back(Entry { within, end });
         v.waiting[usize::from(within)] += 1;
     }
 
     #[inline]
     pub(super) fn departs(&self, v: &mut Vars, now: Time, packet: &Packet) {
         v.departs(self, now + self.rate.tx_time(packet.len));
+    }
+
+    /// The packet that was let in last leaves at `start`.
+    #[inline]
+    pub(super) fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
+        if let Some(entry) = v.queue.back_mut() {
+            entry.end = start + self.rate.tx_time(packet.len);
+        }
     }
 }
 
@@ -282,8 +312,9 @@ pub(crate) struct Rio {
 impl Automaton for Rio {
     type Vars = Vars;
 
-    // It judges none, but has to see which packet leaves.
+    // It judges none, but has to see which packet leaves, or to know when each will.
     const JUDGES_DEPARTURES: bool = true;
+    const FORESEES: bool = true;
 
     fn vars(&self) -> Vars {
         Vars::new()
@@ -326,6 +357,11 @@ impl Automaton for Rio {
         Verdict::Pass
     }
 
+    #[inline]
+    fn begins(&self, v: &mut Vars, start: Time, packet: &Packet) {
+        self.colors.begins(v, start, packet);
+    }
+
     fn overflowed(&self, v: &mut Vars) {
         v.overflowed();
     }
@@ -340,6 +376,10 @@ impl Automaton for Rio {
 
     fn average(&self, v: &Vars) -> Option<f64> {
         Some(v.value(false))
+    }
+
+    fn decides_by_packets(&self) -> bool {
+        true
     }
 
     fn upstream_use(&self) -> UpstreamUse {

@@ -286,3 +286,78 @@ fn wrong_parameters_are_refused_and_odd_ones_warned_of() {
         ..spec()
     }));
 }
+
+/// Told in advance when packets will leave it decides as if it saw each of them leave: 40,000 packets at a line that takes one at a
+/// time, with idle times.
+#[test]
+fn foreseen_departures_are_those_seen() {
+    for mode in [RioMode::Coupled, RioMode::Decoupled] {
+        let curve = |min_th, max_th| RedCurve {
+            min_th,
+            max_th,
+            max_p: 0.3,
+        };
+        let mut seen = rio(RioSpec {
+            mode,
+            within: curve(0.5, 6.0),
+            out: curve(1.0, 8.0),
+            weight: 0.05,
+            ..RioSpec::default()
+        });
+        let mut told = seen.clone();
+        let (mut a, mut b) = (seen.vars(), told.vars());
+        let (mut draws, mut same) = (Rng::from_key(1), Rng::from_key(1));
+        let mut walk = Rng::from_key(2);
+        let mut starts: VecDeque<(Time, Packet)> = VecDeque::new();
+        let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
+        // The end of the last transmission, if nobody has been told.
+        let mut last: Option<Time> = None;
+        let (mut drops, mut idle) = ([0; 2], 0);
+        for i in 0..40_000_u32 {
+            // Sent in 2.7 ms.
+            let mean_us = [2_000.0, 4_000.0][(i / 1_000 % 2) as usize];
+            now += Dur::from_us((2.0 * mean_us * walk.f64()) as u64);
+            let within = walk.f64() < 0.4;
+            let packet = packet(within);
+            let depart = |seen: &mut Rio, v: &mut Vars, start, packet: &Packet, last| {
+                let mut stage = DropStage::First;
+                let behind = Backlog::default();
+                let mut none = Rng::from_key(0);
+                seen.departure(v, &mut stage, start, &behind, packet, &mut none);
+                if last {
+                    seen.emptied(v, start + facts().rate.tx_time(packet.len));
+                }
+            };
+            while let Some(&(start, ref left)) = starts.front().filter(|s| s.0 <= now) {
+                depart(&mut seen, &mut a, start, left, starts.len() == 1);
+                starts.pop_front();
+            }
+            let backlog = Backlog::of(starts.len() as u32, 0);
+            let verdict = seen.arrival(&mut a, now, &backlog, &packet, &mut draws);
+            if let Some(end) = last.take_if(|_| starts.is_empty()) {
+                told.emptied(&mut b, end);
+            }
+            let foreseen = told.arrival(&mut b, now, &backlog, &packet, &mut same);
+            assert_eq!(verdict, foreseen, "{mode:?} packet {i}");
+            assert_eq!(a.averages.map(|x| x.value), b.averages.map(|x| x.value));
+            if verdict != Verdict::Pass {
+                drops[usize::from(within)] += 1;
+                continue;
+            }
+            let start = now.max(free_at);
+            free_at = start + facts().rate.tx_time(packet.len);
+            last = Some(free_at);
+            told.begins(&mut b, start, &packet);
+            if start == now {
+                depart(&mut seen, &mut a, now, &packet, true);
+                idle += 1;
+            } else {
+                starts.push_back((start, packet));
+            }
+        }
+        assert!(
+            drops.iter().all(|n| *n > 300) && idle > 1_000,
+            "{drops:?} {idle}"
+        );
+    }
+}

@@ -71,6 +71,7 @@ impl FifoPort {
         };
         let aqm = aqm.map(|(automaton, rng)| {
             Beyond::Aqm(Aqm {
+                foresees: automaton.foresees(),
                 automaton,
                 rng,
                 last: None,
@@ -158,6 +159,7 @@ impl FifoPort {
         let verdict = aqm.arrival(now, queue.waiting.met(wait), packet, window);
         if !matches!(verdict, Verdict::Drop(_)) {
             aqm.last = Some(end);
+            aqm.begins(start, packet);
         }
         if let Err(reason) = queue.execute(verdict, now, packet, window) {
             queue.meter.on_lost(window, packet, now, reason);
@@ -250,6 +252,7 @@ impl FifoPort {
             let end = now + tx;
             *free_at = end;
             if let Some(aqm) = queue.aqm() {
+                aqm.begins(now, packet);
                 aqm.automaton.idle_from(end);
             }
             let cut = queue.fails();
@@ -266,6 +269,7 @@ impl FifoPort {
         queue.meter.on_wait(window, now, start, packet.len);
         if let Some(aqm) = queue.aqm() {
             aqm.last = Some(*free_at);
+            aqm.begins(start, packet);
         }
         if queue.waiting.is_one_run(now) {
             queue.room = queue.waiting.room();

@@ -58,6 +58,8 @@ pub(super) struct Outage {
 /// An AQM with the random numbers of its port.
 pub(super) struct Aqm {
     pub(super) automaton: ArrivalAqm,
+    /// Whether it has to be told when packets begin to leave.
+    pub(super) foresees: bool,
     pub(super) rng: Rng,
     /// Until when the last packet that had to wait is sent, unless the AQM knows.
     pub(super) last: Option<Time>,
@@ -225,6 +227,14 @@ impl FifoQueue {
 }
 
 impl Aqm {
+    /// The packet that it let in last begins to leave at `start`.
+    #[inline]
+    pub(super) fn begins(&mut self, start: Time, packet: &Packet) {
+        if self.foresees {
+            self.automaton.begins(start, packet);
+        }
+    }
+
     /// The verdict on a packet that arrives at `now` behind `waiting` packets.
     #[inline]
     pub(super) fn arrival(
