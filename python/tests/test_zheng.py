@@ -133,7 +133,7 @@ class Made:
         made = {
             "backlog_packets": queue,
             "backlog_average": [0.0, *queue[:-1]],
-            "drop_rate": [1.0, 3.0, 4.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0.0],
+            "drops_per_second": [1.0, 3.0, 4.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 0.0],
         }
         return [SimpleNamespace(t=t, v=made[metric]) for _ in range(2)]
 

@@ -171,7 +171,7 @@ metrics! {
     BacklogBytes "backlog_bytes" ["B"] "Queues in bytes" "backlog" "bytes waiting in each queue";
     VoqBacklog "voq_backlog" ["packets"] "Virtual output queues" "backlog" "packets waiting in each virtual output queue";
     BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
-    DropRate "drop_rate" ["packets/s"] "Drops at queues" "drops" "packets that each queue drops in a second";
+    DropRate "drops_per_second" ["packets/s"] "Drops at queues" "drops" "packets that each queue drops in a second";
     AdaptedMaxP "adapted_max_p" ["1"] "Adapted max_p" "max_p" "largest early drop probability, as adaptive or self-configuring RED has set it";
     AdaptedMaxTh "adapted_max_th" ["packets"] "Adapted max_th" "max_th" "upper threshold, as load-adaptive RED has set it, or adaptive RIO for packets out of profile";
     AdaptedLoss "adapted_loss" ["1"] "Loss estimates" "average loss" "share of packets dropped or marked, as load-adaptive RED averages it";

@@ -42,6 +42,7 @@ pub struct RedSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
     /// How the probability rises between the thresholds. Default `linear` (1993).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<RedShape>,
     /// Mark ECN-capable packets instead of dropping them early (RFC 3168). Default false.
     pub ecn: bool,

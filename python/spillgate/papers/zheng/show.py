@@ -230,7 +230,7 @@ def figures(results: Results, starts: Results) -> Sequence[Curves]:
         """The time average of the drops so far."""
 
         def points(_: View) -> Sequence[tuple[float, float]]:
-            rates = of("vc/fifo", "drop_rate", at)
+            rates = of("vc/fifo", "drops_per_second", at)
             sums = accumulate(v for _, v in rates)
             return [(t, s / n) for n, ((t, _), s) in enumerate(zip(rates, sums, strict=True), 1)]
 
@@ -278,6 +278,11 @@ def figures(results: Results, starts: Results) -> Sequence[Curves]:
     return drawn
 
 
+SHARES_OF_TIME = {
+    50.0: "backlog_packets_p50",
+    95.0: "backlog_packets_p95",
+    99.0: "backlog_packets_p99",
+}
 SHARE_FIGURE = Curves(
     "distribution",
     "Z6: the queue, by the share of time",
@@ -288,8 +293,8 @@ SHARE_FIGURE = Curves(
             "queue at most (packets)",
             {
                 s: {
-                    q: value(f"backlog_packets_p{q:.0f}", place(c, s), "vc/fifo", "queue")
-                    for q in (50.0, 95.0, 99.0)
+                    q: value(metric, place(c, s), "vc/fifo", "queue")
+                    for q, metric in SHARES_OF_TIME.items()
                 }
                 for s in (DSRED, *RIVALS)
             },

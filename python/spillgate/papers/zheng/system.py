@@ -196,7 +196,7 @@ def taken(results: Results) -> Mapping[str, Own]:
         of = peaks[variant] = {}
         queues, averages, dropped = (
             results.series(where="vc/fifo", metric=metric, variant=variant)
-            for metric in ("backlog_packets", "backlog_average", "drop_rate")
+            for metric in ("backlog_packets", "backlog_average", "drops_per_second")
         )
         for queue, average, drop in zip(queues, averages, dropped, strict=True):
             packets = list(zip(queue.t, queue.v, strict=True))
