@@ -223,7 +223,10 @@ fn sampled_drops_add_up() {
             let flow = "source: {poisson: {rate: 15 Mb/s, packet: 1500 B}}";
             let yaml = scenario(policy, flow, times).replace("rate: 12 Mb/s,", link);
             let (of, outcome) = run(&yaml);
-            let curves = outcome.series.iter().filter(|c| c.metric == "drops_per_second");
+            let curves = outcome
+                .series
+                .iter()
+                .filter(|c| c.metric == "drops_per_second");
             let sampled: f64 = curves.flat_map(|c| &c.v).map(|v| v * 0.1).sum();
             (sampled, of)
         };

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use spillgate_core::{Packet, Rng, Time};
 
@@ -294,8 +295,13 @@ impl Parallel {
         rng: &mut Rng,
         out: &mut Outbox,
     ) {
-        if !self.is_busy[pair.0 * self.ports + pair.1] {
-            self.start(now, pair, inputs, rng, out);
+        let queue = pair.0 * self.ports + pair.1;
+        if self.is_busy[queue] {
+            return;
+        }
+        if let Some(end) = self.start(now, pair, inputs, rng, out) {
+            self.is_busy[queue] = true;
+            self.ends.push(Reverse((end, queue as u32)));
         }
     }
 
@@ -304,8 +310,6 @@ impl Parallel {
             if end > now {
                 break;
             }
-            self.ends.pop();
-            self.is_busy[queue as usize] = false;
             let pair = (queue as usize / self.ports, queue as usize % self.ports);
             if let Some((packet, started)) = self.crossing[queue as usize].take() {
                 out.crossed.push(Crossed {
@@ -315,11 +319,20 @@ impl Parallel {
                     packet,
                 });
             }
-            self.start(now, pair, inputs, rng, out);
+            let next = self.start(now, pair, inputs, rng, out);
+            // A queue that goes on keeps its place in the heap.
+            match (self.ends.peek_mut(), next) {
+                (Some(mut top), Some(end)) => *top = Reverse((end, queue)),
+                (Some(top), None) => {
+                    PeekMut::pop(top);
+                    self.is_busy[queue as usize] = false;
+                }
+                (None, _) => {}
+            }
         }
     }
 
-    /// Lets the next packet of a queue cross, if there is one.
+    /// Lets the next packet of a queue cross, if there is one: when its link is to be looked at again.
     fn start(
         &mut self,
         now: Time,
@@ -327,24 +340,16 @@ impl Parallel {
         inputs: &mut Inputs,
         rng: &mut Rng,
         out: &mut Outbox,
-    ) {
+    ) -> Option<Time> {
         if !inputs.requests.has(pair.0, pair.1) {
-            return;
+            return None;
         }
-        let queue = pair.0 * self.ports + pair.1;
-        let end = match inputs.carry(now, pair, rng, out) {
-            Some(packet) => {
-                let end = now + self.pace.time(packet.len.into());
-                inputs.crosses_until(pair, &packet, end);
-                self.crossing[queue] = Some((packet, now));
-                end
-            }
-            None => match inputs.releases(now, pair) {
-                Some(at) => at,
-                None => return,
-            },
+        let Some(packet) = inputs.carry(now, pair, rng, out) else {
+            return inputs.releases(now, pair);
         };
-        self.is_busy[queue] = true;
-        self.ends.push(Reverse((end, queue as u32)));
+        let end = now + self.pace.time(packet.len.into());
+        inputs.crosses_until(pair, &packet, end);
+        self.crossing[pair.0 * self.ports + pair.1] = Some((packet, now));
+        Some(end)
     }
 }
