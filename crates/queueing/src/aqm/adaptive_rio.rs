@@ -180,6 +180,13 @@ impl AdaptiveRioSpec {
         }
         // It checks what they share, and warns of thresholds that are the wrong way round.
         self.rio().resolve(at, leaf)?;
+        if self.within.max_th < self.max_th_high {
+            at.warn(format!(
+                "in.max_th of {} is below max_th_high of {}: where thresholds are highest, packets in profile are \
+                 dropped first",
+                self.within.max_th, self.max_th_high
+            ));
+        }
         Ok(AdaptiveRio {
             colors: Colors {
                 within: profile_bits(&self.profile),
