@@ -38,7 +38,7 @@ MARKING = (
 ONE_EACH = ("--worst", "1", "--drops", "1")
 RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
 
-VERDICTS = {"diffserv": 29, "dsl": 23, "fan-access": 30, "fan-failure": 30, "home-line": 24}
+VERDICTS = {"diffserv": 32, "dsl": 23, "fan-access": 30, "fan-failure": 30, "home-line": 24}
 """How many lines of its verdicts are shown of an example, if not nine."""
 
 EXPLAINED = {

@@ -38,6 +38,8 @@ def verdict_table(out: Console, found: Results) -> None:
             # Where a bound comes from is in the files, too.
             made = _verdicts(verdicts, based=False)
         show(out, made)
+        if len(customers) > 1 or customer is not None:
+            out.print()
     _customers(out, found, along)
     out.print(Text(conclusion.tally, "bold"))
     if conclusion.certainty is not None:
