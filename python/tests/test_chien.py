@@ -7,6 +7,7 @@ from array import array
 from types import SimpleNamespace
 
 import pytest
+from made_up import World, around
 
 from spillgate.papers import chien, page
 from spillgate.papers.chien import claims, system
@@ -31,11 +32,6 @@ PAPER = chien.PAPER
 # A world that is as the paper says
 
 
-def around(mean, unit="b/s"):
-    """Four runs with this mean, and an interval of ±1.6 % of it: t(3) = 3.18, s = 1 % of it."""
-    return PerRun(tuple(mean * (1 + d) for d in (-0.0115, -0.0038, 0.0038, 0.0115)), unit)
-
-
 def values(best_effort, assured, *, phases=4e6, idle=8e6, marked=4e6):
     """What was measured at a point, by scope, name and metric, and what is the paper's own."""
     measured = {
@@ -52,16 +48,6 @@ def values(best_effort, assured, *, phases=4e6, idle=8e6, marked=4e6):
     for what, (low, high) in {"max_th": (30.0, 70.0), "C'": (9e6, 10e6)}.items():
         own |= {f"least {what}": PerRun((low,) * 4, ""), f"most {what}": PerRun((high,) * 4, "")}
     return measured, {**own, "idle": around(idle), "goodput": around(0.95 * phases)}
-
-
-class World(Measured):
-    """Made-up values; the claims take them for measured."""
-
-    def __init__(self, world):
-        self._values = {
-            (k, *m): v for k, (measured, _) in world.items() for m, v in measured.items()
-        }
-        self._own = {k: own for k, (_, own) in world.items()}
 
 
 def as_the_paper_says():

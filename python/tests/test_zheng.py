@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from made_up import World, around
 
 from spillgate.papers import page, zheng
 from spillgate.papers.grid import cases
@@ -16,11 +17,6 @@ from spillgate.papers.zheng.system import BOTH, CONTRACTS, DSRED, NRT, RED, RIVA
 PAPER = zheng.PAPER
 
 # A world that is as the paper says
-
-
-def around(mean, unit="packets"):
-    """Four runs with this mean, and an interval of ±1.6 % of it: t(3) = 3.18, s = 1 % of it."""
-    return PerRun(tuple(mean * (1 + d) for d in (-0.0115, -0.0038, 0.0038, 0.0115)), unit)
 
 
 def values(ntp, delay, peak, drops, mean):
@@ -40,16 +36,6 @@ def first(peak=90.0, later=40.0, *, drops=(5.0, 1.0), lag=0.2):
 
 
 STATED = {DSRED: (0.98, 0.30, 100, 0.8, 20), RED: (0.66, 0.55, 118, 3.0, 40)}
-
-
-class World(Measured):
-    """Made-up values; the claims take them for measured."""
-
-    def __init__(self, world):
-        self._values = {
-            (k, *m): v for k, (measured, _) in world.items() for m, v in measured.items()
-        }
-        self._own = {k: own for k, (_, own) in world.items()}
 
 
 def as_the_paper_says():
