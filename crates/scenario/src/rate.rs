@@ -83,9 +83,16 @@ impl fmt::Display for RateProcess {
             } => {
                 let how = if *shaped { "" } else { "not shaped to " };
                 write!(f, "ATM, {how}{category}, PCR {}", contract.pcr())?;
-                contract.burst().map_or(Ok(()), |(scr, mbs)| {
-                    write!(f, ", SCR {scr}, MBS {mbs} cells")
-                })
+                if let Some((scr, mbs)) = contract.burst() {
+                    write!(f, ", SCR {scr}, MBS {mbs} cells")?;
+                }
+                match (contract.minimum_rate(), contract.frames()) {
+                    (Some(mcr), Some((mbs, mfs))) => {
+                        write!(f, ", MCR {mcr}, MBS {mbs} cells, MFS {mfs} cells")
+                    }
+                    (Some(mdcr), None) => write!(f, ", MDCR {mdcr}"),
+                    _ => Ok(()),
+                }
             }
             Self::OnOff {
                 off_rate, on, off, ..

@@ -1,6 +1,7 @@
 //! ATM traffic contracts: what cells a virtual circuit may send.
 //!
-//! Source: ATM Forum TM 4.1 sections 2 and 4 (service categories, conformance), ITU-T I.371. Rates count cells of 53 bytes.
+//! Sources: ATM Forum TM 4.1 sections 2 and 4 (service categories, conformance, GFR), its addendum af-tm-0150 (the minimum
+//! desired cell rate of UBR), ITU-T I.371. Rates count cells of 53 bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,10 @@ pub enum ContractSpec {
     RtVbr(VbrSpec),
     /// Variable bit rate for everything else.
     NrtVbr(VbrSpec),
-    /// Unspecified bit rate: up to the peak cell rate, without a guarantee.
+    /// Unspecified bit rate: up to the peak cell rate, without a guarantee, or with a minimum that is desired.
     Ubr(UbrSpec),
+    /// Guaranteed frame rate: a minimum cell rate for whole frames, and what is left up to the peak cell rate.
+    Gfr(GfrSpec),
 }
 
 impl Default for ContractSpec {
@@ -66,8 +69,68 @@ pub struct UbrSpec {
     /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link. Default: that rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<Rate>,
+    /// The minimum desired cell rate (MDCR), at most `pcr`: ports whose service knows categories give it to the circuit. Routers
+    /// call UBR with it UBR+, and the rate MCR. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mdcr: Option<Rate>,
     /// The cell delay variation tolerance (CDVT): how much earlier than the PCR has it a cell may leave, at most 1 s. Default 0 s.
     pub cdvt: Dur,
+}
+
+/// A minimum cell rate that is guaranteed to whole frames.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GfrSpec {
+    /// The peak cell rate (PCR) in bits of cells of 53 bytes, at most the rate of the link. Default: that rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcr: Option<Rate>,
+    /// The minimum cell rate (MCR), at most `pcr`.
+    pub mcr: Rate,
+    /// The maximum burst size (MBS): cells at the PCR that the minimum rate covers, at least 1.
+    #[schemars(range(min = 1))]
+    pub mbs: u32,
+    /// The maximum frame size (MFS) in cells, at least 1 and at least what a packet of the link's `mtu` takes: longer frames do not
+    /// conform.
+    #[schemars(range(min = 1))]
+    pub mfs: u32,
+    /// The cell delay variation tolerance (CDVT) of both rates: how much earlier a cell may leave, at most 1 s. Default 0 s.
+    #[serde(default)]
+    pub cdvt: Dur,
+}
+
+/// Whose cells a port sends first, if it tells circuits apart by their service category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CellPriority {
+    /// Constant bit rate.
+    Cbr,
+    /// Variable bit rate in real time.
+    RtVbr,
+    /// Variable bit rate for everything else.
+    NrtVbr,
+    /// What is within the minimum rate of GFR, or of UBR.
+    Minimum,
+    /// Everything else.
+    BestEffort,
+}
+
+/// What a contract promises beside its peak.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Promise {
+    /// Constant bit rate: the peak.
+    Peak,
+    Sustained {
+        scr: Rate,
+        mbs: u32,
+        is_rt: bool,
+    },
+    /// Unspecified bit rate.
+    Desired(Option<Rate>),
+    /// Guaranteed frame rate.
+    Frames {
+        mcr: Rate,
+        mbs: u32,
+        mfs: u32,
+    },
 }
 
 /// A contract with its algorithms.
@@ -75,8 +138,7 @@ pub struct UbrSpec {
 pub struct Contract {
     pcr: Rate,
     cdvt: Dur,
-    /// The sustainable rate and the maximum burst size.
-    sustained: Option<(Rate, u32)>,
+    promise: Promise,
 }
 
 impl Contract {
@@ -85,8 +147,57 @@ impl Contract {
         Self {
             pcr: line,
             cdvt: Dur::ZERO,
-            sustained: None,
+            promise: Promise::Desired(None),
         }
+    }
+
+    /// What of its cells that the contract has a guarantee for is sent before.
+    pub fn priority(&self) -> CellPriority {
+        match self.promise {
+            Promise::Peak => CellPriority::Cbr,
+            Promise::Sustained { is_rt: true, .. } => CellPriority::RtVbr,
+            Promise::Sustained { .. } => CellPriority::NrtVbr,
+            Promise::Desired(None) => CellPriority::BestEffort,
+            Promise::Desired(Some(_)) | Promise::Frames { .. } => CellPriority::Minimum,
+        }
+    }
+
+    /// The rate that the network sets aside: the PCR of CBR, the SCR of VBR, the minimum of UBR and GFR.
+    pub fn guaranteed(&self) -> Option<Rate> {
+        match self.promise {
+            Promise::Peak => Some(self.pcr),
+            Promise::Sustained { scr, .. } => Some(scr),
+            Promise::Desired(mdcr) => mdcr,
+            Promise::Frames { mcr, .. } => Some(mcr),
+        }
+    }
+
+    /// The minimum cell rate of GFR, or the minimum desired cell rate of UBR.
+    pub fn minimum_rate(&self) -> Option<Rate> {
+        let has_minimum = self.priority() == CellPriority::Minimum;
+        self.guaranteed().filter(|_| has_minimum)
+    }
+
+    /// GCRA(1/MCR, BT + CDVT), which tells what the minimum rate covers; BT = (MBS − 1)(1/MCR − 1/PCR), and 0 with UBR. With GFR it
+    /// is applied to frames, as F-GCRA.
+    pub fn minimum(&self) -> Option<Gcra> {
+        let mbs = self.frames().map_or(1, |(mbs, _)| mbs);
+        Some(self.slower(self.minimum_rate()?, mbs))
+    }
+
+    /// The maximum burst size and the maximum frame size of GFR, in cells.
+    pub fn frames(&self) -> Option<(u32, u32)> {
+        match self.promise {
+            Promise::Frames { mbs, mfs, .. } => Some((mbs, mfs)),
+            _ => None,
+        }
+    }
+
+    /// GCRA(1/rate, BT + CDVT) with the burst tolerance BT = (MBS − 1)(1/rate − 1/PCR).
+    fn slower(&self, rate: Rate, mbs: u32) -> Gcra {
+        let (slow, fast) = (rate.tx_time(CELL), self.pcr.tx_time(CELL));
+        let tolerance = (slow - fast) * u64::from(mbs.saturating_sub(1));
+        Gcra::new(slow, tolerance + self.cdvt)
     }
 
     /// The peak cell rate.
@@ -96,12 +207,15 @@ impl Contract {
 
     /// The rate that it can keep up: the sustainable rate, or the peak if there is none.
     pub fn rate(&self) -> Rate {
-        self.sustained.map_or(self.pcr, |(scr, _)| scr)
+        self.burst().map_or(self.pcr, |(scr, _)| scr)
     }
 
     /// The sustainable cell rate and the maximum burst size in cells, if there are any.
     pub fn burst(&self) -> Option<(Rate, u32)> {
-        self.sustained
+        match self.promise {
+            Promise::Sustained { scr, mbs, .. } => Some((scr, mbs)),
+            _ => None,
+        }
     }
 
     /// GCRA(1/PCR, CDVT), which every cell must conform to.
@@ -111,10 +225,8 @@ impl Contract {
 
     /// GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS − 1)(1/SCR − 1/PCR), if there is a sustainable rate.
     pub fn sustained(&self) -> Option<Gcra> {
-        let (scr, mbs) = self.sustained?;
-        let (slow, fast) = (scr.tx_time(CELL), self.pcr.tx_time(CELL));
-        let tolerance = (slow - fast) * u64::from(mbs.saturating_sub(1));
-        Some(Gcra::new(slow, tolerance + self.cdvt))
+        let (scr, mbs) = self.burst()?;
+        Some(self.slower(scr, mbs))
     }
 }
 
@@ -135,7 +247,11 @@ impl ContractSpec {
         ),
         (
             "ubr",
-            "Unspecified bit rate: a peak cell rate without a guarantee.",
+            "Unspecified bit rate: a peak cell rate without a guarantee, perhaps a minimum desired cell rate (UBR+).",
+        ),
+        (
+            "gfr",
+            "Guaranteed frame rate: a minimum cell rate for whole frames, and a peak cell rate.",
         ),
     ];
 
@@ -146,50 +262,89 @@ impl ContractSpec {
             Self::RtVbr(_) => "rt-vbr",
             Self::NrtVbr(_) => "nrt-vbr",
             Self::Ubr(_) => "ubr",
+            Self::Gfr(_) => "gfr",
         }
     }
 
     /// The contract on a line of this rate; the path of an error begins with the category.
     pub fn resolve(&self, line: Rate) -> Result<Contract, BuildError> {
-        let (pcr, cdvt, sustained) = match self {
-            Self::Cbr(c) => (c.pcr, c.cdvt, None),
-            Self::RtVbr(v) | Self::NrtVbr(v) => (v.pcr, v.cdvt, Some((v.scr, v.mbs))),
-            Self::Ubr(u) => (u.pcr.unwrap_or(line), u.cdvt, None),
-        };
-        let refuse = |key: &str, found: String, message: String, hint: String| BuildError {
-            path: format!("{}.{key}", self.category()),
-            found,
-            message,
-            hint,
-        };
+        let contract = self.contract(line);
+        let (pcr, cdvt) = (contract.pcr, contract.cdvt);
+        let at = |key: &str| format!("{}.{key}", self.category());
         if pcr > line {
             let message = format!("the peak cell rate is above the rate of the link, {line}");
-            let hint = format!("write at most {line}");
-            return Err(refuse("pcr", pcr.to_string(), message, hint));
+            return Err(refuse(
+                at("pcr"),
+                pcr,
+                message,
+                format!("write at most {line}"),
+            ));
         }
         if cdvt > MOST_CDVT {
-            let message = "a tolerance above 1 s".to_owned();
-            let hint = "usual values are 10 us to 1 ms".to_owned();
-            return Err(refuse("cdvt", cdvt.to_string(), message, hint));
+            let hint = "usual values are 10 us to 1 ms";
+            return Err(refuse(at("cdvt"), cdvt, "a tolerance above 1 s", hint));
         }
-        if let Some((scr, mbs)) = sustained {
-            if scr > pcr {
-                let message =
-                    format!("the sustainable cell rate is above the peak cell rate, {pcr}");
-                let hint = format!("write at most {pcr}, or a larger `pcr`");
-                return Err(refuse("scr", scr.to_string(), message, hint));
-            }
-            if mbs == 0 {
-                let message = "no cell could ever leave".to_owned();
-                let hint = "write at least 1; 94 is the default of Cisco routers".to_owned();
-                return Err(refuse("mbs", mbs.to_string(), message, hint));
-            }
+        let slower = match contract.promise {
+            Promise::Peak | Promise::Desired(None) => None,
+            Promise::Sustained { scr, .. } => Some(("scr", "sustainable", scr)),
+            Promise::Desired(Some(mdcr)) => Some(("mdcr", "minimum desired", mdcr)),
+            Promise::Frames { mcr, .. } => Some(("mcr", "minimum", mcr)),
+        };
+        if let Some((key, name, rate)) = slower.filter(|(.., rate)| *rate > pcr) {
+            let message = format!("the {name} cell rate is above the peak cell rate, {pcr}");
+            let hint = format!("write at most {pcr}, or a larger `pcr`");
+            return Err(refuse(at(key), rate, message, hint));
         }
-        Ok(Contract {
-            pcr,
-            cdvt,
-            sustained,
-        })
+        match contract.promise {
+            Promise::Sustained { mbs: 0, .. } => {
+                let hint = "write at least 1; 94 is the default of Cisco routers";
+                Err(refuse(at("mbs"), 0, "no cell could ever leave", hint))
+            }
+            Promise::Frames { mbs: 0, .. } => {
+                let hint = "write at least 1, better twice `mfs`";
+                Err(refuse(at("mbs"), 0, "no burst is covered", hint))
+            }
+            Promise::Frames { mfs: 0, .. } => {
+                let hint = "write the cells of the longest packet: 32 for 1500 B, 192 for 9180 B";
+                Err(refuse(at("mfs"), 0, "no frame would conform", hint))
+            }
+            _ => Ok(contract),
+        }
+    }
+
+    /// The contract as it is written.
+    fn contract(&self, line: Rate) -> Contract {
+        let sustained = |v: &VbrSpec, is_rt| Promise::Sustained {
+            scr: v.scr,
+            mbs: v.mbs,
+            is_rt,
+        };
+        let (pcr, cdvt, promise) = match self {
+            Self::Cbr(c) => (c.pcr, c.cdvt, Promise::Peak),
+            Self::RtVbr(v) => (v.pcr, v.cdvt, sustained(v, true)),
+            Self::NrtVbr(v) => (v.pcr, v.cdvt, sustained(v, false)),
+            Self::Ubr(u) => (u.pcr.unwrap_or(line), u.cdvt, Promise::Desired(u.mdcr)),
+            Self::Gfr(g) => {
+                let (mcr, mbs, mfs) = (g.mcr, g.mbs, g.mfs);
+                let promise = Promise::Frames { mcr, mbs, mfs };
+                (g.pcr.unwrap_or(line), g.cdvt, promise)
+            }
+        };
+        Contract { pcr, cdvt, promise }
+    }
+}
+
+fn refuse(
+    path: String,
+    found: impl ToString,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> BuildError {
+    BuildError {
+        path,
+        found: found.to_string(),
+        message: message.into(),
+        hint: hint.into(),
     }
 }
 
@@ -228,6 +383,73 @@ mod tests {
         );
         let (path, _) = problem(r#"{"ubr": {"cdvt": "2 s"}}"#);
         assert_eq!(path, "ubr.cdvt");
+        for (wrong, wanted) in [
+            (
+                r#"{"ubr": {"pcr": "1 Mb/s", "mdcr": "2 Mb/s"}}"#,
+                "ubr.mdcr",
+            ),
+            (r#"{"ubr": {"mdcr": "52 Mb/s"}}"#, "ubr.mdcr"),
+            (
+                r#"{"gfr": {"pcr": "1 Mb/s", "mcr": "2 Mb/s", "mbs": 9, "mfs": 9}}"#,
+                "gfr.mcr",
+            ),
+            (
+                r#"{"gfr": {"mcr": "2 Mb/s", "mbs": 0, "mfs": 9}}"#,
+                "gfr.mbs",
+            ),
+            (
+                r#"{"gfr": {"mcr": "2 Mb/s", "mbs": 9, "mfs": 0}}"#,
+                "gfr.mfs",
+            ),
+        ] {
+            assert_eq!(problem(wrong).0, wanted, "{wrong}");
+        }
+    }
+
+    fn contract(json: &str) -> Contract {
+        let spec: ContractSpec = serde_json::from_str(json).unwrap();
+        spec.resolve(Rate::from_bps(51_840_000).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn categories_have_priorities_and_set_rates_aside() {
+        let all = [
+            (r#"{"cbr": {"pcr": "4 Mb/s"}}"#, Some(4)),
+            (
+                r#"{"rt-vbr": {"pcr": "4 Mb/s", "scr": "3 Mb/s", "mbs": 9}}"#,
+                Some(3),
+            ),
+            (
+                r#"{"nrt-vbr": {"pcr": "4 Mb/s", "scr": "2 Mb/s", "mbs": 9}}"#,
+                Some(2),
+            ),
+            (
+                r#"{"gfr": {"pcr": "4 Mb/s", "mcr": "1 Mb/s", "mbs": 9, "mfs": 4}}"#,
+                Some(1),
+            ),
+            (r#"{"ubr": {"pcr": "4 Mb/s"}}"#, None),
+        ];
+        let contracts = all.map(|(json, _)| contract(json));
+        assert!(contracts.is_sorted_by_key(Contract::priority));
+        let aside = contracts.each_ref().map(|c| c.guaranteed());
+        let wanted = all.map(|(_, mbps)| mbps.and_then(|m| Rate::from_bps(m * 1_000_000)));
+        assert_eq!(aside, wanted);
+        // Shapers and policies of UBR and GFR are for the peak.
+        assert_eq!(contracts[3].rate().bps(), 4_000_000);
+        let ubr = contract(r#"{"ubr": {"mdcr": "424 kb/s", "cdvt": "1 ms"}}"#);
+        assert_eq!(ubr.priority(), CellPriority::Minimum);
+        let (ms, cdvt) = (Dur::from_ms(1), Dur::from_ms(1));
+        assert_eq!(ubr.minimum(), Some(Gcra::new(ms, cdvt)));
+    }
+
+    /// TM 4.1: the tolerance of F-GCRA is that of MBS cells at the peak, as with VBR.
+    #[test]
+    fn the_burst_of_gfr_is_as_that_of_vbr() {
+        let gfr = r#"{"gfr": {"pcr": "4.24 Mb/s", "mcr": "424 kb/s", "mbs": 11, "mfs": 5, "cdvt": "3 us"}}"#;
+        let gfr = contract(gfr);
+        let wanted = Gcra::new(Dur::from_ms(1), Dur::from_us(9_003));
+        assert_eq!(gfr.minimum(), Some(wanted));
+        assert_eq!((gfr.sustained(), gfr.frames()), (None, Some((11, 5))));
     }
 
     #[test]

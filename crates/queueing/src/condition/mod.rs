@@ -13,7 +13,7 @@ mod shaper;
 mod window;
 
 pub(crate) use bucket::TokenBucket;
-pub use contract::{CbrSpec, Contract, ContractSpec, UbrSpec, VbrSpec};
+pub use contract::{CbrSpec, CellPriority, Contract, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
 pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
 pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};

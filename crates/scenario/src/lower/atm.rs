@@ -82,6 +82,17 @@ pub(super) fn read(
             return None;
         }
     };
+    let short = contract.frames().zip(link.mtu).and_then(|((_, mfs), mtu)| {
+        let mtu = u16::try_from(mtu.0).ok()?;
+        let cells = link.counted().wire_len(mtu) / aal5::CELL;
+        (cells > mfs).then_some((mfs, mtu, cells))
+    });
+    if let Some((mfs, mtu, cells)) = short {
+        let message = format!("a packet of {mtu} B, the `mtu` of the link, takes {cells} cells");
+        let hint = format!("write at least {cells}, or a smaller `mtu`");
+        let key = "atm.contract.gfr.mfs";
+        refuse(key, codes::BAD_ATM, message, &mfs.to_string(), &hint);
+    }
     (ctx.error_count() == before).then(|| RateProcess::Cells {
         line: link.rate,
         category: atm.contract.category(),
