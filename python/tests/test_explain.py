@@ -22,7 +22,7 @@ def directory(first, tmp_path_factory):
 def parts(packet):
     """What each hop took, added up in another way than the program does."""
     for hop in packet["hops"]:
-        yield hop["tokens"] + hop["serialization"] + hop["propagation"]
+        yield hop["tokens"] + hop["cells"] + hop["serialization"] + hop["propagation"]
         yield from (s["time"] for s in hop["served"])
         if hop["residual"]:
             yield hop["residual"]["time"]

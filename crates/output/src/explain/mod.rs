@@ -9,11 +9,11 @@ mod words;
 pub use words::PARTS;
 
 use serde_json::{Map, Value, json};
-use spillgate_core::{Dur, Time};
+use spillgate_core::{Dur, Time, aal5};
 use spillgate_queueing::{BucketLevel, Cause, Evidence, QueueLimit, Refused};
-use spillgate_scenario::plan::WorldPlan;
+use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 use spillgate_sim::explain::{
-    Answer, DropGroup, DroppedPacket, Fate, Journey, Lost, MarkGroup, MarkedPacket, Relation,
+    Answer, DropGroup, DroppedPacket, Fate, Hop, Journey, Lost, MarkGroup, MarkedPacket, Relation,
     Served, Transmission,
 };
 use spillgate_sim::tap::Place;
@@ -41,6 +41,16 @@ impl Kept {
     fn all(self) -> Dur {
         self.forwarding + self.waiting + self.crossing
     }
+}
+
+/// What a packet's last cell took behind the link of an edge, up to the end of the last line.
+#[derive(Clone, Copy, Default)]
+struct LastCell {
+    /// In the queues of ATM switches, also behind cells of its own frame.
+    waiting: Dur,
+    sending: Dur,
+    /// On lines.
+    lines: Dur,
 }
 
 /// Names of what an explanation is about.
@@ -230,11 +240,39 @@ impl Names<'_> {
             (None, Fate::Received(at)) => *at,
             _ => return Dur::ZERO,
         };
-        let delay = self.plan.links[h.link as usize].delay;
-        if h.end < Time::MAX {
-            next.since(h.end + delay)
+        let (left, link) = match h
+            .cells
+            .as_ref()
+            .and_then(|c| Some((c.left, *c.lines.last()?)))
+        {
+            Some((left, line)) => (left, line),
+            None => (h.end, h.link),
+        };
+        let delay = self.plan.links[link as usize].delay;
+        if left < Time::MAX {
+            next.since(left + delay)
         } else {
             Dur::ZERO
+        }
+    }
+
+    /// What the last cell of a packet took through the ATM switches behind a hop.
+    fn through_cells(&self, h: &Hop) -> LastCell {
+        let Some(cells) = h.cells.as_ref().filter(|c| c.left < Time::MAX) else {
+            return LastCell::default();
+        };
+        let link = |l: &u32| &self.plan.links[*l as usize];
+        let sum = |of: &dyn Fn(&LinkPlan) -> Dur| {
+            let all = cells.lines.iter().map(link);
+            all.fold(Dur::ZERO, |sum, l| sum + of(l))
+        };
+        let (sending, lines) = (sum(&|l| l.rate.tx_time(aal5::CELL)), sum(&|l| l.delay));
+        let through = (cells.left + cells.lines.last().map_or(Dur::ZERO, |l| link(l).delay))
+            .since(h.end + link(&h.link).delay);
+        LastCell {
+            waiting: through - (sending + lines),
+            sending,
+            lines,
         }
     }
 
@@ -243,7 +281,10 @@ impl Names<'_> {
         let Some(next) = j.hops.get(hop + 1) else {
             return false;
         };
-        let node = self.plan.links[j.hops[hop].link as usize].to;
+        let hop = &j.hops[hop];
+        let lines = hop.cells.iter().flat_map(|c| &c.lines);
+        let last = lines.last().unwrap_or(&hop.link);
+        let node = self.plan.links[*last as usize].to;
         next.crossed_since.is_some() || self.plan.forwarding.iter().any(|f| f.node == node)
     }
 
@@ -275,13 +316,16 @@ impl Names<'_> {
         let h = &j.hops[hop];
         let link = &self.plan.links[h.link as usize];
         let kept = self.kept(j, hop);
+        let cells = self.through_cells(h);
         let late = match self.is_kept_behind(j, hop) {
             true => Dur::ZERO,
             false => self.beyond(j, hop),
         };
         let begun = h.start < Time::MAX;
+        let sending = h.end.since(h.start) + cells.sending;
+        let propagation = link.delay + late + cells.lines;
         let parts = begun.then(|| {
-            let parts = words::parts(h, kept, link.delay + late);
+            let parts = words::parts(h, kept, [sending, propagation, cells.waiting]);
             let named = PARTS.iter().zip(parts);
             named
                 .map(|((name, _), time)| ((*name).to_owned(), time.into()))
@@ -308,8 +352,9 @@ impl Names<'_> {
             })),
             "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
             "tokens": ps(h.idle),
-            "serialization": begun.then(|| ps(h.end.since(h.start))),
-            "propagation": begun.then(|| ps(link.delay + late)),
+            "cells": ps(cells.waiting),
+            "serialization": begun.then(|| ps(sending)),
+            "propagation": begun.then(|| ps(propagation)),
             "dscp": changed(h.dscp.0.to_string(), h.dscp.1.to_string()),
             "marked_ce": h.ecn.0 != h.ecn.1,
             "mark": h.mark.as_ref().map(evidence),

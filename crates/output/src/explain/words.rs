@@ -10,7 +10,7 @@ use super::causes::{self, duration, instant, packets};
 use super::{Kept, Names};
 
 /// What takes a packet's time, in the order of tables and figures: name and meaning.
-pub const PARTS: [(&str, &str); 10] = [
+pub const PARTS: [(&str, &str); 11] = [
     ("node", "forwarding by a node"),
     ("own", "own class"),
     ("priority", "classes with priority"),
@@ -21,6 +21,7 @@ pub const PARTS: [(&str, &str); 10] = [
     ("link", "propagation"),
     ("input", "queue at the input of a switch"),
     ("fabric", "fabric of a switch"),
+    ("cells", "queues of ATM switches"),
 ];
 
 /// What packets are about: flow, kind and number.
@@ -125,11 +126,14 @@ fn and(items: &[String]) -> String {
     }
 }
 
-/// All of a delay: what the waits were for, and the rest.
-fn delay(name: &str, delay: Dur, kept: Kept, mut waits: Vec<Wait<'_>>) -> String {
+/// All of a delay: what the waits were for, what it took elsewhere, and the rest.
+fn delay(name: &str, delay: Dur, elsewhere: &[(Dur, &str)], mut waits: Vec<Wait<'_>>) -> String {
+    let kept = elsewhere
+        .iter()
+        .fold(Dur::ZERO, |sum, (time, _)| sum + *time);
     let waited = waits.iter().fold(Dur::ZERO, |sum, w| sum + w.waited);
     let head = format!("{name} took {}", duration(delay));
-    if waits.is_empty() && kept.all() == Dur::ZERO {
+    if waits.is_empty() && kept == Dur::ZERO {
         return format!("{head} and waited nowhere: all of it is serialization and propagation.");
     }
     waits.sort_by_key(|w| std::cmp::Reverse(w.waited));
@@ -139,16 +143,10 @@ fn delay(name: &str, delay: Dur, kept: Kept, mut waits: Vec<Wait<'_>>) -> String
         .filter(|w| w.waited * 100 >= waited)
         .map(Wait::words)
         .collect();
-    for (time, place) in [
-        (kept.forwarding, "in nodes that forward"),
-        (kept.waiting, "waiting at inputs of switches"),
-        (kept.crossing, "crossing switches"),
-    ] {
-        if time > Dur::ZERO {
-            said.push(format!("{} {place}", duration(time)));
-        }
+    for (time, place) in elsewhere.iter().filter(|e| e.0 > Dur::ZERO) {
+        said.push(format!("{} {place}", duration(*time)));
     }
-    let known = (waited + kept.all()).as_ps();
+    let known = (waited + kept).as_ps();
     let rest = Dur::from_ps(delay.as_ps().saturating_sub(known));
     said.push(format!("{} serialization and propagation", duration(rest)));
     format!("{head}: {}.", said.join("; "))
@@ -169,7 +167,15 @@ impl Names<'_> {
         let waits = waits.map(|h| self.wait(j, h)).collect();
         let kept = (0..j.hops.len()).map(|hop| self.kept(j, hop));
         let kept = kept.fold(Kept::default(), Kept::with);
-        delay(&name, received.since(j.sent), kept, waits)
+        let cells = j.hops.iter().map(|h| self.through_cells(h).waiting);
+        let cells = cells.fold(Dur::ZERO, |sum, of| sum + of);
+        let elsewhere = [
+            (kept.forwarding, "in nodes that forward"),
+            (kept.waiting, "waiting at inputs of switches"),
+            (kept.crossing, "crossing switches"),
+            (cells, "waiting in queues of ATM switches"),
+        ];
+        delay(&name, received.since(j.sent), &elsewhere, waits)
     }
 
     fn wait(&self, j: &Journey, h: &Hop) -> Wait<'_> {
@@ -314,8 +320,9 @@ impl Names<'_> {
     }
 }
 
-/// What a packet took on a hop, in picoseconds, in the order of [`PARTS`].
-pub(super) fn parts(h: &Hop, kept: Kept, link: Dur) -> [u64; PARTS.len()] {
+/// What a packet took on a hop, in picoseconds, in the order of [`PARTS`]; being sent, on links, and in queues of ATM switches
+/// are given.
+pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, cells]: [Dur; 3]) -> [u64; PARTS.len()] {
     let of = |wanted: &[Relation]| -> u64 {
         let served = h.served.iter().filter(|s| wanted.contains(&s.relation));
         served.map(|s| s.time.as_ps()).sum()
@@ -327,10 +334,11 @@ pub(super) fn parts(h: &Hop, kept: Kept, link: Dur) -> [u64; PARTS.len()] {
         of(&[Relation::Turn]),
         h.residual.map_or(0, |r| r.time.as_ps()),
         h.idle.as_ps(),
-        h.end.since(h.start).as_ps(),
+        sending.as_ps(),
         link.as_ps(),
         kept.waiting.as_ps(),
         kept.crossing.as_ps(),
+        cells.as_ps(),
     ]
 }
 
@@ -365,7 +373,7 @@ mod tests {
             residual,
             tokens: Dur::ZERO,
         };
-        delay("v #1", waited + us(1_016), Kept::default(), vec![wait])
+        delay("v #1", waited + us(1_016), &[], vec![wait])
     }
 
     #[test]
@@ -400,29 +408,13 @@ mod tests {
     #[test]
     fn a_packet_may_wait_nowhere() {
         assert_eq!(
-            delay("v #1", us(5), Kept::default(), Vec::new()),
+            delay("v #1", us(5), &[], Vec::new()),
             "v #1 took 5 µs and waited nowhere: all of it is serialization and propagation."
         );
+        let places = [(us(2), "here"), (Dur::ZERO, "there"), (us(1), "elsewhere")];
         assert_eq!(
-            delay(
-                "v #1",
-                us(5),
-                Kept {
-                    forwarding: us(2),
-                    ..Kept::default()
-                },
-                Vec::new()
-            ),
-            "v #1 took 5 µs: 2 µs in nodes that forward; 3 µs serialization and propagation."
-        );
-        let kept = Kept {
-            waiting: us(3),
-            crossing: us(1),
-            ..Kept::default()
-        };
-        assert_eq!(
-            delay("v #1", us(5), kept, Vec::new()),
-            "v #1 took 5 µs: 3 µs waiting at inputs of switches; 1 µs crossing switches; 1 µs serialization and propagation."
+            delay("v #1", us(5), &places, Vec::new()),
+            "v #1 took 5 µs: 2 µs here; 1 µs elsewhere; 2 µs serialization and propagation."
         );
     }
 }

@@ -269,21 +269,28 @@ impl<S: EventSet> World<S> {
 
     /// Hands a packet that the port of `link` begins to send over to ATM switches, if its way leads through some.
     pub(crate) fn enters_cells(&mut self, link: usize, packet: &Packet) -> bool {
-        let Some(nodes) = &mut self.nodes else {
+        let Some(nodes) = &self.nodes else {
             return false;
         };
         let (Some(holder), Port::Queued(port)) = (nodes.cells, &self.links[link].port) else {
             return false;
         };
-        let node = &mut nodes.holders[holder].node;
+        let node = &nodes.holders[holder].node;
         let hops = &self.hops[(packet.handle >> 32) as usize..];
         let train = port.server.as_ref().and_then(|s| s.train());
         let (Some(train), Some((to, links))) = (train, node.way(hops)) else {
             return false;
         };
+        let train = train.later(self.links[link].onward.delay);
+        if self.tap.is_some() {
+            self.tap_enters_cells(link, links, packet);
+        }
+        let Some(nodes) = &mut self.nodes else {
+            return false;
+        };
         let mut packet = *packet;
         packet.handle += u64::from(links) << 32;
-        let train = train.later(self.links[link].onward.delay);
+        let node = &mut nodes.holders[holder].node;
         node.begin((link as u32, to), train, packet);
         self.deliver_outbox(holder);
         true
@@ -345,6 +352,9 @@ impl<S: EventSet> World<S> {
             }
         }
         for (link, packet) in out.done.drain(..) {
+            if self.tap.is_some() {
+                self.tap_leaves_cells(&packet);
+            }
             let l = &mut self.links[link as usize];
             l.meter.total_bytes += u64::from(packet.len);
             let (due, tie) = (self.now + l.onward.delay, l.onward.tie);

@@ -232,6 +232,36 @@ impl<S: EventSet> World<S> {
         tap.crossed(self.now, link, since, seen);
     }
 
+    /// A packet that the port of `link` begins to send goes over that many lines of ATM switches.
+    #[cold]
+    pub(crate) fn tap_enters_cells(&mut self, link: usize, lines: u32, packet: &Packet) {
+        let labels = self.label_values(link, packet);
+        let Some(tap) = &mut self.tap else { return };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        let first = (packet.handle >> 32) as usize;
+        let lines = &self.hops[first..first + lines as usize];
+        tap.enters_cells(link as u32, lines, seen);
+    }
+
+    /// The last cell of a packet has left the last ATM switch.
+    #[cold]
+    pub(crate) fn tap_leaves_cells(&mut self, packet: &Packet) {
+        let Some(tap) = &mut self.tap else { return };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let labels = [0; 2];
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.leaves_cells(self.now, seen);
+    }
+
     #[cold]
     pub(crate) fn tap_received(&mut self, packet: &Packet) {
         let Some(tap) = &mut self.tap else { return };

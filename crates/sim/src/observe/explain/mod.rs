@@ -166,6 +166,17 @@ pub struct Hop {
     pub served: Vec<Served>,
     /// How long the server stood idle because shapers lacked tokens.
     pub idle: Dur,
+    /// The ATM switches that its cells went through behind the link, if there are any.
+    pub cells: Option<ThroughCells>,
+}
+
+/// A packet on its way through ATM switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThroughCells {
+    /// The links that begin at these switches.
+    pub lines: Vec<u32>,
+    /// When its last cell left the last one; [`Time::MAX`] if it never did.
+    pub left: Time,
 }
 
 /// A packet in transmission when another arrived.

@@ -10,7 +10,8 @@ use spillgate_scenario::plan::WorldPlan;
 
 use super::worst::Chosen;
 use super::{
-    Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served, Transmission,
+    Fate, Hop, Journey, Lost, MAX_TRANSMISSIONS, Relation, Residual, Served, ThroughCells,
+    Transmission,
 };
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 
@@ -30,6 +31,18 @@ struct Waiting {
     arrived: Time,
     /// Its leaf lacked tokens when the server last chose a packet.
     held: bool,
+    /// Where the packet that was sent last is counted among those that were sent while it waited.
+    counted: Option<usize>,
+}
+
+impl Waiting {
+    /// The server begins with the next packet before the one before has left, as a circuit of ATM does whose packets have
+    /// phases of their own.
+    fn cut(&self, hop: &mut Hop, overlap: Dur) {
+        if let Some(last) = self.counted.and_then(|i| hop.served.get_mut(i)) {
+            last.time = last.time - overlap;
+        }
+    }
 }
 
 /// Follows packets.
@@ -110,6 +123,12 @@ impl Trails {
 
     fn journey(&self, packet: &Packet) -> Option<usize> {
         self.by_packet.get(&(packet.flow, packet.seq)).copied()
+    }
+
+    /// Where a chosen packet is now.
+    fn last_hop(&mut self, packet: &Packet) -> Option<&mut Hop> {
+        let journey = self.journey(packet)?;
+        self.journeys[journey].hops.last_mut()
     }
 
     /// A new session takes the place of an earlier one, whose segments had the same numbers.
@@ -212,20 +231,20 @@ impl Tap for Trails {
             }),
             served: Vec::new(),
             idle: Dur::ZERO,
+            cells: None,
         });
         self.waiting[port.link as usize].push(Waiting {
             journey,
             leaf: p.leaf,
             arrived: port.now,
             held: false,
+            counted: None,
         });
     }
 
     fn marked(&mut self, _: &PortView<'_>, why: &Evidence, seen: Seen<'_>) {
-        if let Some(journey) = self.journey(seen.packet) {
-            if let Some(hop) = self.journeys[journey].hops.last_mut() {
-                hop.mark = Some(*why);
-            }
+        if let Some(hop) = self.last_hop(seen.packet) {
+            hop.mark = Some(*why);
         }
     }
 
@@ -251,10 +270,12 @@ impl Tap for Trails {
             return;
         }
         let own = self.journey(p);
-        for w in &self.waiting[link] {
+        let overlap = before.end.since(port.now);
+        for w in &mut self.waiting[link] {
             let Some(hop) = self.journeys[w.journey].hops.last_mut() else {
                 continue;
             };
+            w.cut(hop, overlap);
             hop.idle = hop.idle + port.now.since(before.end.max(w.arrived));
             if own == Some(w.journey) {
                 hop.start = port.now;
@@ -275,10 +296,11 @@ impl Tap for Trails {
                 Relation::Turn
             };
             let time = port.free_at.since(port.now);
-            let alike = hop.served.iter_mut().find(|s| {
+            let alike = hop.served.iter().position(|s| {
                 s.leaf == p.leaf && s.class == class && s.relation == relation && s.held == w.held
             });
-            match alike {
+            w.counted = Some(alike.unwrap_or(hop.served.len()));
+            match alike.and_then(|i| hop.served.get_mut(i)) {
                 Some(s) => {
                     s.packets += 1;
                     s.bytes += u64::from(p.len);
@@ -297,6 +319,21 @@ impl Tap for Trails {
         }
         if own.is_some() {
             self.waiting[link].retain(|w| Some(w.journey) != own);
+        }
+    }
+
+    fn enters_cells(&mut self, _: u32, lines: &[u32], seen: Seen<'_>) {
+        if let Some(hop) = self.last_hop(seen.packet) {
+            hop.cells = Some(ThroughCells {
+                lines: lines.to_vec(),
+                left: Time::MAX,
+            });
+        }
+    }
+
+    fn leaves_cells(&mut self, now: Time, seen: Seen<'_>) {
+        if let Some(cells) = self.last_hop(seen.packet).and_then(|h| h.cells.as_mut()) {
+            cells.left = now;
         }
     }
 
