@@ -50,7 +50,7 @@ def test_the_command_line_shows_circuits_and_switches(root, cli, tmp_path):
     assert checked.returncode == 0
     text = " ".join(checked.stdout.split())
     assert "nrt-vbr" in text
-    assert re.search(r"s 5 400 shared epd from 320 cells, tagged from 300 cells tag aal5", text)
+    assert re.search(r"s 5 400 shared fifo epd from 320 cells, tagged from 300 cells tag aal5", text)
     short = ("--runs", "1", "--no-figures", "--out", tmp_path / "run")
     shown = cli("run", root / "corpus/atm.yaml", *short)
     assert shown.returncode == 0

@@ -109,9 +109,16 @@ pub const WARNINGS: &[Rule] = &[
     reader(
         "W0413",
         "contract-unused",
-        "A contract of ATM that has no effect",
-        "The edge of the circuit does not shape cells (`shaped: false`), and the ATM switch at its end does not police them, or there is none. So cells leave one after another at the rate of the line, whatever the contract says.",
-        "Leave out `shaped: false`, give the switch `police: tag` or `police: discard`, or leave out the contract.",
+        "A contract of ATM that has no effect, or that packets cannot keep",
+        "The edge of the circuit does not shape cells (`shaped: false`), and the ATM switch at its end does not police them, or there is none. So cells leave one after another at the rate of the line, whatever the contract says.\n\nOr the contract has a minimum rate (`gfr`, or `mdcr` of `ubr`), and no switch on the way has `service: priority`, which gives it, or polices GFR, which tags what is beyond it.\n\nOr frames are longer than the maximum frame size (MFS) of GFR: they do not conform, and a switch that polices loses them.",
+        "Leave out `shaped: false`, give the switch `police: tag` or `police: discard`, or leave out the contract; write `service: priority` and `queues: per-vc` at the switch; write the cells of the longest packet as `mfs`.",
+    ),
+    reader(
+        "W0414",
+        "line-overbooked",
+        "More is guaranteed to circuits of ATM than their line carries",
+        "The rates that a network sets aside, the PCR of CBR, the SCR of VBR and the minimum of GFR and UBR, add to more than the rate of a line that leaves an ATM switch. Admission control of a network would refuse the last of these circuits. Here all run: who gets less than was promised is decided by categories, queues and luck.",
+        "Promise less, or raise the rate of the line; keep it to see what overbooking does.",
     ),
     reader(
         "W0501",

@@ -248,13 +248,17 @@ fn whole_frames_keep_the_goodput_that_lost_cells_waste() {
     }
 }
 
-const CONTRACTS: [&str; 6] = [
+const CONTRACTS: [&str; 10] = [
     "",
     "phase: aligned, encapsulation: vc-mux",
     "contract: {cbr: {pcr: 1.5 Mb/s, cdvt: 1 ms}}",
     "contract: {nrt-vbr: {pcr: 2 Mb/s, scr: 600 kb/s, mbs: 40}}",
     "shaped: false, contract: {rt-vbr: {pcr: 1.8 Mb/s, scr: 800 kb/s, mbs: 30, cdvt: 500 us}}",
     "shaped: false, phase: aligned, contract: {ubr: {pcr: 1 Mb/s}}",
+    "contract: {ubr: {mdcr: 400 kb/s, cdvt: 2 ms}}",
+    "contract: {gfr: {mcr: 500 kb/s, mbs: 64, mfs: 192}}",
+    "contract: {gfr: {pcr: 1.5 Mb/s, mcr: 900 kb/s, mbs: 300, mfs: 33, cdvt: 100 us}}",
+    "shaped: false, contract: {gfr: {pcr: 1.7 Mb/s, mcr: 200 kb/s, mbs: 40, mfs: 100, cdvt: 1 ms}}",
 ];
 
 const TRAFFIC: [&str; 6] = [
@@ -286,13 +290,13 @@ fn net(traffic: usize) -> impl Strategy<Value = Net> {
     let numbers = (1_u32..400, 1_u32..=100, 1_u32..=100);
     let words = (
         0..3_usize,
-        any::<bool>(),
+        0..3_usize,
         0..3_usize,
         any::<bool>(),
         any::<bool>(),
     );
     let switch = (numbers, words).prop_map(
-        |((buffer, epd, clp), (discard, per_vc, police, ideal, tagged))| {
+        |((buffer, epd, clp), (discard, queues, police, ideal, tagged))| {
             let share = |percent: u32| (buffer * percent).div_ceil(100);
             let mut s = format!(
                 "buffer: {buffer}, discard: {}",
@@ -305,9 +309,11 @@ fn net(traffic: usize) -> impl Strategy<Value = Net> {
                 write!(s, ", clp_threshold: {}", share(clp)).unwrap();
             }
             write!(s, ", police: {}", ["none", "tag", "discard"][police]).unwrap();
-            if per_vc {
-                s += ", queues: per-vc";
-            }
+            s += [
+                "",
+                ", queues: per-vc",
+                ", queues: per-vc, service: priority",
+            ][queues];
             if ideal {
                 s += ", reassembly: ideal";
             }

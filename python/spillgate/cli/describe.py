@@ -172,9 +172,10 @@ def _switches(out: Console, d: Description) -> None:
 
 def _atm_switches(out: Console, d: Description) -> None:
     made = table()
-    for heading in ("ATM switch", "ports", "cells", "queues", "discard", "police", "reassembly"):
+    headings = ("ports", "cells", "queues", "service", "discard", "police", "reassembly")
+    for heading in ("ATM switch", *headings):
         made.add_column(heading)
-    keys = ("ports", "buffer", "queues", "discard", "police", "reassembly")
+    keys = ("ports", "buffer", "queues", "service", "discard", "police", "reassembly")
     rows = [(s, tuple(s[k] for k in keys)) for s in d.atm_switches]
     for members, (ports, buffer, *words) in families(rows):
         made.add_row(Text(_span([s["name"] for s in members])), str(ports), str(buffer), *words)

@@ -67,6 +67,8 @@ pub struct AtmSwitchDescription {
     pub buffer: u32,
     /// Which cells wait in one queue.
     pub queues: &'static str,
+    /// Which of them sends next.
+    pub service: &'static str,
     /// What is lost when there is no room, with its thresholds.
     pub discard: String,
     /// What becomes of cells that do not conform.
@@ -82,6 +84,7 @@ pub(super) fn describe_atm(world: &WorldPlan) -> Vec<AtmSwitchDescription> {
         ports: s.outputs.len(),
         buffer: s.spec.buffer,
         queues: s.spec.queues.word(),
+        service: s.spec.service_in_words(),
         discard: s.spec.discard_in_words(),
         police: s.police.word(),
         reassembly: s.reassembly.word(),

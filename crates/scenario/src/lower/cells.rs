@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spillgate_queueing::Recipe;
-use spillgate_switching::atm::{CellEvents, CellPolice};
+use spillgate_switching::atm::CellEvents;
 
 use super::links::{Draft, Links};
 use super::nodes::{CellSwitches, Nodes};
@@ -172,38 +172,6 @@ pub(super) fn check_flows(ctx: &mut Ctx<'_>, root: &Node, nodes: &Nodes<'_>, wor
             let d = Diagnostic::error(codes::BAD_ATM, message)
                 .hint("let it begin and end at nodes beside the switches");
             ctx.error(d, root, &at(switch, ""));
-        }
-    }
-}
-
-/// Warns of contracts that nobody enforces.
-pub(super) fn check_contracts(
-    ctx: &mut Ctx<'_>,
-    root: &Node,
-    nodes: &Nodes<'_>,
-    links: &Links<'_>,
-    drafts: &[Draft<'_>],
-) {
-    for (name, spec) in links.specs() {
-        let Some(atm) = spec.atm.as_ref().filter(|a| !a.shaped) else {
-            continue;
-        };
-        let polices = |node: u32| {
-            let at = nodes.cell_switches.iter().find(|s| s.nodes.contains(&node));
-            at.is_some_and(|s| s.spec.police != CellPolice::None)
-        };
-        let ids = links.find(name).into_iter().flat_map(|n| n.ids());
-        let mut ends = ids.map(|id| drafts[id as usize].ends().1);
-        if atm.contract != Default::default() && !ends.any(polices) {
-            let message =
-                "the circuit is not shaped, and nobody polices it: its contract has no effect";
-            let d = Diagnostic::warning(codes::W_ATM, message)
-                .hint("leave out `shaped: false`, or let it end at an ATM switch with `police`");
-            ctx.warn(
-                d,
-                root,
-                &steps!["topology", "links", name, "atm", "contract"],
-            );
         }
     }
 }

@@ -6,6 +6,7 @@ mod atm;
 mod captures;
 mod cells;
 mod columns;
+mod contracts;
 mod ends;
 mod failures;
 mod flows;
@@ -77,7 +78,6 @@ pub(crate) fn world(
     let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
     switches::check_measures(ctx, root, &nodes, &switches, &drafts, &recipes);
     let cell_switches = cells::read(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
-    cells::check_contracts(ctx, root, &nodes, &links, &drafts);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
@@ -147,6 +147,7 @@ pub(crate) fn world(
     longest::check(ctx, root, &policies, &world);
     cells::check_flows(ctx, root, &nodes, &world);
     atm::check_longest(ctx, root, &links, &world);
+    contracts::check(ctx, root, &links, &world);
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes.switches, &world);
     Some(world)

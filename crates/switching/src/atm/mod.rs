@@ -5,12 +5,14 @@
 
 mod frames;
 mod port;
+mod service;
 mod spec;
 
 pub use frames::{Ended, Frames};
 pub use port::{Arrived, CellPort, Counts};
 pub use spec::{
-    AtmPortRecipe, AtmSwitchSpec, CellEvents, CellPolice, CellQueues, Discard, Reassembly,
+    AtmPortRecipe, AtmSwitchSpec, CellEvents, CellPolice, CellQueues, CellService, Discard,
+    Reassembly,
 };
 
 /// A cell.

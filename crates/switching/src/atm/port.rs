@@ -2,12 +2,14 @@
 //!
 //! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on Selected Areas in
 //! Communications 13(4), 1995 (partial and early packet discard). A frame begins with the cell after a last one. A frame of
-//! which nothing has been kept needs no last cell to end it, so that is lost too. O(1) for each cell.
+//! which nothing has been kept needs no last cell to end it, so that is lost too. O(1) for each cell, beside its [`Service`].
 
 use std::collections::VecDeque;
 
 use spillgate_core::{Dur, Time};
+use spillgate_queueing::Contract;
 
+use super::service::Service;
 use super::spec::AtmPortRecipe;
 use super::{Cell, CellLoss};
 
@@ -92,8 +94,7 @@ pub struct CellPort {
     slot: Dur,
     circuits: Vec<Circuit>,
     queues: Vec<Queue>,
-    /// The queues with cells, in the order of their turns.
-    turns: VecDeque<u32>,
+    service: Service,
     waiting: u32,
     sending: Option<Cell>,
     free: Time,
@@ -104,15 +105,20 @@ pub struct CellPort {
 }
 
 impl CellPort {
-    /// A port with an idle line on which a cell takes `slot`, for cells of circuits below `circuits`.
-    pub fn new(recipe: AtmPortRecipe, slot: Dur, circuits: usize) -> Self {
+    /// A port with an idle line on which a cell takes `slot`, for the cells of circuits with these contracts.
+    pub fn new(recipe: AtmPortRecipe, slot: Dur, contracts: &[Contract]) -> Self {
+        let circuits = contracts.len();
         let queues = if recipe.per_circuit { circuits } else { 1 };
+        let service = match recipe.by_category {
+            true => Service::by_category(contracts),
+            false => Service::in_turn(queues),
+        };
         Self {
             recipe,
             slot,
             circuits: vec![Circuit::default(); circuits],
             queues: vec![Queue::default(); queues],
-            turns: VecDeque::new(),
+            service,
             waiting: 0,
             sending: None,
             free: Time::ZERO,
@@ -157,7 +163,8 @@ impl CellPort {
         self.slot
     }
 
-    /// The earliest time at which a last cell can have been sent; none if none is here. Exact with one queue.
+    /// The earliest time at which a last cell can have been sent; none if none is here. Exact with one queue. Whatever the order
+    /// of the queues is, a cell follows those before it in its own.
     pub fn last_sent_from(&self) -> Option<Time> {
         if self.sending.is_some_and(|c| c.last) {
             return Some(self.free);
@@ -199,10 +206,11 @@ impl CellPort {
         }
         self.level(now, 1);
         let queue_of = &mut self.queues[queue as usize];
-        if queue_of.cells.is_empty() {
-            self.turns.push_back(queue);
-        }
+        let is_first = queue_of.cells.is_empty();
         queue_of.push(cell);
+        if is_first {
+            self.service.begin(now, queue);
+        }
         Arrived::Waits
     }
 
@@ -256,14 +264,12 @@ impl CellPort {
     /// The line has sent its cell: that cell, and until when it sends the next, if one waits.
     pub fn sent(&mut self, now: Time) -> Option<(Cell, Option<Time>)> {
         let cell = self.sending.take()?;
-        let Some(queue) = self.turns.pop_front() else {
+        let Some(queue) = self.service.next(now) else {
             return Some((cell, None));
         };
         let queue_of = &mut self.queues[queue as usize];
         let next = queue_of.pop();
-        if !queue_of.cells.is_empty() {
-            self.turns.push_back(queue);
-        }
+        self.service.served(queue, !queue_of.cells.is_empty());
         self.level(now, -1);
         let until = next.map(|next| self.send(now, next));
         Some((cell, until))
@@ -290,11 +296,13 @@ impl CellPort {
 mod tests {
     use super::super::{AtmSwitchSpec, CellQueues, Discard};
     use super::*;
+    use spillgate_core::Rate;
 
     const SLOT: Dur = Dur::from_ps(10);
 
     fn port(spec: AtmSwitchSpec) -> CellPort {
-        CellPort::new(spec.resolve().unwrap(), SLOT, 4)
+        let contract = Contract::whole(Rate::from_bps(1_000_000).unwrap());
+        CellPort::new(spec.resolve().unwrap(), SLOT, &vec![contract; 4])
     }
 
     fn cell(circuit: u32, frame: u64, last: bool) -> Cell {

@@ -15,6 +15,8 @@ pub struct AtmSwitchSpec {
     pub buffer: u32,
     /// Which cells wait in one queue. Default `shared`.
     pub queues: CellQueues,
+    /// With `queues: per-vc`: whose cell goes next. Default `round-robin`.
+    pub service: CellService,
     /// What is lost when a queue is full, or nearly. Default `tail`.
     pub discard: Discard,
     /// With `discard: epd`: waiting cells from which on frames that begin are lost as a whole. Default 80 % of `buffer`.
@@ -36,6 +38,7 @@ impl Default for AtmSwitchSpec {
         Self {
             buffer: 1000,
             queues: CellQueues::default(),
+            service: CellService::default(),
             discard: Discard::default(),
             epd_threshold: None,
             clp_threshold: None,
@@ -53,8 +56,20 @@ pub enum CellQueues {
     /// All, first in, first out.
     #[default]
     Shared,
-    /// Those of a circuit; circuits take turns, cell by cell. Buffer and thresholds are those of each queue.
+    /// Those of a circuit. Buffer and thresholds are those of each queue.
     PerVc,
+}
+
+/// Which of the queues of circuits sends the next cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellService {
+    /// Circuits take turns, cell by cell.
+    #[default]
+    RoundRobin,
+    /// By service category: CBR, then rt-VBR, then nrt-VBR, then what is within the minimum rate of GFR and UBR, then
+    /// everything else; circuits of one category take turns, cell by cell.
+    Priority,
 }
 
 /// What is lost when there is no room.
@@ -117,6 +132,16 @@ impl CellQueues {
     }
 }
 
+impl CellService {
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Priority => "priority",
+        }
+    }
+}
+
 impl CellPolice {
     /// As it is written.
     pub const fn word(self) -> &'static str {
@@ -143,6 +168,7 @@ impl Reassembly {
 pub struct AtmPortRecipe {
     pub(super) buffer: u32,
     pub(super) per_circuit: bool,
+    pub(super) by_category: bool,
     pub(super) rest_is_lost: bool,
     /// [`u32::MAX`]: none.
     pub(super) early: u32,
@@ -151,6 +177,11 @@ pub struct AtmPortRecipe {
 }
 
 impl AtmPortRecipe {
+    /// Whether cells go by the service category of their circuit.
+    pub fn goes_by_category(&self) -> bool {
+        self.by_category
+    }
+
     /// Bytes of memory that the full queues of a port take, with so many circuits.
     pub fn memory_bytes(&self, circuits: usize) -> u64 {
         let queues = if self.per_circuit { circuits } else { 1 };
@@ -167,6 +198,14 @@ impl AtmSwitchSpec {
     fn early(&self) -> u32 {
         let most_of_it = (self.buffer * 4 / 5).max(1);
         self.epd_threshold.unwrap_or(most_of_it)
+    }
+
+    /// In which order cells go.
+    pub fn service_in_words(&self) -> &'static str {
+        match self.queues {
+            CellQueues::Shared => "fifo",
+            CellQueues::PerVc => self.service.word(),
+        }
     }
 
     /// What is lost, and from when on.
@@ -194,6 +233,17 @@ impl AtmSwitchSpec {
             "a queue of 1 to 10,000,000 cells is possible",
             "usual values are 256 to 8000",
         )?;
+        let (per_circuit, by_category) = (
+            self.queues == CellQueues::PerVc,
+            self.service == CellService::Priority,
+        );
+        Problem::check(
+            per_circuit || !by_category,
+            "service",
+            self.service.word(),
+            "all circuits wait in one queue, first in, first out",
+            "write `queues: per-vc`, or leave it out",
+        )?;
         let is_epd = self.discard == Discard::Epd;
         if let Some(threshold) = self.epd_threshold {
             Problem::check(
@@ -217,7 +267,8 @@ impl AtmSwitchSpec {
         }
         Ok(AtmPortRecipe {
             buffer: self.buffer,
-            per_circuit: self.queues == CellQueues::PerVc,
+            per_circuit,
+            by_category,
             rest_is_lost: self.discard != Discard::Tail,
             early: if is_epd { self.early() } else { u32::MAX },
             tagged: self.clp_threshold.unwrap_or(u32::MAX),

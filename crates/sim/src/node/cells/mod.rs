@@ -22,7 +22,7 @@ use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_events::Rank;
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_queueing::{Gcra, Train};
+use spillgate_queueing::{Contract, Gcra, Train};
 use spillgate_scenario::plan::{CellSwitchPlan, RateProcess, WorldPlan};
 use spillgate_scenario::schema::CellPhase;
 use spillgate_switching::atm::{CellPolice, CellPort, Frames, Reassembly};
@@ -60,6 +60,7 @@ struct Output {
 struct Circuit {
     /// The ports on its way.
     ports: Vec<u32>,
+    contract: Contract,
     /// What its cells must conform to.
     policers: Vec<Gcra>,
 }
@@ -141,11 +142,12 @@ impl CellSwitches {
         for route in &plan.routes {
             new.add_circuits(plan, route);
         }
-        let circuits = new.circuits.len();
+        let contracts: Vec<Contract> = new.circuits.iter().map(|c| c.contract.clone()).collect();
+        let circuits = contracts.len();
         let is_switch = |node: u32| plan.cell_switches.iter().any(|s| s.node == node);
         let output = |(number, switch): (u32, &CellSwitchPlan)| {
             let link = &plan.links[number as usize];
-            let mut port = CellPort::new(switch.recipe, link.rate.tx_time(CELL), circuits);
+            let mut port = CellPort::new(switch.recipe, link.rate.tx_time(CELL), &contracts);
             port.measure(window.start(), window.end());
             Output {
                 link: number,
@@ -180,7 +182,8 @@ impl CellSwitches {
             if *self.known.entry((*from, *last)).or_insert(number) != number {
                 continue;
             }
-            let policers = match plan.links[*from as usize].process.as_deref() {
+            let edge = &plan.links[*from as usize];
+            let (contract, policers) = match edge.process.as_deref() {
                 Some(RateProcess::Cells {
                     contract,
                     phase,
@@ -193,11 +196,15 @@ impl CellSwitches {
                     };
                     let policer = |g: Gcra| Gcra::new(g.increment(), g.limit() + tolerated);
                     let all = std::iter::once(contract.peak()).chain(contract.sustained());
-                    all.map(policer).collect()
+                    (contract.clone(), all.map(policer).collect())
                 }
-                _ => Vec::new(),
+                _ => (Contract::whole(edge.rate), Vec::new()),
             };
-            self.circuits.push(Circuit { ports, policers });
+            self.circuits.push(Circuit {
+                ports,
+                contract,
+                policers,
+            });
         }
     }
 
