@@ -3,8 +3,10 @@
 //! State machines like the rest of this crate: whoever drives them tells them the time of each cell. A cell is known by its
 //! frame and its virtual circuit, and by whether it is the last of the frame, which is all that a switch sees of AAL5.
 
+mod discard;
 mod frames;
 mod port;
+mod queue;
 mod service;
 mod spec;
 

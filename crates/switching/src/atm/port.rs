@@ -1,14 +1,11 @@
-//! An output port of an ATM switch: one queue of cells, or one for each circuit, and a line.
-//!
-//! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on Selected Areas in
-//! Communications 13(4), 1995 (partial and early packet discard). A frame begins with the cell after a last one. A frame of
-//! which nothing has been kept needs no last cell to end it, so that is lost too. O(1) for each cell, beside its [`Service`].
-
-use std::collections::VecDeque;
+//! An output port of an ATM switch: one queue of cells, or one for each circuit, and a line. O(1) for each cell, beside its
+//! [`Service`].
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::Contract;
 
+use super::discard::Circuit;
+use super::queue::Queue;
 use super::service::Service;
 use super::spec::AtmPortRecipe;
 use super::{Cell, CellLoss};
@@ -41,52 +38,6 @@ pub enum Arrived {
     Lost(CellLoss),
 }
 
-/// What is lost of the frame of a circuit that is coming in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Losing {
-    #[default]
-    Nothing,
-    /// All further cells but for the last.
-    Rest,
-    /// All of it.
-    All,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Circuit {
-    /// A frame has begun, and its last cell has not come.
-    is_open: bool,
-    losing: Losing,
-    /// Some cell of the frame has been kept.
-    kept: bool,
-}
-
-/// A queue, with its last cells by their place among all cells that were ever put into it.
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    cells: VecDeque<Cell>,
-    taken: u64,
-    lasts: VecDeque<u64>,
-}
-
-impl Queue {
-    fn push(&mut self, cell: Cell) {
-        if cell.last {
-            self.lasts.push_back(self.taken + self.cells.len() as u64);
-        }
-        self.cells.push_back(cell);
-    }
-
-    fn pop(&mut self) -> Option<Cell> {
-        let cell = self.cells.pop_front()?;
-        self.taken += 1;
-        if cell.last {
-            self.lasts.pop_front();
-        }
-        Some(cell)
-    }
-}
-
 /// An output port.
 #[derive(Clone, Debug)]
 pub struct CellPort {
@@ -107,8 +58,11 @@ pub struct CellPort {
 impl CellPort {
     /// A port with an idle line on which a cell takes `slot`, for the cells of circuits with these contracts.
     pub fn new(recipe: AtmPortRecipe, slot: Dur, contracts: &[Contract]) -> Self {
-        let circuits = contracts.len();
-        let queues = if recipe.per_circuit { circuits } else { 1 };
+        let queues = if recipe.per_circuit {
+            contracts.len()
+        } else {
+            1
+        };
         let service = match recipe.by_category {
             true => Service::by_category(contracts),
             false => Service::in_turn(queues),
@@ -116,7 +70,7 @@ impl CellPort {
         Self {
             recipe,
             slot,
-            circuits: vec![Circuit::default(); circuits],
+            circuits: contracts.iter().map(Circuit::new).collect(),
             queues: vec![Queue::default(); queues],
             service,
             waiting: 0,
@@ -169,18 +123,13 @@ impl CellPort {
         if self.sending.is_some_and(|c| c.last) {
             return Some(self.free);
         }
-        let first = |q: &Queue| Some(q.lasts.front()? - q.taken);
-        let before = self.queues.iter().filter_map(first).min()?;
+        let before = self.queues.iter().filter_map(Queue::before_last).min()?;
         Some(self.free + self.slot * (before + 1))
     }
 
     /// A cell that does not conform is lost before the queue.
     pub fn refuse(&mut self, now: Time, cell: Cell) {
-        let circuit = &mut self.circuits[cell.circuit as usize];
-        if !circuit.is_open {
-            *circuit = Circuit::default();
-        }
-        circuit.is_open = !cell.last;
+        self.circuits[cell.circuit as usize].refuse(cell);
         if self.is_counted(now) {
             self.counts.offered += 1;
             self.counts.lost[CellLoss::Policed as usize] += 1;
@@ -197,7 +146,9 @@ impl CellPort {
         } else {
             0
         };
-        if let Some(loss) = self.judge(cell, self.queues[queue as usize].cells.len() as u32) {
+        let waiting = self.queues[queue as usize].len();
+        let circuit = &mut self.circuits[cell.circuit as usize];
+        if let Some(loss) = circuit.judge(&self.recipe, cell, waiting) {
             self.counts.lost[loss as usize] += u64::from(counted);
             return Arrived::Lost(loss);
         }
@@ -206,38 +157,12 @@ impl CellPort {
         }
         self.level(now, 1);
         let queue_of = &mut self.queues[queue as usize];
-        let is_first = queue_of.cells.is_empty();
+        let is_first = queue_of.is_empty();
         queue_of.push(cell);
         if is_first {
             self.service.begin(now, queue);
         }
         Arrived::Waits
-    }
-
-    /// Why a cell is lost that finds so many waiting; none if it is kept.
-    fn judge(&mut self, cell: Cell, waiting: u32) -> Option<CellLoss> {
-        let circuit = &mut self.circuits[cell.circuit as usize];
-        if !circuit.is_open {
-            *circuit = Circuit::default();
-            if waiting >= self.recipe.early {
-                circuit.losing = Losing::All;
-            }
-        }
-        circuit.is_open = !cell.last;
-        let loss = match circuit.losing {
-            Losing::All => CellLoss::Early,
-            Losing::Rest if !(cell.last && circuit.kept) => CellLoss::Rest,
-            _ if waiting >= self.recipe.buffer => CellLoss::Full,
-            _ if cell.tagged && waiting >= self.recipe.tagged => CellLoss::Tagged,
-            _ => {
-                circuit.kept = true;
-                return None;
-            }
-        };
-        if self.recipe.rest_is_lost && circuit.losing == Losing::Nothing {
-            circuit.losing = Losing::Rest;
-        }
-        Some(loss)
     }
 
     fn send(&mut self, now: Time, cell: Cell) -> Time {
@@ -269,7 +194,7 @@ impl CellPort {
         };
         let queue_of = &mut self.queues[queue as usize];
         let next = queue_of.pop();
-        self.service.served(queue, !queue_of.cells.is_empty());
+        self.service.served(queue, !queue_of.is_empty());
         self.level(now, -1);
         let until = next.map(|next| self.send(now, next));
         Some((cell, until))
@@ -287,8 +212,7 @@ impl CellPort {
 
     /// Whether all cells that come of the present frame of a circuit are kept while the queue is empty.
     pub fn passes(&self, circuit: u32) -> bool {
-        let circuit = &self.circuits[circuit as usize];
-        circuit.is_open && circuit.kept && circuit.losing == Losing::Nothing
+        self.circuits[circuit as usize].passes()
     }
 }
 
@@ -297,6 +221,7 @@ mod tests {
     use super::super::{AtmSwitchSpec, CellQueues, Discard};
     use super::*;
     use spillgate_core::Rate;
+    use spillgate_queueing::ContractSpec;
 
     const SLOT: Dur = Dur::from_ps(10);
 
@@ -383,6 +308,38 @@ mod tests {
         assert_eq!(fates(&mut port, &cells), ">..t.t");
         let counts = port.counts(Time::ZERO);
         assert_eq!((counts.offered, counts.tagged, counts.most), (6, 3, 3));
+    }
+
+    /// Double EPD: of a frame of GFR all cells are tagged. With other contracts each cell has its tag.
+    #[test]
+    fn tagged_frames_of_gfr_are_lost_as_a_whole() {
+        let gfr: ContractSpec =
+            serde_json::from_str(r#"{"gfr": {"mcr": "1 Mb/s", "mbs": 9, "mfs": 9}}"#).unwrap();
+        let line = Rate::from_bps(1_000_000).unwrap();
+        let contracts = [gfr.resolve(line).unwrap(), Contract::whole(line)];
+        let spec = AtmSwitchSpec {
+            buffer: 9,
+            discard: Discard::Epd,
+            epd_threshold: Some(6),
+            clp_threshold: Some(3),
+            ..AtmSwitchSpec::default()
+        };
+        let tagged = |mut cells: Vec<Cell>| {
+            cells.iter_mut().for_each(|c| c.tagged = true);
+            cells
+        };
+        for (circuit, wanted) in [(0, ">....eee..e"), (1, ">...ttrr...")] {
+            let mut port = CellPort::new(spec.resolve().unwrap(), SLOT, &contracts);
+            // The first begins below the threshold for tagged frames, the second does not, the third is not tagged, the fourth comes
+            // above that of all.
+            let cells = [
+                tagged(frame(circuit, 0, 5)),
+                tagged(frame(circuit, 1, 3)),
+                frame(circuit, 2, 2),
+                frame(circuit, 3, 1),
+            ];
+            assert_eq!(fates(&mut port, &cells.concat()), wanted, "{circuit}");
+        }
     }
 
     #[test]

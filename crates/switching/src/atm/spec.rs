@@ -22,7 +22,8 @@ pub struct AtmSwitchSpec {
     /// With `discard: epd`: waiting cells from which on frames that begin are lost as a whole. Default 80 % of `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epd_threshold: Option<u32>,
-    /// Waiting cells from which on tagged cells (CLP 1) are lost. Default `buffer`: they are treated as all others.
+    /// Waiting cells from which on tagged cells (CLP 1) are lost; with `discard: epd` whole frames of GFR, whose cells are tagged
+    /// all or none, by their first cell (double EPD). Default `buffer`: they are treated as all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clp_threshold: Option<u32>,
     /// What becomes of cells from edges that do not conform to the contract of their circuit. Default `none`.
@@ -86,16 +87,17 @@ pub enum Discard {
     Epd,
 }
 
-/// What becomes of cells that do not conform (usage parameter control).
+/// What becomes of cells that do not conform (usage parameter control). Cells of GFR that exceed the PCR, or make their frame longer
+/// than the MFS, are lost in both cases, and with them what is left of their frame but for the last cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellPolice {
     /// Nothing: nobody looks.
     #[default]
     None,
-    /// Their loss priority is set (CLP 1).
+    /// Their loss priority is set (CLP 1); of GFR that of all cells of frames beyond the minimum rate (GFR.2).
     Tag,
-    /// They are lost.
+    /// They are lost. Frames of GFR beyond the minimum rate are not (GFR.1).
     Discard,
 }
 

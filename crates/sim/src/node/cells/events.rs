@@ -6,6 +6,7 @@ use spillgate_core::{DropReason, Dropped, Time};
 use spillgate_queueing::Evidence;
 use spillgate_switching::atm::{Arrived, Cell, CellLoss, CellPolice};
 
+use super::police::Judged;
 use super::{CellSwitches, What};
 use crate::node::holding::Outbox;
 
@@ -110,12 +111,9 @@ impl CellSwitches {
             return;
         }
         if output.police != CellPolice::None {
-            let conforms = circuit.policers.iter().all(|p| p.conforms(at));
-            if conforms {
-                circuit.policers.iter_mut().for_each(|p| p.count(at));
-            } else if output.police == CellPolice::Tag {
-                cell.tagged = true;
-            } else {
+            let judged = circuit.policer.judge(at, cell.last, output.police);
+            cell.tagged = judged == Judged::Tagged;
+            if judged == Judged::Lost {
                 output.port.refuse(at, cell);
                 return self.lose(at, port, cell, CellLoss::Policed, out);
             }

@@ -13,6 +13,7 @@
 //! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet nobody.
 
 mod events;
+mod police;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -22,11 +23,12 @@ use spillgate_core::{DropReason, Dur, Packet, Time};
 use spillgate_events::Rank;
 use spillgate_measure::Volume;
 use spillgate_measure::table::{Layout, Metric, Scope};
-use spillgate_queueing::{Contract, Gcra, Train};
+use spillgate_queueing::{Contract, Train};
 use spillgate_scenario::plan::{CellSwitchPlan, RateProcess, WorldPlan};
 use spillgate_scenario::schema::CellPhase;
 use spillgate_switching::atm::{CellPolice, CellPort, Frames, Reassembly};
 
+use self::police::Policer;
 use super::holding::{Node, Outbox};
 use crate::values::Values;
 use crate::window::Window;
@@ -61,8 +63,7 @@ struct Circuit {
     /// The ports on its way.
     ports: Vec<u32>,
     contract: Contract,
-    /// What its cells must conform to.
-    policers: Vec<Gcra>,
+    policer: Policer,
 }
 
 /// A packet whose cells are on their way.
@@ -183,27 +184,20 @@ impl CellSwitches {
                 continue;
             }
             let edge = &plan.links[*from as usize];
-            let (contract, policers) = match edge.process.as_deref() {
+            let (contract, tolerated) = match edge.process.as_deref() {
                 Some(RateProcess::Cells {
                     contract,
-                    phase,
+                    phase: CellPhase::Random,
                     line,
                     ..
-                }) => {
-                    let tolerated = match phase {
-                        CellPhase::Random => line.tx_time(CELL),
-                        CellPhase::Aligned => Dur::ZERO,
-                    };
-                    let policer = |g: Gcra| Gcra::new(g.increment(), g.limit() + tolerated);
-                    let all = std::iter::once(contract.peak()).chain(contract.sustained());
-                    (contract.clone(), all.map(policer).collect())
-                }
-                _ => (Contract::whole(edge.rate), Vec::new()),
+                }) => (contract.clone(), line.tx_time(CELL)),
+                Some(RateProcess::Cells { contract, .. }) => (contract.clone(), Dur::ZERO),
+                _ => (Contract::whole(edge.rate), Dur::ZERO),
             };
             self.circuits.push(Circuit {
                 ports,
+                policer: Policer::new(&contract, tolerated),
                 contract,
-                policers,
             });
         }
     }
