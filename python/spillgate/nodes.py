@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from spillgate.labels import short_of
@@ -81,15 +82,36 @@ def switch_rows(results: Results) -> NodeTable | None:
 
 
 def port_rows(results: Results) -> NodeTable | None:
-    """One row a variant and output port of an ATM switch; none if there is no such switch."""
-    return _rows(results, "atm-port", "port", _PORT, PORT_NOTE)
+    """One row a variant and output port of an ATM switch at which cells ever waited or were lost.
+
+    If there is no such port, of all of them; none if there is no ATM switch.
+    """
+    table = results.table(scope="atm-port")
+    busy = {
+        r.name
+        for r in table
+        if r.metric in ("backlog_cells_max", "cells_lost") and (r.mean or 0) > 0
+    }
+    idle = len({r.name for r in table} - busy) if busy else 0
+    note = PORT_NOTE
+    if idle:
+        ports = "one port" if idle == 1 else f"{idle} ports"
+        note += f"; {ports} at which no cell waited: left out"
+    return _rows(results, "atm-port", "port", _PORT, note, busy)
 
 
 def _rows(
-    results: Results, scope: str, what: str, columns: dict[str, str], note: str
+    results: Results,
+    scope: str,
+    what: str,
+    columns: dict[str, str],
+    note: str,
+    names: Collection[str] = (),
 ) -> NodeTable | None:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in results.table(scope=scope):
+        if names and row.name not in names:
+            continue
         text = format_rough(row.mean, row.unit)
         cells.setdefault((row.variant, row.name), {})[row.metric] = text
     if not cells:

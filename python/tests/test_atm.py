@@ -1,6 +1,5 @@
 """Circuits and switches of ATM from the command line and from Python, end to end."""
 
-import re
 
 import pytest
 
@@ -37,6 +36,9 @@ def test_ports_have_rows(found):
             ports[name, "cells_lost"] / ports[name, "cells_offered"],
             rel=0.1,
         )
+    cells = [s for s in results.series() if s.metric == "backlog_cells"]
+    assert {"trunk", "out"} <= {s.where for s in cells}
+    assert max(s.peak for s in cells) > 0.0
     unit = {r.unit for r in results.table(scope="atm-port", metric="backlog_cells_mean")}
     assert unit == {"cells"}
     reasons = ("drops_cell", "drops_frame", "drops_epd")
@@ -50,7 +52,9 @@ def test_the_command_line_shows_circuits_and_switches(root, cli, tmp_path):
     assert checked.returncode == 0
     text = " ".join(checked.stdout.split())
     assert "nrt-vbr" in text
-    assert re.search(r"s 5 400 shared fifo epd from 320 cells, tagged from 300 cells tag aal5", text)
+    # The longest cell of the table wraps.
+    row = "s 5 400 shared fifo epd from 320 cells, tagged from tag aal5 300 cells"
+    assert row in text
     short = ("--runs", "1", "--no-figures", "--out", tmp_path / "run")
     shown = cli("run", root / "corpus/atm.yaml", *short)
     assert shown.returncode == 0

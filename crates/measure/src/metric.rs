@@ -170,6 +170,7 @@ metrics! {
     BacklogPackets "backlog_packets" ["packets"] "Queues" "backlog" "packets waiting in each queue";
     BacklogBytes "backlog_bytes" ["B"] "Queues in bytes" "backlog" "bytes waiting in each queue";
     VoqBacklog "voq_backlog" ["packets"] "Virtual output queues" "backlog" "packets waiting in each virtual output queue";
+    BacklogCells "backlog_cells" ["cells"] "Cells at ATM switches" "waiting cells" "cells waiting at each output port of an ATM switch";
     BacklogAverage "backlog_average" ["packets"] "Average queues" "average backlog" "average that RED or WRED keeps of each queue";
     DropRate "drops_per_second" ["packets/s"] "Drops at queues" "drops" "packets that each queue drops in a second";
     AdaptedMaxP "adapted_max_p" ["1"] "Adapted max_p" "max_p" "largest early drop probability, as adaptive or self-configuring RED has set it";

@@ -505,6 +505,12 @@ impl WorldPlan {
         !self.forwarding.is_empty() || !switches
     }
 
+    /// Whether a link begins at an ATM switch.
+    pub fn has_cell_port(&self, link: u32) -> bool {
+        let switches = self.cell_switches.iter();
+        switches.flat_map(|s| &s.outputs).any(|l| *l == link)
+    }
+
     /// The links that begin at an output of a switch or an ATM switch.
     pub fn switch_outputs(&self) -> BTreeSet<u32> {
         let outputs = self.switches.iter().flat_map(|s| &s.outputs);

@@ -410,3 +410,38 @@ proptest! {
         }
     }
 }
+
+/// Four circuits send a frame of 32 cells each at once to a line as fast as theirs: three of four cells wait.
+#[test]
+fn waiting_cells_are_sampled() {
+    for cells in ["merged", "exact"] {
+        let plan = common::plan(&format!(
+            "schema_version: 1
+topology:
+  nodes: [{{name: h, count: 4}}, {{name: s, atm_switch: {{cells: {cells}}}}}, d]
+  links:
+    in: {{from: h, to: s, rate: 42.4 Mb/s, delay: 0 s, atm: {{phase: aligned}}}}
+    out: {{from: s, to: d, rate: 42.4 Mb/s, delay: 0 s}}
+traffic: [{{flow: {{name: f, count: 4, from: h, to: d, source: {{cbr: {{rate: 1 Mb/s, packet: 1500 B, phase: 0 s}}}}}}}}]
+measurement: {{warmup: 0 s, duration: 3 ms, interval: 105 us, series: [out]}}
+runs: {{count: 1, seed: 1}}
+"
+        ));
+        let of = common::same_series(&plan, 1);
+        let curve = of.series.iter().find(|c| c.metric == "backlog_cells");
+        let curve = curve.expect("it is sampled");
+        assert_eq!((&*curve.place, curve.unit), ("out", "cells"));
+        // A cell takes 10 us, also at the edge.
+        let wanted = |i: u64| {
+            let now = 105 * (i + 1);
+            let came = 4 * (now / 10).min(32);
+            let begun = if came == 0 { 0 } else { (now / 10).min(128) };
+            came - begun
+        };
+        let waiting: Vec<u64> = curve.v.iter().map(|v| *v as u64).collect();
+        let all: Vec<u64> = (0..waiting.len() as u64).map(wanted).collect();
+        assert_eq!(waiting, all, "{cells}");
+        assert!(all.iter().any(|n| *n > 80));
+        assert!(of.series.iter().all(|c| c.metric != "backlog_packets"));
+    }
+}

@@ -136,11 +136,14 @@ impl<S: EventSet> World<S> {
             self.tokens = Some(tokens);
         }
         let watched = self.plan.watched_switches.iter();
-        let waiting: Vec<f64> = match &self.nodes {
-            Some(nodes) => watched
-                .flat_map(|s| nodes.waiting_in_switch(*s as usize))
-                .collect(),
-            None => Vec::new(),
+        let (cells, voqs): (Vec<f64>, Vec<f64>) = match &mut self.nodes {
+            Some(nodes) => (
+                nodes.waiting_cells(now, &self.plan.watched),
+                watched
+                    .flat_map(|s| nodes.waiting_in_switch(*s as usize))
+                    .collect(),
+            ),
+            None => Default::default(),
         };
         if let (Some(series), Some(arrivals)) = (&mut self.series, &self.arrivals) {
             series.sample(
@@ -149,7 +152,7 @@ impl<S: EventSet> World<S> {
                 arrivals,
                 &self.tcp,
                 &self.workloads,
-                &waiting,
+                (&cells, &voqs),
             );
             let next = now + interval;
             if next <= self.window.end() {

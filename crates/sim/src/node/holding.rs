@@ -45,6 +45,10 @@ pub(crate) trait Node: Send {
     fn waiting(&self) -> Vec<f64> {
         Vec::new()
     }
+    /// Cells that wait at the ports of those of these links that begin at an ATM switch, after all else of this instant.
+    fn waiting_cells(&mut self, _now: Time, _links: &[u32]) -> Vec<f64> {
+        Vec::new()
+    }
     /// The last link that cells of a packet take inside the node, and how many links there are, if the packet goes on over these
     /// hops as cells.
     fn way(&self, _hops: &[u32]) -> Option<(u32, u32)> {
@@ -202,6 +206,12 @@ impl Nodes {
     /// Packets in each virtual output queue of a switch, by its index in the plan.
     pub(crate) fn waiting_in_switch(&self, switch: usize) -> Vec<f64> {
         self.holders[self.software + switch].node.waiting()
+    }
+
+    /// Cells that wait at the ports of those of these links that begin at ATM switches, after all else of this instant.
+    pub(crate) fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
+        let cells = self.cells.and_then(|cells| self.holders.get_mut(cells));
+        cells.map_or_else(Vec::new, |c| c.node.waiting_cells(now, links))
     }
 
     /// The measured period begins or ends.

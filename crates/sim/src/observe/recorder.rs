@@ -22,7 +22,11 @@ const MAX_CURVES: usize = 20;
 pub fn sampled(plan: &WorldPlan) -> Vec<(String, Sampled)> {
     let mut columns = Vec::new();
     let links = || plan.watched.iter().map(|l| &plan.links[*l as usize]);
-    for link in links() {
+    for (number, link) in plan.watched.iter().zip(links()) {
+        if plan.has_cell_port(*number) {
+            columns.push((link.name.to_string(), Sampled::BacklogCells));
+            continue;
+        }
         let gauges = link.discipline.gauges();
         for (leaf, gauges) in link.discipline.leaf_names().iter().zip(gauges) {
             let place = format!("{}/{leaf}", link.name);
@@ -94,8 +98,8 @@ pub(crate) struct SeriesRecorder {
     series: Series,
     /// The place of each column, and what is sampled there.
     columns: Vec<(String, Sampled)>,
-    /// The links that are sampled.
-    watched: Vec<u32>,
+    /// The links that are sampled, and whether each begins at an ATM switch.
+    watched: Vec<(u32, bool)>,
     /// How many of the first connections are sampled.
     connections: usize,
     last: Time,
@@ -113,12 +117,16 @@ impl SeriesRecorder {
         let names = columns.iter().map(|c| c.0.clone()).collect();
         Self {
             series: Series::new(Time::ZERO + plan.interval, plan.interval, names),
-            watched: plan.watched.clone(),
+            watched: {
+                let links = plan.watched.iter();
+                links.map(|l| (*l, plan.has_cell_port(*l))).collect()
+            },
             connections: named(plan, is_tcp).count(),
             last: Time::ZERO,
             dropped: plan
                 .watched
                 .iter()
+                .filter(|l| !plan.has_cell_port(**l))
                 .flat_map(|l| plan.links[*l as usize].discipline.leaf_names())
                 .map(|_| 0)
                 .collect(),
@@ -133,8 +141,8 @@ impl SeriesRecorder {
         self.last
     }
 
-    /// Takes a sample; the connections of the plan's flows come first in `tcp`, and `waiting` is for the virtual output
-    /// queues of the switches that are sampled.
+    /// Takes a sample; the connections of the plan's flows come first in `tcp`, and `cells` wait at the ports of ATM switches, `voqs` in
+    /// the virtual output queues of the switches, that are sampled.
     pub(crate) fn sample(
         &mut self,
         now: Time,
@@ -142,18 +150,23 @@ impl SeriesRecorder {
         arrivals: &Arrivals,
         tcp: &[Connection],
         workloads: &[Workload],
-        waiting: &[f64],
+        (cells, voqs): (&[f64], &[f64]),
     ) {
         let step = now.since(self.last).as_secs_f64();
         self.last = now;
         self.row.clear();
-        let watched = || self.watched.iter().map(|l| &links[*l as usize]);
+        let watched = || self.watched.iter().map(|(l, _)| &links[*l as usize]);
+        let mut cells = cells.iter();
         let mut dropped = self.dropped.iter_mut();
         let mut drop_rate = |total: u64| {
             let before = dropped.next().map_or(0, |b| std::mem::replace(b, total));
             (total - before) as f64 / step
         };
-        for link in watched() {
+        for ((_, is_of_cells), link) in self.watched.iter().zip(watched()) {
+            if *is_of_cells {
+                self.row.extend(cells.next());
+                continue;
+            }
             match &link.port {
                 Port::Fifo(_) => {
                     let (packets, bytes) = link.backlog(fifos, now);
@@ -201,7 +214,7 @@ impl SeriesRecorder {
                 self.row.extend(lists);
             }
         }
-        self.row.extend(waiting);
+        self.row.extend(voqs);
         self.series.push(self.row.iter().copied());
     }
 

@@ -211,6 +211,14 @@ impl CellSwitches {
         }
     }
 
+    /// Takes what happens until `now`, for which the engine has given all wakes that are due.
+    fn catch_up(&mut self, now: Time) {
+        // Nothing that the engine must know of happens without a wake.
+        let mut none = Outbox::default();
+        self.advance(now, &mut none);
+        debug_assert!(none.done.is_empty() && none.lost.is_empty() && none.hopped.is_empty());
+    }
+
     /// What a line carries in some time: a cell in each slot.
     fn volume(&self, output: &Output, busy: Dur) -> Volume {
         let slot = output.port.slot().as_ps();
@@ -307,13 +315,20 @@ impl Node for CellSwitches {
         Rank::Control
     }
 
+    fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
+        self.catch_up(now);
+        let of = |l: &u32| self.port_of.get(*l as usize).copied().flatten();
+        let ports = links.iter().filter_map(of);
+        ports
+            .map(|p| f64::from(self.outputs[p as usize].port.waiting()))
+            .collect()
+    }
+
     fn passes_edge(&mut self, edge: Time) {
-        // What happens at the edge itself belongs to what follows. Nothing that the engine must know of happens without a wake.
-        let mut none = Outbox::default();
+        // What happens at the edge itself belongs to what follows.
         if let Some(before) = edge.as_ps().checked_sub(1) {
-            self.advance(Time::from_ps(before), &mut none);
+            self.catch_up(Time::from_ps(before));
         }
-        debug_assert!(none.done.is_empty() && none.lost.is_empty() && none.hopped.is_empty());
     }
 
     fn values(&self, now: Time, out: &mut Values) {
