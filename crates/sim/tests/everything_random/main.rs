@@ -268,6 +268,7 @@ measurement: {{warmup: 0 s, duration: 1 s}}
     for switch in [
         "buffer: 99",
         "queues: per-vc",
+        "queues: per-vc, service: priority",
         "discard: ppd",
         "discard: epd",
         "discard: epd, epd_threshold: 7",
@@ -287,6 +288,8 @@ measurement: {{warmup: 0 s, duration: 1 s}}
         "contract: {ubr: {pcr: 4 Mb/s, mdcr: 1 Mb/s}}",
         "contract: {cbr: {pcr: 4 Mb/s}}",
         "contract: {nrt-vbr: {pcr: 4 Mb/s, scr: 1 Mb/s, mbs: 9}}",
+        "contract: {gfr: {pcr: 4 Mb/s, mcr: 1 Mb/s, mbs: 40, mfs: 20}}",
+        "contract: {gfr: {pcr: 4 Mb/s, mcr: 1 Mb/s, mbs: 40, mfs: 30}}",
         "contract: {rt-vbr: {pcr: 4 Mb/s, scr: 1 Mb/s, mbs: 9}}",
     ] {
         all.push(key_of("", circuit));

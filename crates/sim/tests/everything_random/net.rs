@@ -90,6 +90,7 @@ const ATM_SWITCHES: [&[&str]; 4] = [
         "buffer: 60, clp_threshold: 20",
         "buffer: 200",
         "buffer: 60, queues: per-vc",
+        "buffer: 60, queues: per-vc, service: priority",
     ],
     &[
         "",
@@ -102,13 +103,15 @@ const ATM_SWITCHES: [&[&str]; 4] = [
 ];
 
 /// Circuits that lead to them.
-const CIRCUITS: [&str; 6] = [
+const CIRCUITS: [&str; 8] = [
     "",
     "contract: {nrt-vbr: {pcr: 900 kb/s, scr: 400 kb/s, mbs: 50}}",
     "contract: {rt-vbr: {pcr: 800 kb/s, scr: 300 kb/s, mbs: 20, cdvt: 1 ms}}, shaped: false",
     "contract: {cbr: {pcr: 700 kb/s}}, shaped: false, phase: aligned",
     "encapsulation: vc-mux, phase: aligned",
     "contract: {ubr: {pcr: 950 kb/s, cdvt: 2 ms}}",
+    "contract: {ubr: {mdcr: 100 kb/s}}",
+    "contract: {gfr: {pcr: 900 kb/s, mcr: 200 kb/s, mbs: 70, mfs: 40}}, shaped: false",
 ];
 
 /// Opportunities for 0.9 Mb/s: less than any link has.
