@@ -1,0 +1,64 @@
+"""Arguments of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from spillgate import __commit__, __version__
+from spillgate.cli.parser.configs import add_check, add_export, add_import, add_profile
+from spillgate.cli.parser.looking import add_explain, add_fluid, add_list, add_pcap, add_schema
+from spillgate.cli.parser.options import Formatter
+from spillgate.cli.parser.running import add_report, add_reproduce, add_run
+
+_STATUS = """\
+exit status:
+  0  every requirement is met (or none is stated)
+  1  a requirement is not met
+  2  bad input, or the output cannot be written
+  3  undecided: an interval contains its bound; more runs may decide
+  4  internal error
+  130  interrupted; the finished runs are saved
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser; each command stores its name in `command`."""
+    parser = argparse.ArgumentParser(
+        prog="spillgate",
+        description="Simulates congestion management in network nodes, packet by packet.",
+        epilog=_STATUS,
+        formatter_class=Formatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"spillgate {__version__} ({__commit__})"
+    )
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
+    )
+    for add in (
+        add_run,
+        add_report,
+        add_check,
+        add_import,
+        add_export,
+        add_explain,
+        add_fluid,
+        add_pcap,
+        add_reproduce,
+        add_profile,
+        add_schema,
+        add_list,
+    ):
+        add(commands)
+    return parser
+
+
+def command_parsers() -> Sequence[tuple[str, argparse.ArgumentParser]]:
+    """Every command with its parser, for the documentation."""
+    parser = build_parser()
+    for action in parser._actions:  # noqa: SLF001 - argparse offers no other way
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return [("", parser), *action.choices.items()]
+    return [("", parser)]

@@ -1,0 +1,134 @@
+"""Commands that look closer: at packets of a run, at a model of it, at what can be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from spillgate.cli.parser.options import (
+    Commands,
+    add_command,
+    add_recording,
+    add_run_directory,
+    add_scenario,
+)
+
+
+def add_explain(commands: Commands) -> None:
+    """Say why packets were late or lost."""
+    explain = add_command(commands, "explain", "tell why packets of a run were late or lost")
+    add_run_directory(explain)
+    explain.add_argument(
+        "--flow",
+        action="append",
+        metavar="NAME",
+        help="a flow, a class, or a pattern such as 'voice-*'; repeatable; default every class",
+    )
+    explain.add_argument(
+        "--worst",
+        type=int,
+        default=3,
+        metavar="N",
+        help="explain the N packets of each that took longest; default 3",
+    )
+    explain.add_argument(
+        "--drops",
+        type=int,
+        default=3,
+        metavar="N",
+        help="show the first N drops of each queue and reason, and marks of each queue; default 3",
+    )
+    explain.add_argument(
+        "--packet", type=int, metavar="N", help="explain packet N of the flow, whatever it took"
+    )
+    explain.add_argument(
+        "--at", metavar="LINK", help="rank by the wait at this link; show the drops there only"
+    )
+    explain.add_argument(
+        "--acks", action="store_true", help="acknowledgments of connections, not their data"
+    )
+    explain.add_argument("--variant", metavar="V", help="which variant; default the first")
+    explain.add_argument(
+        "--run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
+    )
+    explain.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
+    )
+    explain.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="what goes to standard output; default text",
+    )
+
+
+def add_pcap(commands: Commands) -> None:
+    """Write packets of a run."""
+    pcap = add_command(commands, "pcap", "write packets of a run to a pcapng file")
+    add_run_directory(pcap)
+    pcap.add_argument(
+        "points",
+        nargs="+",
+        metavar="LINK[:POINT]",
+        help="where: LINK:in, LINK:out or LINK:drops; LINK is the last two",
+    )
+    pcap.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to make; default packets.pcapng in the run directory",
+    )
+    pcap.add_argument("--force", action="store_true", help="replace an existing file")
+    add_recording(pcap.add_argument_group("which packets"), "")
+    pcap.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
+    )
+
+
+def add_fluid(commands: Commands) -> None:
+    """Analyze a queue with TCP as a fluid."""
+    fluid = add_command(
+        commands, "fluid", "predict which queues of a scenario swing, by the fluid model of TCP"
+    )
+    add_scenario(fluid)
+    fluid.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
+    )
+    fluid.add_argument("--link", metavar="LINK", help="of this link only; default all")
+    fluid.add_argument("--variant", metavar="V", help="of this variant only; default all")
+    fluid.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="what goes to standard output; default table",
+    )
+
+
+def add_schema(commands: Commands) -> None:
+    """Print a schema."""
+    schema = add_command(commands, "schema", "print the JSON Schema of a kind of file")
+    schema.add_argument(
+        "of",
+        nargs="?",
+        default="scenario",
+        metavar="KIND",
+        help="scenario (default), or sla: the requirements of a customer",
+    )
+
+
+def add_list(commands: Commands) -> None:
+    """List what can be named."""
+    listing = add_command(commands, "list", "list what can be named in a scenario")
+    listing.add_argument(
+        "family", nargs="?", metavar="FAMILY", help="one family only, such as aqm or metrics"
+    )

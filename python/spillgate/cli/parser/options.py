@@ -1,0 +1,132 @@
+"""What several commands have in common."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Fixed width, so that the documentation shows what everyone sees."""
+
+    def __init__(self, prog: str) -> None:
+        """For a program of this name."""
+        super().__init__(prog, max_help_position=26, width=92)
+
+
+def add_command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    """A command with its help."""
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=Formatter,
+        allow_abbrev=False,
+    )
+
+
+def add_scenario(parser: argparse.ArgumentParser, optional: str = "") -> None:
+    """The argument that names a scenario."""
+    parser.add_argument(
+        "scenario",
+        type=Path,
+        metavar="SCENARIO",
+        nargs="?" if optional else None,
+        help=f"scenario file (YAML){optional}",
+    )
+
+
+def add_numbers(parser: argparse.ArgumentParser) -> None:
+    """Options that replace what a scenario says of runs and requirements."""
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="master seed; default the scenario's"
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs of each variant; default the scenario's"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="replace a value, such as topology.links.wan.rate='50 Mb/s'; may be repeated",
+    )
+    parser.add_argument(
+        "--sla",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="requirements of a customer (YAML) or of several (CSV) beside the scenario's; may be "
+        "repeated",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=("none", "bonferroni", "holm"),
+        help="whether 95 %% holds for each verdict (none) or for all of them together; default "
+        "the scenario's",
+    )
+
+
+def add_run_directory(parser: argparse.ArgumentParser) -> None:
+    """The argument that names a run directory."""
+    parser.add_argument(
+        "directory", type=Path, metavar="RUN", help="run directory, made by 'spillgate run'"
+    )
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """The option to refuse what is wrong in a router configuration."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse a router configuration with names that are not defined or lines that are "
+        "wrong; default a warning that says what stands in for them",
+    )
+
+
+def figures(text: str) -> Path | Literal["default"]:
+    """What `--figures` says."""
+    return "default" if text == "default" else Path(text)
+
+
+def runs(text: str) -> list[int] | str:
+    """Numbers of runs, or `all`."""
+    if text.strip() == "all":
+        return "all"
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        msg = f"{text!r} is neither 'all' nor numbers of runs such as 0,3"
+        raise argparse.ArgumentTypeError(msg) from None
+
+
+def add_recording(parser: argparse._ArgumentGroup, prefix: str) -> None:
+    """Options that say which packets are recorded."""
+    parser.add_argument(f"--{prefix}variant", metavar="V", help="which variant; default the first")
+    parser.add_argument(
+        f"--{prefix}run", type=int, default=0, metavar="K", help="which run, from 0; default 0"
+    )
+    parser.add_argument(
+        f"--{prefix}from",
+        metavar="TIME",
+        help="from this time of the run on, warm-up included, such as '5 s'",
+    )
+    parser.add_argument(f"--{prefix}until", metavar="TIME", help="until this time")
+    parser.add_argument(
+        f"--{prefix}packets",
+        type=int,
+        default=1_000_000,
+        metavar="N",
+        help="most packets; default 1000000",
+    )
+    parser.add_argument(
+        f"--{prefix}snaplen",
+        type=int,
+        default=256,
+        metavar="B",
+        help="bytes that are kept of each; default 256",
+    )

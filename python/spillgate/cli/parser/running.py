@@ -1,0 +1,217 @@
+"""Commands that run something: a scenario, a report of runs, a paper's experiment."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from spillgate.cli.parser.options import (
+    Commands,
+    add_command,
+    add_numbers,
+    add_recording,
+    add_scenario,
+    add_strict,
+    figures,
+    runs,
+)
+
+
+def add_run(commands: Commands) -> None:
+    """Run a scenario."""
+    run = add_command(commands, "run", "run a scenario and judge its requirements")
+    add_scenario(run, optional="; with --resume it may be left out")
+    add_numbers(run)
+    run.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="threads; default one a core; results do not depend on it",
+    )
+    run.add_argument(
+        "--ignore-memory",
+        action="store_true",
+        help="start although the estimate of the memory is above what the machine has",
+    )
+    run.add_argument(
+        "--engine",
+        choices=("express", "plain"),
+        default="express",
+        help="plain takes no shortcut and serves to check; the results are the same; default "
+        "express",
+    )
+    run.add_argument(
+        "--verbose",
+        action="store_true",
+        help="say which links the express engine takes event by event, and why",
+    )
+    add_strict(run)
+    _series(run)
+    run.add_argument(
+        "--against",
+        metavar="V",
+        help="the variant that the others are compared with, run by run; default the scenario's, "
+        "or the first",
+    )
+    run.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="run directory to make; default runs/<scenario>-<time>",
+    )
+    run.add_argument("--force", action="store_true", help="replace an existing run directory")
+    run.add_argument(
+        "--resume",
+        type=Path,
+        metavar="DIR",
+        help="make no run again that a run directory has, or one that was killed before it was "
+        "finished: to go on, to add runs (--runs), to judge by other requirements (--sla); "
+        "the default of --out is then DIR, of SCENARIO and its options what DIR says",
+    )
+    run.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="what goes to standard output; default table",
+    )
+    _drawing(run)
+    run.add_argument(
+        "--no-report", action="store_true", help="write no report.html into the run directory"
+    )
+    run.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
+    packets = run.add_argument_group("packets.pcapng")
+    packets.add_argument(
+        "--pcap",
+        action="append",
+        metavar="LINK[:POINT]",
+        help="record packets: LINK:in, LINK:out or LINK:drops; LINK is the last two; repeatable",
+    )
+    add_recording(packets, "pcap-")
+
+
+def _series(run: argparse.ArgumentParser) -> None:
+    sampled = run.add_mutually_exclusive_group()
+    sampled.add_argument(
+        "--series",
+        type=runs,
+        metavar="K,...|all",
+        help="runs, from 0, whose time series are kept and drawn; default the first; a run takes "
+        "up to half as long again with them, or longer with a short interval",
+    )
+    sampled.add_argument(
+        "--no-series",
+        dest="series",
+        action="store_const",
+        const=(),
+        help="keep none",
+    )
+
+
+def _drawing(run: argparse.ArgumentParser) -> None:
+    drawn = run.add_mutually_exclusive_group()
+    drawn.add_argument(
+        "--figures",
+        type=figures,
+        metavar="default|FILE",
+        help="draw figures as PNG and SVG too, which takes seconds: a set that suits any "
+        "scenario, or what a TOML file says",
+    )
+    drawn.add_argument(
+        "--no-figures",
+        dest="figures",
+        action="store_const",
+        const=None,
+        help="draw none, which is the default",
+    )
+
+
+def add_report(commands: Commands) -> None:
+    """Make the report of a run directory."""
+    report = add_command(commands, "report", "make the HTML report of a run directory")
+    report.add_argument(
+        "run", type=Path, metavar="RUN", help="run directory, as 'spillgate run' makes it"
+    )
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write; default report.html in the run directory; an earlier report is "
+        "replaced",
+    )
+    report.add_argument(
+        "--figures",
+        type=figures,
+        metavar="default|FILE",
+        help="draw figures as PNG and SVG into the run directory, too",
+    )
+    report.add_argument(
+        "--force", action="store_true", help="replace a file that is no report, and figures, too"
+    )
+    packets = report.add_argument_group(
+        "single packets", "runs are repeated for it, which takes about twice as long as they did"
+    )
+    packets.add_argument(
+        "--worst",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the N packets of each class that took longest, and why packets were dropped",
+    )
+    packets.add_argument(
+        "--variant", action="append", metavar="V", help="of this variant; several; default all"
+    )
+    packets.add_argument(
+        "--run",
+        dest="run_number",
+        type=int,
+        metavar="K",
+        help="of which run, from 0; default 0",
+    )
+    packets.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="the scenario, if the run directory lacks files that it refers to",
+    )
+
+
+def add_reproduce(commands: Commands) -> None:
+    """Run a paper's experiment."""
+    parser = add_command(commands, "reproduce", "run a paper's experiment and judge its claims")
+    parser.epilog = "exit status: 0 whatever the verdicts are; 2 bad input or unusable output"
+    parser.add_argument("paper", nargs="?", metavar="NAME", help="which paper")
+    parser.add_argument("--list", action="store_true", help="list the papers")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few and short runs, to see that it works; verdicts are not to be relied on",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="master seed; default 1")
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help="runs behind each claim; default the paper's"
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="threads; default one a core; results do not depend on it",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="run directory to make; default runs/reproduce-<paper>-<time>",
+    )
+    parser.add_argument("--force", action="store_true", help="replace an existing run directory")
+    parser.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="what goes to standard output; default table",
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress, and of the text only the verdicts"
+    )
