@@ -3,6 +3,7 @@
 `make images` calls it; a test compares the text with what the program says.
 """
 
+import importlib.util
 import os
 import re
 import shutil
@@ -404,6 +405,29 @@ def refresh_cioq():
     path.write_text(text, encoding="utf-8")
 
 
+TCP_OVER_ATM = "docs/howto/tcp-over-atm.md"
+"""The page about TCP over ATM switches, with the answer of its example."""
+
+
+def example_answer(name):
+    """The module `answer` of an example."""
+    path = ROOT / f"examples/{name}/answer.py"
+    spec = importlib.util.spec_from_file_location(f"answer_{name.replace('-', '_')}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def refresh_tcp_over_atm():
+    """Runs the example, which takes some minutes; replaces tables, sentences and the figure."""
+    answer = example_answer("tcp-over-atm").answer(ROOT / "docs/img/tcp-over-atm.png")
+    path = ROOT / TCP_OVER_ATM
+    text = _TABLE.sub(lambda m: f"{m[1]}{answer[m[2]]}{m[3]}", path.read_text(encoding="utf-8"))
+    text = _TEXT.sub(lambda m: f"{m[1]}{answer[m[2]]}{m[3]}", text)
+    path.write_text(text, encoding="utf-8")
+
+
 def picture(report, target):
     """What one sees of a report at first, if there is a browser."""
     sys.path.insert(0, str(ROOT / "python/tests"))
@@ -442,9 +466,9 @@ def refresh_diffserv():
 def main():
     """Replaces texts and pictures.
 
-    After `papers` only those of papers, of all or those named; after `fluid` or `cioq` those of
-    its page; after `diffserv` the comparison with ns-2, which has to be installed and which
-    nothing else replaces.
+    After `papers` only those of papers, of all or those named; after `fluid`, `cioq` or
+    `tcp-over-atm` those of its page; after `diffserv` the comparison with ns-2, which has to be
+    installed and which nothing else replaces.
     """
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
@@ -455,6 +479,9 @@ def main():
         return
     if sys.argv[1:] == ["cioq"]:
         refresh_cioq()
+        return
+    if sys.argv[1:] == ["tcp-over-atm"]:
+        refresh_tcp_over_atm()
         return
     if sys.argv[1:] == ["diffserv"]:
         refresh_diffserv()
@@ -489,6 +516,7 @@ def main():
         refresh_papers(Path(temporary))
     refresh_fluid()
     refresh_cioq()
+    refresh_tcp_over_atm()
 
 
 if __name__ == "__main__":
