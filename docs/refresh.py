@@ -444,10 +444,10 @@ def picture(report, target):
         opened.close()
 
 
-def refresh_diffserv():
-    """Compares RIO and meters with ns-2's, which takes half a minute; replaces the table."""
+def refresh_bench(name):
+    """Compares with ns-2 by `bench/NAME.py`, which takes a minute or two; replaces the table."""
     done = subprocess.run(
-        [sys.executable, ROOT / "bench/diffserv.py"],
+        [sys.executable, ROOT / f"bench/{name}.py"],
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         stdout=subprocess.PIPE,
         encoding="utf-8",
@@ -455,7 +455,7 @@ def refresh_diffserv():
     )
     path = ROOT / "docs/validation.md"
     text = re.sub(
-        r"(<!-- diffserv -->\n).*?(<!-- end -->)",
+        rf"(<!-- {name} -->\n).*?(<!-- end -->)",
         lambda m: f"{m[1]}{done.stdout}{m[2]}",
         path.read_text(encoding="utf-8"),
         flags=re.DOTALL,
@@ -467,8 +467,8 @@ def main():
     """Replaces texts and pictures.
 
     After `papers` only those of papers, of all or those named; after `fluid`, `cioq` or
-    `tcp-over-atm` those of its page; after `diffserv` the comparison with ns-2, which has to be
-    installed and which nothing else replaces.
+    `tcp-over-atm` those of its page; after `diffserv` or `oc1` that comparison with ns-2, which
+    has to be installed and which nothing else replaces.
     """
     if sys.argv[1:2] == ["papers"]:
         with tempfile.TemporaryDirectory() as temporary:
@@ -483,8 +483,8 @@ def main():
     if sys.argv[1:] == ["tcp-over-atm"]:
         refresh_tcp_over_atm()
         return
-    if sys.argv[1:] == ["diffserv"]:
-        refresh_diffserv()
+    if sys.argv[1:] in (["diffserv"], ["oc1"]):
+        refresh_bench(sys.argv[1])
         return
     with tempfile.TemporaryDirectory() as temporary:
         for page, example in PLACES.items():
