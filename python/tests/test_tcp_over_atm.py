@@ -83,6 +83,17 @@ def test_a_timeout_below_the_queues_delay_sends_twice(atm):
     assert short.high < long.low
 
 
+def test_the_quick_answer_has_everything(atm, tmp_path):
+    brief = {**atm.QUICK, "measurement.warmup": "50 ms", "measurement.duration": "100 ms"}
+    found = atm.answer(tmp_path / "figure.png", 2, brief)
+    assert set(found) == {"grid-0.1ms", "said", "rooms", "causes"}
+    assert len(found["grid-0.1ms"].splitlines()) == len(atm.MTUS) * 4 + 2
+    widths = {line.count("|") for line in found["causes"].splitlines()[1:]}
+    assert widths == {len(atm.BUFFERS) * (len(atm.DISCARDS) + 1) + 2}
+    assert found["said"].startswith("- Clock of 0.1 ms: ")
+    assert (tmp_path / "figure.png").stat().st_size > 0
+
+
 def test_the_page_has_what_the_example_says(atm, root):
     """One of its rows anew; `docs/refresh.py tcp-over-atm` writes all."""
     page = (root / "docs/howto/tcp-over-atm.md").read_text(encoding="utf-8")
