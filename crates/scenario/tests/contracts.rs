@@ -17,7 +17,7 @@ topology:
   links:
     a: {{from: a, to: s, rate: 10 Mb/s, atm: {{{a}}}}}
     b: {{from: b, to: s, rate: 10 Mb/s, atm: {{{b}}}}}
-    out: {{from: s, to: d, rate: 10 Mb/s}}
+    out: {{from: s, to: d, rate: 10 Mb/s, atm: {{}}, duplex: true}}
 traffic:
   - flow: {{name: f, from: a, to: d, source: {{cbr: {{rate: 1 Mb/s, packet: {packet} B}}}}}}
   - flow: {{name: g, from: b, to: d, source: {{cbr: {{rate: 1 Mb/s, packet: {packet} B}}}}}}

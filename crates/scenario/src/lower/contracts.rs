@@ -27,12 +27,12 @@ impl<'a> Ways<'a> {
         for route in &world.routes {
             let mut circuit = None;
             for link in route {
-                circuit = match (contract(world, *link), switch(world, *link)) {
-                    (Some(_), _) => Some(*link),
-                    (None, Some(_)) => circuit,
-                    (None, None) => None,
-                };
-                if let Some(circuit) = circuit.filter(|c| c != link) {
+                // The way back of a circuit has its contract too, and is a line of the switch.
+                let is_line = switch(world, *link).is_some();
+                if !is_line {
+                    circuit = contract(world, *link).map(|_| *link);
+                }
+                if let Some(circuit) = circuit.filter(|_| is_line) {
                     over.entry(circuit).or_default().insert(*link);
                 }
             }
