@@ -100,6 +100,16 @@ def port_rows(results: Results) -> NodeTable | None:
     return _rows(results, "atm-port", "port", _PORT, note, busy)
 
 
+LINE_NOTE = "mean over the runs; bits of cells of 53 bytes"
+
+_LINE = {"sent": "carried", "utilization": "utilization"}
+
+
+def line_rows(results: Results) -> NodeTable | None:
+    """One row a variant and line that circuits of ATM share at an edge; none if there is no such line."""
+    return _rows(results, "atm-line", "line", _LINE, LINE_NOTE)
+
+
 def _rows(
     results: Results,
     scope: str,

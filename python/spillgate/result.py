@@ -67,6 +67,7 @@ SCOPES = (
     "switch-output",
     "voq",
     "atm-port",
+    "atm-line",
     "site",
     "admission",
 )

@@ -35,6 +35,8 @@ pub enum Scope {
     Voq,
     /// An output port of an ATM switch, by the link that begins there: its cells.
     AtmPort,
+    /// A line at an edge that circuits of ATM share, by its node and its name: `edge/atm0`.
+    AtmLine,
     /// The flows of a class at a customer's site.
     Site,
     /// The flows of a class at a link with flow admission: `core/voice`.
@@ -45,7 +47,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of reports.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Flow,
         Self::Class,
         Self::Dscp,
@@ -59,6 +61,7 @@ impl Scope {
         Self::SwitchOutput,
         Self::Voq,
         Self::AtmPort,
+        Self::AtmLine,
         Self::Site,
         Self::Admission,
         Self::Total,
@@ -80,6 +83,7 @@ impl Scope {
             Self::SwitchOutput => "switch-output",
             Self::Voq => "voq",
             Self::AtmPort => "atm-port",
+            Self::AtmLine => "atm-line",
             Self::Site => "site",
             Self::Admission => "admission",
             Self::Total => "total",

@@ -192,6 +192,7 @@ fn rows(
             | Scope::SwitchOutput
             | Scope::Voq
             | Scope::AtmPort
+            | Scope::AtmLine
             | Scope::Site
             | Scope::Admission
             | Scope::Total => &none,

@@ -93,7 +93,7 @@ diagnostic_codes! {
     W_LONG = "W0410", "Packets longer than the MTU of a flow-aware link.";
     W_SWITCH = "W0411", "A switch that may not do what was meant.";
     W_AGREEMENT = "W0412", "An agreement with a customer that cannot be kept, or that concerns no packet.";
-    W_ATM = "W0413", "A contract of ATM that has no effect, or that packets cannot keep.";
+    W_ATM = "W0413", "A contract of ATM that has no effect, or that packets cannot keep, or a circuit that users do not have.";
     W_PROMISES = "W0414", "More guaranteed to circuits of ATM than their line carries.";
     W_NEVER = "W0501", "A flow that sends nothing in the measured period.";
     W_CUT_OFF = "W0502", "A failure that leaves a flow without a path.";

@@ -14,8 +14,8 @@ use spillgate_core::Digest;
 
 use crate::ctx::digest_bytes;
 use crate::plan::{
-    CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, SwitchPlan, Traffic,
-    WorldPlan,
+    CellLinePlan, CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan,
+    SwitchPlan, Traffic, WorldPlan,
 };
 
 /// Computes the keys of a plan's points, which must live as long as this: what they share is looked at once.
@@ -73,6 +73,7 @@ impl Keys {
             forwarding,
             switches,
             cell_switches,
+            cell_lines,
             links,
             routes,
             failures,
@@ -120,6 +121,14 @@ impl Keys {
                 spec: _,
             } = switch;
             write!(out, "{node} {outputs:?}{recipe:?}{police:?}{reassembly:?}")?;
+        }
+        for line in cell_lines {
+            let CellLinePlan {
+                name,
+                node,
+                circuits,
+            } = line;
+            write!(out, "{name:?}{node} {circuits:?}")?;
         }
         for link in links {
             self.link(out, link)?;

@@ -107,6 +107,8 @@ pub struct WorldPlan {
     pub switches: Vec<SwitchPlan>,
     /// Those that are ATM switches, by id, ascending.
     pub cell_switches: Vec<CellSwitchPlan>,
+    /// The lines at edges that circuits of ATM share.
+    pub cell_lines: Vec<CellLinePlan>,
     /// Links; a link's id is its index.
     pub links: Vec<LinkPlan>,
     /// The distinct paths of the flows while every link is up: ids of links in order, at least one.
@@ -221,6 +223,17 @@ pub struct CellSwitchPlan {
     pub exact: bool,
     /// How it was written.
     pub spec: Arc<AtmSwitchSpec>,
+}
+
+/// A line at an edge that circuits of ATM share.
+#[derive(Clone, Debug)]
+pub struct CellLinePlan {
+    /// Its name: that of its node and its own, `edge/atm0`.
+    pub name: String,
+    /// Id of the sending node.
+    pub node: u32,
+    /// The links that are its circuits, at least one.
+    pub circuits: Vec<u32>,
 }
 
 impl SwitchPlan {
@@ -499,10 +512,11 @@ impl WorldPlan {
         format!("{}/{}", name(input), name(output))
     }
 
-    /// Whether some node holds packets before it passes them to a port.
+    /// Whether some node holds packets before it passes them to a port, or while their cells leave over a line that others
+    /// share.
     pub fn holds_packets(&self) -> bool {
         let switches = self.switches.is_empty() && self.cell_switches.is_empty();
-        !self.forwarding.is_empty() || !switches
+        !self.forwarding.is_empty() || !switches || !self.cell_lines.is_empty()
     }
 
     /// Whether a link begins at an ATM switch.
@@ -519,11 +533,16 @@ impl WorldPlan {
     }
 
     /// The nodes that keep packets, or their cells, before they go on.
-    pub fn keeping(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn keeping(&self) -> BTreeSet<u32> {
         let forwarding = self.forwarding.iter().map(|f| f.node);
         let switches = self.switches.iter().map(|s| s.node);
         let cells = self.cell_switches.iter().map(|s| s.node);
-        forwarding.chain(switches).chain(cells)
+        let lines = self.cell_lines.iter().map(|l| l.node);
+        forwarding
+            .chain(switches)
+            .chain(cells)
+            .chain(lines)
+            .collect()
     }
 
     /// Whether a link is inside the provider's MPLS network.

@@ -5,7 +5,7 @@ use std::fmt;
 use spillgate_core::{Dur, Rate, RateOrZero};
 use spillgate_queueing::Contract;
 
-use crate::schema::CellPhase;
+use crate::schema::{CellPhase, VcSpec};
 
 /// How the rate of a server goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,10 @@ pub enum RateProcess {
         shaped: bool,
         /// When the line begins to send after a pause.
         phase: CellPhase,
+        /// The name of the line, at the sending node, that it shares with other circuits; none: its own.
+        shares: Option<String>,
+        /// Which circuit it is.
+        vc: Option<VcSpec>,
     },
 }
 
@@ -79,10 +83,15 @@ impl fmt::Display for RateProcess {
                 category,
                 contract,
                 shaped,
+                shares,
+                vc,
                 ..
             } => {
                 let how = if *shaped { "" } else { "not shaped to " };
-                write!(f, "ATM, {how}{category}, PCR {}", contract.pcr())?;
+                f.write_str("ATM")?;
+                vc.iter().try_for_each(|vc| write!(f, " {vc}"))?;
+                shares.iter().try_for_each(|l| write!(f, " on {l}"))?;
+                write!(f, ", {how}{category}, PCR {}", contract.pcr())?;
                 if let Some((scr, mbs)) = contract.burst() {
                     write!(f, ", SCR {scr}, MBS {mbs} cells")?;
                 }

@@ -51,6 +51,7 @@ mod mpls;
 mod sla;
 mod topology;
 mod traffic;
+mod vc;
 mod warmup;
 
 pub use agreement::AgreementsSpec;
@@ -70,6 +71,7 @@ pub use topology::{
     DelaySpec, DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology,
 };
 pub use traffic::{CellText, CsvSpec, FlowSpec, SessionsSpec, TrafficSpec};
+pub use vc::VcSpec;
 pub use warmup::Warmup;
 
 fn one() -> u32 {

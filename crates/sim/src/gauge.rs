@@ -130,11 +130,17 @@ impl QueueMeter {
     /// A packet left the queue for the server at `now`, which sends it until `end`.
     #[inline]
     pub(crate) fn on_served(&mut self, window: Window, packet: &Packet, now: Time, end: Time) {
+        self.on_begun(window, packet, now);
+        self.carried += window.part(packet.len, now, end);
+    }
+
+    /// A packet left the queue for the server at `now`; until when it is sent is told later.
+    #[inline]
+    pub(crate) fn on_begun(&mut self, window: Window, packet: &Packet, now: Time) {
         self.on_left(window, packet, now);
         if window.contains(now) {
             self.sojourn.record(now.since(packet.arrived));
         }
-        self.carried += window.part(packet.len, now, end);
     }
 
     /// A packet of `len` bytes was sent at once at `now`, with transmission until `end` or, if the

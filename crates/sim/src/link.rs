@@ -204,6 +204,16 @@ impl Link {
         }
     }
 
+    /// A packet that has left its queue is transmitted from `start` to `end`.
+    pub(crate) fn carries(&mut self, window: Window, packet: &Packet, start: Time, end: Time) {
+        let busy = window.overlap(start, end);
+        self.meter.busy = self.meter.busy.saturating_add(busy);
+        if let Port::Queued(port) = &mut self.port {
+            let queue = &mut port.queues[usize::from(packet.leaf)];
+            queue.carried += window.part(packet.len, start, end);
+        }
+    }
+
     /// The share of the measured period in which it transmitted. Where its rate varies: `carried`
     /// as a share of what it could have sent in the measured period.
     pub(crate) fn utilization(&self, fifos: &[FifoQueue], window: Window, carried: Volume) -> f64 {

@@ -30,6 +30,7 @@ enum Process {
     Opportunities(Opportunities),
     OnOff(Box<OnOff>),
     Cells(Box<Circuit>),
+    Shared(Box<Shared>),
 }
 
 impl Server {
@@ -43,6 +44,20 @@ impl Server {
             RateProcess::OnOff { .. } => {
                 let rng = Rng::named(seed, run, path, "rate");
                 Process::OnOff(Box::new(OnOff::new(Arc::clone(process), rng)))
+            }
+            RateProcess::Cells {
+                line,
+                phase,
+                shares: Some(_),
+                ..
+            } => {
+                let draws = *phase == CellPhase::Random;
+                Process::Shared(Box::new(Shared {
+                    line: *line,
+                    free: Time::ZERO,
+                    phase: draws.then(|| Rng::named(seed, run, path, "phase")),
+                    drawn: Dur::ZERO,
+                }))
             }
             RateProcess::Cells {
                 line,
@@ -76,6 +91,7 @@ impl Server {
         match &mut self.process {
             Process::Opportunities(o) => o.after(now),
             Process::Cells(c) => c.shaper.ready().max(now),
+            Process::Shared(s) => s.free.max(now),
             Process::Steps(_) | Process::OnOff(_) => now,
         }
     }
@@ -85,21 +101,24 @@ impl Server {
         match &mut self.process {
             Process::Opportunities(o) => o.not_before(now),
             Process::Cells(c) => c.shaper.ready().max(now),
+            Process::Shared(s) => s.free.max(now),
             Process::Steps(_) | Process::OnOff(_) => now,
         }
     }
 
-    /// When it can begin to send the next packet after its last one.
+    /// When it can begin to send the next packet after its last one; [`Time::MAX`] if that is not known yet.
     pub(crate) fn free_at(&mut self) -> Time {
         let end = self.last.1;
         match &mut self.process {
             Process::Opportunities(o) => o.next(end),
             Process::Cells(c) => c.shaper.ready(),
+            Process::Shared(s) => s.free,
             Process::Steps(_) | Process::OnOff(_) => end,
         }
     }
 
-    /// Begins to send a packet of `bytes` at `start`, and returns when it has sent it.
+    /// Begins to send a packet of `bytes` at `start`, and returns when it has sent it; [`Time::MAX`] if it is told later
+    /// ([`Server::sent`]).
     pub(crate) fn send(&mut self, start: Time, bytes: u32) -> Time {
         let end = match &mut self.process {
             Process::Steps(p) => finish(start, bytes, |t| step(p, t)),
@@ -109,6 +128,7 @@ impl Server {
             }
             Process::Opportunities(o) => o.send(start, bytes),
             Process::Cells(c) => c.send(start, bytes),
+            Process::Shared(s) => s.begin(),
         };
         self.last = (start, end);
         end
@@ -118,7 +138,23 @@ impl Server {
     pub(crate) fn train(&self) -> Option<Train> {
         match &self.process {
             Process::Cells(c) => Some(c.train),
-            Process::Steps(_) | Process::Opportunities(_) | Process::OnOff(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The phase of its last packet, if it sends cells over a line that others share.
+    pub(crate) fn phase(&self) -> Option<Dur> {
+        match &self.process {
+            Process::Shared(s) => Some(s.drawn),
+            _ => None,
+        }
+    }
+
+    /// The packet that it sends over a line that others share has left at `end`; the next one can from `ready` on.
+    pub(crate) fn sent(&mut self, end: Time, ready: Time) {
+        self.last.1 = end;
+        if let Process::Shared(s) = &mut self.process {
+            s.free = ready;
         }
     }
 
@@ -128,7 +164,7 @@ impl Server {
         match &mut self.process {
             Process::Opportunities(o) => o.begin(o.number_before(now + Dur::from_ps(1))),
             Process::Cells(c) => c.shaper.cut(now),
-            Process::Steps(_) | Process::OnOff(_) => {}
+            Process::Steps(_) | Process::OnOff(_) | Process::Shared(_) => {}
         }
     }
 
@@ -159,6 +195,7 @@ impl Server {
                 number as f64 * f64::from(OPPORTUNITY) * 8.0
             }
             Process::Cells(c) => c.line.bps() as f64 * to.since(from).as_secs_f64(),
+            Process::Shared(s) => s.line.bps() as f64 * to.since(from).as_secs_f64(),
         }
     }
 }
@@ -312,12 +349,35 @@ struct Circuit {
 impl Circuit {
     /// Sends a packet of whole cells from `start` on, and returns when the last one has left, its phase included.
     fn send(&mut self, start: Time, bytes: u32) -> Time {
-        let slot = self.slot.as_ps() as f64;
-        let phase = self.phase.as_mut().map_or(0.0, |rng| rng.f64() * slot);
         // Packets stay in order: their phases differ by less than a cell.
-        let late = self.slot + Dur::from_ps(phase as u64);
+        let late = self.slot + draw(&mut self.phase, self.slot);
         self.train = self.shaper.send(start, (bytes / CELL).max(1)).later(late);
         self.train.runs().last().map_or(start, Run::last)
+    }
+}
+
+/// A phase of a packet, less than the time of a cell.
+fn draw(phase: &mut Option<Rng>, slot: Dur) -> Dur {
+    let slot = slot.as_ps() as f64;
+    Dur::from_ps(phase.as_mut().map_or(0.0, |rng| rng.f64() * slot) as u64)
+}
+
+/// A circuit of ATM that shares its line: when its cells leave depends on the others, so it is told.
+#[derive(Clone)]
+struct Shared {
+    line: Rate,
+    /// When it can begin with the next packet; [`Time::MAX`] while it sends one.
+    free: Time,
+    phase: Option<Rng>,
+    /// The phase of the last packet.
+    drawn: Dur,
+}
+
+impl Shared {
+    fn begin(&mut self) -> Time {
+        self.drawn = draw(&mut self.phase, self.line.tx_time(CELL));
+        self.free = Time::MAX;
+        Time::MAX
     }
 }
 

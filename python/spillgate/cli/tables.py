@@ -19,7 +19,7 @@ from spillgate.metrics import (
     format_value,
     scale_for,
 )
-from spillgate.nodes import node_rows, port_rows, switch_rows
+from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
 
@@ -242,11 +242,12 @@ def node_table(out: Console, found: Results) -> None:
         (node_rows(found), "nodes that take time to forward"),
         (switch_rows(found), "switches"),
         (port_rows(found), "output ports of ATM switches"),
+        (line_rows(found), "lines that circuits of ATM share"),
     ):
         if nodes is None:
             continue
         made = table()
-        names = ("variant", "node", "switch", "port")
+        names = ("variant", "node", "switch", "port", "line")
         for heading in nodes.head:
             made.add_column(heading, justify="left" if heading in names else "right")
         for row in nodes.rows:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillgate.errors import OutputError
-from spillgate.nodes import node_rows, port_rows, switch_rows
+from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
 from spillgate.report.admission import admission_figures, admission_table
 from spillgate.report.arrivals import gates
 from spillgate.report.delays import delay_figures
@@ -124,6 +124,7 @@ def render(
         forwarding=node_rows(results),
         switched=switch_rows(results),
         atm_ports=port_rows(results),
+        atm_lines=line_rows(results),
         switches=switches,
         switch_count=switch_count,
         gates=arriving,

@@ -99,6 +99,8 @@ pub(super) fn read(
         contract,
         shaped: atm.shaped,
         phase: atm.phase,
+        shares: atm.line.clone(),
+        vc: atm.vc,
     })
 }
 

@@ -87,7 +87,7 @@ fn check_effect(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'
             switches.any(|s| s.node == to && s.police != CellPolice::None)
         });
         let mut switches = ids.iter().flat_map(|id| ways.switches(*id));
-        let serves = switches.any(|s| s.recipe.goes_by_category());
+        let serves = atm.line.is_some() || switches.any(|s| s.recipe.goes_by_category());
         let mut warn = |message: &str, hint: &str| {
             let d = Diagnostic::warning(codes::W_ATM, message).hint(hint);
             let at = steps!["topology", "links", name, "atm", "contract"];
@@ -103,8 +103,8 @@ fn check_effect(ctx: &mut Ctx<'_>, root: &Node, links: &Links<'_>, ways: &Ways<'
             && !(polices && contract.frames().is_some())
         {
             warn(
-                "no ATM switch on the way of the circuit gives it its minimum rate, which has no effect",
-                "write `service: priority` at a switch with `queues: per-vc`, or leave the minimum out",
+                "no line on the way of the circuit gives it its minimum rate, which has no effect",
+                "write `service: priority` at a switch with `queues: per-vc`, `line` for one that circuits share, or leave the minimum out",
             );
         }
     }

@@ -12,6 +12,7 @@ mod failures;
 mod flows;
 mod inputs;
 mod irregular;
+mod lines;
 mod links;
 mod longest;
 mod matrix;
@@ -78,6 +79,7 @@ pub(crate) fn world(
     let switches = switches::read(ctx, shared, root, &nodes, &links, &drafts, &policies);
     switches::check_measures(ctx, root, &nodes, &switches, &drafts, &recipes);
     let cell_switches = cells::read(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
+    let cell_lines = lines::read(ctx, scenario, root, &nodes, &links, &drafts);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let edges = links::edges(&drafts);
     let ends = ends::all(ctx, root, &rows, &nodes);
@@ -123,6 +125,7 @@ pub(crate) fn world(
         forwarding: std::mem::take(&mut nodes.forwarding),
         switches,
         cell_switches,
+        cell_lines,
         links: (0..)
             .zip(drafts)
             .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))

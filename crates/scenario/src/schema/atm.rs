@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use spillgate_core::{Overhead, aal5, overhead::Cells};
 use spillgate_queueing::ContractSpec;
 
-use super::LinkSpec;
+use super::{LinkSpec, VcSpec};
 
 /// The link is a virtual circuit of ATM: each packet becomes an AAL5 frame that leaves as cells, when the traffic contract
 /// allows it.
@@ -24,6 +24,13 @@ pub struct AtmSpec {
     pub encapsulation: Option<Encapsulation>,
     /// How the cells of a packet lie between those of other lines. Default `random`.
     pub phase: CellPhase,
+    /// The physical line of the circuit: links from one node whose `line` is the same share it, cell by cell. All have its rate
+    /// as their `rate`, and the same `phase`. Default: a line of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
+    /// Which circuit of its line it is, as VPI/VCI: for reports, and to find two that are alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vc: Option<VcSpec>,
 }
 
 impl Default for AtmSpec {
@@ -33,6 +40,8 @@ impl Default for AtmSpec {
             shaped: true,
             encapsulation: None,
             phase: CellPhase::default(),
+            line: None,
+            vc: None,
         }
     }
 }
@@ -86,6 +95,16 @@ impl LinkSpec {
                 atm.encapsulation.unwrap_or(Encapsulation::Llc).overhead()
             }
             _ => self.overhead,
+        }
+    }
+}
+
+impl CellPhase {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Aligned => "aligned",
         }
     }
 }

@@ -80,6 +80,9 @@ impl<S: EventSet> World<S> {
                 }
             }
         }
+        if !begins {
+            self.count_sharing();
+        }
         for link in &mut self.links {
             let Port::Queued(port) = &mut link.port else {
                 continue; // the lane handles this edge

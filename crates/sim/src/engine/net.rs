@@ -157,15 +157,19 @@ impl<S: EventSet> World<S> {
                 None => now + l.tx_time(&packet),
                 Some(server) => server.send(now, packet.len),
             };
-            l.meter.on_transmit(window, now, end, packet.len);
+            l.meter.total_bytes += u64::from(packet.len);
             let Port::Queued(port) = &mut l.port else {
                 return;
             };
             port.free_at = end;
             port.discipline.transmits_until(packet.leaf, end);
             let queue = &mut port.queues[usize::from(packet.leaf)];
-            queue.on_served(window, &packet, now, end);
+            queue.on_begun(window, &packet, now);
             port.note_level(window, now, packet.leaf);
+            // Otherwise it is known when the last cell has left.
+            if end < Time::MAX {
+                l.carries(window, &packet, now, end);
+            }
             if let Some(nodes) = &mut self.nodes {
                 nodes.sent(now, link, &packet);
             }
@@ -218,11 +222,26 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link.
-    fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
-        if self.nodes.is_some() && self.enters_cells(link, packet) {
+    /// The server of a port has become free at `now`, or is to at a later time, for what waits.
+    pub(crate) fn wake_port(&mut self, link: usize, at: Time) {
+        let Port::Queued(port) = &mut self.links[link].port else {
             return;
+        };
+        if port.discipline.backlog_packets() > 0 {
+            port.wake = at.max(self.now);
+            self.events.schedule(port.slot, port.wake, Rank::Service);
         }
+    }
+
+    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link, unless its cells go another way.
+    fn send(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
+        if self.nodes.is_none() || !self.enters_cells(link, packet) {
+            self.cross(link, packet, start, end);
+        }
+    }
+
+    /// Puts a packet that is transmitted from `start` to `end` into the pipe of its link.
+    pub(crate) fn cross(&mut self, link: usize, packet: &mut Packet, start: Time, end: Time) {
         if self.lane_sent(link, packet, start, end) {
             return;
         }

@@ -72,7 +72,11 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
         named(&|l| l.input.is_some()),
         "a policy looks at what arrives, so nothing is worked out ahead anywhere",
     );
-    let kept: Vec<&str> = plan.keeping().map(|n| &*plan.nodes[n as usize]).collect();
+    let kept: Vec<&str> = plan
+        .keeping()
+        .iter()
+        .map(|n| &*plan.nodes[*n as usize])
+        .collect();
     note(
         match kept.len() {
             0 => None,

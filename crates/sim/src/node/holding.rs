@@ -17,6 +17,7 @@ use spillgate_queueing::{Evidence, Train};
 use spillgate_scenario::plan::{LinkPlan, WorldPlan};
 
 use super::cells::CellSwitches;
+use super::lines::{SentOver, Shared};
 use super::software::Software;
 use super::switch::SwitchNode;
 use crate::engine::World;
@@ -56,6 +57,12 @@ pub(crate) trait Node: Send {
     }
     /// A packet begins to leave the port of a link as cells, which come to the node at these times and leave it over the other link.
     fn begin(&mut self, _ends: (u32, u32), _train: Train, _packet: Packet) {}
+    /// A packet begins to leave the port of a link as cells, over a line that others share.
+    fn share(&mut self, _now: Time, _shared: Shared) {}
+    /// Packets whose cells leave over lines that are shared, and when the last one will have if nothing else comes.
+    fn sharing(&self) -> Vec<SentOver> {
+        Vec::new()
+    }
     /// The measured period begins or ends.
     fn passes_edge(&mut self, _edge: Time) {}
     /// What links that the node serves itself carry of the measured period, and how long they were busy.
@@ -92,6 +99,8 @@ pub(crate) struct Outbox {
     pub(crate) hopped: Vec<(u32, u32, u32)>,
     /// Packets whose last cell has left over a link.
     pub(crate) done: Vec<(u32, Packet)>,
+    /// Packets whose last cell has left the port of an edge over a line that is shared.
+    pub(crate) sent: Vec<SentOver>,
 }
 
 /// A packet that a node passes on.
@@ -117,8 +126,8 @@ impl Passed {
 /// A node, with its wake and its name.
 struct Holder {
     node: Box<dyn Node>,
-    /// When it wakes next, [`Time::MAX`] for never.
-    wake: Time,
+    /// When it wakes next, [`Time::MAX`] for never, and among what.
+    wake: (Time, Rank),
     /// Hash of its name, for the digest.
     name_hash: u64,
 }
@@ -157,11 +166,12 @@ impl Nodes {
             let node: Box<dyn Node> = Box::new(node);
             (switch.node, node)
         });
-        // Packets never come to an ATM switch as such.
-        let cells = plan.cell_switches.first().map(|first| {
+        let cells = first_of_cells(plan).map(|first| {
             let node: Box<dyn Node> = Box::new(CellSwitches::new(plan, window));
-            (first.node, node)
+            (first, node)
         });
+        // Packets come to what takes cells from ports, not from links.
+        let passing = plan.forwarding.len() + plan.switches.len();
         let last = cells.is_some();
         let mut of_node = vec![None; plan.nodes.len()];
         let mut holders = Vec::new();
@@ -169,11 +179,12 @@ impl Nodes {
             .zip(software.chain(switches).chain(cells))
             .zip(Self::slots(plan))
         {
-            let is_cells = plan.cell_switches.iter().any(|s| s.node == id);
-            of_node[id as usize] = Some(number).filter(|_| !is_cells);
+            if holders.len() < passing {
+                of_node[id as usize] = Some(number);
+            }
             holders.push(Holder {
                 node,
-                wake: Time::MAX,
+                wake: (Time::MAX, Rank::Delivery),
                 name_hash,
             });
         }
@@ -191,7 +202,7 @@ impl Nodes {
     pub(crate) fn slots(plan: &WorldPlan) -> impl Iterator<Item = u64> {
         let forwarding = plan.forwarding.iter().map(|f| (f.node, FORWARDING));
         let switches = plan.switches.iter().map(|s| (s.node, SWITCH));
-        let cells = plan.cell_switches.first().map(|s| (s.node, CELLS));
+        let cells = first_of_cells(plan).map(|node| (node, CELLS));
         let all = forwarding.chain(switches).chain(cells);
         all.map(|(node, kind)| hash_bytes(path(plan, node, kind).as_bytes()))
     }
@@ -212,6 +223,12 @@ impl Nodes {
     pub(crate) fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
         let cells = self.cells.and_then(|cells| self.holders.get_mut(cells));
         cells.map_or_else(Vec::new, |c| c.node.waiting_cells(now, links))
+    }
+
+    /// What takes cells, with its number.
+    pub(super) fn cells(&mut self) -> Option<(usize, &mut dyn Node)> {
+        let number = self.cells?;
+        Some((number, &mut *self.holders[number].node))
     }
 
     /// The measured period begins or ends.
@@ -241,6 +258,12 @@ impl Nodes {
             node.dropped(now, link as u32, packet);
         }
     }
+}
+
+/// The node by which what takes cells is called; none if there are none.
+fn first_of_cells(plan: &WorldPlan) -> Option<u32> {
+    let switches = plan.cell_switches.first().map(|s| s.node);
+    switches.or_else(|| Some(plan.cell_lines.first()?.node))
 }
 
 const FORWARDING: &str = "forwarding";
@@ -279,6 +302,9 @@ impl<S: EventSet> World<S> {
 
     /// Hands a packet that the port of `link` begins to send over to ATM switches, if its way leads through some.
     pub(crate) fn enters_cells(&mut self, link: usize, packet: &Packet) -> bool {
+        if self.shares(link, packet) {
+            return true;
+        }
         let Some(nodes) = &self.nodes else {
             return false;
         };
@@ -312,13 +338,13 @@ impl<S: EventSet> World<S> {
             return;
         };
         let due = &mut nodes.holders[holder];
-        due.wake = Time::MAX;
+        due.wake.0 = Time::MAX;
         due.node.wake(self.now, &mut nodes.out);
         self.deliver_outbox(holder);
     }
 
     /// Delivers the packets that a node let go, and sets its next wake.
-    fn deliver_outbox(&mut self, holder: usize) {
+    pub(super) fn deliver_outbox(&mut self, holder: usize) {
         let Some(nodes) = &mut self.nodes else {
             return;
         };
@@ -329,11 +355,14 @@ impl<S: EventSet> World<S> {
             name_hash,
         } = &mut nodes.holders[holder];
         let name_hash = *name_hash;
-        let next = node.next_wake().unwrap_or(Time::MAX);
+        let next = (node.next_wake().unwrap_or(Time::MAX), node.rank());
         if next != *wake {
             *wake = next;
             let slot = self.slots.nodes + holder as u32;
-            self.events.schedule(slot, next, node.rank());
+            self.events.schedule(slot, next.0, next.1);
+        }
+        for sent in out.sent.drain(..) {
+            self.has_sent(&sent);
         }
         if let Some((link, bytes)) = out.arrived.take() {
             if let Port::Queued(port) = &mut self.links[link as usize].port {

@@ -1,7 +1,7 @@
 //! What nodes do with packets beyond passing them from a link to the next port at once.
 //!
 //! `holding`: nodes that pass packets on later, and the trait that every such kind implements;
-//! `software`, `switch` and `cells` are the kinds. The other modules act at once, at nodes of any kind: `inputs` polices
+//! `software`, `switch` and `cells` are the kinds; `lines`: ports whose cells share a line. The other modules act at once, at nodes of any kind: `inputs` polices
 //! and marks packets that arrive, `mpls` pushes and pops labels, `routing` and `failures` find
 //! other paths while links fail.
 
@@ -9,6 +9,7 @@ mod cells;
 mod failures;
 mod holding;
 mod inputs;
+mod lines;
 mod mpls;
 mod next_hops;
 mod routing;
@@ -18,6 +19,7 @@ mod switch;
 pub(crate) use failures::{Failures, failing};
 pub(crate) use holding::{Nodes, layout_of_nodes};
 pub(crate) use inputs::{InputMeter, Inputs, names};
+pub(crate) use lines::SentOver;
 pub use mpls::LabelCounts;
 pub(crate) use mpls::{LabelMeter, Mpls, at_ports};
 pub(crate) use routing::Routing;

@@ -84,8 +84,12 @@ pub trait Tap: Any + Send {
     /// The server of a port is free and something waits: it is about to ask for the next packet,
     /// which a shaper may refuse.
     fn choosing(&mut self, _port: &PortView<'_>) {}
-    /// The server of a port begins to send a packet; the transmission ends at `port.free_at`.
+    /// The server of a port begins to send a packet; the transmission ends at `port.free_at`. That is [`Time::MAX`] if it is
+    /// not known yet: then [`Tap::sent_until`] follows.
     fn served(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
+    /// The transmission by the port of `link` that began last ends at `end`, and the next can begin at `free_at`, both at the
+    /// present time or soon after.
+    fn sent_until(&mut self, _link: u32, _end: Time, _free_at: Time, _seen: Seen<'_>) {}
     /// A packet is lost.
     fn lost(&mut self, _now: Time, _place: Place, _lost: &Dropped, _seen: Seen<'_>) {}
     /// A packet has reached its destination.

@@ -7,6 +7,7 @@ use spillgate_queueing::Evidence;
 
 use crate::engine::World;
 use crate::flow::{Flow, NO_METER, Origin};
+use crate::node::SentOver;
 use crate::port::{Port, QueuedPort};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use crate::tcp::{Connection, Segments};
@@ -246,6 +247,21 @@ impl<S: EventSet> World<S> {
         let first = (packet.handle >> 32) as usize;
         let lines = &self.hops[first..first + lines as usize];
         tap.enters_cells(link as u32, lines, seen);
+    }
+
+    /// The last cell of a packet has left over a line that is shared.
+    #[cold]
+    pub(crate) fn tap_sent_over(&mut self, sent: &SentOver) {
+        let labels = self.label_values(sent.link as usize, &sent.packet);
+        let Some(tap) = &mut self.tap else { return };
+        let packet = &sent.packet;
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tap.sent_until(sent.link, sent.end, sent.ready, seen);
     }
 
     /// The last cell of a packet has left the last ATM switch.

@@ -5,12 +5,14 @@
 
 mod discard;
 mod frames;
+mod line;
 mod port;
 mod queue;
 mod service;
 mod spec;
 
 pub use frames::{Ended, Frames};
+pub use line::{CellLine, SentCell};
 pub use port::{Arrived, CellPort, Counts};
 pub use spec::{
     AtmPortRecipe, AtmSwitchSpec, CellEvents, CellPolice, CellQueues, CellService, Discard,

@@ -7,7 +7,7 @@ use spillgate_queueing::Evidence;
 use spillgate_switching::atm::{Arrived, Cell, CellLoss, CellPolice};
 
 use super::police::Judged;
-use super::{CellSwitches, What};
+use super::{CellSwitches, Until, What};
 use crate::node::holding::Outbox;
 
 fn reason(loss: CellLoss) -> DropReason {
@@ -19,16 +19,17 @@ fn reason(loss: CellLoss) -> DropReason {
 }
 
 impl CellSwitches {
-    /// Takes what happens up to `now`.
-    pub(super) fn advance(&mut self, now: Time, out: &mut Outbox) {
+    /// Takes what happens until some time.
+    pub(super) fn advance(&mut self, until: Until, out: &mut Outbox) {
         while let Some(Reverse((at, what))) = self.queue.peek().copied() {
-            if at > now {
+            if !until.includes(at, matches!(what, What::Slot { .. })) {
                 break;
             }
             self.queue.pop();
             match what {
+                What::Slot { line } => self.slot_over(at, line, until, out),
                 What::Sent { port } => self.line_has_sent(at, port, out),
-                What::First { link, travel } => self.first(at, link, travel, now, out),
+                What::First { link, travel } => self.first(at, link, travel, until.time, out),
                 What::Next {
                     port,
                     frame,
@@ -57,9 +58,10 @@ impl CellSwitches {
         let port = circuit.ports[0];
         let output = &mut self.outputs[port as usize];
         let (run, number) = travel.next;
-        let of = travel.train.runs()[run];
+        let train = travel.train.runs().get(run).copied();
+        let of = train.unwrap_or_default();
         let mut taken = 1;
-        if !self.exact && output.police == CellPolice::None {
+        if !self.exact && train.is_some() && output.police == CellPolice::None {
             // None of them waits, and nothing else happens meanwhile.
             let next = self.queue.peek().map_or(Time::MAX, |e| e.0.0);
             let edges = [self.window.start(), self.window.end()];

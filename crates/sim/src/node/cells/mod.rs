@@ -13,6 +13,7 @@
 //! O(log n) for each cell in the number of circuits that are sending, O(1) for cells that meet nobody.
 
 mod events;
+mod lines;
 mod police;
 
 use std::cmp::Reverse;
@@ -30,8 +31,10 @@ use spillgate_switching::atm::{CellPolice, CellPort, Frames, Reassembly};
 
 use self::police::Policer;
 use super::holding::{Node, Outbox};
+use super::lines::{SentOver, Shared};
 use crate::values::Values;
 use crate::window::Window;
+use lines::Lines;
 
 /// Metrics of an output port, before its drops by reason.
 const PORT: [Metric; 8] = [
@@ -74,7 +77,7 @@ struct Travel {
     /// The link of the edge.
     from: u32,
     circuit: u32,
-    /// When its cells reach the first switch.
+    /// When its cells reach the first switch; empty if its line tells of each.
     train: Train,
     /// The next of them: run, and number in the run.
     next: (usize, u32),
@@ -86,9 +89,12 @@ struct Travel {
     lost: Option<(DropReason, u32)>,
 }
 
-/// What happens next somewhere, in order: by time, then lines before cells, then by place.
+/// What happens next somewhere, in order: by time, then lines before cells, then by place. Slots of edges come first: ports
+/// send what follows among other services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
+    /// A slot of the line of an edge is over.
+    Slot { line: u32 },
     /// The line of this port has sent its cell.
     Sent { port: u32 },
     /// The next cell of a packet comes over the link of an edge.
@@ -103,7 +109,21 @@ enum What {
     },
 }
 
-/// All ATM switches.
+/// Until when events are taken: until this time, at that time only slots of edges.
+#[derive(Clone, Copy)]
+struct Until {
+    time: Time,
+    only_slots: bool,
+}
+
+impl Until {
+    /// Whether what happens then, the end of a slot or something else, is taken.
+    fn includes(self, at: Time, is_slot: bool) -> bool {
+        at < self.time || at == self.time && (is_slot || !self.only_slots)
+    }
+}
+
+/// All ATM switches, and the lines at edges that circuits share.
 pub(crate) struct CellSwitches {
     exact: bool,
     window: Window,
@@ -120,6 +140,7 @@ pub(crate) struct CellSwitches {
     queue: BinaryHeap<Reverse<(Time, What)>>,
     /// When last cells come to switches.
     lasts: BinaryHeap<Reverse<Time>>,
+    lines: Lines,
 }
 
 impl CellSwitches {
@@ -136,6 +157,7 @@ impl CellSwitches {
             frames: 0,
             queue: BinaryHeap::new(),
             lasts: BinaryHeap::new(),
+            lines: Lines::new(plan),
         };
         for (number, (link, _)) in (0..).zip(ports(plan)) {
             new.port_of[link as usize] = Some(number);
@@ -194,6 +216,7 @@ impl CellSwitches {
                 Some(RateProcess::Cells { contract, .. }) => (contract.clone(), Dur::ZERO),
                 _ => (Contract::whole(edge.rate), Dur::ZERO),
             };
+            let tolerated = tolerated + self.lines.lateness(*from);
             self.circuits.push(Circuit {
                 ports,
                 policer: Policer::new(&contract, tolerated),
@@ -209,24 +232,68 @@ impl CellSwitches {
             let name = &*plan.links[link as usize].name;
             out.push(Scope::AtmPort, name, PORT.into_iter().chain(drops));
         }
+        Lines::layout(plan, out);
     }
 
     /// Takes what happens until `now`, for which the engine has given all wakes that are due.
     fn catch_up(&mut self, now: Time) {
         // Nothing that the engine must know of happens without a wake.
         let mut none = Outbox::default();
-        self.advance(now, &mut none);
-        debug_assert!(none.done.is_empty() && none.lost.is_empty() && none.hopped.is_empty());
+        let until = Until {
+            time: now,
+            only_slots: false,
+        };
+        self.advance(until, &mut none);
+        debug_assert!(none.done.is_empty() && none.lost.is_empty());
+        debug_assert!(none.hopped.is_empty() && none.sent.is_empty());
     }
 
-    /// What a line carries in some time: a cell in each slot.
-    fn volume(&self, output: &Output, busy: Dur) -> Volume {
-        let slot = output.port.slot().as_ps();
-        let (whole, part) = (busy.as_ps() / slot, busy.as_ps() % slot);
-        let mut all = Volume::of(whole * u64::from(CELL));
-        all += Volume::part_of(CELL, Dur::from_ps(part), Dur::from_ps(slot));
-        all
+    /// Notes a packet whose cells begin to come over the link of an edge, and returns the index of its record.
+    fn add_travel(&mut self, from: u32, circuit: u32, packet: Packet, cells: u32) -> u32 {
+        self.frames = self.frames.wrapping_add(1);
+        let index = self.free.pop().unwrap_or(self.travels.len() as u32);
+        let travel = Some(Travel {
+            frame: u64::from(self.frames) << 32 | u64::from(index),
+            packet,
+            from,
+            circuit,
+            train: Train::default(),
+            next: (0, 0),
+            cells,
+            sent: 0,
+            received: 0,
+            lost: None,
+        });
+        match self.travels.get_mut(index as usize) {
+            Some(free) => *free = travel,
+            None => self.travels.push(travel),
+        }
+        index
     }
+
+    /// When something may happen that the engine must know of, and whether that is the end of a slot of an edge.
+    fn next(&self) -> Option<(Time, bool)> {
+        if self.exact {
+            let first = self.queue.peek()?;
+            return Some((first.0.0, matches!(first.0.1, What::Slot { .. })));
+        }
+        let ports = self.outputs.iter().filter_map(|o| o.port.last_sent_from());
+        let last = self.lasts.peek().map(|l| l.0);
+        let others = ports.chain(last).min();
+        match (self.lines.next(), others) {
+            (Some(slot), others) if others.is_none_or(|o| slot <= o) => Some((slot, true)),
+            (_, others) => Some((others?, false)),
+        }
+    }
+}
+
+/// What a line on which a cell takes `slot` carries in some time: a cell in each slot.
+fn volume(slot: Dur, busy: Dur) -> Volume {
+    let slot = slot.as_ps();
+    let (whole, part) = (busy.as_ps() / slot, busy.as_ps() % slot);
+    let mut all = Volume::of(whole * u64::from(CELL));
+    all += Volume::part_of(CELL, Dur::from_ps(part), Dur::from_ps(slot));
+    all
 }
 
 /// The links that begin at ATM switches, with these, in order.
@@ -261,23 +328,9 @@ impl Node for CellSwitches {
         };
         let (first, last) = (first.first, last.last());
         let cells = runs.iter().map(|r| r.cells).sum();
-        self.frames = self.frames.wrapping_add(1);
-        let index = self.free.pop().unwrap_or(self.travels.len() as u32);
-        let travel = Some(Travel {
-            frame: u64::from(self.frames) << 32 | u64::from(index),
-            packet,
-            from,
-            circuit,
-            train,
-            next: (0, 0),
-            cells,
-            sent: 0,
-            received: 0,
-            lost: None,
-        });
-        match self.travels.get_mut(index as usize) {
-            Some(free) => *free = travel,
-            None => self.travels.push(travel),
+        let index = self.add_travel(from, circuit, packet, cells);
+        if let Some(travel) = &mut self.travels[index as usize] {
+            travel.train = train;
         }
         self.lasts.push(Reverse(last));
         let what = What::First {
@@ -290,29 +343,46 @@ impl Node for CellSwitches {
     fn carried(&self) -> Vec<(u32, Volume, Dur)> {
         let of = |o: &Output| {
             let busy = o.port.counts(self.window.end()).busy;
-            (o.link, self.volume(o, busy), busy)
+            (o.link, volume(o.port.slot(), busy), busy)
         };
         self.outputs.iter().map(of).collect()
     }
 
+    fn share(&mut self, now: Time, shared: Shared) {
+        self.begin_on_line(now, &shared);
+    }
+
+    fn sharing(&self) -> Vec<SentOver> {
+        self.lines.sharing()
+    }
+
     fn next_wake(&self) -> Option<Time> {
-        if self.exact {
-            return self.queue.peek().map(|e| e.0.0);
-        }
-        let ports = self.outputs.iter().filter_map(|o| o.port.last_sent_from());
-        let last = self.lasts.peek().map(|l| l.0);
-        ports.chain(last).min()
+        self.next().map(|(at, _)| at)
     }
 
     fn wake(&mut self, now: Time, out: &mut Outbox) {
-        while self.lasts.peek().is_some_and(|l| l.0 <= now) {
+        let only_slots = self.rank() == Rank::Service;
+        let until = Until {
+            time: now,
+            only_slots,
+        };
+        while self
+            .lasts
+            .peek()
+            .is_some_and(|l| until.includes(l.0, false))
+        {
             self.lasts.pop();
         }
-        self.advance(now, out);
+        let due = self.ends_due(now);
+        self.advance(until, out);
+        self.put_off(due);
     }
 
     fn rank(&self) -> Rank {
-        Rank::Control
+        match self.next() {
+            Some((_, true)) => Rank::Service,
+            _ => Rank::Control,
+        }
     }
 
     fn waiting_cells(&mut self, now: Time, links: &[u32]) -> Vec<f64> {
@@ -329,6 +399,9 @@ impl Node for CellSwitches {
         if let Some(before) = edge.as_ps().checked_sub(1) {
             self.catch_up(Time::from_ps(before));
         }
+        if edge == self.window.end() {
+            self.lines.passes_end(self.window);
+        }
     }
 
     fn values(&self, now: Time, out: &mut Values) {
@@ -339,7 +412,7 @@ impl Node for CellSwitches {
             let lost: u64 = counts.lost.iter().sum();
             out.extend([
                 bits(counts.offered),
-                self.volume(output, counts.busy).rate(self.window.len()),
+                volume(output.port.slot(), counts.busy).rate(self.window.len()),
                 lost as f64 / counts.offered as f64,
                 counts.offered as f64,
                 lost as f64,
@@ -349,5 +422,6 @@ impl Node for CellSwitches {
             ]);
             out.extend(output.lost.map(|n| n as f64));
         }
+        self.lines.values(self.window, out);
     }
 }

@@ -31,6 +31,8 @@ struct Waiting {
     arrived: Time,
     /// Its leaf lacked tokens when the server last chose a packet.
     held: bool,
+    /// Until when the packet that was in transmission when it arrived keeps the server.
+    residual_until: Time,
     /// Where the packet that was sent last is counted among those that were sent while it waited.
     counted: Option<usize>,
 }
@@ -238,6 +240,7 @@ impl Tap for Trails {
             leaf: p.leaf,
             arrived: port.now,
             held: false,
+            residual_until: port.now + rest,
             counted: None,
         });
     }
@@ -276,7 +279,8 @@ impl Tap for Trails {
                 continue;
             };
             w.cut(hop, overlap);
-            hop.idle = hop.idle + port.now.since(before.end.max(w.arrived));
+            let since = w.counted.map_or(w.residual_until, |_| before.end);
+            hop.idle = hop.idle + port.now.since(since);
             if own == Some(w.journey) {
                 hop.start = port.now;
                 hop.end = port.free_at;
@@ -319,6 +323,29 @@ impl Tap for Trails {
         }
         if own.is_some() {
             self.waiting[link].retain(|w| Some(w.journey) != own);
+        }
+    }
+
+    fn sent_until(&mut self, link: u32, end: Time, free_at: Time, seen: Seen<'_>) {
+        let own = self.journey(seen.packet);
+        let told = std::mem::replace(&mut self.last_sent[link as usize].end, end);
+        for w in &mut self.waiting[link as usize] {
+            let Some(hop) = self.journeys[w.journey].hops.last_mut() else {
+                continue;
+            };
+            match w.counted {
+                Some(_) => w.cut(hop, told.since(end)),
+                // It came meanwhile.
+                None => {
+                    w.residual_until = end.min(free_at).max(w.arrived);
+                    if let Some(residual) = &mut hop.residual {
+                        residual.time = w.residual_until.since(w.arrived);
+                    }
+                }
+            }
+        }
+        if let Some(hop) = own.and_then(|j| self.journeys[j].hops.last_mut()) {
+            hop.end = end;
         }
     }
 

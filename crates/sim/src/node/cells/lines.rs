@@ -1,0 +1,295 @@
+//! Lines at edges that circuits share: packets in segmentation, cell by cell.
+//!
+//! The component is woken when a packet's last cell may have left, at the earliest; how the cells before it came to take turns is worked
+//! out then. A wake too early does no harm: it is followed by another, when half of what is missing has been sent if two
+//! circuits take turns.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use spillgate_core::aal5::CELL;
+use spillgate_core::{Dur, Packet, Time};
+use spillgate_measure::Metric;
+use spillgate_measure::table::{Layout, Scope};
+use spillgate_queueing::Contract;
+use spillgate_scenario::plan::{CellLinePlan, RateProcess, WorldPlan};
+use spillgate_switching::atm::CellLine;
+
+use super::{CellSwitches, Until, What, volume};
+use crate::node::holding::Outbox;
+use crate::node::lines::{SentOver, Shared};
+use crate::values::Values;
+use crate::window::Window;
+
+/// A packet in segmentation.
+struct Sending {
+    packet: Packet,
+    start: Time,
+    /// That of the line from its first cell on; none once that has been sent.
+    phase: Option<Dur>,
+    /// Its record, if it is on its way to an ATM switch.
+    travel: Option<u32>,
+}
+
+/// A circuit at its edge.
+struct Edge {
+    link: u32,
+    delay: Dur,
+    sending: Option<Sending>,
+}
+
+/// A line at an edge.
+pub(super) struct Line {
+    cells: CellLine,
+    edges: Vec<Edge>,
+    slot: Dur,
+    /// The line has one clock: by how much its cells come later at present.
+    phase: Dur,
+    /// When its event is due, [`Time::MAX`] for never.
+    due: Time,
+    /// How long it was busy in the measured period, which is over if `counted`.
+    busy: Dur,
+    counted: bool,
+}
+
+/// The lines of a world, and what is on them.
+pub(super) struct Lines {
+    all: Vec<Line>,
+    /// Line and circuit of a link.
+    of_link: BTreeMap<u32, (u32, u32)>,
+    /// When packets may have left, at the earliest, with line and circuit.
+    ends: std::collections::BinaryHeap<Reverse<(Time, u32, u32)>>,
+}
+
+impl Line {
+    fn new(plan: &WorldPlan, line: &CellLinePlan) -> Self {
+        let edge = |l: &u32| Edge {
+            link: *l,
+            delay: plan.links[*l as usize].delay,
+            sending: None,
+        };
+        let first = line.circuits.first();
+        let slot = first.map_or(Dur::ZERO, |l| plan.links[*l as usize].rate.tx_time(CELL));
+        let contracts = line.circuits.iter().map(|l| contract(plan, *l));
+        let contracts: Vec<(Contract, Contract)> = contracts.collect();
+        Self {
+            cells: CellLine::new(slot, contracts.iter().map(|(c, shape)| (c, shape))),
+            edges: line.circuits.iter().map(edge).collect(),
+            slot,
+            phase: Dur::ZERO,
+            due: Time::MAX,
+            busy: Dur::ZERO,
+            counted: false,
+        }
+    }
+
+    fn count(&mut self, window: Window, start: Time, end: Time) {
+        if !self.counted {
+            self.busy = self.busy + window.overlap(start, end);
+        }
+    }
+
+    fn sent(&self, circuit: u32, sending: &Sending, end: Time) -> SentOver {
+        SentOver {
+            link: self.edges[circuit as usize].link,
+            packet: sending.packet,
+            start: sending.start,
+            end,
+            ready: self.cells.ready(circuit),
+            in_cells: sending.travel.is_some(),
+        }
+    }
+}
+
+/// The contract of a circuit, and what its cells are shaped to.
+fn contract(plan: &WorldPlan, link: u32) -> (Contract, Contract) {
+    let link = &plan.links[link as usize];
+    let whole = Contract::whole(link.rate);
+    match link.process.as_deref() {
+        Some(RateProcess::Cells {
+            contract, shaped, ..
+        }) => {
+            let shape = if *shaped { contract.clone() } else { whole };
+            (contract.clone(), shape)
+        }
+        _ => (whole.clone(), whole),
+    }
+}
+
+impl Lines {
+    pub(super) fn new(plan: &WorldPlan) -> Self {
+        let lines = (0..).zip(&plan.cell_lines);
+        let circuits = lines.flat_map(|(line, l)| {
+            let numbered = (0..).zip(&l.circuits);
+            numbered.map(move |(circuit, link)| (*link, (line, circuit)))
+        });
+        Self {
+            of_link: circuits.collect(),
+            all: plan.cell_lines.iter().map(|l| Line::new(plan, l)).collect(),
+            ends: Default::default(),
+        }
+    }
+
+    /// By how much cells of a link may be late because of other circuits of its line.
+    pub(super) fn lateness(&self, link: u32) -> Dur {
+        let line = self
+            .of_link
+            .get(&link)
+            .map(|(line, _)| &self.all[*line as usize]);
+        line.map_or(Dur::ZERO, |l| CellLine::lateness(l.slot, l.edges.len()))
+    }
+
+    /// When a packet may have left next, at the earliest.
+    pub(super) fn next(&self) -> Option<Time> {
+        self.ends.peek().map(|e| e.0.0)
+    }
+
+    /// What they measure.
+    pub(super) fn layout(plan: &WorldPlan, out: &mut Layout) {
+        for line in &plan.cell_lines {
+            out.push(
+                Scope::AtmLine,
+                &line.name,
+                [Metric::Carried, Metric::Utilization],
+            );
+        }
+    }
+
+    pub(super) fn values(&self, window: Window, out: &mut Values) {
+        for line in &self.all {
+            let carried = volume(line.slot, line.busy).rate(window.len());
+            out.extend([
+                carried,
+                line.busy.as_secs_f64() / window.len().as_secs_f64(),
+            ]);
+        }
+    }
+
+    /// The measured period ends: what is sent then is known, even if not of which circuit.
+    pub(super) fn passes_end(&mut self, window: Window) {
+        for line in &mut self.all {
+            if let Some(end) = line.cells.next() {
+                line.count(window, Time::ZERO + end.since(Time::ZERO + line.slot), end);
+            }
+            line.counted = true;
+        }
+    }
+
+    /// What is in segmentation, with its end if nothing else comes.
+    pub(super) fn sharing(&self) -> Vec<SentOver> {
+        let mut all = Vec::new();
+        for line in &self.all {
+            let mut phase = line.phase;
+            let mut begun = vec![false; line.edges.len()];
+            line.cells.run_out(|cell| {
+                let Some(sending) = &line.edges[cell.circuit as usize].sending else {
+                    return;
+                };
+                if !std::mem::replace(&mut begun[cell.circuit as usize], true) {
+                    phase = sending.phase.unwrap_or(phase);
+                }
+                if cell.last {
+                    all.push(line.sent(cell.circuit, sending, cell.end + phase));
+                }
+            });
+        }
+        all
+    }
+}
+
+impl CellSwitches {
+    /// A packet begins to leave over a line.
+    pub(super) fn begin_on_line(&mut self, now: Time, shared: &Shared) {
+        let Some((number, circuit)) = self.lines.of_link.get(&shared.link).copied() else {
+            return;
+        };
+        let cells = (shared.packet.len / CELL).max(1);
+        let known = |to| self.known.get(&(shared.link, to)).copied();
+        let travel = shared.to.and_then(known);
+        let travel = travel.map(|c| self.add_travel(shared.link, c, shared.packet, cells));
+        let line = &mut self.lines.all[number as usize];
+        line.edges[circuit as usize].sending = Some(Sending {
+            packet: shared.packet,
+            start: now,
+            phase: Some(shared.phase),
+            travel,
+        });
+        line.cells.begin(circuit, now, cells);
+        if let Some(end) = line.cells.sent_from(circuit) {
+            self.lines.ends.push(Reverse((end, number, circuit)));
+        }
+        self.plan_line(number);
+    }
+
+    /// Sets the event of a line.
+    fn plan_line(&mut self, number: u32) {
+        let line = &mut self.lines.all[number as usize];
+        let next = line.cells.next().unwrap_or(Time::MAX);
+        if std::mem::replace(&mut line.due, next) != next && next < Time::MAX {
+            self.queue
+                .push(Reverse((next, What::Slot { line: number })));
+        }
+    }
+
+    /// A slot of a line is over, and until some time perhaps others.
+    pub(super) fn slot_over(&mut self, at: Time, number: u32, until: Until, out: &mut Outbox) {
+        let line = &mut self.lines.all[number as usize];
+        if line.due != at {
+            return;
+        }
+        while let Some(cell) = line.cells.send() {
+            line.count(self.window, cell.start, cell.end);
+            let edge = &mut line.edges[cell.circuit as usize];
+            let Some(sending) = &mut edge.sending else {
+                break;
+            };
+            line.phase = sending.phase.take().unwrap_or(line.phase);
+            let left = cell.end + line.phase;
+            if let Some(travel) = sending.travel {
+                let (link, comes) = (edge.link, left + edge.delay);
+                self.queue
+                    .push(Reverse((comes, What::First { link, travel })));
+                if cell.last {
+                    self.lasts.push(Reverse(comes));
+                }
+            }
+            if cell.last {
+                if let Some(sending) = edge.sending.take() {
+                    out.sent.push(line.sent(cell.circuit, &sending, left));
+                }
+                break;
+            }
+            // Without other events meanwhile the next slot follows at once.
+            let next = line.cells.next().unwrap_or(Time::MAX);
+            let other = self.queue.peek().map_or(Time::MAX, |e| e.0.0);
+            if self.exact || next >= other || !until.includes(next, true) {
+                break;
+            }
+        }
+        self.plan_line(number);
+    }
+
+    /// The times at which packets may have left are past: those that have not will later.
+    pub(super) fn ends_due(&mut self, now: Time) -> Vec<(u32, u32)> {
+        let mut due = Vec::new();
+        while let Some(Reverse((at, line, circuit))) = self.lines.ends.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.lines.ends.pop();
+            due.push((line, circuit));
+        }
+        due
+    }
+
+    /// Notes when packets may have left that have not by now.
+    pub(super) fn put_off(&mut self, due: Vec<(u32, u32)>) {
+        for (number, circuit) in due {
+            let line = &self.lines.all[number as usize];
+            let is_sending = line.edges[circuit as usize].sending.is_some();
+            if let Some(end) = line.cells.sent_from(circuit).filter(|_| is_sending) {
+                self.lines.ends.push(Reverse((end, number, circuit)));
+            }
+        }
+    }
+}
