@@ -4,6 +4,7 @@
 //! before the class that contains it, so that a container meters what its members admit.
 
 mod bucket;
+mod category;
 mod contract;
 mod gcra;
 mod input;
@@ -13,7 +14,8 @@ mod shaper;
 mod window;
 
 pub(crate) use bucket::TokenBucket;
-pub use contract::{CbrSpec, CellPriority, Contract, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
+pub use category::{CellPriority, Contract};
+pub use contract::{CbrSpec, ContractSpec, GfrSpec, UbrSpec, VbrSpec};
 pub use gcra::{CellBucket, Gcra};
 pub use input::{Conditioner, InputRecipe};
 pub(crate) use meter::{Meter, PerFlow, SingleRate, TwoRate};

@@ -5,7 +5,7 @@
 
 use spillgate_core::{Dur, Time};
 
-use super::contract::Contract;
+use super::category::Contract;
 use super::gcra::Gcra;
 
 /// Cells in even steps.
