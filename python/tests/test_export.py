@@ -51,6 +51,36 @@ def test_a_link_of_a_scenario_is_exported_by_its_variant(cli, root):
     assert "interface Serial0/1\n bandwidth 100000\n service-policy output WFQ\n" in done.stdout
 
 
+ARRIVAL = """schema_version: 1
+topology:
+  nodes: [lan, edge, core, far]
+  links:
+    access: {from: edge, to: lan, rate: 10 Mb/s, duplex: true}
+    out: {from: edge, to: core, rate: 2 Mb/s, policy: LEAVE}
+    back: {from: core, to: edge, rate: 2 Mb/s, input_policy: COME}
+    one: {from: core, to: far, rate: 2 Mb/s, input_policy: COME}
+policies:
+  LEAVE: {class-based: {classes: [{name: class-default, bandwidth: 50 %}]}}
+  COME: {class-based: {classes: [{name: class-default, set_dscp: af11}]}}
+traffic:
+  - flow: {name: f, from: lan, to: core, source: {cbr: {rate: 1 Mb/s, packet: 200 B}}}
+"""
+
+
+def test_what_arrives_has_its_policy_at_the_interface_there(cli, tmp_path):
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(ARRIVAL)
+    done = cli("export", scenario, "--to", "ios")
+    # The way back of `back` is `out`; nothing leads back from `far`.
+    leaving = "interface out\n bandwidth 2000\n service-policy output LEAVE\n"
+    assert leaving in done.stdout
+    assert "interface out\n service-policy input COME\n" in done.stdout
+    assert "not expressed: policy COME: it acts where packets arrive" in done.stderr
+    done = cli("export", scenario, "--to", "ios", "--link", "out", "--interface", "gi0/1")
+    assert "interface GigabitEthernet0/1\n service-policy input COME\n" in done.stdout
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -6,7 +6,7 @@ use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
 use spillgate_queueing::spec::DisciplineSpec;
 use spillgate_scenario::{
-    Diagnostic, Diagnostics, Imported, ImportedInterface, Platform, PortPolicies,
+    Diagnostic, Diagnostics, Imported, ImportedInterface, InputPolicy, Platform, PortPolicies,
 };
 
 use crate::{Note, codes};
@@ -210,18 +210,14 @@ impl Source {
             tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
         });
         let ports = choose(all.collect(), link, "link", "policy")?;
-        let inputs: Vec<Input> = match link {
-            Some(_) => Vec::new(),
-            None => {
-                let input = |policy: &String| Input {
-                    name: None,
-                    policy: policy.clone(),
-                    rate: None,
-                    tag: Tag::None,
-                };
-                variant.inputs.iter().map(input).collect()
-            }
-        };
+        let meant = |i: &&InputPolicy| link.is_none() || i.interface.as_deref() == link;
+        let inputs = variant.inputs.iter().filter(meant).map(|i| Input {
+            name: i.interface.clone(),
+            policy: i.policy.clone(),
+            rate: Some(i.rate),
+            tag: if i.dot1q { Tag::Unnumbered } else { Tag::None },
+        });
+        let inputs: Vec<Input> = inputs.collect();
         Ok(Self {
             policies: reachable(&variant.policies, Some((&ports, &inputs))),
             ports,

@@ -86,6 +86,28 @@ fn what_is_not_modelled_is_listed_with_its_line() {
     assert!(listed.iter().any(|u| u.line == 6), "{listed:?}");
 }
 
+/// The actions below a `police` line that is left out are left out with it, in one warning.
+#[test]
+fn what_is_wrong_with_a_policer_is_said_once() {
+    let text = "policy-map P
+ class class-default
+  police cir 1x
+   conform-action transmit
+   exceed-action drop
+  exceed-action drop
+  police cir 1000000
+   conform-action transmit
+  shape average 1000000
+";
+    let imported = read(text);
+    let lines: Vec<_> = imported.warnings.iter().map(|w| (w.code, w.line)).collect();
+    assert_eq!(lines, [("W0709", Some(3))], "{:?}", imported.warnings);
+    let refused = text.replace("  police cir 1000000\n", "  set cos 1\n");
+    let again = read(&refused).warnings;
+    let lines: Vec<_> = again.iter().map(|w| w.line).collect();
+    assert_eq!(lines, [Some(3), Some(8)], "{again:?}");
+}
+
 /// Lines that have nothing to do with queueing are not.
 #[test]
 fn other_lines_of_such_blocks_are_not_listed() {

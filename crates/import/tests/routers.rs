@@ -100,6 +100,14 @@ fn attached(p: &PortPolicies) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Policies for what arrives, and the links of their interfaces.
+fn arriving(p: &PortPolicies) -> Vec<(&str, Option<&str>)> {
+    let inputs = p.inputs.iter();
+    inputs
+        .map(|i| (i.policy.as_str(), i.interface.as_deref()))
+        .collect()
+}
+
 const ONE: &str = "GigabitEthernet0/0: up-a, GigabitEthernet0/1: a";
 
 #[test]
@@ -138,7 +146,7 @@ fn a_prefix_is_in_front_of_every_name() {
     ];
     assert_eq!(names, all);
     assert_eq!(attached(&p), [("out", "core-OUT"), ("up-a", "edge-OUT")]);
-    assert_eq!(p.inputs, ["edge-IN"]);
+    assert_eq!(arriving(&p), [("edge-IN", Some("a"))]);
     // What is nested keeps its policy, and what is replaced is replaced in one of them only.
     let class = |name: &str| match &p.policies[name] {
         DisciplineSpec::ClassBased(spec) => spec.classes[0].clone(),
@@ -161,7 +169,8 @@ fn a_file_may_be_that_of_several_routers() {
     );
     let p = read(&two, &[]).unwrap();
     assert_eq!(attached(&p), [("up-a", "OUT"), ("up-b", "twin-OUT")]);
-    assert_eq!(p.inputs, ["IN", "twin-IN"]);
+    let both = [("IN", Some("a")), ("twin-IN", Some("b"))];
+    assert_eq!(arriving(&p), both);
     // Each finds what comes in by its own interface: without a link for it the twin's class has nothing.
     assert_eq!(warnings(&two), [""; 0]);
     let unmapped = warnings(&two.replace(", GigabitEthernet0/1: b", ""));

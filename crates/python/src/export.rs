@@ -112,7 +112,11 @@ fn of_scenario(r: &Request) -> Result<Source, Diagnostics> {
     let variant = Source::variant(&all, r.variant.as_deref())?;
     let mut source = Source::of_links(variant, platform, r.link.as_deref())?;
     if let (Some(name), [port]) = (&r.interface, &mut source.ports[..]) {
-        port.name = interface_name(name);
+        let name = interface_name(name);
+        let same = source.inputs.iter_mut();
+        same.filter(|i| i.name.as_ref() == Some(&port.name))
+            .for_each(|i| i.name = Some(name.clone()));
+        port.name = name;
     }
     Ok(source)
 }

@@ -59,8 +59,22 @@ pub struct PortPolicies {
     pub policies: BTreeMap<String, DisciplineSpec>,
     /// Links with a policy, in the order of their names; of a group one entry.
     pub links: Vec<LinkPolicy>,
-    /// Names of the policies at the receiving ends of links, in the order of the links' numbers.
-    pub inputs: Vec<String>,
+    /// The policies at the receiving ends of links, in the order of the links' numbers; of a group one entry.
+    pub inputs: Vec<InputPolicy>,
+}
+
+/// A policy for what arrives over a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputPolicy {
+    /// Its name.
+    pub policy: String,
+    /// The link that leaves by the interface where it acts, as the scenario writes it or as its way back; none if none or
+    /// several lead back.
+    pub interface: Option<String>,
+    /// The rate of the link over which the packets come.
+    pub rate: Rate,
+    /// Whether the frames of that link carry an 802.1Q tag.
+    pub dot1q: bool,
 }
 
 /// A link with a policy.

@@ -51,8 +51,9 @@ def _line(out: Console, depth: int, text: str, style: str = "") -> None:
 def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     rate = _rate(interface["rate"]) or "unknown rate"
     policy = interface["policy"]
-    name = policy["name"] if policy else "no output policy that is modelled"
     arriving = interface["input"]
+    absent = "no output policy" if arriving else "no output policy that is modelled"
+    name = policy["name"] if policy else absent
     if not whole:
         name += f", arriving packets {arriving['name']}" if arriving else ""
         _line(out, 1, f"{interface['name']}: {name}, {rate} ({interface['rate_from']})")

@@ -272,7 +272,7 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
     let Some(name) = &input.name else {
         notes.add(
             &format!("policy {}", input.policy),
-            "it acts where packets arrive over a link: attach it with `service-policy input` to the interface there",
+            "it acts where packets arrive over a link, and no one link leads back: attach it with `service-policy input` to the interface there",
         );
         return;
     };

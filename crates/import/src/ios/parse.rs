@@ -24,16 +24,27 @@ pub(crate) enum Mode<'a> {
     Block(&'static str),
     ClassMap(&'a str),
     Policy(&'a str),
-    /// A class by its position; `police` when the last line was one without actions.
+    /// A class by its position, and what the last `police` line opened.
     Class {
         policy: &'a str,
         class: usize,
-        police: bool,
+        police: PoliceMode,
     },
     Acl(&'a str),
     ObjectGroup(&'a str),
     /// An interface by its position; inside it perhaps a circuit, by the depth of its first line.
     Interface(usize, Option<usize>),
+}
+
+/// What a `police` line opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PoliceMode {
+    /// Nothing: there was none, or it had its actions.
+    None,
+    /// Its sub-mode.
+    Open,
+    /// It was left out, and so are its actions.
+    LeftOut,
 }
 
 /// Reads lines into a [`Config`].
@@ -257,11 +268,11 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Mode::Class {
                 policy,
                 class,
-                police: true,
+                police: PoliceMode::Open | PoliceMode::LeftOut,
             } => Mode::Class {
                 policy,
                 class,
-                police: false,
+                police: PoliceMode::None,
             },
             Mode::Class { policy, .. } => Mode::Policy(policy),
             Mode::Interface(index, Some(_)) => Mode::Interface(index, None),

@@ -6,7 +6,7 @@ use super::class::{self, Bandwidth, Marking};
 use super::class_map::criterion;
 use super::fault::{Fault, Refusal, code};
 use super::keyword::{Found, Table, abbreviates};
-use super::parse::{Command, Kind, Mode, Parser, lookup};
+use super::parse::{Command, Kind, Mode, Parser, PoliceMode, lookup};
 use super::police::{self, Color};
 use super::queue::LimitOf;
 use super::{queue, wred};
@@ -279,7 +279,7 @@ fn class_line<'a>(
     p.mode = Mode::Class {
         policy,
         class,
-        police: false,
+        police: PoliceMode::None,
     };
     Ok(())
 }
@@ -307,11 +307,20 @@ fn action_line<'a>(
     else {
         return Ok(());
     };
-    if !matches!(word, Verb::Color(_) | Verb::Colors) {
+    if matches!(word, Verb::Color(_) | Verb::Colors) {
+        // What is wrong was said of the policer.
+        if let Mode::Class {
+            police: PoliceMode::LeftOut,
+            ..
+        } = p.mode
+        {
+            return Ok(());
+        }
+    } else {
         p.mode = Mode::Class {
             policy,
             class: index,
-            police: false,
+            police: PoliceMode::None,
         };
     }
     if c.negated {
@@ -343,15 +352,23 @@ fn action_line<'a>(
             class.shape = Some(At { value, origin });
         }
         Verb::Police => {
+            let mut enter = |police| {
+                p.mode = Mode::Class {
+                    policy,
+                    class: index,
+                    police,
+                };
+            };
+            enter(PoliceMode::LeftOut);
             let parsed = police::police(args)?;
             lost = parsed.lost;
             let value = parsed.police;
             class.police = Some(At { value, origin });
-            p.mode = Mode::Class {
-                policy,
-                class: index,
-                police: parsed.opens_mode,
-            };
+            enter(if parsed.opens_mode {
+                PoliceMode::Open
+            } else {
+                PoliceMode::None
+            });
         }
         Verb::Color(_) | Verb::Colors => {
             let Some(police) = &mut class.police else {

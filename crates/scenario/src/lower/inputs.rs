@@ -16,6 +16,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::import::Imported;
+use crate::load::InputPolicy;
 use crate::node::{Node, Step, steps};
 use crate::plan::InputPlan;
 use crate::schema::Scenario;
@@ -37,6 +38,42 @@ fn ways_in(named: Named<'_, '_>, drafts: &[Draft<'_>]) -> Vec<u32> {
         one.filter(|_| others.next().is_none())
     };
     forth.iter().filter_map(back).collect()
+}
+
+/// The policies at arrival with the links that leave by their interfaces; of a group one.
+pub(super) fn by_interface(
+    inputs: BTreeMap<u32, InputPlan>,
+    links: &Links<'_>,
+) -> Vec<InputPolicy> {
+    let Some(drafts) = links.drafts() else {
+        return Vec::new();
+    };
+    let written = |name: &str| {
+        let base = links.find_way(name).map_or(name, Named::base);
+        let back = if name.ends_with(".reverse") {
+            ".reverse"
+        } else {
+            ""
+        };
+        format!("{base}{back}")
+    };
+    let mut all: Vec<InputPolicy> = Vec::new();
+    for (id, plan) in inputs {
+        let draft = &drafts[id as usize];
+        let (from, to) = draft.ends();
+        let mut back = drafts.iter().filter(|d| d.ends() == (to, from));
+        let one = back.next().filter(|_| back.next().is_none());
+        let found = InputPolicy {
+            policy: plan.policy,
+            interface: one.map(|d| written(d.name())),
+            rate: draft.rate,
+            dot1q: draft.dot1q,
+        };
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    all
 }
 
 /// Puts the names of links where classes say over what packets come in: those of interfaces of

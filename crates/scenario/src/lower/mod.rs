@@ -181,7 +181,7 @@ pub(crate) fn ports(
     PortPolicies {
         variant: variant.to_owned(),
         links: with_policy.collect(),
-        inputs: inputs.into_values().map(|i| i.policy).collect(),
+        inputs: inputs::by_interface(inputs, &links),
         policies: policies.into_all(),
     }
 }
