@@ -20,6 +20,7 @@ PLACES = {
     "docs/howto/tcp.md": "tcp",
     "docs/howto/bufferbloat.md": "home-line",
     "docs/howto/dsl.md": "dsl",
+    "docs/howto/pvc.md": "pvc",
     "docs/howto/mpls-vpn.md": "mpls-vpn",
     "docs/howto/diffserv.md": "diffserv",
     "docs/howto/fan.md": "fan-failure",
@@ -39,7 +40,14 @@ MARKING = (
 ONE_EACH = ("--worst", "1", "--drops", "1")
 RED_DOWNLOADS = ("--variant", "NewReno + RED", "--flow", "downloads")
 
-VERDICTS = {"diffserv": 32, "dsl": 23, "fan-access": 30, "fan-failure": 30, "home-line": 24}
+VERDICTS = {
+    "diffserv": 32,
+    "dsl": 23,
+    "fan-access": 30,
+    "fan-failure": 30,
+    "home-line": 24,
+    "pvc": 11,
+}
 """How many lines of its verdicts are shown of an example, if not nine."""
 
 EXPLAINED = {

@@ -555,11 +555,13 @@ def offered(path: str | Path, *, interface: str | None = None) -> dict[str, Any]
 
 
 def _same_interface(wanted: str, name: str) -> bool:
-    """Whether `gi0/1` means GigabitEthernet0/1."""
+    """Whether `gi0/1` means GigabitEthernet0/1, and `atm1/0.1` the circuit `ATM1/0.1 1/32`."""
     short, full = (re.match(r"\s*(\D*?)\s*(\d.*?)?\s*$", text.lower()) for text in (wanted, name))
     if short is None or full is None:
         return False
-    return short[2] == full[2] and bool(short[1]) and full[1].startswith(short[1])
+    # Without VPI/VCI each circuit of it is meant.
+    same = short[2] in (full[2], (full[2] or "").split(" ")[0])
+    return same and bool(short[1]) and full[1].startswith(short[1])
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:

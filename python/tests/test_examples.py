@@ -208,3 +208,30 @@ def test_a_shaper_before_a_dsl_modem_counts_cells(root):
     # 560 kb/s of IP: the calls are 2 x 117.33 + 24 of them and 487.6 of the line.
     upload = (560 - 258.67) * 1696 / 1492
     assert used["55 %, IP"] == pytest.approx((487.6 + upload) / 1024, rel=0.02)
+
+
+def test_a_pvc_needs_its_policy_and_its_contract(root):
+    results = spillgate.run(
+        root / "examples/pvc/scenario.yaml",
+        runs=2,
+        set={"measurement.duration": "10 s", "measurement.warmup": "5 s"},
+    )
+
+    def value(variant, scope, name, metric):
+        return results.value(variant, scope, name, metric).mean
+
+    configured = "as configured"
+    # The contract is the configuration's: 384 kb/s; 94 cells in 10 s are 1 % of it.
+    assert value(configured, "atm-port", "trunk", "carried") == pytest.approx(384e3, rel=0.011)
+    # What four calls of two cells every 20 ms leave for packets of 1512 B in 32 cells. At either
+    # end of 10 s a packet may be in or out: 0.6 % each.
+    left = (384e3 - 4 * 2 * 53 * 8 / 0.02) * 1512 / (32 * 53)
+    assert value(configured, "class", "upload", "throughput") == pytest.approx(left, rel=0.013)
+    # A packet of 32 cells at the sustainable rate, the cells of all four calls, and 6 ms.
+    longest = (32 + 8) * 53 * 8 / 384e3 + 0.006
+    assert value(configured, "class", "voice", "owd_p99") < longest
+    assert value(configured, "class", "voice", "loss_ratio") == 0
+    # 64 packets, of which most are the upload's.
+    assert value("without the policy", "class", "voice", "owd_p99") > 0.3
+    # Of each packet's 32 cells some are policed, and with them the packet.
+    assert value("without the contract", "class", "upload", "goodput") == 0

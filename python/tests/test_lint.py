@@ -157,6 +157,15 @@ CASES = {
         11,
         config().replace("Serial0/0", "Serial0/0.1"),
     ),
+    "SG-Q013": (
+        config()
+        .replace("Serial0/0", "ATM0")
+        .replace(" service", " pvc 1/32\n  ubr 20000\n  service"),
+        14,
+        config()
+        .replace("Serial0/0", "ATM0")
+        .replace(" service", " pvc 1/32\n  cbr 20000\n  service"),
+    ),
     "SG-S001": (
         config(data="shape average 20001000"),
         9,

@@ -29,7 +29,7 @@ mod tc;
 
 pub use codes::CODES;
 pub use ios::ios;
-pub use source::{Input, Port, Source, Tag, option, rate};
+pub use source::{Circuit, Input, Port, Source, Tag, option, rate};
 pub use tc::{Filters, PACKET_BYTES, Scheduler, TcOptions, tc};
 
 /// Policies as text, and what of them it does not say.

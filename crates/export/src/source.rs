@@ -2,11 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spillgate_core::overhead::parse_overhead;
 use spillgate_core::units::parse_rate;
 use spillgate_core::{Overhead, Rate};
+use spillgate_queueing::ContractSpec;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_scenario::import::Framing;
+use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{
-    Diagnostic, Diagnostics, Imported, ImportedInterface, InputPolicy, Platform, PortPolicies,
+    Diagnostic, Diagnostics, Imported, ImportedInterface, InputPolicy, LinkPolicy, Platform,
+    PortPolicies,
 };
 
 use crate::{Note, codes};
@@ -29,7 +34,7 @@ pub struct Source {
 }
 
 /// An interface or link with a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// Its name.
     pub name: String,
@@ -43,6 +48,66 @@ pub struct Port {
     pub labels: bool,
     /// The 802.1Q tag of its frames.
     pub tag: Tag,
+    /// The circuit of ATM that it is, if it is one.
+    pub circuit: Option<Circuit>,
+}
+
+/// A permanent virtual circuit of ATM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Circuit {
+    /// Its virtual path and channel, if they are known.
+    pub vc: Option<(u16, u16)>,
+    /// The name that a configuration gives it.
+    pub name: Option<String>,
+    /// What cells it may send.
+    pub contract: ContractSpec,
+    /// Whether they are shaped to it.
+    pub shaped: bool,
+    /// What is in its frames beside the IP packet; none if no keyword says it.
+    pub framing: Option<Framing>,
+}
+
+impl Circuit {
+    fn of(interface: &ImportedInterface) -> Option<Self> {
+        let circuit = interface.circuit.as_ref()?;
+        let contract = circuit.contract.as_ref().map(|(c, _)| c.clone());
+        Some(Self {
+            vc: Some((circuit.vpi, circuit.vci)),
+            name: circuit.name.clone(),
+            contract: contract.unwrap_or_default(),
+            shaped: true,
+            framing: Some(circuit.framing.0),
+        })
+    }
+
+    fn of_link(link: &LinkPolicy) -> Option<Self> {
+        let atm = link.atm.as_ref()?;
+        let headers = [Encapsulation::Llc, Encapsulation::VcMux].map(Framing::Header);
+        let words = [
+            "pppoa-llc",
+            "pppoa-vcmux",
+            "pppoe-llcsnap",
+            "pppoe-vcmux",
+            "bridged-llcsnap",
+            "bridged-vcmux",
+        ];
+        let mut all = headers.into_iter().chain(words.map(Framing::Overhead));
+        Some(Self {
+            vc: None,
+            name: None,
+            contract: atm.contract.clone(),
+            shaped: atm.shaped,
+            framing: all.find(|f| overhead(*f) == Some(link.overhead)),
+        })
+    }
+}
+
+/// What is added to a packet in the frames of a circuit.
+fn overhead(framing: Framing) -> Option<Overhead> {
+    match framing {
+        Framing::Header(encapsulation) => Some(encapsulation.overhead()),
+        Framing::Overhead(word) => parse_overhead(word).ok(),
+    }
 }
 
 /// Whether frames carry an 802.1Q tag, and of which VLAN.
@@ -70,7 +135,7 @@ impl Tag {
 }
 
 /// An interface with a policy for what arrives by it, or a link of which nobody knows the interface.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// Its name; none for a link's receiving end.
     pub name: Option<String>,
@@ -80,6 +145,8 @@ pub struct Input {
     pub rate: Option<Rate>,
     /// The 802.1Q tag of the interface's frames.
     pub tag: Tag,
+    /// The circuit of ATM that it is, if it is one.
+    pub circuit: Option<Circuit>,
 }
 
 impl Source {
@@ -100,9 +167,13 @@ impl Source {
                 name: name.clone(),
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
-                overhead: i.counted,
+                overhead: match &i.circuit {
+                    Some(circuit) => overhead(circuit.framing.0),
+                    None => i.counted,
+                },
                 labels: i.labels.is_some(),
                 tag: Tag::of(i),
+                circuit: Circuit::of(i),
             })
         });
         let all: Vec<Port> = with_policy.collect();
@@ -113,6 +184,7 @@ impl Source {
                 policy: policy.clone(),
                 rate: i.bandwidth.or_else(|| rate(name)),
                 tag: Tag::of(i),
+                circuit: Circuit::of(i),
             })
         });
         let asked = |i: &Input| interface.is_none() || i.name.as_deref() == interface;
@@ -156,6 +228,7 @@ impl Source {
             overhead: None,
             labels: false,
             tag: Tag::None,
+            circuit: None,
         }];
         Ok(Self {
             policies: reachable(&imported.policies, Some((&ports, &[]))),
@@ -208,14 +281,20 @@ impl Source {
             overhead: Some(l.overhead),
             labels: false,
             tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
+            circuit: Circuit::of_link(l),
         });
         let ports = choose(all.collect(), link, "link", "policy")?;
         let meant = |i: &&InputPolicy| link.is_none() || i.interface.as_deref() == link;
+        let circuit = |name: Option<&str>| {
+            let link = variant.links.iter().find(|l| Some(&*l.link) == name)?;
+            Circuit::of_link(link)
+        };
         let inputs = variant.inputs.iter().filter(meant).map(|i| Input {
             name: i.interface.clone(),
             policy: i.policy.clone(),
             rate: Some(i.rate),
             tag: if i.dot1q { Tag::Unnumbered } else { Tag::None },
+            circuit: circuit(i.interface.as_deref()),
         });
         let inputs: Vec<Input> = inputs.collect();
         Ok(Self {

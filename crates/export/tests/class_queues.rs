@@ -26,6 +26,7 @@ fn exported(queue: Option<&str>) -> [Exported; 2] {
             overhead: None,
             labels: false,
             tag: Tag::None,
+            circuit: None,
         }],
         inputs: Vec::new(),
         platform: Platform::Ios,

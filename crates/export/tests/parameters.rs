@@ -527,6 +527,7 @@ fn source(policies: Policies, platform: Platform) -> Source {
             overhead: None,
             labels: false,
             tag: Tag::None,
+            circuit: None,
         }],
         inputs: Vec::new(),
         platform,

@@ -10,7 +10,8 @@ use spillgate_core::{Burst, Cells, Dur, Overhead, Rate, RateOrPercent};
 use spillgate_export::{Exported, Port, Source, Tag, TcOptions, ios};
 use spillgate_import::IosImporter;
 use spillgate_queueing::spec::{ClassSpec, DisciplineSpec, MatchSpec, ShapeSpec};
-use spillgate_queueing::{Metadata, View};
+use spillgate_queueing::{ContractSpec, Metadata, View};
+use spillgate_scenario::import::Framing;
 use spillgate_scenario::{Imported, Importer as _, Platform};
 
 use common::{configurations, packets, policies};
@@ -40,6 +41,22 @@ fn arriving(imported: &Imported) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Circuits of the interfaces that an export says: VPI/VCI, name, contract and framing.
+type Vc<'a> = (u16, u16, Option<&'a str>, Option<ContractSpec>, Framing);
+
+fn circuits(imported: &Imported) -> BTreeMap<&str, Vc<'_>> {
+    let interfaces = imported.interfaces.iter();
+    interfaces
+        .filter(|(_, i)| i.output_policy.is_some() || i.input_policy.is_some())
+        .filter_map(|(name, i)| {
+            let c = i.circuit.as_ref()?;
+            let contract = c.contract.as_ref().map(|(c, _)| c.clone());
+            let facts = (c.vpi, c.vci, c.name.as_deref(), contract, c.framing.0);
+            Some((name.as_str(), facts))
+        })
+        .collect()
+}
+
 /// VLANs of the interfaces that an export says; none for a trunk.
 fn tagged(imported: &Imported) -> BTreeMap<&str, Option<u16>> {
     let interfaces = imported.interfaces.iter();
@@ -63,7 +80,7 @@ fn attached(imported: &Imported) -> BTreeMap<&str, (Option<Rate>, &str)> {
 
 #[test]
 fn every_configuration_comes_back_as_it_was() {
-    let mut tags = 0;
+    let (mut tags, mut contracts) = (0, 0);
     for path in configurations() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let said = name
@@ -107,7 +124,14 @@ fn every_configuration_comes_back_as_it_was() {
                 "{name} as {platform:?}"
             );
             assert_eq!(tagged(&again), tagged(&imported), "{name} as {platform:?}");
+            assert_eq!(
+                circuits(&again),
+                circuits(&imported),
+                "{name} as {platform:?}\n{}",
+                exported.text
+            );
             tags += tagged(&imported).len();
+            contracts += circuits(&imported).len();
             let lost = again
                 .unmodelled
                 .iter()
@@ -116,6 +140,7 @@ fn every_configuration_comes_back_as_it_was() {
         }
     }
     assert!(tags > 0, "no interface has tags");
+    assert!(contracts > 0, "no interface has circuits");
 }
 
 fn classes(policies: &BTreeMap<String, DisciplineSpec>) -> Vec<ClassSpec> {
@@ -272,6 +297,7 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
         overhead: None,
         labels: false,
         tag,
+        circuit: None,
     };
     let mut source = source(serde_json::from_str(json).unwrap());
     source.ports = vec![
@@ -312,6 +338,7 @@ fn limits_of_queues_are_those_of_the_policy() {
             overhead: None,
             labels: false,
             tag: Tag::None,
+            circuit: None,
         };
         let source = Source {
             ports: vec![port],
@@ -386,6 +413,7 @@ fn other_headers_are_noted() {
             overhead: Some(Overhead::new(per_packet, 0, Cells::None)),
             labels: false,
             tag: Tag::None,
+            circuit: None,
         };
         let source = Source {
             platform,

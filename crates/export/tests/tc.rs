@@ -31,6 +31,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
             overhead: None,
             labels: false,
             tag: Tag::None,
+            circuit: None,
         }],
         platform: Platform::Ios,
         inputs: Vec::new(),
@@ -509,6 +510,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                     overhead: None,
                     labels: false,
                     tag: Tag::None,
+                    circuit: None,
                 }],
                 ..source.clone()
             };

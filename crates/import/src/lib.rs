@@ -57,9 +57,9 @@ mod show;
 
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
-    Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, Understood, Written,
-    WrittenInterface, counted, interface_bandwidth, interface_name, platform_by_name, platforms,
-    protocol_name,
+    CircuitFacts, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, Understood,
+    Written, WrittenInterface, counted, interface_bandwidth, interface_name, platform_by_name,
+    platforms, protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;
 pub use show::{is_show_output, offered};

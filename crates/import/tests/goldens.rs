@@ -124,6 +124,26 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
             let (arriving, tag) = (&i.input_policy, i.dot1q);
             writeln!(out, "    arriving {arriving:?}, tagged {tag:?}").unwrap();
         }
+        if let Some(c) = &i.circuit {
+            let (framing, at) = (c.framing.0.word(), c.framing.1.line);
+            writeln!(
+                out,
+                "    {}/{} {:?} of {}, {framing} (line {at})",
+                c.vpi, c.vci, c.name, c.interface
+            )
+            .unwrap();
+            let contract = c.contract.as_ref();
+            let contract = contract.map(|(c, s)| (serde_json::to_string(c).unwrap(), s.line));
+            writeln!(
+                out,
+                "    {contract:?}, counted {:?}",
+                i.counted.map(|c| c.to_string())
+            )
+            .unwrap();
+        }
+        if !i.circuits.is_empty() {
+            writeln!(out, "    circuits {:?}", i.circuits).unwrap();
+        }
     }
     writeln!(out, "\nunmodelled").unwrap();
     for u in &imported.unmodelled {

@@ -44,9 +44,10 @@ fn what_is_not_modelled_is_listed_with_its_line() {
         ("interface Serial0/0", "ip tcp header-compression"),
         ("interface Serial0/0", "ip rtp priority 16384 16383 100"),
         ("interface Serial0/0", "compress stac"),
-        ("vc-class atm V", "vbr-nrt 512 256 32"),
-        ("vc-class atm V", "ubr 512"),
-        ("vc-class atm V", "cbr 512"),
+        ("vc-class atm V", "abr 512 100"),
+        ("vc-class atm V", "tx-ring-limit 3"),
+        ("interface ATM0", "range pvc 1/40 1/50"),
+        ("interface ATM0", "svc NAME"),
         ("map-class frame-relay M", "frame-relay cir 64000"),
         ("map-class frame-relay M", "frame-relay mincir 32000"),
         ("map-class frame-relay M", "frame-relay bc 640"),
@@ -80,10 +81,11 @@ fn what_is_not_modelled_is_listed_with_its_line() {
     }
     // A circuit of an interface is a mode of its own.
     let text = format!(
-        "{POLICY}interface ATM0/0.1 point-to-point\n pvc 1/32\n  vbr-nrt 512 256 32\n  service-policy output P\n"
+        "{POLICY}interface ATM0/0.1 point-to-point\n range pvc 1/32 1/40\n  vbr-nrt 512 256 32\n  service-policy output P\n"
     );
     let listed = read(&text).unmodelled;
-    assert!(listed.iter().any(|u| u.line == 6), "{listed:?}");
+    let lines: Vec<u32> = listed.iter().map(|u| u.line).collect();
+    assert_eq!(lines, [5, 6, 7], "{listed:?}");
 }
 
 /// The actions below a `police` line that is left out are left out with it, in one warning.
@@ -124,7 +126,7 @@ route-map R permit 10
  set ip next-hop 10.0.0.1
  set local-preference 200
 vc-class atm V
- encapsulation aal5snap
+ broadcast
  oam-pvc manage
 platform punt-keepalive disable-kernel-core
 interface GigabitEthernet0/0

@@ -16,6 +16,7 @@ use crate::{Finding, Selection, finish, lossy};
 pub(crate) const RULES: &[&Rule] = &[
     &CLASS_UNUSED,
     &COS_UNTAGGED,
+    &GUARANTEE_ON_UBR,
     &LIST_UNUSED,
     &NO_BANDWIDTH,
     &NO_EFFECT,
@@ -49,7 +50,11 @@ pub fn configuration(
         };
         attached.push(policy);
         untagged(file, &written, interface, policy, 0, &mut found);
-        if !interface.stated && interface.name.contains('.') {
+        if interface.category == Some("ubr") {
+            on_ubr(file, &written, interface, policy, *spot, &mut found);
+        }
+        let circuit = interface.category.is_some();
+        if !interface.stated && !circuit && interface.name.contains('.') {
             sub_interface(file, &written, interface, policy, *spot, &mut found);
         }
         let rate = interface.rate.filter(|_| interface.stated);
@@ -272,6 +277,38 @@ rule_text! { NO_BANDWIDTH = "SG-Q009", "subinterface-without-bandwidth", Note, "
     why "Percentages of an output policy are of the interface's `bandwidth`. A sub-interface without one has the default of its type, the rate of the physical port, however slow the service behind it is. Twenty percent of a gigabit for voice is no limit on a service of 10 Mb/s.";
     fix "Write `bandwidth` on the sub-interface, or shape it in a parent policy: inside the shaper percentages are of the shaped rate.";
     from "Cisco IOS QoS command reference, `bandwidth (interface)`";
+}
+
+rule_text! { GUARANTEE_ON_UBR = "SG-Q013", "guarantee-on-ubr", Warning, "Classes of a circuit with unspecified bit rate reserve bandwidth";
+    why "A PVC without a contract is UBR: the network sets nothing aside for it, and its cells go when no other circuit has any. A class of its policy can be promised a share of what the circuit gets, not a rate. Without a peak cell rate it is not shaped either: packets leave as fast as the line takes them, so that they queue in the network, where there are no classes.\n\nTwo circuits with the same peak cell rate, one UBR and one VBR-nrt, differ in just this. Some platforms refuse a policy that queues on an unshaped UBR PVC.";
+    fix "Give the PVC a contract that the provider keeps, such as `vbr-nrt` with the sustainable cell rate of the service; at the least a peak cell rate, `ubr 512`.";
+    from "Cisco, \"Understanding the UBR Service Category for ATM Virtual Circuits\", document 10530; Cisco 10000 Series Router Quality of Service Configuration Guide, OL-7433-09, chapter 4 (no queueing on unshaped UBR PVCs)";
+}
+
+/// Guarantees on a circuit that has none itself.
+fn on_ubr(
+    file: &str,
+    written: &Written,
+    interface: &spillgate_import::WrittenInterface,
+    policy: &str,
+    spot: Place,
+    found: &mut Vec<Finding>,
+) {
+    let Some(DisciplineSpec::ClassBased(spec)) = written.imported.policies.get(policy) else {
+        return;
+    };
+    let reserves = |c: &&ClassSpec| c.priority.is_some() || c.bandwidth.is_some();
+    if let Some(class) = spec.classes.iter().find(reserves) {
+        let what = match &class.priority {
+            Some(_) => "has priority",
+            None => "reserves bandwidth",
+        };
+        let message = format!(
+            "class {} of {policy} {what} on the circuit of {}, which is UBR: nothing is set aside for it",
+            class.name, interface.name
+        );
+        found.push(at(file, &GUARANTEE_ON_UBR, spot, message));
+    }
 }
 
 /// Percentages of a rate that a sub-interface has only by its type.

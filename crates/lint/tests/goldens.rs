@@ -58,6 +58,7 @@ fn findings_are_as_expected_in_every_form() {
         "classes.cfg",
         "wred.cfg",
         "mpls-edge.cfg",
+        "circuits.cfg",
         "traffic.yaml",
         "mtu.yaml",
         "arriving.yaml",
@@ -100,6 +101,7 @@ fn the_files_have_most_rules() {
         "classes.cfg",
         "wred.cfg",
         "mpls-edge.cfg",
+        "circuits.cfg",
         "traffic.yaml",
         "mtu.yaml",
     ] {

@@ -9,11 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::Opener;
 use spillgate_core::{Overhead, Rate};
+use spillgate_queueing::ContractSpec;
 use spillgate_queueing::spec::DisciplineSpec;
 
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
 use crate::plan::Unmodelled;
+use crate::schema::Encapsulation;
 use crate::text::MAX_BYTES;
 
 /// Reads no more of a file than is needed to know that it is too long: not the whole of what has no
@@ -141,6 +143,19 @@ pub struct Imported {
 }
 
 impl Imported {
+    /// The interface or circuit of a name, and the name under which it is known: the only circuit of an interface has the interface's,
+    /// and may be named with VPI/VCI.
+    pub fn interface(&self, name: &str) -> Option<(&str, &ImportedInterface)> {
+        if let Some((name, found)) = self.interfaces.get_key_value(name) {
+            return Some((name, found));
+        }
+        let (interface, vc) = name.rsplit_once(' ')?;
+        let (name, found) = self.interfaces.get_key_value(interface)?;
+        let circuit = found.circuit.as_ref()?;
+        let same = vc == format!("{}/{}", circuit.vpi, circuit.vci);
+        same.then_some((name.as_str(), found))
+    }
+
     /// The same with `prefix` in front of the name of every policy, wherever it is named.
     #[must_use]
     pub(crate) fn prefixed(mut self, prefix: &str) -> Self {
@@ -229,8 +244,8 @@ impl ClassPlaces {
     }
 }
 
-/// An interface of a router configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An interface of a router configuration, or a circuit of one.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportedInterface {
     /// Line of its `interface` command, from 1.
     pub line: u32,
@@ -248,6 +263,48 @@ pub struct ImportedInterface {
     pub labels: Option<u32>,
     /// What the platform's rates count beside the IP packet; none if nothing is known of it.
     pub counted: Option<Overhead>,
+    /// The circuit of ATM that it is, or that is its only one.
+    pub circuit: Option<ImportedCircuit>,
+    /// The names of its circuits where it has several: packets leave by one of them, not by it.
+    pub circuits: Vec<String>,
+}
+
+/// A permanent virtual circuit of ATM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedCircuit {
+    /// The virtual path, 0 to 255.
+    pub vpi: u16,
+    /// The virtual channel, 1 to 65535.
+    pub vci: u16,
+    /// The name that the configuration gives it.
+    pub name: Option<String>,
+    /// Where it stands.
+    pub spot: Spot,
+    /// The physical interface, whose line it may share with other circuits.
+    pub interface: String,
+    /// Its traffic contract and where that stands; none if nothing is said: unspecified bit rate.
+    pub contract: Option<(ContractSpec, Spot)>,
+    /// What is in its frames beside the IP packet, and where that stands.
+    pub framing: (Framing, Spot),
+}
+
+/// What is in the frames of a circuit beside the IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// What RFC 2684 puts before routed packets.
+    Header(Encapsulation),
+    /// What a keyword of `overhead` says.
+    Overhead(&'static str),
+}
+
+impl Framing {
+    /// As a scenario writes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Header(encapsulation) => encapsulation.word(),
+            Self::Overhead(word) => word,
+        }
+    }
 }
 
 /// An importer that refuses every configuration: for scenarios without any.

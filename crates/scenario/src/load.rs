@@ -22,7 +22,7 @@ use crate::lower::{self, Shared};
 use crate::node::{Node, Step, Value, steps};
 use crate::plan::{Plan, VariantPlan};
 use crate::points::{Grid, Point};
-use crate::schema::{Scenario, SlaSpec};
+use crate::schema::{AtmSpec, Scenario, SlaSpec};
 use crate::set::{self, Stage};
 use crate::splice;
 use crate::text::decode;
@@ -78,7 +78,7 @@ pub struct InputPolicy {
 }
 
 /// A link with a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LinkPolicy {
     /// Name of the link, as the scenario writes it.
     pub link: String,
@@ -90,6 +90,8 @@ pub struct LinkPolicy {
     pub overhead: Overhead,
     /// Whether its frames carry an 802.1Q tag.
     pub dot1q: bool,
+    /// The circuit of ATM that it is, if it is one.
+    pub atm: Option<AtmSpec>,
 }
 
 /// Reads which links of a scenario have which policies, by variant.

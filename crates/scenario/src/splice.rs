@@ -16,6 +16,8 @@ use crate::node::{Key, Node, Span, Value, steps};
 use crate::schema::ConfigSpec;
 use crate::text::Texts;
 
+mod circuits;
+
 /// Adds the policies of all configurations that `root` refers to. What is wrong with `configs` itself is left for
 /// whoever reads the whole.
 pub(crate) fn configurations(ctx: &mut Ctx<'_>, root: &mut Node) {
@@ -60,6 +62,18 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Impor
         };
         let name = name.clone();
         entries.push((Key { name, span }, node));
+    }
+    for (name, target) in &config.interfaces {
+        let circuit = imported
+            .interface(name)
+            .and_then(|(_, i)| i.circuit.as_ref());
+        let mut link = Some(&mut *root);
+        for step in &steps!["topology", "links", target] {
+            link = link.and_then(|n| n.step_mut(step));
+        }
+        if let (Some(circuit), Some(link)) = (circuit, link) {
+            circuits::put(link, circuit, text);
+        }
     }
 }
 

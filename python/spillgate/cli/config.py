@@ -61,6 +61,8 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     out.print()
     _line(out, 0, f"interface {interface['name']} (line {interface['line']})", "bold")
     _line(out, 1, f"rate {rate}: {interface['rate_from']}")
+    if circuit := interface["circuit"]:
+        _line(out, 1, _circuit(circuit))
     if interface["counted_bytes"] is not None:
         _line(out, 1, f"rates count {interface['counted_bytes']} B beside each IP packet")
     if policy is None:
@@ -70,6 +72,22 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     if arriving is not None:
         _line(out, 1, "packets that arrive by it, before anything else:")
         _policy(out, arriving, 1, queues=False)
+
+
+def _circuit(circuit: Record) -> str:
+    """A circuit of ATM in words: its contract, and what is in its frames."""
+    named = f" {circuit['name']}" if circuit["name"] else ""
+    rates = [
+        f"{key.upper()} {format_value(float(circuit[key]), 'b/s')}"
+        for key in ("pcr", "mcr", "scr")
+        if circuit[key] is not None
+    ]
+    cells = [f"MBS {circuit['mbs']} cells"] if circuit["mbs"] is not None else []
+    contract = ", ".join(
+        (circuit["category"], *(rates or ("up to the rate of the line",)), *cells)
+    )
+    where = f"circuit {circuit['vc']}{named} (line {circuit['line']})"
+    return f"{where}: {contract}, {circuit['encapsulation']}"
 
 
 def _policy(out: Console, policy: Record, depth: int, *, queues: bool = True) -> None:

@@ -5,6 +5,7 @@
 //! in one level become class-maps and access lists of their own.
 
 mod acl;
+mod circuit;
 mod class;
 mod flows;
 mod matching;
@@ -22,7 +23,7 @@ use spillgate_scenario::Platform;
 
 use crate::settings::shown;
 use crate::source::inner_first;
-use crate::{Exported, Input, Notes, Port, Source, Tag, place};
+use crate::{Circuit, Exported, Input, Notes, Port, Source, Tag, place};
 use class::Writer;
 use matching::ClassMaps;
 use numbers::quoted;
@@ -144,10 +145,11 @@ fn policy_map(
 
 fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) {
     let place = format!("interface {}", port.name);
-    let _ = writeln!(out, "interface {}", quoted(&port.name, &place, notes));
+    let has_rate = port.circuit.as_ref().is_some_and(circuit::has_rate);
+    head(out, &port.name, port.circuit.as_ref(), &place, notes);
     tag(out, port.tag, &port.name, &place, notes);
-    if let Some(rate) = port.rate {
-        bandwidth(out, rate, &port.name, source, notes);
+    if let Some(rate) = port.rate.filter(|_| !has_rate) {
+        bandwidth(out, rate, circuit::interface(&port.name), source, notes);
     }
     // Where the framing is not known, so is not what the router counts.
     if let (Some(own), Some(there)) = (port.overhead, counted(source.platform, &port.name)) {
@@ -175,58 +177,110 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
     if port.labels {
         out.push_str(" mpls ip\n");
     }
-    match source.policies.get(&port.policy) {
-        Some(DisciplineSpec::ClassBased(spec)) => {
-            // Or older releases would refuse the policy.
-            let capped = matches!(source.platform, Platform::Ios | Platform::IosPreHqf);
-            if capped
-                && port
-                    .rate
-                    .is_some_and(|r| reserved(spec, r) > RESERVABLE + 1e-9)
-            {
-                out.push_str(" max-reserved-bandwidth 100\n");
+    let policy = source.policies.get(&port.policy);
+    if let Some(circuit) = &port.circuit {
+        // Other queues are those of the interface.
+        let before = match policy {
+            Some(DisciplineSpec::ClassBased(spec)) => {
+                if capped(source.platform, port.rate, spec) {
+                    out.push_str(RESERVE_ALL);
+                }
+                None
             }
-            let _ = writeln!(
-                out,
-                " service-policy output {}",
-                quoted(&port.policy, &place, notes)
-            );
+            Some(DisciplineSpec::Fifo(fifo)) if fifo.aqm.is_none() => None,
+            other => other,
+        };
+        queue(out, before, port, source, &place, notes);
+        circuit::pvc(out, &port.name, circuit, port.rate, &place, notes);
+        match policy {
+            Some(DisciplineSpec::ClassBased(_)) => {
+                let policy = quoted(&port.policy, &place, notes);
+                let _ = writeln!(out, "  service-policy output {policy}");
+            }
+            Some(DisciplineSpec::Fifo(fifo)) if fifo.aqm.is_none() => {
+                if let Some(packets) = flows::hold_queue(fifo.limit, port.rate, &place, notes) {
+                    let _ = writeln!(out, "  vc-hold-queue {packets}");
+                }
+            }
+            _ => {}
         }
+        out.push_str(" !\n!\n");
+        return;
+    }
+    if let Some(DisciplineSpec::ClassBased(spec)) = policy {
+        if capped(source.platform, port.rate, spec) {
+            out.push_str(RESERVE_ALL);
+        }
+        let policy = quoted(&port.policy, &place, notes);
+        let _ = writeln!(out, " service-policy output {policy}");
+    } else {
+        queue(out, policy, port, source, &place, notes);
+    }
+    out.push_str("!\n");
+}
+
+/// Before it releases refuse policies that reserve more.
+const RESERVE_ALL: &str = " max-reserved-bandwidth 100\n";
+
+/// Whether older releases would refuse a policy that reserves so much.
+fn capped(platform: Platform, rate: Option<Rate>, spec: &ClassBasedSpec) -> bool {
+    let capped = matches!(platform, Platform::Ios | Platform::IosPreHqf);
+    capped && rate.is_some_and(|r| reserved(spec, r) > RESERVABLE + 1e-9)
+}
+
+/// The line that an interface begins with.
+fn head(out: &mut String, name: &str, circuit: Option<&Circuit>, place: &str, notes: &mut Notes) {
+    let (written, kind) = match circuit {
+        Some(_) => (circuit::interface(name), circuit::kind(name)),
+        None => (name, ""),
+    };
+    let _ = writeln!(out, "interface {}{kind}", quoted(written, place, notes));
+}
+
+/// The queueing of an interface without a policy-map.
+fn queue(
+    out: &mut String,
+    policy: Option<&DisciplineSpec>,
+    port: &Port,
+    source: &Source,
+    place: &str,
+    notes: &mut Notes,
+) {
+    match policy {
+        Some(DisciplineSpec::ClassBased(_)) | None => {}
         Some(DisciplineSpec::Fifo(fifo)) => {
-            fifo_queue(out, fifo, port.rate, source.platform, &place, notes);
+            fifo_queue(out, fifo, port.rate, source.platform, place, notes);
         }
-        Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, &place, notes),
+        Some(DisciplineSpec::FlowWfq(fair)) => fair_queue(out, fair, place, notes),
         Some(DisciplineSpec::Drr(d)) => {
-            let fair = flows::drr(d, port.rate, &place, notes);
-            fair_queue(out, &fair, &place, notes);
+            let fair = flows::drr(d, port.rate, place, notes);
+            fair_queue(out, &fair, place, notes);
         }
         Some(DisciplineSpec::Fq(f)) => {
-            let fair = flows::fq(f, port.rate, &place, notes);
-            fair_queue(out, &fair, &place, notes);
+            let fair = flows::fq(f, port.rate, place, notes);
+            fair_queue(out, &fair, place, notes);
         }
         Some(DisciplineSpec::FqCodel(f)) => {
-            let fair = flows::fq_codel(f, port.rate, &place, notes);
-            fair_queue(out, &fair, &place, notes);
+            let fair = flows::fq_codel(f, port.rate, place, notes);
+            fair_queue(out, &fair, place, notes);
         }
         Some(DisciplineSpec::Wfq(w)) => {
-            let fair = flows::wfq(w, port.rate, &place, notes);
-            fair_queue(out, &fair, &place, notes);
+            let fair = flows::wfq(w, port.rate, place, notes);
+            fair_queue(out, &fair, place, notes);
         }
         Some(DisciplineSpec::Fan(f)) => {
-            let fair = flows::fan(f, port.rate, &place, notes);
-            fair_queue(out, &fair, &place, notes);
+            let fair = flows::fan(f, port.rate, place, notes);
+            fair_queue(out, &fair, place, notes);
         }
         Some(other) => notes.add(
-            &place,
+            place,
             format!(
                 "IOS has no translation of {}; left out: {}",
                 other.kind(),
                 shown(other)
             ),
         ),
-        None => {}
     }
-    out.push_str("!\n");
 }
 
 /// What percentages on an interface are of.
@@ -277,16 +331,22 @@ fn arrival(out: &mut String, input: &Input, source: &Source, notes: &mut Notes) 
         return;
     };
     let place = format!("interface {name}");
-    let _ = writeln!(out, "interface {}", quoted(name, &place, notes));
+    head(out, name, input.circuit.as_ref(), &place, notes);
     // With an output policy the interface has said it.
     let alone = source.ports.iter().all(|p| p.name != *name);
     if alone {
         tag(out, input.tag, name, &place, notes);
     }
-    if let Some(rate) = input.rate.filter(|_| alone) {
-        bandwidth(out, rate, name, source, notes);
+    let has_rate = input.circuit.as_ref().is_some_and(circuit::has_rate);
+    if let Some(rate) = input.rate.filter(|_| alone && !has_rate) {
+        bandwidth(out, rate, circuit::interface(name), source, notes);
     }
     let policy = quoted(&input.policy, &place, notes);
+    if let Some(circuit) = &input.circuit {
+        circuit::pvc(out, name, circuit, input.rate, &place, notes);
+        let _ = writeln!(out, "  service-policy input {policy}\n !\n!");
+        return;
+    }
     let _ = writeln!(out, " service-policy input {policy}\n!");
 }
 

@@ -21,6 +21,7 @@ mod queue;
 use std::fmt::Write as _;
 
 use spillgate_core::{Cells, Overhead, Rate};
+use spillgate_queueing::ContractSpec;
 use spillgate_queueing::Policy;
 use spillgate_queueing::spec::{DisciplineSpec, MatchSpec};
 use spillgate_scenario::{Diagnostic, Diagnostics};
@@ -210,6 +211,17 @@ impl<'s> Script<'s> {
         let sizes = port.overhead.map_or_else(String::new, sizes);
         if port.overhead.is_some_and(|o| o.cells() == Cells::Ptm) {
             let reason = "stab has no word for the code of PTM, a byte for each 64 B: the rates of the script leave it out, so give the link 64/65 of its rate";
+            notes.add(&format!("interface {}", port.name), reason);
+        }
+        if let Some(c) = port
+            .circuit
+            .as_ref()
+            .filter(|c| c.shaped && c.contract != ContractSpec::default())
+        {
+            let reason = format!(
+                "the script shapes to {rate}; the peak and the bursts of the circuit's contract ({}) are not expressed",
+                c.contract.category()
+            );
             notes.add(&format!("interface {}", port.name), reason);
         }
         let counted = match port.overhead {

@@ -2,8 +2,10 @@
 //! resolved, nothing is checked across lines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use spillgate_core::{Burst, Dscp, Limit, Rate, RateOrPercent, Size};
+use spillgate_queueing::ContractSpec;
 use spillgate_queueing::aqm::{WredBy, WredProfile, WredUnit};
 use spillgate_queueing::spec::{PoliceAction, PortRange};
 
@@ -46,6 +48,8 @@ pub(crate) struct Config<'a> {
     pub(crate) foreign_policies: BTreeSet<&'a str>,
     pub(crate) acls: BTreeMap<&'a str, Acl<'a>>,
     pub(crate) groups: BTreeMap<&'a str, ObjectGroup<'a>>,
+    /// `vc-class atm`.
+    pub(crate) vc_classes: BTreeMap<&'a str, CircuitLines<'a>>,
     pub(crate) interfaces: Vec<Interface<'a>>,
     /// Position in `interfaces` by name.
     pub(crate) interface_index: BTreeMap<String, usize>,
@@ -293,6 +297,12 @@ pub(crate) struct Interface<'a> {
     /// `mpls ip`.
     pub(crate) labels: Option<Origin<'a>>,
     pub(crate) wred: Wred<'a>,
+    /// `pvc`, in the order of the file.
+    pub(crate) circuits: Vec<Circuit<'a>>,
+    /// `class-int`.
+    pub(crate) vc_class: Option<At<'a, &'a str>>,
+    /// What the frames of its circuits carry, where the interface says it (`atm route-bridged`, `bridge-group`, `pppoe enable`).
+    pub(crate) inside: Option<At<'a, Inside>>,
 }
 
 impl<'a> Interface<'a> {
@@ -300,6 +310,77 @@ impl<'a> Interface<'a> {
     pub(crate) fn bandwidth(&self) -> Option<At<'a, Rate>> {
         self.qos_reference.or(self.own_bandwidth)
     }
+}
+
+/// The virtual path and channel of a circuit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Vc {
+    pub(crate) vpi: u16,
+    pub(crate) vci: u16,
+}
+
+impl fmt::Display for Vc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.vpi, self.vci)
+    }
+}
+
+/// `pvc`.
+#[derive(Debug)]
+pub(crate) struct Circuit<'a> {
+    pub(crate) vc: Vc,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) origin: Origin<'a>,
+    pub(crate) lines: CircuitLines<'a>,
+    /// `class-vc`.
+    pub(crate) class: Option<At<'a, &'a str>>,
+}
+
+/// What stands inside a `pvc` or a `vc-class atm`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CircuitLines<'a> {
+    pub(crate) contract: Option<At<'a, ContractSpec>>,
+    pub(crate) encapsulation: Option<At<'a, Encapsulation>>,
+    pub(crate) inside: Option<At<'a, Inside>>,
+    pub(crate) output_policy: Option<At<'a, &'a str>>,
+    pub(crate) input_policy: Option<At<'a, &'a str>>,
+    /// `vc-hold-queue`, in packets.
+    pub(crate) hold_queue: Option<At<'a, u32>>,
+}
+
+impl<'a> CircuitLines<'a> {
+    /// Where its lines stand.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = Origin<'a>> {
+        let policies = [self.output_policy, self.input_policy];
+        let all = [
+            self.contract.as_ref().map(|at| at.origin),
+            self.encapsulation.map(|at| at.origin),
+            self.inside.map(|at| at.origin),
+            self.hold_queue.map(|at| at.origin),
+        ];
+        let policies = policies.map(|p| p.map(|at| at.origin));
+        all.into_iter().chain(policies).flatten()
+    }
+}
+
+/// `encapsulation` of a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encapsulation {
+    Snap,
+    /// `aal5mux`, and the protocol unless it is routed packets.
+    Mux(Option<Inside>),
+    CiscoPpp,
+    Nlpid,
+    Auto,
+    Other,
+}
+
+/// What is in the frames of a circuit beside routed packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inside {
+    Bridged,
+    Ppp,
+    Pppoe,
 }
 
 /// Queueing of an interface without a policy-map.

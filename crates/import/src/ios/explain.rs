@@ -11,9 +11,10 @@ use super::args::nearest;
 use super::ast::{Config, Test};
 use super::fault::code;
 use super::interface_words::canonical;
-use super::lower::rates::{Source, reference};
+use super::lower::rates::{Source, reference_of};
 use super::platform::{Profile, Reference};
-use super::understood::{InterfaceTree, PlatformFacts, Understood};
+use super::ports::ports;
+use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, Understood};
 
 /// Classes of an interface's policy with all that is nested in it; the queueing engine takes no more.
 const MAX_CLASSES: usize = 4096;
@@ -28,8 +29,9 @@ pub(super) fn explain(
 ) -> Result<Understood, Diagnostics> {
     let chosen = match interface {
         None => None,
-        Some(asked) => Some(choose(file, config, asked)?),
+        Some(asked) => Some(choose(file, config, &imported, asked)?),
     };
+    let written = ports(config);
     let shown = imported.interfaces.iter().filter(|(name, i)| {
         chosen.as_ref().map_or_else(
             || i.output_policy.is_some() || i.input_policy.is_some(),
@@ -50,9 +52,8 @@ pub(super) fn explain(
     };
     let interfaces = shown
         .map(|(name, i)| {
-            let index = config.interface_index.get(name);
-            let written = index.and_then(|i| config.interfaces.get(*i));
-            let known = written.and_then(|w| reference(config, w, profile));
+            let written = written.iter().find(|p| p.name == *name);
+            let known = written.and_then(|w| reference_of(config, w, profile));
             let rate = known.map(|(r, _)| r);
             InterfaceTree {
                 name: name.clone(),
@@ -60,6 +61,7 @@ pub(super) fn explain(
                 rate: rate.map(Rate::bps),
                 rate_from: from(known.map(|(_, s)| s), profile),
                 counted_bytes: i.counted.map(|c| c.per_packet()),
+                circuit: i.circuit.as_ref().map(CircuitFacts::of),
                 policy: i
                     .output_policy
                     .as_ref()
@@ -106,18 +108,28 @@ pub(super) fn explain(
 }
 
 /// The full name of the interface that the user means.
-fn choose(file: &str, config: &Config<'_>, asked: &str) -> Result<String, Diagnostics> {
+fn choose(
+    file: &str,
+    config: &Config<'_>,
+    imported: &Imported,
+    asked: &str,
+) -> Result<String, Diagnostics> {
     let name = canonical(asked);
-    if config.interface_index.contains_key(&name) {
-        return Ok(name);
+    if let Some((known, found)) = imported.interface(&name) {
+        if found.circuits.is_empty() {
+            return Ok(known.to_owned());
+        }
+        let message = format!("interface {known} has several circuits");
+        let d = Diagnostic::error(code::SEVERAL_CIRCUITS, message);
+        let hint = format!("name one of them: {}", found.circuits.join(", "));
+        return Err(d.in_file(file).found(asked).hint(hint).into());
     }
-    let all = || config.interface_index.keys().map(String::as_str);
-    let with_policy = all().filter(|n| {
-        let index = config.interface_index.get(*n);
-        let interface = index.and_then(|i| config.interfaces.get(*i));
-        interface.is_some_and(|i| i.output_policy.is_some() || i.input_policy.is_some())
-    });
-    let listed: Vec<&str> = with_policy.take(20).collect();
+    let all = || imported.interfaces.keys().map(String::as_str);
+    let with_policy = ports(config)
+        .into_iter()
+        .filter(|p| p.output_policy.is_some() || p.input_policy.is_some());
+    let with_policy = with_policy.map(|p| p.name);
+    let listed: Vec<String> = with_policy.take(20).collect();
     let hint = match nearest(&name, all()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if listed.is_empty() => "no interface has a service-policy".to_owned(),
@@ -133,6 +145,7 @@ fn choose(file: &str, config: &Config<'_>, asked: &str) -> Result<String, Diagno
 fn from(source: Option<Source>, profile: &Profile) -> &'static str {
     match source {
         Some(Source::Bandwidth) => "its bandwidth command",
+        Some(Source::Contract) => "the contract of its circuit",
         Some(Source::Parent) => "the bandwidth command of the main interface",
         Some(Source::Speed) => "the speed of its port",
         Some(Source::Type) if profile.reference == Reference::Line => "the line rate of its type",

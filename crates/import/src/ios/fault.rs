@@ -23,6 +23,9 @@ pub(crate) mod code {
         NO_OBJECT_GROUP = "E0719", "An object group is not defined.";
         DIALECT = "E0718", "The file is a configuration of another system.";
         BROKEN = "E0720", "A line seems to be broken by a terminal.";
+        CIRCUIT_TWICE = "E0721", "Two circuits of an interface have one VPI/VCI.";
+        NO_VC_CLASS = "E0722", "A class of circuits is not defined.";
+        SEVERAL_CIRCUITS = "E0723", "An interface has several circuits, and none of them is named.";
         LATIN1 = "W0701", "The file is not UTF-8.";
         MATCHES_NOTHING = "W0702", "A class matches nothing.";
         MATCHES_OTHERWISE = "W0703", "A class matches other packets than on the router.";

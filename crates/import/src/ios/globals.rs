@@ -25,6 +25,8 @@ pub(crate) enum Global {
     Qos(&'static str),
     /// `object-group`.
     ObjectGroup,
+    /// `vc-class atm`.
+    VcClass,
     /// Opens a mode of its own, whose lines are skipped.
     Block,
     /// Stands alone and is skipped.
@@ -148,7 +150,7 @@ pub(crate) const GLOBALS: &[(&str, Global)] = &[
     ("udld", Other),
     ("upgrade", Other),
     ("username", Other),
-    ("vc-class", Block),
+    ("vc-class", Global::VcClass),
     ("version", Other),
     ("virtual-template", Block),
     ("vlan", Block),
@@ -203,28 +205,18 @@ pub(crate) const SERVICES: &[(&str, ())] = &[
 pub(crate) const ATTACHMENTS: &[(&str, &str)] = &[
     ("control-plane", "the control plane"),
     ("map-class", "a frame-relay map class"),
-    ("vc-class", "an ATM VC class"),
     ("zone-pair", "a zone pair"),
     ("vlan", "a VLAN"),
     ("template", "a template"),
     ("voice-port", "a voice port"),
 ];
 
-const CIRCUIT: &str =
-    "rates and queueing of ATM circuits are not modelled; those of interfaces are";
 const MAP_CLASS: &str = "queueing of frame-relay map classes is not modelled";
 const MARKING: &str = "marking by a route-map is not modelled; `set` in a policy-map is";
 
 /// Lines about queueing in blocks that are skipped: the first word, the words of which one follows
 /// (any, if there are none), and why it has no effect.
 pub(crate) const IN_BLOCKS: &[(&str, &[&str], &str)] = &[
-    ("abr", &[], CIRCUIT),
-    ("cbr", &[], CIRCUIT),
-    ("ubr", &[], CIRCUIT),
-    ("ubr+", &[], CIRCUIT),
-    ("vbr-nrt", &[], CIRCUIT),
-    ("vbr-rt", &[], CIRCUIT),
-    ("tx-ring-limit", &[], CIRCUIT),
     (
         "frame-relay",
         &[

@@ -5,12 +5,13 @@ use spillgate_core::Rate;
 use spillgate_queueing::spec::FairQueueSpec;
 
 use super::args::{Args, nearest};
-use super::ast::{At, FairQueue, Interface, InterfaceQueueing, Origin, Wred};
+use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin, Wred};
+use super::circuit;
 use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
 use super::interface_words::{INTERFACE, QUEUEING, SHAPING_RATE, Verb, canonical, is_ethernet};
 use super::keyword::{Found, abbreviates, find};
-use super::parse::{Command, Kind, Mode, Parser, lookup};
+use super::parse::{Command, Inner, Kind, Mode, Parser, Within, lookup};
 use super::policy_map::path;
 use super::queue::power_of_two;
 use super::wred;
@@ -66,6 +67,9 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 hold_queue: None,
                 labels: None,
                 wred: Wred::default(),
+                circuits: Vec::new(),
+                vc_class: None,
+                inside: None,
             });
             p.config.interface_index.insert(name, index);
             index
@@ -79,17 +83,25 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
 /// it is not indented though the block is.
 pub(crate) fn command<'a>(
     p: &mut Parser<'a, '_, '_>,
-    c: Command<'a>,
+    mut c: Command<'a>,
     index: usize,
-    circuit: Option<usize>,
+    inner: Option<Inner>,
     leaves: bool,
 ) -> Option<Kind> {
+    if let Some(kind) = inner.and_then(|inner| circuit::line(p, c, index, inner.within)) {
+        return Some(kind);
+    }
     let found = match SHAPING_RATE {
         (name, verb) if c.word.text.eq_ignore_ascii_case(name) => Found::Exact(verb),
         _ => lookup(&[INTERFACE], &c),
     };
     let verb = match found {
-        Found::Exact(Verb::Skip | Verb::Ip | Verb::Mpls) | Found::Prefix(Verb::Skip) if leaves => {
+        Found::Exact(
+            Verb::Skip | Verb::Ip | Verb::Mpls | Verb::Atm | Verb::BridgeGroup | Verb::Pppoe,
+        )
+        | Found::Prefix(Verb::Skip)
+            if leaves =>
+        {
             return None;
         }
         Found::Exact(verb) | Found::Prefix(verb) => verb,
@@ -128,13 +140,35 @@ pub(crate) fn command<'a>(
     let origin = c.origin();
     let result = match verb {
         Verb::Skip => return Some(Kind::Other),
-        Verb::Circuit if c.negated => return Some(Kind::Other),
         Verb::ServicePolicy if is_service_instance(&c) => {
-            p.mode = Mode::Interface(index, Some(c.line.depth));
+            p.mode = other(index, &c);
             return Some(Kind::Other);
         }
-        Verb::Circuit => {
-            p.mode = Mode::Interface(index, Some(c.line.depth));
+        Verb::Pvc => return Some(circuit::pvc(p, c, index)),
+        Verb::Circuits => {
+            let atm = p.config.interfaces[index].name.starts_with("ATM");
+            if c.negated || !atm {
+                return Some(Kind::Other);
+            }
+            p.mode = other(index, &c);
+            Err(Refusal::Unmodelled(circuit::NO_PVC.to_owned()))
+        }
+        Verb::ClassInt => circuit::class_name(c).map(|class| {
+            p.config.interfaces[index].vc_class = class;
+        }),
+        Verb::Atm => {
+            if c.args.take("route-bridged") {
+                bridged(p, index, &c, Inside::Bridged);
+                return Some(Kind::Other);
+            }
+            if !c.args.take("pvc") {
+                return Some(Kind::Other);
+            }
+            circuit::atm_pvc(p, c, index)
+        }
+        Verb::BridgeGroup | Verb::Pppoe => {
+            let inside = if verb == Verb::Pppoe { Inside::Pppoe } else { Inside::Bridged };
+            bridged(p, index, &c, inside);
             return Some(Kind::Other);
         }
         Verb::Ip => {
@@ -240,7 +274,7 @@ pub(crate) fn command<'a>(
             ];
             let mut args = c.args;
             if args.take("interface-dlci") && !c.negated {
-                p.mode = Mode::Interface(index, Some(c.line.depth));
+                p.mode = other(index, &c);
                 return Some(Kind::Other);
             }
             if args.try_keyword(&QUEUEING).is_none() {
@@ -257,8 +291,8 @@ pub(crate) fn command<'a>(
             }
             Err(Refusal::Unmodelled(reason.to_owned()))
         }
-        _ if circuit.is_some() => Err(Refusal::Unmodelled(
-            "queueing of a circuit is not modelled; that of interfaces and sub-interfaces is"
+        _ if inner.is_some_and(|i| i.within == Within::Other) => Err(Refusal::Unmodelled(
+            "queueing of such a circuit is not modelled; that of interfaces, sub-interfaces and a `pvc` is"
                 .to_owned(),
         )),
         Verb::Bandwidth => bandwidth(p, c, index),
@@ -282,6 +316,27 @@ pub(crate) fn command<'a>(
         Ok(()) => {}
     }
     Some(Kind::Queueing)
+}
+
+/// The mode of something inside an interface that is not modelled.
+fn other<'a>(index: usize, c: &Command<'_>) -> Mode<'a> {
+    let depth = c.line.depth;
+    Mode::Interface(
+        index,
+        Some(Inner {
+            depth,
+            within: Within::Other,
+        }),
+    )
+}
+
+/// What the frames of the interface's circuits carry.
+fn bridged<'a>(p: &mut Parser<'a, '_, '_>, index: usize, c: &Command<'a>, inside: Inside) {
+    let origin = c.origin();
+    p.config.interfaces[index].inside = (!c.negated).then_some(At {
+        value: inside,
+        origin,
+    });
 }
 
 const NHRP: &str = "the policies of a tunnel's spokes are not modelled; that of the tunnel is";
@@ -360,11 +415,22 @@ fn max_reserved<'a>(
     Ok(())
 }
 
-/// `service-policy {input | output} NAME`.
+/// `service-policy {input | output} NAME` of an interface.
 fn service_policy<'a>(
     p: &mut Parser<'a, '_, '_>,
     mut c: Command<'a>,
     index: usize,
+) -> Result<(), Refusal> {
+    let interface = &mut p.config.interfaces[index];
+    let (input, output) = (&mut interface.input_policy, &mut interface.output_policy);
+    attach_policy(&mut c, input, output)
+}
+
+/// `service-policy {input | output} NAME` of whatever has these two.
+pub(crate) fn attach_policy<'a>(
+    c: &mut Command<'a>,
+    input: &mut Option<At<'a, &'a str>>,
+    output: &mut Option<At<'a, &'a str>>,
 ) -> Result<(), Refusal> {
     #[derive(Clone, Copy, PartialEq)]
     enum Direction {
@@ -391,10 +457,9 @@ fn service_policy<'a>(
         }
         Direction::Input | Direction::Output => {}
     }
-    let interface = &mut p.config.interfaces[index];
     let (which, attached) = match direction {
-        Direction::Input => ("input", &mut interface.input_policy),
-        _ => ("output", &mut interface.output_policy),
+        Direction::Input => ("input", input),
+        _ => ("output", output),
     };
     if c.negated && c.args.peek().is_none() {
         *attached = None;

@@ -24,8 +24,16 @@ pub(crate) enum Verb {
     Speed,
     /// Not modelled, if this word follows (any, if empty); the reason.
     Foreign(&'static str, &'static str),
-    /// Opens a circuit of the interface.
-    Circuit,
+    /// Opens a circuit of an ATM interface.
+    Pvc,
+    /// Opens several of an ATM interface, or one that is set up by signaling.
+    Circuits,
+    /// `class-int`.
+    ClassInt,
+    /// `atm pvc`, `atm route-bridged`, and what has nothing to do with queueing.
+    Atm,
+    BridgeGroup,
+    Pppoe,
     /// Has nothing to do with queueing.
     Skip,
 }
@@ -34,8 +42,7 @@ use Verb::{Foreign, Skip};
 
 const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy queueing commands";
 const SWITCH: &str = "queueing of switch hardware is not modelled";
-const CIRCUIT: &str =
-    "rates and queueing of ATM circuits are not modelled; those of interfaces are";
+const CIRCUIT: &str = "the rates of a `pvc` of its own and of a `vc-class atm` are modelled";
 const RING: &str = "the transmit ring is not modelled: the policy's queue is the only one";
 
 /// A command of SD-WAN only: on other routers `sh` is `shutdown`.
@@ -53,7 +60,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("abr", Foreign("", CIRCUIT)),
     ("access-group", Skip),
     ("arp", Skip),
-    ("atm", Skip),
+    ("atm", Verb::Atm),
     ("authentication", Skip),
     (
         "auto",
@@ -72,8 +79,8 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
             "marking by BGP attributes is not modelled; `set` in a policy-map is",
         ),
     ),
-    ("bridge-group", Skip),
-    ("bundle", Skip),
+    ("bridge-group", Verb::BridgeGroup),
+    ("bundle", Verb::Circuits),
     ("carrier-delay", Skip),
     ("cbr", Foreign("", CIRCUIT)),
     ("cdp", Skip),
@@ -82,7 +89,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
         "class",
         Foreign("", "frame-relay map classes are not modelled"),
     ),
-    ("class-int", Foreign("", CIRCUIT)),
+    ("class-int", Verb::ClassInt),
     ("class-vc", Foreign("", CIRCUIT)),
     ("clock", Skip),
     (
@@ -134,11 +141,11 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("peer", Skip),
     ("physical-layer", Skip),
     ("ppp", Verb::Ppp),
-    ("pppoe", Skip),
+    ("pppoe", Verb::Pppoe),
     ("pppoe-client", Skip),
     ("priority-group", Foreign("", LEGACY)),
     ("priority-queue", Foreign("", SWITCH)),
-    ("pvc", Verb::Circuit),
+    ("pvc", Verb::Pvc),
     (
         "qos",
         Foreign(
@@ -148,6 +155,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ),
     ("queue-set", Foreign("", SWITCH)),
     ("random-detect", Verb::RandomDetect),
+    ("range", Verb::Circuits),
     (
         "rate-limit",
         Foreign(
@@ -165,6 +173,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("srr-queue", Foreign("", SWITCH)),
     ("standby", Skip),
     ("storm-control", Foreign("", SWITCH)),
+    ("svc", Verb::Circuits),
     ("switchport", Verb::Switchport),
     ("timeslot", Skip),
     (

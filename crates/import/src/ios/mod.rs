@@ -9,6 +9,7 @@ mod acl;
 mod acl_mode;
 mod args;
 mod ast;
+mod circuit;
 mod class;
 mod class_map;
 mod dialect;
@@ -26,6 +27,7 @@ mod parse;
 mod platform;
 mod police;
 mod policy_map;
+mod ports;
 mod protocols;
 mod queue;
 mod report;
@@ -50,7 +52,7 @@ pub use lower::protocol_name;
 pub(crate) use platform::layer2_bytes;
 pub use platform::{counted, platform_by_name, platforms};
 pub use report::LineCounts;
-pub use understood::{InterfaceTree, PlatformFacts, Understood};
+pub use understood::{CircuitFacts, InterfaceTree, PlatformFacts, Understood};
 pub use written::{Definition, Written, WrittenInterface};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,

@@ -14,7 +14,7 @@ use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::{Line, Word};
 use super::report::Report;
 use super::session::{self, Noise};
-use super::{heads, interface, policy_map};
+use super::{circuit, heads, interface, policy_map};
 
 /// Where the next line belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,28 @@ pub(crate) enum Mode<'a> {
     },
     Acl(&'a str),
     ObjectGroup(&'a str),
-    /// An interface by its position; inside it perhaps a circuit, by the depth of its first line.
-    Interface(usize, Option<usize>),
+    /// An interface by its position, and perhaps what was opened inside it.
+    Interface(usize, Option<Inner>),
+    VcClass(&'a str),
+}
+
+/// A circuit or the like of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Inner {
+    /// Depth of the line that opened it.
+    pub(crate) depth: usize,
+    pub(crate) within: Within,
+}
+
+/// What was opened inside an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// A `pvc`, by its position.
+    Pvc(usize),
+    /// One that was left out.
+    LeftOut,
+    /// Something that is not modelled.
+    Other,
 }
 
 /// What a `police` line opened.
@@ -202,7 +222,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Mode::Acl(name) => self.acl_line(c, name, deeper),
             Mode::ObjectGroup(name) => self.object_line(c, name, deeper),
             Mode::Interface(index, circuit) => {
-                let left = circuit.is_some_and(|depth| c.line.depth <= depth && deeper);
+                let left = circuit.is_some_and(|inner| c.line.depth <= inner.depth && deeper);
                 let circuit = circuit.filter(|_| !left);
                 self.mode = Mode::Interface(index, circuit);
                 let leaves = !deeper && self.indented;
@@ -212,6 +232,11 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                     None => self.global(c, deeper),
                 }
             }
+            Mode::VcClass(name) => match circuit::class_line(self, c, name) {
+                Some(kind) => kind,
+                None if deeper && !starts_queueing(c) => Kind::Other,
+                None => self.global(c, deeper),
+            },
             Mode::ClassMap(_) | Mode::Policy(_) | Mode::Class { .. } => {
                 match policy_map::command(self, c) {
                     Some(kind) => kind,
@@ -352,6 +377,10 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
                 self.report.unmodelled(c.origin(), reason);
                 Kind::Queueing
             }
+            Some(Global::VcClass) => match circuit::class(self, c) {
+                Some(kind) => kind,
+                None => self.other(c, Mode::Block("something that is no interface")),
+            },
             Some(Global::Other) => self.other(c, Mode::Global),
             // An unknown command may open a mode, too.
             Some(Global::Block) | None => {

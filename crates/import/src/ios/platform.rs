@@ -6,6 +6,8 @@
 use spillgate_core::{Cells, Dur, Limit, Overhead};
 use spillgate_queueing::aqm::WredDefaults;
 use spillgate_queueing::spec::FlowWeights;
+use spillgate_scenario::import::Framing;
+use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
 use super::fault::code;
@@ -75,6 +77,8 @@ pub(crate) struct Counted {
     pub(crate) ethernet: i16,
     /// On serial lines (HDLC, PPP).
     pub(crate) serial: i16,
+    /// On circuits of ATM with LLC and SNAP.
+    pub(crate) snap: i16,
 }
 
 impl Counted {
@@ -90,12 +94,20 @@ impl Counted {
         };
         Some(Overhead::new(per_packet, 0, Cells::None))
     }
+
+    /// What is counted on a circuit of ATM; none of framings of which nothing is known.
+    pub(crate) fn on_circuit(self, framing: Framing) -> Option<Overhead> {
+        let snap = framing == Framing::Header(Encapsulation::Llc);
+        snap.then(|| Overhead::new(self.snap, 0, Cells::None))
+    }
 }
 
-/// Layer-2 headers count, preamble, gap and check sequence do not: 14 B of Ethernet, 4 B of HDLC or PPP.
+/// Layer-2 headers count, preamble, gap and check sequence do not: 14 B of Ethernet, 4 B of HDLC or PPP; on circuits of ATM 8 B of LLC and
+/// SNAP and 4 B of the router's own, not the trailer, padding and cells (Cisco, "What Bytes Are Counted by IP to ATM CoS Queueing?", 10420).
 const LAYER_2: Counted = Counted {
     ethernet: 14,
     serial: 4,
+    snap: 12,
 };
 
 /// What a router's counters have beside each IP packet on an interface of this name; none if it

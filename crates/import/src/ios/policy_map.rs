@@ -6,7 +6,7 @@ use super::class::{self, Bandwidth, Marking};
 use super::class_map::criterion;
 use super::fault::{Fault, Refusal, code};
 use super::keyword::{Found, Table, abbreviates};
-use super::parse::{Command, Kind, Mode, Parser, PoliceMode, lookup};
+use super::parse::{Command, Kind, Mode, Parser, PoliceMode, Within, lookup};
 use super::police::{self, Color};
 use super::queue::LimitOf;
 use super::{queue, wred};
@@ -60,6 +60,7 @@ pub(crate) fn words(mode: Mode<'_>) -> impl Iterator<Item = &'static str> {
         | Mode::Block(_)
         | Mode::Acl(_)
         | Mode::ObjectGroup(_)
+        | Mode::VcClass(_)
         | Mode::Interface(..) => &[],
     };
     table.iter().map(|(word, _)| *word)
@@ -158,9 +159,18 @@ pub(crate) fn path(mode: Mode<'_>, config: &Config<'_>) -> String {
         }
         Mode::Acl(name) => format!("access-list.{name}"),
         Mode::ObjectGroup(name) => format!("object-group.{name}"),
-        Mode::Interface(index, _) => {
-            let name = config.interfaces.get(index).map_or("", |i| i.name.as_str());
-            format!("interface.{name}")
+        Mode::VcClass(name) => format!("vc-class.{name}"),
+        Mode::Interface(index, inner) => {
+            let interface = config.interfaces.get(index);
+            let name = interface.map_or("", |i| i.name.as_str());
+            let circuit = inner.and_then(|i| match i.within {
+                Within::Pvc(at) => interface?.circuits.get(at),
+                Within::LeftOut | Within::Other => None,
+            });
+            match circuit {
+                Some(circuit) => format!("interface.{name}.pvc.{}", circuit.vc),
+                None => format!("interface.{name}"),
+            }
         }
     }
 }

@@ -131,9 +131,11 @@ impl<'f> Report<'f> {
         match refusal {
             Refusal::Wrong(fault) => {
                 let code = match fault.code {
-                    code::MISSING | code::UNEXPECTED | code::RANGE | code::AMBIGUOUS => {
-                        code::LEFT_OUT
-                    }
+                    code::MISSING
+                    | code::UNEXPECTED
+                    | code::RANGE
+                    | code::AMBIGUOUS
+                    | code::CIRCUIT_TWICE => code::LEFT_OUT,
                     code::NO_OBJECT_GROUP => code::NOT_DEFINED,
                     _ => return self.error(at.line, path, *fault),
                 };

@@ -1,8 +1,10 @@
 //! What was understood of a configuration, for people and programs.
 
 use serde::Serialize;
-use spillgate_queueing::Outline;
+use spillgate_core::Rate;
+use spillgate_queueing::{ContractSpec, Outline};
 use spillgate_scenario::Diagnostic;
+use spillgate_scenario::import::ImportedCircuit;
 use spillgate_scenario::plan::Unmodelled;
 
 /// What was understood of a configuration. Rates are in b/s, bursts in bytes.
@@ -48,8 +50,64 @@ pub struct InterfaceTree {
     pub rate_from: &'static str,
     /// Bytes that the platform's rates count beside each IP packet, where it says.
     pub counted_bytes: Option<i16>,
+    /// The circuit of ATM that it is, or that is its only one.
+    pub circuit: Option<CircuitFacts>,
     /// Its output policy; none if it has none that is modelled.
     pub policy: Option<Outline>,
     /// What polices and marks the packets that arrive by it; queues in it have no effect.
     pub input: Option<Outline>,
+}
+
+/// A circuit of ATM. Rates are in b/s and count cells of 53 bytes.
+#[derive(Debug, Serialize)]
+pub struct CircuitFacts {
+    /// Its virtual path and channel, such as `1/32`.
+    pub vc: String,
+    /// The name that the configuration gives it.
+    pub name: Option<String>,
+    /// Line of its `pvc` command, from 1.
+    pub line: u32,
+    /// The category of its contract: `cbr`, `rt-vbr`, `nrt-vbr`, `ubr` or `gfr`.
+    pub category: &'static str,
+    /// The peak cell rate; none if it is that of the line.
+    pub pcr: Option<u64>,
+    /// The minimum cell rate, of `ubr+`.
+    pub mcr: Option<u64>,
+    /// The sustainable cell rate, of VBR.
+    pub scr: Option<u64>,
+    /// Cells that may leave at the peak cell rate, of VBR.
+    pub mbs: Option<u32>,
+    /// What is in its frames, by the word of `atm.encapsulation` or of `overhead` in a scenario.
+    pub encapsulation: &'static str,
+}
+
+impl CircuitFacts {
+    pub(super) fn of(circuit: &ImportedCircuit) -> Self {
+        let contract = circuit.contract.as_ref().map(|(c, _)| c.clone());
+        let contract = contract.unwrap_or_default();
+        let mut minimum = None;
+        let (pcr, sustained) = match &contract {
+            ContractSpec::Cbr(c) => (Some(c.pcr), None),
+            ContractSpec::RtVbr(v) | ContractSpec::NrtVbr(v) => (Some(v.pcr), Some(v)),
+            ContractSpec::Ubr(u) => {
+                minimum = u.mdcr;
+                (u.pcr, None)
+            }
+            ContractSpec::Gfr(g) => {
+                minimum = Some(g.mcr);
+                (g.pcr, None)
+            }
+        };
+        Self {
+            vc: format!("{}/{}", circuit.vpi, circuit.vci),
+            name: circuit.name.clone(),
+            line: circuit.spot.line,
+            category: contract.category(),
+            pcr: pcr.map(Rate::bps),
+            mcr: minimum.map(Rate::bps),
+            scr: sustained.map(|v| v.scr.bps()),
+            mbs: sustained.map(|v| v.mbs),
+            encapsulation: circuit.framing.0.word(),
+        }
+    }
 }

@@ -7,9 +7,10 @@ use spillgate_scenario::Imported;
 use spillgate_scenario::import::Spot;
 
 use super::ast::{Config, Origin, Test};
-use super::lower::rates::{Source, reference};
+use super::lower::rates::{Source, reference_of};
 use super::lower::spot;
 use super::platform::Profile;
+use super::ports::ports;
 
 /// Something that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct WrittenInterface {
     pub name: String,
     /// Its `interface` line.
     pub spot: Spot,
+    /// The category of the contract, of a circuit of ATM or of the only one of an interface.
+    pub category: Option<&'static str>,
     /// What percentages of its policy are of.
     pub rate: Option<Rate>,
     /// Whether a `bandwidth` command says so, its own or that of the main interface.
@@ -84,22 +87,25 @@ pub(super) fn written(
     });
     let policies = config.policy_maps.keys();
     let policies = policies.map(|name| ((*name).to_owned(), names.policies.contains(name)));
-    let interfaces = config.interface_index.values().filter_map(|i| {
-        let i = config.interfaces.get(*i)?;
-        let known = reference(config, i, profile);
-        Some(WrittenInterface {
-            name: i.name.clone(),
-            spot: spot(i.origin),
+    let interfaces = ports(config).into_iter().map(|port| {
+        let known = reference_of(config, &port, profile);
+        let i = port.interface;
+        WrittenInterface {
+            name: port.name.clone(),
+            spot: spot(port.origin()),
+            category: port.category(),
             rate: known.map(|(r, _)| r),
             stated: known.is_some_and(|(_, s)| s != Source::Type),
-            own: i.bandwidth().is_some(),
-            policy: i
+            own: port.contract_rate().is_some() || i.bandwidth().is_some(),
+            policy: port
                 .output_policy
                 .map(|p| (p.value.to_owned(), spot(p.origin))),
-            input: i.input_policy.map(|p| (p.value.to_owned(), spot(p.origin))),
+            input: port
+                .input_policy
+                .map(|p| (p.value.to_owned(), spot(p.origin))),
             dot1q: i.dot1q.is_some(),
             labels: i.labels.map(spot),
-        })
+        }
     });
     let (class_maps, access_lists) = (class_maps.collect(), access_lists.collect());
     let policies = policies.collect();
@@ -151,9 +157,10 @@ impl<'a> Names<'a> {
         }
         for interface in &config.interfaces {
             let policies = [interface.output_policy, interface.input_policy];
-            names
-                .policies
-                .extend(policies.into_iter().flatten().map(|p| p.value));
+            let circuits = interface.circuits.iter().map(|c| &c.lines);
+            let inside = circuits.flat_map(|l| [l.output_policy, l.input_policy]);
+            let all = policies.into_iter().chain(inside).flatten();
+            names.policies.extend(all.map(|p| p.value));
         }
         // Other uses stand in lines that are not read: input policies, filters, NAT, lines, routes.
         for line in text.lines() {

@@ -14,7 +14,8 @@ pub(super) struct Line<'a> {
 /// What a line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said<'a> {
-    Interface(&'a str),
+    /// Of a circuit of ATM with its VPI/VCI.
+    Interface(&'a str, Option<&'a str>),
     Policy {
         direction: Option<&'static str>,
         name: &'a str,
@@ -123,7 +124,7 @@ impl<'a> Line<'a> {
         if let Some(said) = xr(text)? {
             return Ok(said);
         }
-        Ok(interface(text).map_or(Said::Other, Said::Interface))
+        Ok(interface(text).map_or(Said::Other, |(name, vc)| Said::Interface(name, vc)))
     }
 }
 
@@ -137,7 +138,7 @@ fn xr(text: &str) -> Result<Option<Said<'_>>, String> {
             name,
         },
         [place, direction @ ("input:" | "output:"), name] => {
-            let Some(interface) = interface(place) else {
+            let Some((interface, _)) = interface(place) else {
                 return Ok(None);
             };
             Said::InterfacePolicy {
@@ -276,12 +277,13 @@ fn queue<'a>(text: &str, rest: &str) -> Result<Said<'a>, String> {
 
 /// A line that is the name of an interface: one word of letters, then a number, such as
 /// `GigabitEthernet0/0/1.100` or `Port-channel1`; `ATM1/0: VC 1/32` has more.
-fn interface(text: &str) -> Option<&str> {
+fn interface(text: &str) -> Option<(&str, Option<&str>)> {
     let mut words = text.split_whitespace();
     let first = words.next()?;
-    let name = match words.next() {
-        None => first.trim_end_matches(':'),
-        Some("VC" | "DLCI") => first.strip_suffix(':')?,
+    let (name, vc) = match words.next() {
+        None => (first.trim_end_matches(':'), None),
+        Some("VC") => (first.strip_suffix(':')?, words.find(|w| w.contains('/'))),
+        Some("DLCI") => (first.strip_suffix(':')?, None),
         Some(_) => return None,
     };
     let digits = name.find(|c: char| c.is_ascii_digit())?;
@@ -292,7 +294,8 @@ fn interface(text: &str) -> Option<&str> {
         && place
             .chars()
             .all(|c| c.is_ascii_digit() || matches!(c, '/' | '.' | ':'));
-    fits.then_some(name)
+    let vc = vc.filter(|w| w.chars().all(|c| c.is_ascii_digit() || c == '/'));
+    fits.then_some((name, vc))
 }
 
 #[cfg(test)]
@@ -307,9 +310,11 @@ mod tests {
             "Serial0/0:15",
             "Vlan10",
         ] {
-            assert_eq!(interface(name), Some(name));
+            assert_eq!(interface(name), Some((name, None)));
         }
-        assert_eq!(interface("ATM1/0.1: VC 1/32 -"), Some("ATM1/0.1"));
+        let circuit = Some(("ATM1/0.1", Some("1/32")));
+        assert_eq!(interface("ATM1/0.1: VC 1/32 -"), circuit);
+        assert_eq!(interface("ATM1/0.1: VC branch 1/32 -"), circuit);
         for other in [
             "Queueing",
             "queue limit 64 packets",

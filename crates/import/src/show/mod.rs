@@ -155,8 +155,8 @@ impl Reader {
             .said()
             .map_err(|found| fault("a number is cut off or too large", &found, hint))?
         {
-            Said::Interface(name) => {
-                self.interface = name.to_owned();
+            Said::Interface(name, vc) => {
+                self.interface = vc.map_or_else(|| name.to_owned(), |vc| format!("{name} {vc}"));
                 self.levels.clear();
                 self.path.clear();
                 self.in_class = false;

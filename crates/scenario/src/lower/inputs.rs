@@ -102,13 +102,17 @@ pub(super) fn name_links(
             each_input(class, &mut |input| {
                 let mut all = Vec::new();
                 for written in &input.0 {
-                    let target = match config {
-                        Some(c) => c.interfaces.get(written).and_then(|t| links.find(t)),
-                        None => None,
-                    };
-                    match (imported, target) {
-                        (Some(_), Some(named)) => all.extend(names(ways_in(named, &drafts))),
-                        (Some(_), None) => {
+                    let mapped = config.iter().flat_map(|c| &c.interfaces);
+                    let targets: Vec<Named<'_, '_>> = mapped
+                        .filter(|(name, _)| is_of(name, written))
+                        .filter_map(|(_, target)| links.find(target))
+                        .collect();
+                    match (imported, targets.is_empty()) {
+                        (Some(_), false) => {
+                            let ways = targets.into_iter().flat_map(|n| ways_in(n, &drafts));
+                            all.extend(names(ways.collect()));
+                        }
+                        (Some(_), true) => {
                             let d = Diagnostic::warning(
                                 codes::W_NO_WAY_IN,
                                 format!("class `{name}` of policy `{policy}` is of packets that come in by {written}, and no link is mapped to that interface: it has none"),
@@ -152,12 +156,18 @@ fn of_way(named: Named<'_, '_>, written: &str) -> Vec<u32> {
     named.ids().step_by(if back { 1 } else { ways }).collect()
 }
 
+/// Whether a name is that of an interface or of a circuit of it (`ATM0.1 1/32`).
+fn is_of(name: &str, interface: &str) -> bool {
+    let rest = name.strip_prefix(interface);
+    rest.is_some_and(|r| r.is_empty() || r.starts_with(' '))
+}
+
 /// Whether a class of a configuration is of packets that come in by an interface.
 pub(super) fn is_asked_for(imported: &Imported, interface: &str) -> bool {
     fn names(m: &MatchSpec, interface: &str) -> bool {
         let mut all = m.any.iter().chain(&m.all).flatten();
         let own = m.input.as_ref();
-        own.is_some_and(|l| l.0.iter().any(|n| n == interface))
+        own.is_some_and(|l| l.0.iter().any(|n| is_of(interface, n)))
             || all.any(|m| names(m, interface))
             || m.not.as_ref().is_some_and(|m| names(m, interface))
     }
@@ -238,7 +248,7 @@ pub(super) fn attach(
     for (i, imported) in &policies.configs {
         let config = &scenario.configs[*i];
         for (name, target) in &config.interfaces {
-            let facts = imported.interfaces.get(name);
+            let facts = imported.interface(name).map(|(_, f)| f);
             let input = facts.and_then(|f| f.input_policy.as_ref());
             let (Some((policy, line)), Some(named)) = (input, links.find(target)) else {
                 continue;

@@ -176,6 +176,7 @@ pub(crate) fn ports(
             rate: atm::policy_rate(spec),
             overhead: spec.counted(),
             dot1q: spec.dot1q,
+            atm: spec.atm.as_deref().cloned(),
         })
     });
     PortPolicies {

@@ -144,7 +144,7 @@ fn choose<'a>(
     None
 }
 
-/// `gi0/1` is GigabitEthernet0/1.
+/// `gi0/1` is GigabitEthernet0/1, and `atm1/0.1` each circuit of it.
 fn same_interface(wanted: &str, name: &str) -> bool {
     let split = |s: &str| {
         let digits = s.find(|c: char| c.is_ascii_digit()).unwrap_or(s.len());
@@ -154,7 +154,9 @@ fn same_interface(wanted: &str, name: &str) -> bool {
         )
     };
     let ((kind, place), (whole, number)) = (split(wanted.trim()), split(name));
-    place == number && (whole.starts_with(&kind) && !kind.is_empty() || whole == kind)
+    let interface = number.split(' ').next().unwrap_or_default();
+    let same = place == number || place == interface;
+    same && (whole.starts_with(&kind) && !kind.is_empty() || whole == kind)
 }
 
 /// Every key of `classes` must be a class.

@@ -135,7 +135,7 @@ pub(super) fn attach(
             if named.is_none() {
                 ctx.error(links.unknown(target), root, &path);
             }
-            let Some(interface) = imported.interfaces.get(name) else {
+            let Some((_, interface)) = imported.interface(name) else {
                 let names = || imported.interfaces.keys().map(String::as_str);
                 let near = did_you_mean(name, names());
                 let d = Diagnostic::error(
@@ -148,18 +148,51 @@ pub(super) fn attach(
                 continue;
             };
             let Some(named) = named else { continue };
+            if !interface.circuits.is_empty() {
+                let message = format!(
+                    "interface {name} ({file}:{}) has several circuits",
+                    interface.line
+                );
+                let d = Diagnostic::error(codes::BAD_ATM, message)
+                    .found(name)
+                    .hint(format!(
+                        "map one of them to the link: {}",
+                        interface.circuits.join(", ")
+                    ));
+                ctx.error(d, root, &path);
+                continue;
+            }
             let link = named.entry.spec;
-            if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != atm::policy_rate(link)) {
+            if interface.circuit.is_some() && link.atm.is_none() {
+                let message = format!("the circuit of {name} cannot be put on `{target}`");
+                let d = Diagnostic::error(codes::BAD_ATM, message)
+                    .found(target)
+                    .hint(format!(
+                        "map it to `{}`: the links of a group are circuits alike",
+                        named.base()
+                    ));
+                ctx.error(d, root, &path);
+            }
+            let rate = atm::policy_rate(link);
+            if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != rate) {
+                let (has, hint) = match interface.circuit {
+                    Some(_) => (
+                        "a contract",
+                        "what the link says itself in `atm` holds, and percentages are taken of that",
+                    ),
+                    None => (
+                        "a bandwidth",
+                        "percentages are taken of the link's rate; IOS takes them of the interface's bandwidth",
+                    ),
+                };
                 let d = Diagnostic::warning(
                     codes::W_BANDWIDTH,
                     format!(
-                        "interface {name} ({file}:{}) has a bandwidth of {bandwidth}, its link `{target}` a rate of {}",
-                        interface.line,
-                        atm::policy_rate(link)
+                        "interface {name} ({file}:{}) has {has} of {bandwidth}, its link `{target}` a rate of {rate}",
+                        interface.line
                     ),
-                )
-                .hint("percentages are taken of the link's rate; IOS takes them of the interface's bandwidth");
-                ctx.warn(d, root, &path);
+                );
+                ctx.warn(d.hint(hint), root, &path);
             }
             if let Some(counted) = interface.counted.filter(|c| *c != link.counted()) {
                 let d = Diagnostic::warning(
@@ -170,7 +203,11 @@ pub(super) fn attach(
                         link.counted()
                     ),
                 )
-                .hint(format!("write `overhead: {counted}` on the link to count as the router does"));
+                .hint(if link.atm.is_some() {
+                    "a rate of the policy is one of cells here: write it larger, by as much as the cells of the packets are longer".to_owned()
+                } else {
+                    format!("write `overhead: {counted}` on the link to count as the router does")
+                });
                 ctx.warn(d, root, &path);
             }
             let Some((policy, line)) = &interface.output_policy else {
@@ -235,7 +272,7 @@ pub(super) fn check_labels(
     for (i, imported) in &policies.configs {
         let config = &scenario.configs[*i];
         for (name, target) in &config.interfaces {
-            let labels = imported.interfaces.get(name).and_then(|f| f.labels);
+            let labels = imported.interface(name).and_then(|(_, f)| f.labels);
             let (Some(line), Some(named)) = (labels, links.find(target)) else {
                 continue;
             };

@@ -51,7 +51,7 @@ fn one() -> f64 {
 pub struct ShowPolicyMapSpec {
     /// Path of the saved output, relative to the scenario file.
     pub file: String,
-    /// Which interface's policy, if the output has several; abbreviated as on the router.
+    /// Which interface's policy, if the output has several; abbreviated as on the router. Of a circuit of ATM with VPI/VCI behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
     /// Which of the interface's policies. Default `output`.

@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 
 use spillgate_core::{Limit, Rate, RateOrPercent};
 use spillgate_queueing::spec::{DisciplineSpec, FairQueueSpec, FifoSpec};
-use spillgate_scenario::import::PolicyPlaces;
+use spillgate_scenario::import::{ImportedCircuit, PolicyPlaces};
 use spillgate_scenario::{Imported, ImportedInterface};
 
-use super::super::ast::{At, Config, Interface, InterfaceQueueing, Origin};
+use super::super::ast::{At, Circuit, CircuitLines, Config, Interface, InterfaceQueueing, Origin};
 use super::super::fault::{Fault, code};
 use super::super::interface::dynamic_queues;
+use super::super::interface_words::parent;
 use super::super::platform::{Profile, Reference};
+use super::super::ports::{Port, framing, ports};
 use super::super::report::Report;
+use super::places::spot;
 use super::policy::wred;
-use super::rates::{Source, reference};
+use super::rates::{Source, reference_of};
 
 /// Lowers all interfaces, in the order of their names.
 pub(super) fn lower(
@@ -22,56 +25,128 @@ pub(super) fn lower(
     report: &mut Report<'_>,
     imported: &mut Imported,
 ) {
-    for (name, index) in &config.interface_index {
-        let Some(interface) = config.interfaces.get(*index) else {
-            continue;
-        };
-        let bandwidth = bandwidth(interface, profile, report);
-        let output_policy = match interface.output_policy {
+    let all = ports(config);
+    without_effect(config, &all, report);
+    for port in all {
+        let (name, interface) = (&port.name, port.interface);
+        let own = bandwidth(interface, profile, report);
+        let bandwidth = port.contract_rate().or(own);
+        let output_policy = match port.output_policy {
             Some(policy) => {
-                beside_policy(interface, report);
-                without_bandwidth(config, interface, &policy, profile, report);
+                beside_policy(&port, report);
+                without_bandwidth(config, &port, &policy, profile, report);
                 Some((policy.value.to_owned(), policy.origin.line))
             }
-            None => {
-                default_discipline(interface, bandwidth, profile, report).map(|(spec, line)| {
-                    let mut policy = format!("INTERFACE-DEFAULT:{name}");
-                    while imported.policies.contains_key(&policy) {
-                        policy.push('+');
-                    }
-                    imported.policies.insert(policy.clone(), spec);
-                    let place = PolicyPlaces::in_line(line);
-                    imported.places.insert(policy.clone(), place);
-                    (policy, line)
-                })
-            }
+            None => default_discipline(&port, bandwidth, profile, report).map(|(spec, line)| {
+                let mut policy = format!("INTERFACE-DEFAULT:{name}");
+                while imported.policies.contains_key(&policy) {
+                    policy.push('+');
+                }
+                imported.policies.insert(policy.clone(), spec);
+                let place = PolicyPlaces::in_line(line);
+                imported.places.insert(policy.clone(), place);
+                (policy, line)
+            }),
         };
-        let input_policy = interface.input_policy.map(|policy| {
-            without_bandwidth(config, interface, &policy, profile, report);
+        let input_policy = port.input_policy.map(|policy| {
+            without_bandwidth(config, &port, &policy, profile, report);
             (policy.value.to_owned(), policy.origin.line)
+        });
+        let circuit = port
+            .circuit
+            .as_ref()
+            .map(|(c, lines)| circuit(interface, c, lines));
+        let counted = profile.counted.and_then(|c| match &circuit {
+            Some(circuit) => c.on_circuit(circuit.framing.0),
+            None => c.on(name),
         });
         imported.interfaces.insert(
             name.clone(),
             ImportedInterface {
-                line: interface.origin.line,
+                line: port.origin().line,
                 bandwidth,
                 output_policy,
                 input_policy,
                 dot1q: interface.dot1q.map(|origin| origin.line),
                 vlan: interface.vlan,
                 labels: interface.labels.map(|origin| origin.line),
-                counted: profile.counted.and_then(|c| c.on(name)),
+                counted,
+                circuit,
+                circuits: port.circuits,
             },
         );
     }
 }
 
+/// Lists what several circuits, or their own lines, make void.
+fn without_effect(config: &Config<'_>, all: &[Port<'_, '_>], report: &mut Report<'_>) {
+    for interface in config
+        .interface_index
+        .values()
+        .filter_map(|i| config.interfaces.get(*i))
+    {
+        if let (Some(policy), [_, _, ..]) = (interface.output_policy, &interface.circuits[..]) {
+            let reason =
+                "a policy over several circuits is not modelled; attach it inside each `pvc`";
+            report.unmodelled(policy.origin, reason);
+        }
+    }
+    for port in all.iter().filter(|p| p.contract_rate().is_some()) {
+        if let Some(at) = port.interface.bandwidth() {
+            let reason = "percentages are of the rate of the circuit's contract; `bandwidth` is for routing protocols";
+            report.unmodelled(at.origin, reason);
+        }
+    }
+    let circuits = || all.iter().filter_map(|p| p.circuit.as_ref());
+    let used: BTreeSet<u32> = circuits()
+        .flat_map(|(_, lines)| lines.origins())
+        .map(|o| o.line)
+        .collect();
+    let void = |o: &Origin<'_>| !used.contains(&o.line);
+    for lines in config.vc_classes.values() {
+        for origin in lines.origins().filter(void) {
+            report.unmodelled(origin, "no circuit takes it from the class");
+        }
+    }
+    let own = circuits().filter_map(|(c, _)| c.class);
+    let names = own.chain(config.interfaces.iter().filter_map(|i| i.vc_class));
+    for name in names {
+        let class = config.vc_classes.get(name.value);
+        if class.is_some_and(|lines| lines.origins().all(|o| void(&o))) {
+            let reason = "what the class says, circuits say themselves";
+            report.unmodelled(name.origin, reason);
+        }
+    }
+}
+
+/// A circuit as a scenario needs it.
+fn circuit(
+    interface: &Interface<'_>,
+    c: &Circuit<'_>,
+    lines: &CircuitLines<'_>,
+) -> ImportedCircuit {
+    let (framing, origin) = framing(lines, c);
+    let contract = lines.contract.as_ref();
+    ImportedCircuit {
+        vpi: c.vc.vpi,
+        vci: c.vc.vci,
+        name: c.name.map(str::to_owned),
+        spot: spot(c.origin),
+        interface: parent(&interface.name)
+            .unwrap_or(&interface.name)
+            .to_owned(),
+        contract: contract.map(|at| (at.value.clone(), spot(at.origin))),
+        framing: (framing, spot(origin)),
+    }
+}
+
 /// The policy-maps that act only where packets arrive, those inside them included.
 pub(super) fn at_arrival<'a>(config: &Config<'a>) -> BTreeSet<&'a str> {
-    let reach = |of: fn(&Interface<'a>) -> Option<At<'a, &'a str>>| {
+    let all = ports(config);
+    let reach = |of: fn(&Port<'_, 'a>) -> Option<At<'a, &'a str>>| {
         let mut reached: BTreeSet<&'a str> = BTreeSet::new();
         let mut next: Vec<&'a str> = Vec::new();
-        next.extend(config.interfaces.iter().filter_map(of).map(|p| p.value));
+        next.extend(all.iter().filter_map(of).map(|p| p.value));
         while let Some(name) = next.pop() {
             if reached.insert(name) {
                 let classes = config.policy_maps.get(name).map(|m| &m.classes);
@@ -113,7 +188,7 @@ fn bandwidth(
 /// Warns that percentages are of a rate that the configuration does not say.
 fn without_bandwidth(
     config: &Config<'_>,
-    interface: &Interface<'_>,
+    port: &Port<'_, '_>,
     policy: &At<'_, &str>,
     profile: &Profile,
     report: &mut Report<'_>,
@@ -129,7 +204,7 @@ fn without_bandwidth(
             || c.shape.is_some_and(|s| percent(s.value.rate))
             || c.police.as_ref().is_some_and(|p| percent(p.value.rate))
     });
-    let known = reference(config, interface, profile);
+    let known = reference_of(config, port, profile);
     if !relative || known.is_some_and(|(_, source)| source != Source::Type) {
         return;
     }
@@ -141,26 +216,48 @@ fn without_bandwidth(
         Some((rate, _)) => format!("the router takes them of {rate}, what its type has"),
         None => "the router takes them of what its type has".to_owned(),
     };
-    let message = format!(
-        "interface {} has no `bandwidth`: percentages in `{}` are of the link's rate; {on_router}",
-        interface.name, policy.value
-    );
+    let policy_of = policy.value;
+    let (message, hint) = match &port.circuit {
+        Some(_) => (
+            format!(
+                "the circuit of {} has no rate: percentages in `{policy_of}` are of the link's",
+                port.name
+            ),
+            "write a contract inside the `pvc`, such as `vbr-nrt 768 384` in kbit/s",
+        ),
+        None => (
+            format!(
+                "interface {} has no `bandwidth`: percentages in `{policy_of}` are of the link's rate; {on_router}",
+                port.name
+            ),
+            "write `bandwidth` and kbit/s on the interface",
+        ),
+    };
     let fault = Fault::new(code::NO_BANDWIDTH, policy.origin.column, message)
         .found(policy.value)
-        .hint("write `bandwidth` and kbit/s on the interface");
+        .hint(hint);
     report.warn(
         policy.origin.line,
-        format!("interface.{}", interface.name),
+        format!("interface.{}", port.name),
         fault,
     );
 }
 
 /// Lists queueing commands that the service-policy of the interface makes void.
-fn beside_policy(interface: &Interface<'_>, report: &mut Report<'_>) {
+fn beside_policy(port: &Port<'_, '_>, report: &mut Report<'_>) {
+    let interface = port.interface;
     let queueing = interface
         .queueing
         .filter(|q| q.value != InterfaceQueueing::Fifo);
+    let held = port
+        .circuit
+        .as_ref()
+        .and_then(|(_, lines)| lines.hold_queue);
     let void = [
+        (
+            held.map(|h| h.origin),
+            "the classes of the service-policy have their own limits; one over all of them is not modelled",
+        ),
         (
             interface.hold_queue.map(|h| h.origin),
             "the classes of the service-policy have their own limits; one over all of them is not modelled",
@@ -183,11 +280,22 @@ fn beside_policy(interface: &Interface<'_>, report: &mut Report<'_>) {
 
 /// What queues on an interface without a service-policy, if it says so, and on which line.
 fn default_discipline(
-    interface: &Interface<'_>,
+    port: &Port<'_, '_>,
     bandwidth: Option<Rate>,
     profile: &Profile,
     report: &mut Report<'_>,
 ) -> Option<(DisciplineSpec, u32)> {
+    let interface = port.interface;
+    let circuit = port.circuit.as_ref();
+    if let Some(held) = circuit.and_then(|(_, lines)| lines.hold_queue) {
+        let limit = Limit::Packets(held.value);
+        let spec = FifoSpec { limit, aqm: None };
+        return Some((DisciplineSpec::Fifo(spec), held.origin.line));
+    }
+    // Packets of several circuits wait in theirs.
+    if circuit.is_some() && port.name != interface.name {
+        return None;
+    }
     let hold = interface.hold_queue.map(|h| h.value);
     let aqm = wred(&interface.wred, profile, report);
     let fair = interface.queueing.and_then(|q| match q.value {

@@ -9,6 +9,7 @@ use super::super::ast::{Class, Config, Interface, Origin, PolicyMap};
 use super::super::fault::{Fault, code};
 use super::super::interface_words::{default_bandwidth, parent};
 use super::super::platform::{Profile, Reference};
+use super::super::ports::{Port, ports};
 use super::super::report::Report;
 use super::graph;
 
@@ -23,6 +24,8 @@ pub(crate) enum Source {
     Speed,
     /// What the type of the interface has by default.
     Type,
+    /// The contract of the circuit.
+    Contract,
 }
 
 /// The rate that percentages of an interface's policy are of, and where it is from.
@@ -50,20 +53,27 @@ pub(crate) fn reference(
     above.map(|b| (b.value, Source::Parent)).or_else(by_line)
 }
 
+/// The same of an interface or a circuit. What a contract guarantees, or lets through at most, rules over `bandwidth`, which says
+/// nothing of the circuit's rate (Cisco, "Understanding the VBR-nrt Service Category and Traffic Shaping for ATM VCs").
+pub(crate) fn reference_of(
+    config: &Config<'_>,
+    port: &Port<'_, '_>,
+    profile: &Profile,
+) -> Option<(Rate, Source)> {
+    let contract = port.contract_rate().map(|r| (r, Source::Contract));
+    contract.or_else(|| reference(config, port.interface, profile))
+}
+
 /// Rates by policy-map; the lowest where several are said.
 pub(crate) type Rates<'a> = BTreeMap<&'a str, Rate>;
 
 /// Finds the rates of all policy-maps.
 pub(crate) fn enclosing<'a>(config: &Config<'a>, profile: &Profile) -> Rates<'a> {
     let mut rates = Rates::new();
-    for index in config.interface_index.values() {
-        let Some(interface) = config.interfaces.get(*index) else {
-            continue;
-        };
-        if let (Some(policy), Some((rate, _))) = (
-            interface.output_policy,
-            reference(config, interface, profile),
-        ) {
+    for port in ports(config) {
+        if let (Some(policy), Some((rate, _))) =
+            (port.output_policy, reference_of(config, &port, profile))
+        {
             lower_to(&mut rates, policy.value, rate);
         }
     }
@@ -114,8 +124,10 @@ pub(super) fn check_reserved(
     profile: &Profile,
     report: &mut Report<'_>,
 ) {
-    for interface in interfaces(config) {
-        let Some(policy) = interface.output_policy else {
+    let all = ports(config);
+    for port in &all {
+        let interface = port.interface;
+        let Some(policy) = port.output_policy else {
             continue;
         };
         let Some(map) = config.policy_maps.get(policy.value) else {
@@ -124,12 +136,12 @@ pub(super) fn check_reserved(
         // A link of the scenario may be faster than what a type has by default.
         let stated =
             |(_, source): &(Rate, Source)| *source != Source::Type || profile.reservable.is_some();
-        if let Some((rate, _)) = reference(config, interface, profile).filter(stated) {
+        if let Some((rate, _)) = reference_of(config, port, profile).filter(stated) {
             let own = interface.max_reserved.map(|m| m.value);
             let capped = profile.reservable.or(profile.advised);
             let most = capped.map(|p| own.unwrap_or(p)).filter(|p| *p < 100);
-            let place = format!("of {}", interface.name);
-            let path = format!("interface.{}", interface.name);
+            let place = format!("of {}", port.name);
+            let path = format!("interface.{}", port.name);
             let mut whole = true;
             reserved(map, rate, None, &place, |at, message| {
                 whole = false;
@@ -156,9 +168,8 @@ pub(super) fn check_reserved(
             });
         }
     }
-    let attached: Vec<&str> = interfaces(config)
-        .filter_map(|i| i.output_policy.map(|p| p.value))
-        .collect();
+    let attached = all.iter().filter_map(|p| p.output_policy);
+    let attached: Vec<&str> = attached.map(|p| p.value).collect();
     for (name, rate) in rates.iter().filter(|(n, _)| !attached.contains(*n)) {
         let Some(map) = config.policy_maps.get(name) else {
             continue;
@@ -169,11 +180,6 @@ pub(super) fn check_reserved(
             report.warn(at.line, format!("policy-map.{name}"), fault.hint(hint));
         });
     }
-}
-
-fn interfaces<'c, 'a>(config: &'c Config<'a>) -> impl Iterator<Item = &'c Interface<'a>> {
-    let all = config.interface_index.values();
-    all.filter_map(|i| config.interfaces.get(*i))
 }
 
 /// Calls `say` with the first class at which more than `most` percent (all) of `rate` is reserved.

@@ -31,6 +31,17 @@ pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, name
         r.stand_in(code::NOT_DEFINED, origin.line, path, fault, LEFT_OUT);
         false
     };
+    let vc_classes: BTreeSet<&'a str> = config.vc_classes.keys().copied().collect();
+    let vc_class = |at: &At<'a, &'a str>, path: &str, r: &mut Report<'_>, n: &mut Names| {
+        let (name, origin) = (at.value, at.origin);
+        if vc_classes.contains(name) {
+            return true;
+        }
+        let defined = vc_classes.iter().copied();
+        let fault = n.undefined(code::NO_VC_CLASS, "vc-class", origin.column, name, defined);
+        r.stand_in(code::NOT_DEFINED, origin.line, path, fault, LEFT_OUT);
+        false
+    };
     for (name, map) in &mut config.policy_maps {
         let before = map.classes.len();
         map.classes.retain(|class| {
@@ -73,6 +84,23 @@ pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, name
         };
         let path = format!("interface.{name}");
         for at in [&mut interface.output_policy, &mut interface.input_policy] {
+            *at = at.filter(|p| policy(p, &path, report, names));
+        }
+        interface.vc_class = interface
+            .vc_class
+            .filter(|c| vc_class(c, &path, report, names));
+        for circuit in &mut interface.circuits {
+            let path = format!("{path}.pvc.{}", circuit.vc);
+            let lines = &mut circuit.lines;
+            for at in [&mut lines.output_policy, &mut lines.input_policy] {
+                *at = at.filter(|p| policy(p, &path, report, names));
+            }
+            circuit.class = circuit.class.filter(|c| vc_class(c, &path, report, names));
+        }
+    }
+    for (name, lines) in &mut config.vc_classes {
+        let path = format!("vc-class.{name}");
+        for at in [&mut lines.output_policy, &mut lines.input_policy] {
             *at = at.filter(|p| policy(p, &path, report, names));
         }
     }

@@ -1,0 +1,580 @@
+//! `pvc` of an ATM interface and `vc-class atm`: what cells a circuit may send, what is in its frames, and its policies.
+//!
+//! Rates are in kbit/s and count whole cells of 53 bytes (Cisco, "Understanding the VBR-nrt Service Category and Traffic Shaping for
+//! ATM VCs", document 6194). Where no burst is written it is 94 cells.
+
+use spillgate_core::{Dur, Rate};
+use spillgate_queueing::{CbrSpec, ContractSpec, UbrSpec, VbrSpec};
+
+use super::args::{Args, out_of_range, unexpected};
+use super::ast::{At, Circuit, CircuitLines, Encapsulation, Inside, Vc};
+use super::fault::{Fault, Refusal, code};
+use super::interface::attach_policy;
+use super::interface_words::parent;
+use super::keyword::{Found, Table, find};
+use super::lexer::Word;
+use super::parse::{Command, Inner, Kind, Mode, Parser, Within};
+
+/// Cells that may leave at the peak rate where `vbr-nrt` and `vbr-rt` do not say.
+const DEFAULT_MBS: u64 = 94;
+
+/// The largest rate of a circuit that is taken, in kbit/s.
+const MOST_KBPS: u64 = 10_000_000;
+
+/// What `svc`, `range` and `bundle` open.
+pub(crate) const NO_PVC: &str =
+    "ranges, bundles and switched circuits are not modelled; those of a `pvc` of its own are";
+
+/// A line of a circuit or of a class of circuits.
+#[derive(Clone, Copy, PartialEq)]
+enum Verb {
+    Cbr,
+    Ubr,
+    UbrPlus,
+    Vbr {
+        real_time: bool,
+    },
+    Encapsulation,
+    Protocol,
+    Pppoe,
+    ServicePolicy,
+    HoldQueue,
+    ClassVc,
+    /// Not modelled; the reason.
+    Foreign(&'static str),
+    Skip,
+}
+
+use Verb::{Foreign, Skip};
+
+const BUNDLE: &str = "bundles of circuits are not modelled";
+const PER_VC: &str =
+    "only the service-policy of a circuit is modelled, not the older queueing commands";
+
+const WORDS: &Table<Verb> = &[
+    (
+        "abr",
+        Foreign("the available bit rate depends on the network's feedback, which is not modelled"),
+    ),
+    ("broadcast", Skip),
+    ("bump", Foreign(BUNDLE)),
+    ("cbr", Verb::Cbr),
+    ("class-vc", Verb::ClassVc),
+    ("create", Skip),
+    ("description", Skip),
+    ("dialer", Skip),
+    ("encapsulation", Verb::Encapsulation),
+    ("fair-queue", Foreign(PER_VC)),
+    ("ilmi", Skip),
+    ("inarp", Skip),
+    ("oam", Skip),
+    ("oam-pvc", Skip),
+    ("ppp", Skip),
+    ("pppoe", Verb::Pppoe),
+    ("pppoe-client", Verb::Pppoe),
+    ("precedence", Foreign(BUNDLE)),
+    ("protect", Foreign(BUNDLE)),
+    ("protocol", Verb::Protocol),
+    ("random-detect", Foreign(PER_VC)),
+    ("service-policy", Verb::ServicePolicy),
+    (
+        "transmit-priority",
+        Foreign("cells have the priority of their contract"),
+    ),
+    (
+        "tx-ring-limit",
+        Foreign(
+            "the transmit ring is not modelled: the circuit takes a packet when its first cell may leave",
+        ),
+    ),
+    ("ubr", Verb::Ubr),
+    ("ubr+", Verb::UbrPlus),
+    ("vbr-nrt", Verb::Vbr { real_time: false }),
+    ("vbr-rt", Verb::Vbr { real_time: true }),
+    ("vc-hold-queue", Verb::HoldQueue),
+    ("vcci", Skip),
+];
+
+/// `[no] pvc [NAME] [VPI/]VCI` of an interface.
+pub(crate) fn pvc<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>, index: usize) -> Kind {
+    let what = match head(&mut c.args, &p.config.interfaces[index].circuits) {
+        Ok((vc, name)) if c.negated => {
+            let circuits = &mut p.config.interfaces[index].circuits;
+            circuits.retain(|old| old.vc != vc && (name.is_none() || old.name != name));
+            return Kind::Queueing;
+        }
+        Ok((vc, name)) => open(p, &c, index, vc, name),
+        Err(refusal) => Err(refusal),
+    };
+    let within = match what {
+        Ok(within) => within,
+        Err(refusal) => {
+            let path = super::policy_map::path(Mode::Interface(index, None), &p.config);
+            p.report.refuse_head(c.origin(), path, refusal);
+            Within::LeftOut
+        }
+    };
+    let depth = c.line.depth;
+    p.mode = Mode::Interface(index, Some(Inner { depth, within }));
+    Kind::Queueing
+}
+
+/// Opens a circuit, again or anew.
+fn open<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    c: &Command<'a>,
+    index: usize,
+    vc: Vc,
+    name: Option<&'a str>,
+) -> Result<Within, Refusal> {
+    let mut args = c.args;
+    // Those for signaling carry none of the router's packets, those of layer 2 other frames.
+    const OTHERS: [(&str, ()); 4] = [
+        ("ces", ()),
+        ("ilmi", ()),
+        ("l2transport", ()),
+        ("qsaal", ()),
+    ];
+    if args.try_keyword(&OTHERS).is_some() {
+        return Ok(Within::Other);
+    }
+    args.finish()?;
+    let main = |name: &str| parent(name).unwrap_or(name).to_owned();
+    let own = main(&p.config.interfaces[index].name);
+    let mut others = p
+        .config
+        .interfaces
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != index);
+    let twin = others.find_map(|(_, other)| {
+        let circuit = other.circuits.iter().find(|old| old.vc == vc)?;
+        (main(&other.name) == own).then(|| (other.name.clone(), circuit.origin.line))
+    });
+    if let Some((other, line)) = twin {
+        let column = c.args.line().words().last().map_or(1, |w| w.column);
+        let message = format!("{other} has the circuit {vc} since line {line}");
+        return Err(Fault::new(code::CIRCUIT_TWICE, column, message)
+            .found(vc.to_string())
+            .hint(format!(
+                "give one of them another VPI/VCI: all sub-interfaces of {own} share them"
+            ))
+            .into());
+    }
+    let circuits = &mut p.config.interfaces[index].circuits;
+    let found = circuits.iter().position(|old| old.vc == vc);
+    Ok(Within::Pvc(found.unwrap_or_else(|| {
+        circuits.push(Circuit {
+            vc,
+            name,
+            origin: c.origin(),
+            lines: CircuitLines::default(),
+            class: None,
+        });
+        circuits.len() - 1
+    })))
+}
+
+/// `[NAME] [VPI/]VCI`, or the name of a circuit that has been written.
+fn head<'a>(args: &mut Args<'a>, known: &[Circuit<'a>]) -> Result<(Vc, Option<&'a str>), Refusal> {
+    const WHAT: &str = "VPI/VCI, such as 1/32";
+    let first = args.name(WHAT)?;
+    if first.text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok((vc(first)?, None));
+    }
+    let numbers = |w: &Word<'_>| w.text.starts_with(|c: char| c.is_ascii_digit());
+    if let Some(word) = args.peek().filter(numbers) {
+        args.next();
+        return Ok((vc(word)?, Some(first.text)));
+    }
+    if let Some(old) = known.iter().find(|c| c.name == Some(first.text)) {
+        return Ok((old.vc, old.name));
+    }
+    match args.peek() {
+        Some(word) => Err(unexpected(word, WHAT)),
+        None => args.word(WHAT).map(|_| (Vc::default(), None)),
+    }
+}
+
+/// `VPI/VCI`, or a VCI of VPI 0.
+fn vc(word: Word<'_>) -> Result<Vc, Refusal> {
+    let (vpi, vci) = word.text.split_once('/').unwrap_or(("0", word.text));
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(vpi) || !digits(vci) {
+        return Err(unexpected(word, "VPI/VCI, such as 1/32"));
+    }
+    let vpi = vpi.parse().ok().filter(|n| *n <= 255);
+    let vci = vci.parse().ok().filter(|n: &u16| *n > 0);
+    match (vpi, vci) {
+        (Some(vpi), Some(vci)) => Ok(Vc { vpi, vci }),
+        (None, _) => Err(out_of_range(word, "a VPI before the slash", 0..=255)),
+        _ => Err(out_of_range(word, "a VCI", 1..=65535)),
+    }
+}
+
+/// The old `atm pvc VCD VPI VCI ENCAPSULATION [PEAK AVERAGE [BURST]]`.
+pub(crate) fn atm_pvc<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    index: usize,
+) -> Result<(), Refusal> {
+    c.args
+        .number("the number of the circuit", 1..=u64::from(u32::MAX))?;
+    let vpi = c.args.number("a VPI", 0..=255)? as u16;
+    let vci = c.args.number("a VCI", 1..=65535)? as u16;
+    let vc = Vc { vpi, vci };
+    if c.negated {
+        p.config.interfaces[index]
+            .circuits
+            .retain(|old| old.vc != vc);
+        return Ok(());
+    }
+    let origin = c.origin();
+    let mut lines = CircuitLines::default();
+    let (value, lost) = encapsulation(&mut c.args)?;
+    let mut lost: Vec<&str> = lost.into_iter().collect();
+    lines.encapsulation = Some(At { value, origin });
+    if let Some(peak) = c.args.try_number("a peak rate in kbit/s", 1..=MOST_KBPS)? {
+        let column = c.args.peek();
+        let average = c.args.number("an average rate in kbit/s", 1..=MOST_KBPS)?;
+        if c.args.try_number("a burst", 1..=65535)?.is_some() {
+            lost.push("the unit of the burst is the interface's: taken as 94 cells");
+        }
+        let value = vbr(peak, average, DEFAULT_MBS, false, column)?;
+        lines.contract = Some(At { value, origin });
+    }
+    // What follows is about OAM and ARP.
+    let mut head = c;
+    head.args = Args::new(c.line.words());
+    while head.args.next().is_some() {}
+    if let Within::Pvc(circuit) = open(p, &head, index, vc, None)? {
+        p.config.interfaces[index].circuits[circuit].lines = lines;
+    }
+    for reason in lost {
+        p.report.unmodelled(origin, reason);
+    }
+    Ok(())
+}
+
+/// A line inside a circuit; none if it is not the circuit's.
+pub(crate) fn line<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    c: Command<'a>,
+    index: usize,
+    within: Within,
+) -> Option<Kind> {
+    let verb = known(&c, p, Mode::Interface(index, None))?;
+    let circuit = match within {
+        Within::Pvc(circuit) => circuit,
+        Within::LeftOut => return Some(Kind::Queueing),
+        Within::Other => return None,
+    };
+    if verb == Verb::ClassVc {
+        let class = class_name(c);
+        let path = super::policy_map::path(p.mode, &p.config);
+        match class {
+            Ok(class) => p.config.interfaces[index].circuits.get_mut(circuit)?.class = class,
+            Err(refusal) => p.report.refuse(c.origin(), path, refusal),
+        }
+        return Some(Kind::Queueing);
+    }
+    let mut lines =
+        std::mem::take(&mut p.config.interfaces[index].circuits.get_mut(circuit)?.lines);
+    let kind = apply(p, c, verb, &mut lines);
+    p.config.interfaces[index].circuits[circuit].lines = lines;
+    Some(kind)
+}
+
+/// A line inside a `vc-class`; none if it is not one of a circuit.
+pub(crate) fn class_line<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    c: Command<'a>,
+    name: &'a str,
+) -> Option<Kind> {
+    let verb = known(&c, p, Mode::VcClass(name))?;
+    let mut lines = std::mem::take(p.config.vc_classes.get_mut(name)?);
+    let kind = match verb {
+        // A class cannot have a class.
+        Verb::ClassVc => Kind::Other,
+        _ => apply(p, c, verb, &mut lines),
+    };
+    if let Some(class) = p.config.vc_classes.get_mut(name) {
+        *class = lines;
+    }
+    Some(kind)
+}
+
+/// `vc-class atm NAME`; false if it is of another kind.
+pub(crate) fn class<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Option<Kind> {
+    if !c.args.take("atm") {
+        return None;
+    }
+    p.enter(Mode::Global, c.line);
+    let name = c.args.name("the name of the class").and_then(|name| {
+        c.args.finish()?;
+        Ok(name)
+    });
+    match name {
+        Err(refusal) => {
+            p.report.refuse_head(c.origin(), "vc-class", refusal);
+            p.enter(Mode::Block("a VC class in error"), c.line);
+        }
+        Ok(name) if c.negated => {
+            p.config.vc_classes.remove(name.text);
+        }
+        Ok(name) => {
+            p.config.vc_classes.entry(name.text).or_default();
+            p.enter(Mode::VcClass(name.text), c.line);
+        }
+    }
+    Some(Kind::Queueing)
+}
+
+/// The name behind `class-vc` and `class-int`; none after `no`.
+pub(crate) fn class_name<'a>(mut c: Command<'a>) -> Result<Option<At<'a, &'a str>>, Refusal> {
+    if c.negated {
+        return Ok(None);
+    }
+    let name = c.args.name("the name of a vc-class")?;
+    c.args.finish()?;
+    let origin = super::ast::Origin::new(c.line, name.column);
+    Ok(Some(At {
+        value: name.text,
+        origin,
+    }))
+}
+
+/// The command of a line, if a circuit has it.
+fn known(c: &Command<'_>, p: &mut Parser<'_, '_, '_>, mode: Mode<'_>) -> Option<Verb> {
+    match find(WORDS, c.word.text) {
+        Found::Exact(verb) | Found::Prefix(verb) => Some(verb),
+        Found::Ambiguous(names) if matches!(mode, Mode::VcClass(_)) => {
+            let refusal = super::args::ambiguous(c.word, &names);
+            let path = super::policy_map::path(mode, &p.config);
+            p.report.refuse(c.origin(), path, refusal);
+            Some(Skip)
+        }
+        Found::Ambiguous(_) | Found::None => None,
+    }
+}
+
+/// Reads a line into what it is about.
+fn apply<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    verb: Verb,
+    lines: &mut CircuitLines<'a>,
+) -> Kind {
+    let origin = c.origin();
+    let mut lost = Vec::new();
+    let result = match verb {
+        Skip | Verb::ClassVc => return Kind::Other,
+        _ if c.negated => {
+            remove(&mut c, verb, lines);
+            return Kind::Queueing;
+        }
+        Foreign(reason) => Err(Refusal::Unmodelled(reason.to_owned())),
+        Verb::ServicePolicy => {
+            attach_policy(&mut c, &mut lines.input_policy, &mut lines.output_policy)
+        }
+        Verb::HoldQueue => hold_queue(&mut c.args).map(|value| {
+            lines.hold_queue = Some(At { value, origin });
+        }),
+        Verb::Encapsulation => encapsulation(&mut c.args).map(|(value, said)| {
+            lost.extend(said);
+            lines.encapsulation = Some(At { value, origin });
+        }),
+        Verb::Protocol => {
+            const KINDS: [(&str, Inside); 3] = [
+                ("bridge", Inside::Bridged),
+                ("ppp", Inside::Ppp),
+                ("pppoe", Inside::Pppoe),
+            ];
+            match c.args.try_exact(&KINDS) {
+                Some(value) => lines.inside = Some(At { value, origin }),
+                None => return Kind::Other,
+            }
+            Ok(())
+        }
+        Verb::Pppoe => {
+            lines.inside = Some(At {
+                value: Inside::Pppoe,
+                origin,
+            });
+            Ok(())
+        }
+        Verb::Cbr | Verb::Ubr | Verb::UbrPlus | Verb::Vbr { .. } => {
+            contract(&mut c.args, verb, &mut lost).map(|value| {
+                lines.contract = Some(At { value, origin });
+            })
+        }
+    };
+    if let Err(refusal) = result {
+        let path = super::policy_map::path(p.mode, &p.config);
+        p.report.refuse(origin, path, refusal);
+    }
+    for reason in lost {
+        p.report.unmodelled(origin, reason);
+    }
+    Kind::Queueing
+}
+
+/// `no` and a line of a circuit.
+fn remove<'a>(c: &mut Command<'a>, verb: Verb, lines: &mut CircuitLines<'a>) {
+    let category = |lines: &CircuitLines<'_>| lines.contract.as_ref().map(|c| c.value.category());
+    match verb {
+        Verb::Cbr if category(lines) == Some("cbr") => lines.contract = None,
+        Verb::Ubr | Verb::UbrPlus if category(lines) == Some("ubr") => lines.contract = None,
+        Verb::Vbr { real_time: false } if category(lines) == Some("nrt-vbr") => {
+            lines.contract = None;
+        }
+        Verb::Vbr { real_time: true } if category(lines) == Some("rt-vbr") => lines.contract = None,
+        Verb::Encapsulation => lines.encapsulation = None,
+        Verb::Protocol | Verb::Pppoe => lines.inside = None,
+        Verb::HoldQueue => lines.hold_queue = None,
+        Verb::ServicePolicy => {
+            // Nothing can be wrong with taking away.
+            let _ = attach_policy(c, &mut lines.input_policy, &mut lines.output_policy);
+        }
+        _ => {}
+    }
+}
+
+/// `vc-hold-queue PACKETS`.
+fn hold_queue(args: &mut Args<'_>) -> Result<u32, Refusal> {
+    let packets = args.number("a number of packets", 1..=65535)?;
+    args.finish()?;
+    Ok(packets as u32)
+}
+
+fn contract(
+    args: &mut Args<'_>,
+    verb: Verb,
+    lost: &mut Vec<&str>,
+) -> Result<ContractSpec, Refusal> {
+    const PCR: &str = "a peak cell rate in kbit/s";
+    let spec = match verb {
+        Verb::Cbr => ContractSpec::Cbr(CbrSpec {
+            pcr: kbps(args.number(PCR, 1..=MOST_KBPS)?)?,
+            cdvt: Dur::ZERO,
+        }),
+        Verb::Vbr { real_time } => {
+            let pcr = args.number(PCR, 1..=MOST_KBPS)?;
+            let word = args.peek();
+            let scr = args.number("a sustainable cell rate in kbit/s", 1..=MOST_KBPS)?;
+            let mbs = args.try_number("a maximum burst size in cells", 1..=65535)?;
+            vbr(pcr, scr, mbs.unwrap_or(DEFAULT_MBS), real_time, word)?
+        }
+        _ => {
+            let pcr = args.try_number(PCR, 1..=MOST_KBPS)?;
+            let mcr = match (verb, pcr) {
+                (Verb::UbrPlus, Some(pcr)) => minimum(args, pcr)?,
+                _ => 0,
+            };
+            ContractSpec::Ubr(UbrSpec {
+                pcr: pcr.map(kbps).transpose()?,
+                mdcr: (mcr > 0).then(|| kbps(mcr)).transpose()?,
+                cdvt: Dur::ZERO,
+            })
+        }
+    };
+    if args.try_number("a rate", 0..=MOST_KBPS)?.is_some() {
+        lost.push("rates of the way in are those of switched circuits");
+        while args.try_number("a rate", 0..=MOST_KBPS)?.is_some() {}
+    }
+    args.finish()?;
+    Ok(spec)
+}
+
+/// The minimum cell rate of `ubr+`, in kbit/s.
+fn minimum(args: &mut Args<'_>, pcr: u64) -> Result<u64, Refusal> {
+    let word = args.peek();
+    let mcr = args.number("a minimum cell rate in kbit/s", 0..=MOST_KBPS)?;
+    match word.filter(|_| mcr > pcr) {
+        Some(word) => Err(above(word, "minimum cell rate", pcr)),
+        None => Ok(mcr),
+    }
+}
+
+fn vbr(
+    pcr: u64,
+    scr: u64,
+    mbs: u64,
+    real_time: bool,
+    word: Option<Word<'_>>,
+) -> Result<ContractSpec, Refusal> {
+    if let Some(word) = word.filter(|_| scr > pcr) {
+        return Err(above(word, "sustainable cell rate", pcr));
+    }
+    let spec = VbrSpec {
+        pcr: kbps(pcr)?,
+        scr: kbps(scr)?,
+        mbs: mbs as u32,
+        cdvt: Dur::ZERO,
+    };
+    Ok(if real_time {
+        ContractSpec::RtVbr(spec)
+    } else {
+        ContractSpec::NrtVbr(spec)
+    })
+}
+
+/// The error for a rate above the peak cell rate.
+fn above(word: Word<'_>, what: &str, pcr: u64) -> Refusal {
+    let message = format!("the {what} is above the peak cell rate, {pcr} kb/s");
+    Fault::new(code::RANGE, word.column, message)
+        .found(word.text)
+        .hint(format!(
+            "write at most {pcr}, or a larger peak cell rate before it"
+        ))
+        .into()
+}
+
+fn kbps(n: u64) -> Result<Rate, Refusal> {
+    Rate::from_bps(n * 1000).ok_or_else(|| Refusal::NotUnderstood("the rate is 0".to_owned()))
+}
+
+/// What follows `encapsulation`, and what of it is not modelled.
+fn encapsulation(args: &mut Args<'_>) -> Result<(Encapsulation, Option<&'static str>), Refusal> {
+    const KINDS: [(&str, Encapsulation); 8] = [
+        ("aal5auto", Encapsulation::Auto),
+        ("aal5autoppp", Encapsulation::Auto),
+        ("aal5ciscoppp", Encapsulation::CiscoPpp),
+        ("aal5mux", Encapsulation::Mux(None)),
+        ("aal5mux-ip", Encapsulation::Mux(None)),
+        ("aal5nlpid", Encapsulation::Nlpid),
+        ("aal5snap", Encapsulation::Snap),
+        ("qsaal", Encapsulation::Other),
+    ];
+    const INSIDE: [(&str, Inside); 4] = [
+        ("bridge-dot1q", Inside::Bridged),
+        ("bridge-dot3", Inside::Bridged),
+        ("ppp", Inside::Ppp),
+        ("pppoe-client", Inside::Pppoe),
+    ];
+    const OTHERS: [&str; 5] = ["aal0", "aal1", "aal2", "aal34", "aal34smds"];
+    let word = args.peek();
+    let what = "aal5snap, aal5mux and a protocol, or aal5ciscoppp";
+    let kind = match args.keyword(&KINDS, what) {
+        Ok(kind) => kind,
+        Err(refusal) => match word {
+            Some(w) if OTHERS.contains(&w.text.to_ascii_lowercase().as_str()) => {
+                Encapsulation::Other
+            }
+            _ => return Err(refusal),
+        },
+    };
+    let taken = match kind {
+        Encapsulation::Mux(_) => return Ok((Encapsulation::Mux(args.try_exact(&INSIDE)), None)),
+        Encapsulation::Snap => return Ok((kind, None)),
+        Encapsulation::CiscoPpp => {
+            "the headers of Cisco's PPP are not modelled: taken as aal5mux ppp"
+        }
+        Encapsulation::Nlpid => "headers with an NLPID are not modelled: taken as aal5snap",
+        Encapsulation::Auto => {
+            "what the other end begins with decides on the router: taken as aal5snap"
+        }
+        Encapsulation::Other => "only frames of AAL5 are modelled: taken as aal5snap",
+    };
+    Ok((kind, Some(taken)))
+}

@@ -1,0 +1,66 @@
+//! Circuits of router configurations as `atm` of links. What a link says itself holds.
+
+use serde_json::{Value as Json, json};
+
+use super::{node, span};
+use crate::import::{Framing, ImportedCircuit, Spot};
+use crate::node::{Key, Node, Value};
+
+/// Makes a link the circuit, at the lines of the configuration.
+pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, text: u32) {
+    let own = |key: &str, link: &Node| link.get(key).is_some_and(|n| n.value != Value::Null);
+    let framed = own("overhead", link);
+    if !own("atm", link) {
+        set(
+            link,
+            "atm",
+            Json::Object(serde_json::Map::new()),
+            circuit.spot,
+            text,
+        );
+    }
+    let Some(atm) = entries(link).and_then(|all| find(all, "atm")) else {
+        return;
+    };
+    if let (Some((contract, spot)), false) = (&circuit.contract, own("contract", atm)) {
+        // A contract is made of texts, numbers and maps with text keys.
+        if let Ok(json) = serde_json::to_value(contract) {
+            set(atm, "contract", json, *spot, text);
+        }
+    }
+    if framed || own("encapsulation", atm) {
+        return;
+    }
+    let (framing, spot) = circuit.framing;
+    let word = json!(framing.word());
+    match framing {
+        Framing::Header(_) => set(atm, "encapsulation", word, spot, text),
+        Framing::Overhead(_) => set(link, "overhead", word, spot, text),
+    }
+}
+
+/// Sets a key of a mapping; nothing of anything else.
+fn set(of: &mut Node, key: &str, value: Json, spot: Spot, text: u32) {
+    let span = span(text, spot);
+    let value = node(value, span);
+    let Some(all) = entries(of) else { return };
+    match find(all, key) {
+        Some(old) => *old = value,
+        None => {
+            let name = key.to_owned();
+            all.push((Key { name, span }, value));
+        }
+    }
+}
+
+fn entries(of: &mut Node) -> Option<&mut Vec<(Key, Node)>> {
+    match &mut of.value {
+        Value::Map(all) => Some(all),
+        _ => None,
+    }
+}
+
+fn find<'n>(all: &'n mut [(Key, Node)], key: &str) -> Option<&'n mut Node> {
+    let mut named = all.iter_mut().filter(|(k, _)| k.name == key);
+    named.next().map(|(_, value)| value)
+}
