@@ -96,3 +96,36 @@ fn a_line_cannot_keep_more_than_it_carries() {
         assert!(said, "{found:?}");
     }
 }
+
+#[test]
+fn circuits_of_a_line_are_looked_at_together() {
+    for (a, b, wanted) in [
+        ("vc: 1/32, contract: {cbr: {pcr: 1 Mb/s}}", "vc: 1/33", ""),
+        ("vc: 1/32", "vc: 0/5", "VCI 0 to 31 are reserved"),
+        (CBR, UBR, ""),
+        (CBR, VBR, "2 circuits over `e/one` are guaranteed 11 Mb/s"),
+    ] {
+        let text = format!(
+            "
+schema_version: 1
+topology:
+  nodes: [e, a, b]
+  links:
+    a: {{from: e, to: a, rate: 10 Mb/s, atm: {{line: one, {a}}}}}
+    b: {{from: e, to: b, rate: 10 Mb/s, atm: {{line: one, {b}}}}}
+traffic:
+  - flow: {{name: f, from: e, to: a, source: {{cbr: {{rate: 1 Mb/s, packet: 1500 B}}}}}}
+measurement: {{warmup: 1 s, duration: 10 s}}
+"
+        );
+        let files = memory(&[("s.yaml", text.as_bytes())]);
+        let loaded = load(Path::new("s.yaml"), &files, &Router, &Options::default());
+        let warnings = loaded.expect("it loads").plan.warnings;
+        let found: Vec<&String> = warnings.iter().filter(|w| !w.contains("run")).collect();
+        let is_it = match wanted {
+            "" => found.is_empty(),
+            _ => found.len() == 1 && found[0].contains(wanted),
+        };
+        assert!(is_it, "{a} {b}: {warnings:?}");
+    }
+}

@@ -376,3 +376,74 @@ fn circuits_of_a_line_lose_packets() {
     let off = (lost - 0.1 * sent).abs();
     assert!(off < 4.0 * (0.09 * sent).sqrt(), "{lost} of {sent}");
 }
+
+/// A label of 4 B makes the fourth cell of a packet that has three without: 125 B and 16 B of LLC and AAL5. Time series are those of both
+/// engines, and a policy where packets arrive sees them.
+#[test]
+fn labels_and_policies_at_arrival_go_over_lines() {
+    let plan = common::plan(
+        "schema_version: 1
+topology:
+  nodes: [a, pe1, p, pe2, b, c]
+  links:
+    lan: {from: a, to: pe1, rate: 10 Mb/s, duplex: true}
+    core: {from: pe1, to: p, rate: 2 Mb/s, delay: 1 ms, atm: {line: one}, duplex: true}
+    plain: {from: pe1, to: c, rate: 2 Mb/s, delay: 1 ms, atm: {line: one}, input_policy: MARK}
+    core2: {from: p, to: pe2, rate: 10 Mb/s, duplex: true}
+    out: {from: pe2, to: b, rate: 10 Mb/s, duplex: true}
+  mpls: {pe: [pe1, pe2], p: [p], php: false}
+policies:
+  MARK: {class-based: {classes: [{name: class-default, police: {rate: 300 kb/s, exceed: drop}}]}}
+traffic:
+  - flow: {name: b, from: a, to: b, source: {poisson: {rate: 600 kb/s, packet: 125 B}}}
+  - flow: {name: c, from: a, to: c, source: {poisson: {rate: 600 kb/s, packet: 125 B}}}
+measurement: {warmup: 0 s, duration: 20 s, interval: 100 ms}
+",
+    );
+    let of = common::same_series(&plan, 3);
+    for (flow, link, cells) in [("b", "core", 4.0), ("c", "plain", 3.0)] {
+        let sent = value(&plan, &of, Scope::Flow, flow, Metric::PacketsSent);
+        let carried = value(&plan, &of, Scope::Link, link, Metric::Carried) * 20.0;
+        let whole = sent * cells * CELL;
+        // What is on its way at the end, of 20 s.
+        assert!(
+            carried <= whole && carried > whole * 0.999,
+            "{link}: {carried} {whole}"
+        );
+    }
+    let flow = |metric| value(&plan, &of, Scope::Flow, "c", metric);
+    let policed = flow(Metric::DropsPolicer);
+    assert!(policed > 0.3 * flow(Metric::PacketsSent));
+    assert_eq!(
+        flow(Metric::PacketsSent),
+        flow(Metric::PacketsReceived) + policed
+    );
+}
+
+/// Where other links fail, packets have no paths ahead of them, and circuits of lines send as they do otherwise.
+#[test]
+fn other_links_may_fail() {
+    let plan = common::plan(
+        "schema_version: 1
+topology:
+  nodes: [a, e, b, c]
+  links:
+    up: {from: a, to: e, rate: 10 Mb/s, duplex: true}
+    spare: {from: a, to: e, rate: 5 Mb/s, cost: 5, duplex: true}
+    b: {from: e, to: b, rate: 2 Mb/s, atm: {line: one, contract: {cbr: {pcr: 1 Mb/s}}}, duplex: true}
+    c: {from: e, to: c, rate: 2 Mb/s, atm: {line: one}, duplex: true}
+  failures:
+    - {link: up, at: 3 s, repair: 6 s}
+traffic:
+  - flow: {name: b, from: a, to: b, source: {poisson: {rate: 700 kb/s, packet: 700 B}}}
+  - flow: {name: c, from: a, to: c, tcp: {profile: linux}}
+measurement: {warmup: 1 s, duration: 9 s, interval: 1 s}
+",
+    );
+    let (digest, of) = run(&plan, Engine::Express, false);
+    assert_eq!(run(&plan, Engine::Plain, false).0, digest);
+    assert_eq!(run(&plan, Engine::Plain, true).0, digest);
+    assert!(value(&plan, &of, Scope::Link, "spare", Metric::Carried) > 0.0);
+    let line = value(&plan, &of, Scope::AtmLine, "e/one", Metric::Utilization);
+    assert!(line > 0.8, "{line}");
+}

@@ -184,14 +184,17 @@ fn warn_of_promises(
         let contract = c.atm.contract.resolve(c.spec.rate).ok()?;
         contract.guaranteed().map(Rate::bps)
     };
-    let sum: u64 = circuits.iter().filter_map(guaranteed).sum();
+    let all: Vec<u64> = circuits.iter().filter_map(guaranteed).collect();
+    let sum = all.iter().fold(0_u64, |sum, r| sum.saturating_add(*r));
     let last = circuits.iter().rfind(|c| guaranteed(c).is_some());
-    if let Some(last) = last.filter(|_| sum > rate.bps()) {
-        let sum = Rate::from_bps(sum).map_or(String::new(), |r| r.to_string());
-        let message = format!("contracts guarantee {sum} on `{line}`, which carries {rate}");
-        let d = Diagnostic::warning(codes::W_PROMISES, message).hint(
-            "lower `pcr` of CBR, `scr` of VBR or minimum rates, or accept that they are not kept",
+    let sum = Rate::from_bps(sum).filter(|sum| *sum > rate);
+    if let (Some(last), Some(sum)) = (last, sum) {
+        let message = format!(
+            "{} circuits over `{line}` are guaranteed {sum} together, and the line carries {rate}",
+            all.len()
         );
+        let d = Diagnostic::warning(codes::W_PROMISES, message)
+            .hint("lower PCR of CBR, SCR of VBR or the minimum rates, or raise `rate`");
         ctx.warn(d, root, &at(last.entry, "atm.contract"));
     }
 }
