@@ -361,6 +361,8 @@ impl<S: EventSet> World<S> {
             let slot = self.slots.nodes + holder as u32;
             self.events.schedule(slot, next.0, next.1);
         }
+        // Those of different lines in the order of nothing but their links.
+        out.sent.sort_unstable_by_key(|s| s.link);
         for sent in out.sent.drain(..) {
             self.has_sent(&sent);
         }

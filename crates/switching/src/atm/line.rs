@@ -83,6 +83,8 @@ pub struct CellLine {
     /// How much of its wait a cell makes up for.
     made_up: Dur,
     circuits: Vec<Circuit>,
+    /// How many circuits have cells.
+    sending: usize,
     /// By priority; the cell of a circuit with a minimum rate stands in two places.
     cells: [Cells; PRIORITIES],
 }
@@ -111,6 +113,7 @@ impl CellLine {
             free: Time::ZERO,
             made_up: Self::lateness(slot, circuits.len()),
             circuits,
+            sending: 0,
             cells: Default::default(),
         }
     }
@@ -132,6 +135,7 @@ impl CellLine {
                 minimum.tat = minimum.tat.max(now);
             }
         }
+        self.sending += 1;
         self.enter(circuit);
     }
 
@@ -196,8 +200,9 @@ impl CellLine {
             c.turn = c.may;
         }
         let last = c.left == 0;
-        if !last {
-            self.enter(circuit);
+        match last {
+            true => self.sending -= 1,
+            false => self.enter(circuit),
         }
         Some(SentCell {
             circuit,
@@ -205,6 +210,49 @@ impl CellLine {
             end: self.free,
             last,
         })
+    }
+
+    /// The circuit, if only one has cells; it has no minimum rate, with which it would stand in two places.
+    pub fn alone(&self) -> Option<u32> {
+        let mut all = self.cells.iter().filter_map(Cells::first);
+        let (_, circuit) = *all.next().filter(|_| self.sending == 1)?;
+        all.next().is_none().then_some(circuit)
+    }
+
+    /// The cells of the only circuit that has some, if they do not wait for the line and all have left by `until`: the first, how many, and
+    /// the last. It is what as many calls of [`CellLine::send`] do.
+    pub fn send_alone(&mut self, until: Time) -> Option<(SentCell, u32, SentCell)> {
+        let circuit = self.alone()?;
+        let c = &self.circuits[circuit as usize];
+        // Cheaper than the train.
+        if c.may < self.free || c.may + self.slot * u64::from(c.left) > until {
+            return None;
+        }
+        let (mut shaper, cells) = (c.shaper.clone(), c.left);
+        let train = shaper.send(c.may, cells);
+        let cell = |start| SentCell {
+            circuit,
+            start,
+            end: start + self.slot,
+            last: true,
+        };
+        let last = cell(train.runs().last()?.last());
+        let first = SentCell {
+            last: cells == 1,
+            ..cell(train.runs().first()?.first)
+        };
+        if last.end > until {
+            return None;
+        }
+        self.leave(circuit);
+        self.sending = 0;
+        self.free = last.end;
+        let c = &mut self.circuits[circuit as usize];
+        c.left = 0;
+        c.may = shaper.ready();
+        c.turn = c.may;
+        c.shaper = shaper;
+        Some((first, cells, last))
     }
 
     /// A time before which the packet of a circuit cannot have been sent, whatever comes; none if it has none. It has been then if no
@@ -422,7 +470,14 @@ mod tests {
                     prop_assert_eq!(line.ready(0), shaper.ready());
                     line.begin(0, now, *cells);
                     let train = shaper.send(now, *cells);
-                    prop_assert_eq!(line.sent_from(0), Some(train.runs().last().unwrap().last() + SLOT));
+                    let end = train.runs().last().unwrap().last() + SLOT;
+                    prop_assert_eq!(line.sent_from(0), Some(end));
+                    // At once, and one by one.
+                    let mut copy = line.clone();
+                    prop_assert_eq!(copy.send_alone(Time::from_ps(end.as_ps() - 1)), None);
+                    let (first, number, last) = copy.send_alone(end).unwrap();
+                    prop_assert!(first.start == now && number == *cells && last.end == end && last.last);
+                    prop_assert!(copy.ready(0) == shaper.ready() && copy.next().is_none());
                     for at in train.times() {
                         prop_assert_eq!(line.send().unwrap().start, at);
                     }

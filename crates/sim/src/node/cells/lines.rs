@@ -13,7 +13,7 @@ use spillgate_measure::Metric;
 use spillgate_measure::table::{Layout, Scope};
 use spillgate_queueing::Contract;
 use spillgate_scenario::plan::{CellLinePlan, RateProcess, WorldPlan};
-use spillgate_switching::atm::CellLine;
+use spillgate_switching::atm::{CellLine, SentCell};
 
 use super::{CellSwitches, Until, What, volume};
 use crate::node::holding::Outbox;
@@ -83,10 +83,32 @@ impl Line {
         }
     }
 
-    fn count(&mut self, window: Window, start: Time, end: Time) {
+    fn count(&mut self, busy: Dur) {
         if !self.counted {
-            self.busy = self.busy + window.overlap(start, end);
+            self.busy = self.busy + busy;
         }
+    }
+
+    /// Sends the next cell, or what is left of the only packet if nobody need know when its cells leave, and all have by a time: the last of
+    /// these cells.
+    fn send(&mut self, window: Window, by: Option<Time>) -> Option<SentCell> {
+        let leads_on = |c: &u32| {
+            let sending = self.edges[*c as usize].sending.as_ref();
+            sending.is_some_and(|s| s.travel.is_some())
+        };
+        let alone = self.cells.alone().filter(|c| !leads_on(c));
+        let all = by.filter(|_| alone.is_some());
+        let Some((first, cells, last)) = all.and_then(|by| self.cells.send_alone(by)) else {
+            let cell = self.cells.send()?;
+            self.count(window.overlap(cell.start, cell.end));
+            return Some(cell);
+        };
+        self.count(window.overlap(first.start, first.end));
+        // No edge of the measured period is between the others.
+        if window.contains(last.start) {
+            self.count(self.slot * u64::from(cells - 1));
+        }
+        Some(last)
     }
 
     fn sent(&self, circuit: u32, sending: &Sending, end: Time) -> SentOver {
@@ -169,7 +191,7 @@ impl Lines {
     pub(super) fn passes_end(&mut self, window: Window) {
         for line in &mut self.all {
             if let Some(end) = line.cells.next() {
-                line.count(window, Time::ZERO + end.since(Time::ZERO + line.slot), end);
+                line.count(window.overlap(Time::ZERO + end.since(Time::ZERO + line.slot), end));
             }
             line.counted = true;
         }
@@ -237,8 +259,8 @@ impl CellSwitches {
         if line.due != at {
             return;
         }
-        while let Some(cell) = line.cells.send() {
-            line.count(self.window, cell.start, cell.end);
+        let by = (!self.exact).then_some(until.time);
+        while let Some(cell) = line.send(self.window, by) {
             let edge = &mut line.edges[cell.circuit as usize];
             let Some(sending) = &mut edge.sending else {
                 break;
