@@ -106,7 +106,7 @@ _LINE = {"sent": "carried", "utilization": "utilization"}
 
 
 def line_rows(results: Results) -> NodeTable | None:
-    """One row a variant and line that circuits of ATM share at an edge; none if there is no such line."""
+    """One row a variant and line that circuits of ATM share; none if there is no such line."""
     return _rows(results, "atm-line", "line", _LINE, LINE_NOTE)
 
 

@@ -1,6 +1,5 @@
 """Circuits and switches of ATM from the command line and from Python, end to end."""
 
-
 import pytest
 
 import spillgate
@@ -71,3 +70,38 @@ def test_explain_follows_a_packet_through(found):
         parts = [h["parts"] for h in packet["hops"]]
         assert sum(sum(p.values()) for p in parts) == packet["delay"]
     assert {d["reason"] for d in group["drops"]} <= {"drops_cell", "drops_frame", "drops_epd"}
+
+
+@pytest.fixture(scope="module")
+def shared(root):
+    """The corpus's scenario of circuits that share a line."""
+    return spillgate.run(root / "corpus/atm-lines.yaml")
+
+
+def test_merged_slots_are_slots(shared):
+    assert values(shared, "shared") == values(shared, "exact")
+
+
+def test_lines_carry_what_their_circuits_carry(shared):
+    line = values(shared, "shared", scope="atm-line")["edge/atm0", "carried"]
+    links = values(shared, "shared", scope="link")
+    circuits = sum(links[name, "carried"] for name in ("voice", "shop", "backup", "out"))
+    # A packet of each of 32 cells and less may be on its way at both edges of 2 s.
+    assert line == pytest.approx(circuits, abs=4 * 2 * 32 * 424 / 2)
+    assert values(shared, "shared", scope="atm-line")["edge/atm0", "utilization"] > 0.9
+    # What has a guarantee has it; what has none has less than on a line of its own.
+    apart = values(shared, "apart", scope="link")
+    assert links["voice", "carried"] == pytest.approx(apart["voice", "carried"], rel=0.01)
+    assert links["backup", "carried"] < 0.9 * apart["backup", "carried"]
+
+
+def test_the_command_line_shows_lines(root, cli, tmp_path):
+    checked = cli("check", root / "corpus/atm-lines.yaml")
+    assert checked.returncode == 0
+    assert "ATM 0/33 on atm0, nrt-vbr" in " ".join(checked.stdout.split())
+    short = ("--runs", "1", "--no-figures", "--out", tmp_path / "run")
+    shown = cli("run", root / "corpus/atm-lines.yaml", *short)
+    assert shown.returncode == 0
+    assert "lines that circuits of ATM share; mean over the runs" in shown.stdout
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    assert '<section id="atm-lines"' in page

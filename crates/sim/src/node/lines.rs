@@ -80,7 +80,7 @@ impl<S: EventSet> World<S> {
             self.carries(sent);
         }
         if self.tap.is_some() {
-            self.tap_sent_over(sent);
+            self.tap_sent_until(sent.link, &sent.packet, sent.end, sent.ready);
         }
         let Port::Queued(port) = &mut self.links[link].port else {
             return;

@@ -19,7 +19,6 @@ mod switch;
 pub(crate) use failures::{Failures, failing};
 pub(crate) use holding::{Nodes, layout_of_nodes};
 pub(crate) use inputs::{InputMeter, Inputs, names};
-pub(crate) use lines::SentOver;
 pub use mpls::LabelCounts;
 pub(crate) use mpls::{LabelMeter, Mpls, at_ports};
 pub(crate) use routing::Routing;

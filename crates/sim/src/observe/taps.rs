@@ -7,7 +7,6 @@ use spillgate_queueing::Evidence;
 
 use crate::engine::World;
 use crate::flow::{Flow, NO_METER, Origin};
-use crate::node::SentOver;
 use crate::port::{Port, QueuedPort};
 use crate::tap::{FlowInfo, Place, PortView, Seen, Tap};
 use crate::tcp::{Connection, Segments};
@@ -251,17 +250,16 @@ impl<S: EventSet> World<S> {
 
     /// The last cell of a packet has left over a line that is shared.
     #[cold]
-    pub(crate) fn tap_sent_over(&mut self, sent: &SentOver) {
-        let labels = self.label_values(sent.link as usize, &sent.packet);
+    pub(crate) fn tap_sent_until(&mut self, link: u32, packet: &Packet, end: Time, free_at: Time) {
+        let labels = self.label_values(link as usize, packet);
         let Some(tap) = &mut self.tap else { return };
-        let packet = &sent.packet;
         let segment = segment(&self.flows, &self.segments, packet);
         let seen = Seen {
             packet,
             segment,
             labels,
         };
-        tap.sent_until(sent.link, sent.end, sent.ready, seen);
+        tap.sent_until(link, end, free_at, seen);
     }
 
     /// The last cell of a packet has left the last ATM switch.
