@@ -76,6 +76,19 @@ pub(crate) fn no_rate_exceeds_its_line(plan: &Plan, of: &Outcome) -> Result<(), 
         let rate = rate * ip_per_byte(link);
         prop_assert!(sum <= rate + packet, "flows over {}: {sum} b/s", link.name);
     }
+    for line in &world.cell_lines {
+        let circuits = line.circuits.iter().map(|l| &world.links[*l as usize]);
+        let names: Vec<&str> = circuits.clone().map(|l| &*l.name).collect();
+        let carried = values.iter().filter(|(k, _)| {
+            k.scope == Scope::Link && k.metric == Metric::Carried && names.contains(&layout.name(k))
+        });
+        let sum: f64 = carried.map(|(_, v)| **v).sum();
+        let rate = circuits.map(|l| l.rate.bps()).max().unwrap_or(0);
+        // A packet of each may lie across each edge of the period.
+        let edges = names.len() as f64 * 2.0 * 32.0 * 424.0 / world.duration.as_secs_f64();
+        let most = with_rounding(rate as f64) + edges;
+        prop_assert!(sum <= most, "line {}: {sum} b/s", line.name);
+    }
     for switch in &world.switches {
         no_rate_exceeds_the_fabric(world, switch, &values, &layout)?;
     }

@@ -140,6 +140,8 @@ struct Hub {
     line: (u32, u32),
     /// For each link of the ring the circuits of both directions, if they lead through the switches.
     circuits: Vec<Option<(usize, usize)>>,
+    /// Rate in Mb/s of the line that the circuits of a node share, if they do.
+    shared: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -237,11 +239,13 @@ fn hub() -> impl Strategy<Value = Hub> {
             prop::option::weighted(0.7, (0..CIRCUITS.len(), 0..CIRCUITS.len())),
             6,
         ),
+        prop::option::of(prop_oneof![Just(1_u32), Just(3)]),
     )
-        .prop_map(|(switches, line, circuits)| Hub {
+        .prop_map(|(switches, line, circuits, shared)| Hub {
             switches,
             line,
             circuits,
+            shared,
         })
 }
 
@@ -291,6 +295,7 @@ impl Net {
         for (i, link) in self.core.iter().enumerate() {
             let (from, to) = if i < n { (i, (i + 1) % n) } else { (0, 2 % n) };
             let hub = self.hub.as_ref().filter(|_| i < n);
+            let shared = hub.and_then(|h| h.shared);
             if let Some((forth, back)) = hub.and_then(|h| h.circuits[i]) {
                 write_circuit(
                     (&mut links, &mut used),
@@ -298,7 +303,7 @@ impl Net {
                     format!("n{from}"),
                     i % 2,
                     link,
-                    forth,
+                    (forth, shared),
                 );
                 write_circuit(
                     (&mut links, &mut used),
@@ -306,7 +311,7 @@ impl Net {
                     format!("n{to}"),
                     (i + 1) % 2,
                     link,
-                    back,
+                    (back, shared),
                 );
                 continue;
             }
@@ -330,6 +335,18 @@ impl Net {
             .unwrap();
         }
         for (i, link) in self.access.iter().enumerate().take(customers) {
+            // A circuit on the line of those to the switches, but to a host.
+            let shared = self.hub.as_ref().and_then(|h| h.shared);
+            if let Some(rate) = shared.filter(|_| i % 2 == 0) {
+                let (_, delay, ..) = link;
+                writeln!(
+                    links,
+                    "    a{i}: {{from: c{i}, to: n{i}, rate: 4 Mb/s, delay: {delay} us}}"
+                )
+                .unwrap();
+                writeln!(links, "    a{i}b: {{from: n{i}, to: c{i}, rate: {rate} Mb/s, delay: {delay} us, atm: {{line: at-n{i}, contract: {{ubr: {{mdcr: 50 kb/s}}}}}}}}").unwrap();
+                continue;
+            }
             write_link(
                 (&mut links, &mut used),
                 format!("a{i}"),
@@ -427,6 +444,9 @@ impl Net {
             7 => match (&mut self.hub, &other.hub) {
                 (Some(mine), Some(theirs)) => {
                     take(&mut mine.switches[at / 3], &theirs.switches[at / 3], at);
+                    if at == 5 {
+                        mine.shared = theirs.shared;
+                    }
                 }
                 (mine, theirs) => mine.clone_from(theirs),
             },
@@ -475,7 +495,7 @@ fn write_circuit(
     node: String,
     switch: usize,
     link: &Line,
-    circuit: usize,
+    (circuit, shared): (usize, Option<u32>),
 ) {
     let (policy, input) = policies(used, link);
     // As of links in both directions, that of the way there is said.
@@ -485,8 +505,14 @@ fn write_circuit(
         String::new()
     };
     let (rate, delay, ..) = link;
-    let circuit = CIRCUITS[circuit];
-    writeln!(out, "    {name}: {{from: {node}, to: s{switch}, rate: {rate} Mb/s, delay: {delay} us, {policy}atm: {{{circuit}}}}}").unwrap();
+    let line = shared.map_or_else(String::new, |_| format!("line: at-{node}, "));
+    // A line has one phase.
+    let circuit = match shared {
+        Some(_) => CIRCUITS[circuit].replace(", phase: aligned", ""),
+        None => CIRCUITS[circuit].to_owned(),
+    };
+    let onto = shared.as_ref().unwrap_or(rate);
+    writeln!(out, "    {name}: {{from: {node}, to: s{switch}, rate: {onto} Mb/s, delay: {delay} us, {policy}atm: {{{line}{circuit}}}}}").unwrap();
     writeln!(
         out,
         "    {name}b: {{from: s{switch}, to: {node}, rate: {rate} Mb/s, delay: {delay} us{input}}}"
