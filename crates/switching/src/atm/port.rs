@@ -47,6 +47,8 @@ pub struct CellPort {
     queues: Vec<Queue>,
     service: Service,
     waiting: u32,
+    /// Last cells among them.
+    lasts: u32,
     sending: Option<Cell>,
     free: Time,
     counts: Counts,
@@ -74,6 +76,7 @@ impl CellPort {
             queues: vec![Queue::default(); queues],
             service,
             waiting: 0,
+            lasts: 0,
             sending: None,
             free: Time::ZERO,
             counts: Counts::default(),
@@ -123,6 +126,9 @@ impl CellPort {
         if self.sending.is_some_and(|c| c.last) {
             return Some(self.free);
         }
+        if self.lasts == 0 {
+            return None;
+        }
         let before = self.queues.iter().filter_map(Queue::before_last).min()?;
         Some(self.free + self.slot * (before + 1))
     }
@@ -156,6 +162,7 @@ impl CellPort {
             return Arrived::Sent(self.send(now, cell));
         }
         self.level(now, 1);
+        self.lasts += u32::from(cell.last);
         let queue_of = &mut self.queues[queue as usize];
         let is_first = queue_of.is_empty();
         queue_of.push(cell);
@@ -194,6 +201,7 @@ impl CellPort {
         };
         let queue_of = &mut self.queues[queue as usize];
         let next = queue_of.pop();
+        self.lasts -= u32::from(next.is_some_and(|c| c.last));
         self.service.served(queue, !queue_of.is_empty());
         self.level(now, -1);
         let until = next.map(|next| self.send(now, next));
