@@ -99,11 +99,27 @@ fn a_line_cannot_keep_more_than_it_carries() {
 
 #[test]
 fn circuits_of_a_line_are_looked_at_together() {
-    for (a, b, wanted) in [
-        ("vc: 1/32, contract: {cbr: {pcr: 1 Mb/s}}", "vc: 1/33", ""),
-        ("vc: 1/32", "vc: 0/5", "VCI 0 to 31 are reserved"),
-        (CBR, UBR, ""),
-        (CBR, VBR, "2 circuits over `e/one` are guaranteed 11 Mb/s"),
+    for (a, b, to, wanted) in [
+        (
+            "vc: 1/32, contract: {cbr: {pcr: 1 Mb/s}}",
+            "vc: 1/33",
+            "b",
+            "",
+        ),
+        ("vc: 1/32", "vc: 0/5", "b", "VCI 0 to 31 are reserved"),
+        (
+            "vc: 1/32",
+            "vc: 1/33",
+            "a",
+            "`a` and `b` lead to the same node",
+        ),
+        (CBR, UBR, "b", ""),
+        (
+            CBR,
+            VBR,
+            "b",
+            "2 circuits over `e/one` are guaranteed 11 Mb/s",
+        ),
     ] {
         let text = format!(
             "
@@ -112,7 +128,7 @@ topology:
   nodes: [e, a, b]
   links:
     a: {{from: e, to: a, rate: 10 Mb/s, atm: {{line: one, {a}}}}}
-    b: {{from: e, to: b, rate: 10 Mb/s, atm: {{line: one, {b}}}}}
+    b: {{from: e, to: {to}, rate: 10 Mb/s, atm: {{line: one, {b}}}}}
 traffic:
   - flow: {{name: f, from: e, to: a, source: {{cbr: {{rate: 1 Mb/s, packet: 1500 B}}}}}}
 measurement: {{warmup: 1 s, duration: 10 s}}

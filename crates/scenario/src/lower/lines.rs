@@ -162,6 +162,30 @@ fn check(
     if let Some(first) = circuits.first() {
         warn_of_promises(ctx, root, line, first.spec.rate, circuits);
     }
+    warn_of_parallels(ctx, root, circuits, drafts);
+}
+
+/// Warns of circuits between the same nodes, of which routing uses one.
+fn warn_of_parallels(
+    ctx: &mut Ctx<'_>,
+    root: &Node,
+    circuits: &[Circuit<'_>],
+    drafts: &[Draft<'_>],
+) {
+    let mut known: BTreeMap<u32, u32> = BTreeMap::new();
+    for circuit in circuits {
+        let to = drafts[circuit.id as usize].ends().1;
+        let Some(other) = known.insert(to, circuit.id) else {
+            continue;
+        };
+        let [other, own] = [other, circuit.id].map(|id| drafts[id as usize].name());
+        let message = format!(
+            "`{other}` and `{own}` lead to the same node: packets take one of them, by its cost"
+        );
+        let d = Diagnostic::warning(codes::W_ATM, message)
+            .hint("let circuits of a line end at nodes of their own, which packets go on from");
+        ctx.warn(d, root, &at(circuit.entry, ""));
+    }
 }
 
 /// What most circuits say, of several the first.
