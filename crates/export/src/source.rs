@@ -57,6 +57,8 @@ pub struct Port {
 pub struct Circuit {
     /// Its virtual path and channel, if they are known.
     pub vc: Option<(u16, u16)>,
+    /// The line of a scenario's node that it shares with others.
+    pub line: Option<String>,
     /// The name that a configuration gives it.
     pub name: Option<String>,
     /// What cells it may send.
@@ -73,6 +75,7 @@ impl Circuit {
         let contract = circuit.contract.as_ref().map(|(c, _)| c.clone());
         Some(Self {
             vc: Some((circuit.vpi, circuit.vci)),
+            line: None,
             name: circuit.name.clone(),
             contract: contract.unwrap_or_default(),
             shaped: true,
@@ -93,7 +96,8 @@ impl Circuit {
         ];
         let mut all = headers.into_iter().chain(words.map(Framing::Overhead));
         Some(Self {
-            vc: None,
+            vc: atm.vc.map(|vc| (u16::from(vc.vpi), vc.vci)),
+            line: atm.line.clone(),
             name: None,
             contract: atm.contract.clone(),
             shaped: atm.shaped,

@@ -106,6 +106,33 @@ fn circuits_of_one_interface_are_told_apart() {
     assert!(e.contains("has no interface `ATM0.2 1/42`"), "{e}");
 }
 
+/// Circuits of one physical interface share its line, also those of several sub-interfaces.
+#[test]
+fn circuits_of_one_interface_share_its_line() {
+    let links = |interfaces: &str, rate: &str| {
+        let other = format!("}}\n    other: {{from: a, to: z, rate: {rate}");
+        load_with(&other, interfaces, &[])
+    };
+    let shared = |loaded: &Loaded| -> Vec<Option<(Option<String>, String)>> {
+        let of = |l: &LinkPlan| match l.process.as_deref()? {
+            RateProcess::Cells { shares, vc, .. } => {
+                Some((shares.clone(), vc.unwrap().to_string()))
+            }
+            _ => None,
+        };
+        loaded.plan.variants[0].world.links.iter().map(of).collect()
+    };
+    let on = |vc: &str| Some((Some("ATM0".to_owned()), vc.to_owned()));
+    let two = links("{ATM0.1: up, ATM0.2 1/40: other}", "2 Mb/s").unwrap();
+    assert_eq!(shared(&two), [on("1/40"), on("1/32")]);
+    // Another interface has another line, and one circuit alone a line of its own.
+    let apart = links("{ATM0.1: up, ATM1: other}", "2 Mb/s").unwrap();
+    let alone = |vc: &str| Some((None, vc.to_owned()));
+    assert_eq!(shared(&apart), [alone("8/35"), alone("1/32")]);
+    let e = links("{ATM0.1: up, ATM0.2 1/40: other}", "1 Mb/s").unwrap_err();
+    assert!(e.contains("the circuits of `a/ATM0` share one line"), "{e}");
+}
+
 #[test]
 fn what_does_not_fit_the_line_is_said_at_its_line_of_the_configuration() {
     let e = load_with("", "{ATM0.2 1/41: up}", &[]).unwrap_err();
@@ -136,6 +163,13 @@ fn other_frames_are_overhead_of_the_link() {
     let (link, contract, _) = circuit("", "{ATM1: up}", &[]);
     assert_eq!(contract, "ubr 2 Mb/s");
     assert_eq!(link.overhead.to_string(), "overhead 40 atm");
+}
+
+#[test]
+fn a_link_that_is_replaced_as_a_whole_has_no_circuit() {
+    let whole = ["topology.links.up={from: a, to: z, rate: 3 Mb/s}"];
+    let e = load_with("", "{ATM0.1: up}", &whole).unwrap_err();
+    assert!(e.contains("replace single keys of the link"), "{e}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::codes;
 use crate::ctx::Ctx;
 use crate::de::from_node;
 use crate::error::Diagnostic;
-use crate::import::{ClassPlaces, Imported, PolicyPlaces, Spot};
+use crate::import::{ClassPlaces, Imported, ImportedCircuit, PolicyPlaces, Spot};
 use crate::node::{Key, Node, Span, Value, steps};
 use crate::schema::ConfigSpec;
 use crate::text::Texts;
@@ -63,16 +63,18 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Impor
         let name = name.clone();
         entries.push((Key { name, span }, node));
     }
+    let circuit = |name: &str| imported.interface(name)?.1.circuit.as_ref();
+    let names = config.interfaces.keys();
+    let all: Vec<&ImportedCircuit> = names.filter_map(|n| circuit(n)).collect();
     for (name, target) in &config.interfaces {
-        let circuit = imported
-            .interface(name)
-            .and_then(|(_, i)| i.circuit.as_ref());
+        let circuit = circuit(name);
         let mut link = Some(&mut *root);
         for step in &steps!["topology", "links", target] {
             link = link.and_then(|n| n.step_mut(step));
         }
         if let (Some(circuit), Some(link)) = (circuit, link) {
-            circuits::put(link, circuit, text);
+            let alike = all.iter().filter(|c| c.interface == circuit.interface);
+            circuits::put(link, circuit, alike.count() > 1, text);
         }
     }
 }

@@ -44,7 +44,13 @@ pub(super) fn pvc(
     notes: &mut Notes,
 ) {
     let said = name.split_once(' ').map(|(_, vc)| vc.to_owned());
-    let vc = circuit.vc.map(|(vpi, vci)| format!("{vpi}/{vci}")).or(said);
+    let vc = said.or_else(|| circuit.vc.map(|(vpi, vci)| format!("{vpi}/{vci}")));
+    if let Some(line) = &circuit.line {
+        let reason = format!(
+            "it shares the line `{line}` with other circuits: put them on sub-interfaces of one interface"
+        );
+        notes.add(place, reason);
+    }
     let vc = vc.unwrap_or_else(|| {
         let reason = "nobody has said the VPI/VCI of the circuit: 1/32 stands for it; name them with --interface 'ATM0/0.1 1/32'";
         notes.add(place, reason);

@@ -165,13 +165,14 @@ pub(super) fn attach(
             let link = named.entry.spec;
             if interface.circuit.is_some() && link.atm.is_none() {
                 let message = format!("the circuit of {name} cannot be put on `{target}`");
-                let d = Diagnostic::error(codes::BAD_ATM, message)
-                    .found(target)
-                    .hint(format!(
-                        "map it to `{}`: the links of a group are circuits alike",
-                        named.base()
-                    ));
-                ctx.error(d, root, &path);
+                let base = named.base();
+                let hint = if base == target {
+                    "replace single keys of the link, such as its `rate`, not the whole".to_owned()
+                } else {
+                    format!("map it to `{base}`: the links of a group are circuits alike")
+                };
+                let d = Diagnostic::error(codes::BAD_ATM, message).found(target);
+                ctx.error(d.hint(hint), root, &path);
             }
             let rate = atm::policy_rate(link);
             if let Some(bandwidth) = interface.bandwidth.filter(|b| *b != rate) {

@@ -6,8 +6,8 @@ use super::{node, span};
 use crate::import::{Framing, ImportedCircuit, Spot};
 use crate::node::{Key, Node, Value};
 
-/// Makes a link the circuit, at the lines of the configuration.
-pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, text: u32) {
+/// Makes a link the circuit, at the lines of the configuration. `shares`: links of the scenario are other circuits of its interface.
+pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text: u32) {
     let own = |key: &str, link: &Node| link.get(key).is_some_and(|n| n.value != Value::Null);
     let framed = own("overhead", link);
     if !own("atm", link) {
@@ -22,6 +22,14 @@ pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, text: u32) {
     let Some(atm) = entries(link).and_then(|all| find(all, "atm")) else {
         return;
     };
+    if !own("vc", atm) {
+        let vc = json!(format!("{}/{}", circuit.vpi, circuit.vci));
+        set(atm, "vc", vc, circuit.spot, text);
+    }
+    if shares && !own("line", atm) {
+        let line = json!(circuit.interface);
+        set(atm, "line", line, circuit.spot, text);
+    }
     if let (Some((contract, spot)), false) = (&circuit.contract, own("contract", atm)) {
         // A contract is made of texts, numbers and maps with text keys.
         if let Ok(json) = serde_json::to_value(contract) {
