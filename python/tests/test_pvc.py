@@ -121,7 +121,17 @@ def test_a_circuit_of_a_scenario_is_exported(cli, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "interface ATM0/0.7 multipoint\n pvc 5/60\n  vbr-nrt 768 384 40\n" in done.stdout
     done = cli("export", scenario, "--to", "ios")
+    assert (done.returncode, done.stderr) == (0, "")
     assert "interface up\n pvc 1/32\n" in done.stdout
+    # Without a configuration nobody has said which circuit it is.
+    lines = [
+        line for line in SCENARIO.splitlines() if "configs" not in line and "r.cfg" not in line
+    ]
+    own = "rate: 2 Mb/s, policy: p, atm: {contract: {cbr: {pcr: 512 kb/s}}}"
+    text = "\n".join(lines).replace("rate: 2 Mb/s", own, 1)
+    scenario.write_text(f"{text}\npolicies: {{p: {{fifo: {{limit: 30 packets}}}}}}\n")
+    done = cli("export", scenario, "--to", "ios")
+    assert " pvc 1/32\n  cbr 512\n  encapsulation aal5snap\n  vc-hold-queue 30\n" in done.stdout
     assert "nobody has said the VPI/VCI of the circuit" in done.stderr
 
 

@@ -3,23 +3,15 @@
 //! Rates are in kbit/s and count whole cells of 53 bytes (Cisco, "Understanding the VBR-nrt Service Category and Traffic Shaping for
 //! ATM VCs", document 6194). Where no burst is written it is 94 cells.
 
-use spillgate_core::{Dur, Rate};
-use spillgate_queueing::{CbrSpec, ContractSpec, UbrSpec, VbrSpec};
-
 use super::args::{Args, out_of_range, unexpected};
-use super::ast::{At, Circuit, CircuitLines, Encapsulation, Inside, Vc};
+use super::ast::{At, Circuit, CircuitLines, Inside, Vc};
+use super::contract::{Category, DEFAULT_MBS, MOST_KBPS, contract, encapsulation, vbr};
 use super::fault::{Fault, Refusal, code};
 use super::interface::attach_policy;
 use super::interface_words::parent;
 use super::keyword::{Found, Table, find};
 use super::lexer::Word;
 use super::parse::{Command, Inner, Kind, Mode, Parser, Within};
-
-/// Cells that may leave at the peak rate where `vbr-nrt` and `vbr-rt` do not say.
-const DEFAULT_MBS: u64 = 94;
-
-/// The largest rate of a circuit that is taken, in kbit/s.
-const MOST_KBPS: u64 = 10_000_000;
 
 /// What `svc`, `range` and `bundle` open.
 pub(crate) const NO_PVC: &str =
@@ -28,12 +20,7 @@ pub(crate) const NO_PVC: &str =
 /// A line of a circuit or of a class of circuits.
 #[derive(Clone, Copy, PartialEq)]
 enum Verb {
-    Cbr,
-    Ubr,
-    UbrPlus,
-    Vbr {
-        real_time: bool,
-    },
+    Contract(Category),
     Encapsulation,
     Protocol,
     Pppoe,
@@ -45,7 +32,7 @@ enum Verb {
     Skip,
 }
 
-use Verb::{Foreign, Skip};
+use Verb::{Contract, Foreign, Skip};
 
 const BUNDLE: &str = "bundles of circuits are not modelled";
 const PER_VC: &str =
@@ -58,7 +45,7 @@ const WORDS: &Table<Verb> = &[
     ),
     ("broadcast", Skip),
     ("bump", Foreign(BUNDLE)),
-    ("cbr", Verb::Cbr),
+    ("cbr", Contract(Category::Cbr)),
     ("class-vc", Verb::ClassVc),
     ("create", Skip),
     ("description", Skip),
@@ -87,10 +74,10 @@ const WORDS: &Table<Verb> = &[
             "the transmit ring is not modelled: the circuit takes a packet when its first cell may leave",
         ),
     ),
-    ("ubr", Verb::Ubr),
-    ("ubr+", Verb::UbrPlus),
-    ("vbr-nrt", Verb::Vbr { real_time: false }),
-    ("vbr-rt", Verb::Vbr { real_time: true }),
+    ("ubr", Contract(Category::Ubr)),
+    ("ubr+", Contract(Category::UbrPlus)),
+    ("vbr-nrt", Contract(Category::NrtVbr)),
+    ("vbr-rt", Contract(Category::RtVbr)),
     ("vc-hold-queue", Verb::HoldQueue),
     ("vcci", Skip),
 ];
@@ -403,11 +390,9 @@ fn apply<'a>(
             });
             Ok(())
         }
-        Verb::Cbr | Verb::Ubr | Verb::UbrPlus | Verb::Vbr { .. } => {
-            contract(&mut c.args, verb, &mut lost).map(|value| {
-                lines.contract = Some(At { value, origin });
-            })
-        }
+        Contract(category) => contract(&mut c.args, category, &mut lost).map(|value| {
+            lines.contract = Some(At { value, origin });
+        }),
     };
     if let Err(refusal) = result {
         let path = super::policy_map::path(p.mode, &p.config);
@@ -423,12 +408,7 @@ fn apply<'a>(
 fn remove<'a>(c: &mut Command<'a>, verb: Verb, lines: &mut CircuitLines<'a>) {
     let category = |lines: &CircuitLines<'_>| lines.contract.as_ref().map(|c| c.value.category());
     match verb {
-        Verb::Cbr if category(lines) == Some("cbr") => lines.contract = None,
-        Verb::Ubr | Verb::UbrPlus if category(lines) == Some("ubr") => lines.contract = None,
-        Verb::Vbr { real_time: false } if category(lines) == Some("nrt-vbr") => {
-            lines.contract = None;
-        }
-        Verb::Vbr { real_time: true } if category(lines) == Some("rt-vbr") => lines.contract = None,
+        Contract(c) if category(lines) == Some(c.name()) => lines.contract = None,
         Verb::Encapsulation => lines.encapsulation = None,
         Verb::Protocol | Verb::Pppoe => lines.inside = None,
         Verb::HoldQueue => lines.hold_queue = None,
@@ -445,136 +425,4 @@ fn hold_queue(args: &mut Args<'_>) -> Result<u32, Refusal> {
     let packets = args.number("a number of packets", 1..=65535)?;
     args.finish()?;
     Ok(packets as u32)
-}
-
-fn contract(
-    args: &mut Args<'_>,
-    verb: Verb,
-    lost: &mut Vec<&str>,
-) -> Result<ContractSpec, Refusal> {
-    const PCR: &str = "a peak cell rate in kbit/s";
-    let spec = match verb {
-        Verb::Cbr => ContractSpec::Cbr(CbrSpec {
-            pcr: kbps(args.number(PCR, 1..=MOST_KBPS)?)?,
-            cdvt: Dur::ZERO,
-        }),
-        Verb::Vbr { real_time } => {
-            let pcr = args.number(PCR, 1..=MOST_KBPS)?;
-            let word = args.peek();
-            let scr = args.number("a sustainable cell rate in kbit/s", 1..=MOST_KBPS)?;
-            let mbs = args.try_number("a maximum burst size in cells", 1..=65535)?;
-            vbr(pcr, scr, mbs.unwrap_or(DEFAULT_MBS), real_time, word)?
-        }
-        _ => {
-            let pcr = args.try_number(PCR, 1..=MOST_KBPS)?;
-            let mcr = match (verb, pcr) {
-                (Verb::UbrPlus, Some(pcr)) => minimum(args, pcr)?,
-                _ => 0,
-            };
-            ContractSpec::Ubr(UbrSpec {
-                pcr: pcr.map(kbps).transpose()?,
-                mdcr: (mcr > 0).then(|| kbps(mcr)).transpose()?,
-                cdvt: Dur::ZERO,
-            })
-        }
-    };
-    if args.try_number("a rate", 0..=MOST_KBPS)?.is_some() {
-        lost.push("rates of the way in are those of switched circuits");
-        while args.try_number("a rate", 0..=MOST_KBPS)?.is_some() {}
-    }
-    args.finish()?;
-    Ok(spec)
-}
-
-/// The minimum cell rate of `ubr+`, in kbit/s.
-fn minimum(args: &mut Args<'_>, pcr: u64) -> Result<u64, Refusal> {
-    let word = args.peek();
-    let mcr = args.number("a minimum cell rate in kbit/s", 0..=MOST_KBPS)?;
-    match word.filter(|_| mcr > pcr) {
-        Some(word) => Err(above(word, "minimum cell rate", pcr)),
-        None => Ok(mcr),
-    }
-}
-
-fn vbr(
-    pcr: u64,
-    scr: u64,
-    mbs: u64,
-    real_time: bool,
-    word: Option<Word<'_>>,
-) -> Result<ContractSpec, Refusal> {
-    if let Some(word) = word.filter(|_| scr > pcr) {
-        return Err(above(word, "sustainable cell rate", pcr));
-    }
-    let spec = VbrSpec {
-        pcr: kbps(pcr)?,
-        scr: kbps(scr)?,
-        mbs: mbs as u32,
-        cdvt: Dur::ZERO,
-    };
-    Ok(if real_time {
-        ContractSpec::RtVbr(spec)
-    } else {
-        ContractSpec::NrtVbr(spec)
-    })
-}
-
-/// The error for a rate above the peak cell rate.
-fn above(word: Word<'_>, what: &str, pcr: u64) -> Refusal {
-    let message = format!("the {what} is above the peak cell rate, {pcr} kb/s");
-    Fault::new(code::RANGE, word.column, message)
-        .found(word.text)
-        .hint(format!(
-            "write at most {pcr}, or a larger peak cell rate before it"
-        ))
-        .into()
-}
-
-fn kbps(n: u64) -> Result<Rate, Refusal> {
-    Rate::from_bps(n * 1000).ok_or_else(|| Refusal::NotUnderstood("the rate is 0".to_owned()))
-}
-
-/// What follows `encapsulation`, and what of it is not modelled.
-fn encapsulation(args: &mut Args<'_>) -> Result<(Encapsulation, Option<&'static str>), Refusal> {
-    const KINDS: [(&str, Encapsulation); 8] = [
-        ("aal5auto", Encapsulation::Auto),
-        ("aal5autoppp", Encapsulation::Auto),
-        ("aal5ciscoppp", Encapsulation::CiscoPpp),
-        ("aal5mux", Encapsulation::Mux(None)),
-        ("aal5mux-ip", Encapsulation::Mux(None)),
-        ("aal5nlpid", Encapsulation::Nlpid),
-        ("aal5snap", Encapsulation::Snap),
-        ("qsaal", Encapsulation::Other),
-    ];
-    const INSIDE: [(&str, Inside); 4] = [
-        ("bridge-dot1q", Inside::Bridged),
-        ("bridge-dot3", Inside::Bridged),
-        ("ppp", Inside::Ppp),
-        ("pppoe-client", Inside::Pppoe),
-    ];
-    const OTHERS: [&str; 5] = ["aal0", "aal1", "aal2", "aal34", "aal34smds"];
-    let word = args.peek();
-    let what = "aal5snap, aal5mux and a protocol, or aal5ciscoppp";
-    let kind = match args.keyword(&KINDS, what) {
-        Ok(kind) => kind,
-        Err(refusal) => match word {
-            Some(w) if OTHERS.contains(&w.text.to_ascii_lowercase().as_str()) => {
-                Encapsulation::Other
-            }
-            _ => return Err(refusal),
-        },
-    };
-    let taken = match kind {
-        Encapsulation::Mux(_) => return Ok((Encapsulation::Mux(args.try_exact(&INSIDE)), None)),
-        Encapsulation::Snap => return Ok((kind, None)),
-        Encapsulation::CiscoPpp => {
-            "the headers of Cisco's PPP are not modelled: taken as aal5mux ppp"
-        }
-        Encapsulation::Nlpid => "headers with an NLPID are not modelled: taken as aal5snap",
-        Encapsulation::Auto => {
-            "what the other end begins with decides on the router: taken as aal5snap"
-        }
-        Encapsulation::Other => "only frames of AAL5 are modelled: taken as aal5snap",
-    };
-    Ok((kind, Some(taken)))
 }

@@ -12,6 +12,7 @@ mod ast;
 mod circuit;
 mod class;
 mod class_map;
+mod contract;
 mod dialect;
 mod explain;
 mod fault;
