@@ -9,6 +9,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Time};
 use spillgate_events::WinnerTree;
+use spillgate_measure::stats::Interval;
 use spillgate_measure::table::{Key, Metric, Scope};
 use spillgate_scenario::plan::Plan;
 use spillgate_sim::explain::{Question, explain};
@@ -360,6 +361,47 @@ fn a_constant_rate_is_kept() {
         // Cells in even steps, as packets at the edges are counted, are at most one off there.
         let off = (carried - wanted).abs() * 10.0;
         assert!(off <= 2.0 * CELL, "{link} {carried}");
+    }
+}
+
+/// Cells that come at random, with priority and without: the waits of A. Cobham (1954) for a server that interrupts nothing, which takes 100 us
+/// for each, R / (1 - load of the first) and that / (1 - load), R being half a cell times the load. Two that are alike wait as in M/D/1.
+#[test]
+fn random_cells_wait_as_at_a_server_with_priorities() {
+    let (cell, load) = (100e-6, 0.7);
+    let rest = load * cell / 2.0;
+    let (ahead, alike) = (rest / (1.0 - 0.3), rest / (1.0 - load));
+    let vbr = "contract: {rt-vbr: {pcr: 4.24 Mb/s, scr: 4.24 Mb/s, mbs: 1}}";
+    for (contract, loads, waits) in [
+        (vbr, [0.3, 0.4], [ahead, ahead / (1.0 - load)]),
+        ("", [0.35, 0.35], [alike, alike]),
+    ] {
+        // Of 320 bits in the time of a cell.
+        let [a, b] = loads.map(|share| share * 3200.0);
+        let plan = common::plan(&format!(
+            "schema_version: 1
+topology:
+  nodes: [e, a, b]
+  links:
+    a: {{from: e, to: a, rate: 4.24 Mb/s, atm: {{line: one, phase: aligned, encapsulation: vc-mux, {contract}}}}}
+    b: {{from: e, to: b, rate: 4.24 Mb/s, atm: {{line: one, phase: aligned, encapsulation: vc-mux}}}}
+traffic:
+  - flow: {{name: a, from: e, to: a, source: {{poisson: {{rate: {a} kb/s, packet: 40 B}}}}}}
+  - flow: {{name: b, from: e, to: b, source: {{poisson: {{rate: {b} kb/s, packet: 40 B}}}}}}
+measurement: {{warmup: 100 ms, duration: 2 s, interval: 1 s}}
+runs: {{count: 100, seed: 5}}
+"
+        ));
+        let finished = common::run(&plan, 2);
+        for (flow, wait) in ["a", "b"].into_iter().zip(waits) {
+            let runs = common::values(&plan, &finished, Scope::Flow, flow, Metric::OwdMean);
+            let interval = Interval::of(&runs, 0.9999);
+            let (low, high) = (interval.low - cell, interval.high - cell);
+            assert!(
+                low <= wait && wait <= high,
+                "{contract} {flow}: {wait} not in {low}..{high}"
+            );
+        }
     }
 }
 
