@@ -41,6 +41,7 @@ def description(d: Description) -> None:
     out.print(Text(f"scenario {d.hash}"))
     out.print()
     _links(out, d)
+    _unusual_links(out, d)
     if d.forwarding:
         _forwarding(out, d)
     if d.switches:
@@ -92,16 +93,8 @@ def _links(out: Console, d: Description) -> None:
     made = table()
     labelled = any(link["labels"] for link in d.links)
     limited = any(link.get("mtu") for link in d.links)
-    irregular = any(irregularity(link) for link in d.links)
-    framed = any(link.get("counts") for link in d.links)
-    more = (
-        *(("counts",) if framed else ()),
-        *(("mtu",) if limited else ()),
-        *(("labels",) if labelled else ()),
-        *(("irregular",) if irregular else ()),
-    )
-    headings = ("link", "from → to", "rate", "delay", *more, "policy")
-    for heading in headings:
+    more = (*(("mtu",) if limited else ()), *(("labels",) if labelled else ()))
+    for heading in ("link", "from → to", "rate", "delay", *more, "policy"):
         made.add_column(heading, no_wrap=heading != "policy")
     rows = []
     for i, link in enumerate(d.links):
@@ -113,9 +106,8 @@ def _links(out: Console, d: Description) -> None:
             policy += f"; arriving: {link['input']}"
         labels = " or ".join(f"{n} ({4 * n} B)" if n else "none" for n in link["labels"])
         mtu = f"{link['mtu']} B" if link.get("mtu") else "-"
-        counts = link.get("counts") or "IP packet"
-        rows.append((link, (link["rate"], counts, mtu, labels, irregularity(link), policy)))
-    for members, (rate, counts, mtu, labels, odd, policy) in families(rows):
+        rows.append((link, (link["rate"], mtu, labels, policy)))
+    for members, (rate, mtu, labels, policy) in families(rows):
         delays = [link["delay"] for link in members]
         ends = [format_value(x, "s") for x in (min(delays), max(delays))]
         made.add_row(
@@ -123,12 +115,29 @@ def _links(out: Console, d: Description) -> None:
             Text(" → ".join(_span([str(link[k]) for link in members]) for k in ("from", "to"))),
             format_value(rate, "b/s"),
             " to ".join(dict.fromkeys(ends)),
-            *((counts,) if framed else ()),
             *((mtu,) if limited else ()),
             *((labels or "-",) if labelled else ()),
-            *((odd or "-",) if irregular else ()),
             Text(policy),
         )
+    show(out, made)
+    out.print()
+
+
+def _unusual_links(out: Console, d: Description) -> None:
+    """Links that add something to packets, or whose rate varies, or that lose or reorder."""
+    told = [(link, (link.get("counts") or "", irregularity(link) or "")) for link in d.links]
+    told = [(link, texts) for link, texts in told if any(texts)]
+    if not told:
+        return
+    made = table()
+    shown = [any(texts[i] for _, texts in told) for i in range(2)]
+    made.add_column("link", no_wrap=True)
+    for heading, is_shown in zip(("counts", "besides"), shown, strict=True):
+        if is_shown:
+            made.add_column(heading)
+    for members, texts in families(told):
+        cells = [text or "-" for text, is_shown in zip(texts, shown, strict=True) if is_shown]
+        made.add_row(Text(_span([str(link["name"]) for link in members])), *cells)
     show(out, made)
     out.print()
 
