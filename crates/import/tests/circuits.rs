@@ -182,6 +182,27 @@ fn a_circuit_is_of_all_links_of_a_group() {
     );
 }
 
+/// Routers count packets of circuits without trailer, padding and cells.
+#[test]
+fn what_a_router_counts_is_said() {
+    let hqf = ["configs[0].platform=ios-hqf"];
+    let (_, _, warnings) = circuit("", "{ATM0.1: up}", &hqf);
+    let [counted] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    assert!(
+        counted.contains("ios-hqf count 12 B beside each IP packet of interface ATM0.1"),
+        "{counted}"
+    );
+    assert!(counted.contains("is one of cells here"), "{counted}");
+    // What it counts with other encapsulations is not known.
+    let (_, _, warnings) = circuit("", "{ATM0.2 1/40: up}", &hqf);
+    assert!(
+        !warnings.iter().any(|w| w.contains("beside each IP packet")),
+        "{warnings:?}"
+    );
+}
+
 /// What is asked of one circuit of several.
 #[test]
 fn understood_names_the_circuits() {

@@ -76,7 +76,8 @@ def add_import(commands: Commands) -> None:
     reading.add_argument(
         "--interface",
         metavar="NAME",
-        help="show what queues on this interface; default lists those with a policy",
+        help="show what queues on this interface, or on one of its circuits ('ATM0/0.1 1/32'); "
+        "default lists those with a policy",
     )
     reading.add_argument(
         "--platform",
