@@ -577,6 +577,9 @@ impl WorldPlan {
             from: l.from,
             to: l.to,
             cost: l.cost,
+            // Where links fail there are no ATM switches.
+            far_end: None,
+            is_line: false,
         };
         Routes::new(self.nodes.len(), self.links.iter().map(edge).collect())
     }

@@ -12,7 +12,7 @@
 //! ```
 //! use spillgate_scenario::routes::{Edge, Routes};
 //!
-//! let edge = |from, to, cost| Edge { from, to, cost };
+//! let edge = |from, to, cost| Edge { from, to, cost, far_end: None, is_line: false };
 //! let mut routes = Routes::new(3, vec![edge(0, 1, 1), edge(1, 2, 1), edge(0, 2, 5)]);
 //! assert_eq!(routes.path(0, 2), Some(vec![0, 1]));
 //! routes.set_up(1, false);
@@ -31,6 +31,10 @@ pub struct Edge {
     pub to: u32,
     /// What it costs to use it, at least 1.
     pub cost: u32,
+    /// A circuit of ATM that ends at this node, behind switches: for routing a link to there, with what the way costs.
+    pub far_end: Option<u32>,
+    /// Whether it begins at an ATM switch.
+    pub is_line: bool,
 }
 
 /// Sum of costs, then number of links.
@@ -51,6 +55,8 @@ pub struct Routes {
     up: Vec<bool>,
     /// Links into each node, ascending, up or not.
     into: Vec<Vec<u32>>,
+    /// By circuit with a far end: the lines from its first switch to there.
+    ways: BTreeMap<u32, Vec<u32>>,
     /// By destination: the first link from each node, or [`NONE`].
     trees: BTreeMap<u32, Box<[u32]>>,
 }
@@ -60,7 +66,15 @@ impl Routes {
     ///
     /// # Panics
     /// If an end of a link is not below `nodes`.
-    pub fn new(nodes: usize, edges: Vec<Edge>) -> Self {
+    pub fn new(nodes: usize, mut edges: Vec<Edge>) -> Self {
+        let ways = ways(nodes, &edges);
+        for (id, way) in &ways {
+            let costs = way.iter().map(|l| edges[*l as usize].cost);
+            let cost = costs.fold(0, u32::saturating_add);
+            let circuit = &mut edges[*id as usize];
+            circuit.cost = circuit.cost.saturating_add(cost);
+            circuit.to = circuit.far_end.unwrap_or(circuit.to);
+        }
         let mut into: Vec<Vec<u32>> = vec![Vec::new(); nodes];
         for (id, e) in edges.iter().enumerate() {
             assert!((e.from as usize) < nodes, "link {id} begins at no node");
@@ -70,6 +84,7 @@ impl Routes {
             up: vec![true; edges.len()],
             edges,
             into,
+            ways,
             trees: BTreeMap::new(),
         }
     }
@@ -112,6 +127,7 @@ impl Routes {
         while at != to {
             let link = self.next_hop(at, to)?;
             path.push(link);
+            path.extend(self.ways.get(&link).into_iter().flatten());
             at = self.edges[link as usize].to;
         }
         Some(path)
@@ -175,13 +191,82 @@ impl Routes {
     }
 }
 
+/// The cheapest ways of circuits from their first switch to their far end. Only switches have lines, so that a way leads
+/// through nothing else.
+fn ways(nodes: usize, edges: &[Edge]) -> BTreeMap<u32, Vec<u32>> {
+    let circuits = (0..).zip(edges).filter(|(_, e)| e.far_end.is_some());
+    let mut circuits = circuits.peekable();
+    if circuits.peek().is_none() {
+        return BTreeMap::new();
+    }
+    let plain = |e: &Edge| Edge {
+        far_end: None,
+        ..*e
+    };
+    let mut lines = Routes::new(nodes, edges.iter().map(plain).collect());
+    for (id, _) in (0..).zip(edges).filter(|(_, e)| !e.is_line) {
+        lines.set_up(id, false);
+    }
+    let way = |(id, e): (u32, &Edge)| Some((id, lines.path(e.to, e.far_end?)?));
+    circuits.filter_map(way).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn edge(from: u32, to: u32, cost: u32) -> Edge {
-        Edge { from, to, cost }
+        Edge {
+            from,
+            to,
+            cost,
+            far_end: None,
+            is_line: false,
+        }
+    }
+
+    fn line(from: u32, to: u32, cost: u32) -> Edge {
+        Edge {
+            is_line: true,
+            ..edge(from, to, cost)
+        }
+    }
+
+    fn circuit(from: u32, to: u32, far_end: u32) -> Edge {
+        Edge {
+            far_end: Some(far_end),
+            ..edge(from, to, 1)
+        }
+    }
+
+    /// A hub 0 and branches 1 and 2 around switches 3 and 4; branches have circuits to the hub only.
+    #[test]
+    fn circuits_lead_to_their_far_ends() {
+        let edges = vec![
+            line(3, 0, 1),
+            line(3, 1, 1),
+            line(3, 4, 1),
+            line(4, 3, 1),
+            line(4, 2, 1),
+            circuit(0, 3, 1),
+            circuit(0, 3, 2),
+            circuit(1, 3, 0),
+            circuit(2, 4, 0),
+        ];
+        let mut routes = Routes::new(5, edges.clone());
+        assert_eq!(routes.path(0, 1), Some(vec![5, 1]));
+        assert_eq!(routes.path(0, 2), Some(vec![6, 2, 4]));
+        assert_eq!(routes.path(2, 0), Some(vec![8, 3, 0]));
+        assert_eq!(routes.path(1, 2), Some(vec![7, 0, 6, 2, 4]));
+        assert_eq!(routes.path(2, 1), Some(vec![8, 3, 0, 5, 1]));
+        // A circuit between the branches is shorter.
+        let mut more = edges.clone();
+        more.push(circuit(1, 3, 2));
+        assert_eq!(Routes::new(5, more).path(1, 2), Some(vec![9, 2, 4]));
+        let mut without = edges;
+        without[6].far_end = None;
+        assert_eq!(Routes::new(5, without).path(0, 2), Some(vec![6, 2, 4]));
     }
 
     #[test]

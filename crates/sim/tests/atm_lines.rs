@@ -490,3 +490,46 @@ measurement: {warmup: 1 s, duration: 9 s, interval: 1 s}
     let line = value(&plan, &of, Scope::AtmLine, "e/one", Metric::Utilization);
     assert!(line > 0.8, "{line}");
 }
+
+/// Two circuits of a line lead to one ATM switch, and each to a site of its own behind it.
+#[test]
+fn circuits_to_far_ends_share_a_line_and_a_switch() {
+    let circuit = |far_end: &str, kbps: u32| {
+        format!(
+            "{{from: e, to: s, rate: 4 Mb/s, delay: 1 ms, policy: P, atm: {{line: x, far_end: {far_end}, contract: {{cbr: {{pcr: {kbps} kb/s}}}}}}}}"
+        )
+    };
+    let flow = |to: &str| flow(to, "2 Mb/s", 1500);
+    let plan = common::plan(&format!(
+        "schema_version: 1
+topology:
+  nodes: [e, {{name: s, atm_switch: {{}}}}, {{name: t, atm_switch: {{}}}}, a, b, c, d]
+  links:
+    to-a: {}
+    to-b: {}
+    on: {{from: s, to: t, rate: 4 Mb/s, delay: 1 ms}}
+    a: {{from: s, to: a, rate: 4 Mb/s, delay: 1 ms}}
+    b: {{from: t, to: b, rate: 4 Mb/s, delay: 1 ms}}
+    c: {{from: a, to: c, rate: 4 Mb/s, delay: 1 ms}}
+    d: {{from: b, to: d, rate: 4 Mb/s, delay: 1 ms}}
+policies: {{P: {{fifo: {{limit: 9 packets}}}}}}
+traffic:
+{}{}measurement: {{warmup: 1 s, duration: 60 s}}
+",
+        circuit("a", 424),
+        circuit("b", 848),
+        flow("c"),
+        flow("d"),
+    ));
+    let of = run(&plan, Engine::Express, false);
+    assert_eq!(of.0, run(&plan, Engine::Plain, false).0);
+    for (link, flow, bps) in [("to-a", "c", 424e3), ("to-b", "d", 848e3)] {
+        // A packet of 32 cells is cut by each edge of the period.
+        let off = 2.0 * 32.0 * 424.0 / 60.0;
+        let carried = value(&plan, &of.1, Scope::Link, link, Metric::Carried);
+        assert!((carried - bps).abs() <= off, "{link}: {carried}");
+        let got = value(&plan, &of.1, Scope::Flow, flow, Metric::Throughput);
+        let ip = 1500.0 / (32.0 * 53.0);
+        assert!((got - bps * ip).abs() <= off, "{flow}: {got}");
+    }
+}

@@ -172,9 +172,10 @@ fn warn_of_parallels(
     circuits: &[Circuit<'_>],
     drafts: &[Draft<'_>],
 ) {
-    let mut known: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut known: BTreeMap<(u32, Option<&str>), u32> = BTreeMap::new();
     for circuit in circuits {
         let to = drafts[circuit.id as usize].ends().1;
+        let to = (to, circuit.atm.far_end.as_deref());
         let Some(other) = known.insert(to, circuit.id) else {
             continue;
         };
@@ -183,7 +184,7 @@ fn warn_of_parallels(
             "`{other}` and `{own}` lead to the same node: packets take one of them, by its cost"
         );
         let d = Diagnostic::warning(codes::W_ATM, message)
-            .hint("let circuits of a line end at nodes of their own, which packets go on from");
+            .hint("let circuits of a line end at nodes of their own, or give them a `far_end` behind ATM switches");
         ctx.warn(d, root, &at(circuit.entry, ""));
     }
 }

@@ -349,6 +349,8 @@ pub(super) fn edges(links: &[Draft<'_>]) -> Vec<Edge> {
             from: l.from,
             to: l.to,
             cost: l.cost,
+            far_end: None,
+            is_line: false,
         })
         .collect()
 }

@@ -9,6 +9,7 @@ mod columns;
 mod contracts;
 mod ends;
 mod failures;
+mod far_ends;
 mod flows;
 mod inputs;
 mod irregular;
@@ -81,7 +82,8 @@ pub(crate) fn world(
     let cell_switches = cells::read(ctx, scenario, root, &nodes, &links, &drafts, &recipes);
     let cell_lines = lines::read(ctx, scenario, root, &nodes, &links, &drafts);
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
-    let edges = links::edges(&drafts);
+    let mut edges = links::edges(&drafts);
+    far_ends::set(ctx, root, &nodes, &links, &mut edges);
     let ends = ends::all(ctx, root, &rows, &nodes);
     let mut paths = Paths::new(nodes.names.len(), edges.clone());
     let mut lowered = flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;

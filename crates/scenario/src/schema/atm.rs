@@ -31,6 +31,10 @@ pub struct AtmSpec {
     /// Which circuit of its line it is, as VPI/VCI: for reports, and to find two that are alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vc: Option<VcSpec>,
+    /// The node behind ATM switches at which the circuit ends; packets go on from there, wherever they are bound. Default:
+    /// wherever they leave the switches, as if there were a circuit to each node behind them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far_end: Option<String>,
 }
 
 impl Default for AtmSpec {
@@ -42,6 +46,7 @@ impl Default for AtmSpec {
             phase: CellPhase::default(),
             line: None,
             vc: None,
+            far_end: None,
         }
     }
 }

@@ -142,6 +142,8 @@ struct Hub {
     circuits: Vec<Option<(usize, usize)>>,
     /// Rate in Mb/s of the line that the circuits of a node share, if they do.
     shared: Option<u32>,
+    /// Circuits end at the next node of the ring.
+    ends: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -240,12 +242,14 @@ fn hub() -> impl Strategy<Value = Hub> {
             6,
         ),
         prop::option::of(prop_oneof![Just(1_u32), Just(3)]),
+        any::<bool>(),
     )
-        .prop_map(|(switches, line, circuits, shared)| Hub {
+        .prop_map(|(switches, line, circuits, shared, ends)| Hub {
             switches,
             line,
             circuits,
             shared,
+            ends,
         })
 }
 
@@ -296,6 +300,7 @@ impl Net {
             let (from, to) = if i < n { (i, (i + 1) % n) } else { (0, 2 % n) };
             let hub = self.hub.as_ref().filter(|_| i < n);
             let shared = hub.and_then(|h| h.shared);
+            let ends = hub.is_some_and(|h| h.ends);
             if let Some((forth, back)) = hub.and_then(|h| h.circuits[i]) {
                 write_circuit(
                     (&mut links, &mut used),
@@ -303,7 +308,7 @@ impl Net {
                     format!("n{from}"),
                     i % 2,
                     link,
-                    (forth, shared),
+                    (forth, shared, ends.then_some(to)),
                 );
                 write_circuit(
                     (&mut links, &mut used),
@@ -311,7 +316,7 @@ impl Net {
                     format!("n{to}"),
                     (i + 1) % 2,
                     link,
-                    (back, shared),
+                    (back, shared, ends.then_some(from)),
                 );
                 continue;
             }
@@ -495,7 +500,7 @@ fn write_circuit(
     node: String,
     switch: usize,
     link: &Line,
-    (circuit, shared): (usize, Option<u32>),
+    (circuit, shared, end): (usize, Option<u32>, Option<usize>),
 ) {
     let (policy, input) = policies(used, link);
     // As of links in both directions, that of the way there is said.
@@ -511,8 +516,9 @@ fn write_circuit(
         Some(_) => CIRCUITS[circuit].replace(", phase: aligned", ""),
         None => CIRCUITS[circuit].to_owned(),
     };
+    let end = end.map_or_else(String::new, |n| format!("far_end: n{n}, "));
     let onto = shared.as_ref().unwrap_or(rate);
-    writeln!(out, "    {name}: {{from: {node}, to: s{switch}, rate: {onto} Mb/s, delay: {delay} us, {policy}atm: {{{line}{circuit}}}}}").unwrap();
+    writeln!(out, "    {name}: {{from: {node}, to: s{switch}, rate: {onto} Mb/s, delay: {delay} us, {policy}atm: {{{line}{end}{circuit}}}}}").unwrap();
     writeln!(
         out,
         "    {name}b: {{from: s{switch}, to: {node}, rate: {rate} Mb/s, delay: {delay} us{input}}}"
