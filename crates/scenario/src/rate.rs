@@ -53,6 +53,8 @@ pub enum RateProcess {
         shares: Option<String>,
         /// Which circuit it is.
         vc: Option<VcSpec>,
+        /// The name of the node behind ATM switches at which it ends; none: wherever packets leave the switches.
+        far_end: Option<String>,
     },
 }
 
@@ -85,12 +87,14 @@ impl fmt::Display for RateProcess {
                 shaped,
                 shares,
                 vc,
+                far_end,
                 ..
             } => {
                 let how = if *shaped { "" } else { "not shaped to " };
                 f.write_str("ATM")?;
                 vc.iter().try_for_each(|vc| write!(f, " {vc}"))?;
                 shares.iter().try_for_each(|l| write!(f, " on {l}"))?;
+                far_end.iter().try_for_each(|n| write!(f, " to {n}"))?;
                 write!(f, ", {how}{category}, PCR {}", contract.pcr())?;
                 if let Some((scr, mbs)) = contract.burst() {
                     write!(f, ", SCR {scr}, MBS {mbs} cells")?;

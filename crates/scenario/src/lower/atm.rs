@@ -101,6 +101,7 @@ pub(super) fn read(
         phase: atm.phase,
         shares: atm.line.clone(),
         vc: atm.vc,
+        far_end: atm.far_end.clone(),
     })
 }
 
