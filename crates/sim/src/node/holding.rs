@@ -319,7 +319,7 @@ impl<S: EventSet> World<S> {
         };
         let train = train.later(self.links[link].onward.delay);
         if self.tap.is_some() {
-            self.tap_enters_cells(link, links, packet);
+            self.tap_enters_cells(link as u32, links, packet);
         }
         let Some(nodes) = &mut self.nodes else {
             return false;

@@ -54,7 +54,7 @@ impl<S: EventSet> World<S> {
             Some(_) => None,
         };
         if let Some((_, links)) = way.filter(|_| self.tap.is_some()) {
-            self.tap_enters_cells(link, links, packet);
+            self.tap_enters_cells(link as u32, links, packet);
         }
         let mut packet = *packet;
         packet.handle += way.map_or(0, |(_, links)| u64::from(links) << 32);

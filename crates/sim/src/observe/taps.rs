@@ -179,6 +179,24 @@ impl<S: EventSet> World<S> {
         );
     }
 
+    /// Tells the tap of a packet, with its labels if it is at a link.
+    fn tell(
+        &mut self,
+        link: Option<u32>,
+        packet: &Packet,
+        tell: impl FnOnce(&mut dyn Tap, Time, Seen<'_>),
+    ) {
+        let labels = link.map_or([0; 2], |l| self.label_values(l as usize, packet));
+        let Some(tap) = &mut self.tap else { return };
+        let segment = segment(&self.flows, &self.segments, packet);
+        let seen = Seen {
+            packet,
+            segment,
+            labels,
+        };
+        tell(&mut **tap, self.now, seen);
+    }
+
     /// An input policy at the receiving end of a link drops a packet; must be called before
     /// [`World::lose`].
     #[cold]
@@ -189,105 +207,56 @@ impl<S: EventSet> World<S> {
         evidence: Evidence,
         lost: &Dropped,
     ) {
-        let labels = self.label_values(link as usize, &lost.packet);
-        let Some(tap) = &mut self.tap else { return };
-        let packet = &lost.packet;
-        let segment = segment(&self.flows, &self.segments, packet);
         let place = Place::Input(link, class, evidence);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.lost(self.now, place, lost, seen);
+        self.tell(Some(link), &lost.packet, |tap, now, seen| {
+            tap.lost(now, place, lost, seen);
+        });
     }
 
     /// A node has no room for a packet that came over `link`; must be called before
     /// [`World::lose`].
     #[cold]
     pub(crate) fn tap_kept_out(&mut self, link: u32, evidence: Evidence, lost: &Dropped) {
-        let labels = self.label_values(link as usize, &lost.packet);
-        let Some(tap) = &mut self.tap else { return };
-        let packet = &lost.packet;
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.lost(self.now, Place::Kept(link, evidence), lost, seen);
+        let place = Place::Kept(link, evidence);
+        self.tell(Some(link), &lost.packet, |tap, now, seen| {
+            tap.lost(now, place, lost, seen);
+        });
     }
 
     /// A packet has crossed the fabric of the switch before the port of `link`.
     #[cold]
     pub(crate) fn tap_crossed(&mut self, link: u32, since: Time, packet: &Packet) {
-        let labels = self.label_values(link as usize, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.crossed(self.now, link, since, seen);
+        self.tell(Some(link), packet, |tap, now, seen| {
+            tap.crossed(now, link, since, seen);
+        });
     }
 
     /// A packet that the port of `link` begins to send goes over that many lines of ATM switches.
     #[cold]
-    pub(crate) fn tap_enters_cells(&mut self, link: usize, lines: u32, packet: &Packet) {
-        let labels = self.label_values(link, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
+    pub(crate) fn tap_enters_cells(&mut self, link: u32, lines: u32, packet: &Packet) {
         let first = (packet.handle >> 32) as usize;
-        let lines = &self.hops[first..first + lines as usize];
-        tap.enters_cells(link as u32, lines, seen);
+        let lines = self.hops[first..first + lines as usize].to_vec();
+        self.tell(Some(link), packet, |tap, _, seen| {
+            tap.enters_cells(link, &lines, seen);
+        });
     }
 
     /// The last cell of a packet has left over a line that is shared.
     #[cold]
     pub(crate) fn tap_sent_until(&mut self, link: u32, packet: &Packet, end: Time, free_at: Time) {
-        let labels = self.label_values(link as usize, packet);
-        let Some(tap) = &mut self.tap else { return };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.sent_until(link, end, free_at, seen);
+        self.tell(Some(link), packet, |tap, _, seen| {
+            tap.sent_until(link, end, free_at, seen);
+        });
     }
 
     /// The last cell of a packet has left the last ATM switch.
     #[cold]
     pub(crate) fn tap_leaves_cells(&mut self, packet: &Packet) {
-        let Some(tap) = &mut self.tap else { return };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let labels = [0; 2];
-        let seen = Seen {
-            packet,
-            segment,
-            labels,
-        };
-        tap.leaves_cells(self.now, seen);
+        self.tell(None, packet, |tap, now, seen| tap.leaves_cells(now, seen));
     }
 
     #[cold]
     pub(crate) fn tap_received(&mut self, packet: &Packet) {
-        let Some(tap) = &mut self.tap else { return };
-        let segment = segment(&self.flows, &self.segments, packet);
-        let labels = [0; 2];
-        tap.received(
-            self.now,
-            Seen {
-                packet,
-                segment,
-                labels,
-            },
-        );
+        self.tell(None, packet, |tap, now, seen| tap.received(now, seen));
     }
 }
