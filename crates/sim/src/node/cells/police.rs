@@ -3,7 +3,8 @@
 //! Cells of CBR, VBR and UBR are judged one by one. Those of GFR (ATM Forum TM 4.1, with F-GCRA in its appendix VI) do not conform if they exceed the
 //! PCR, or if they make their frame longer than MFS cells; they are lost, and with them what is left of their frame but for the last
 //! cell. Of what conforms, whole frames are within the MCR or not, by F-GCRA: the first cell is judged, and all cells of
-//! a frame that passes count. Those of other frames are tagged where the network tags (GFR.2).
+//! a frame that passes count. Those of other frames are tagged where the network tags (GFR.2). What is said of PCR and MFS is
+//! recalled, not checked against the text of the standard.
 
 use spillgate_core::{Dur, Time};
 use spillgate_queueing::{Contract, Gcra};
