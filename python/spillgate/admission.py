@@ -14,6 +14,8 @@ from typing import Any
 
 from spillgate.errors import InputError
 from spillgate.rows import Admission
+from spillgate.spreadsheet import read as read_text
+from spillgate.spreadsheet import written
 
 PART = "admission"
 """What the core calls these records."""
@@ -34,7 +36,7 @@ def write(path: Path, records: Sequence[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         lines = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         lines.writeheader()
-        lines.writerows(records)
+        lines.writerows({k: written(v) for k, v in record.items()} for record in records)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -59,7 +61,7 @@ def _record(line: dict[str, str]) -> dict[str, Any]:
 
 def _value(key: str, text: str) -> str | float | int | None:
     if key in _TEXTS:
-        return text
+        return read_text(text)
     if key == "admitted_s" and not text:
         return None
     return float(text) if key.endswith("_s") else int(text)

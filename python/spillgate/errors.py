@@ -70,3 +70,11 @@ class OutputError(SpillgateError):
 
 class MissingDependencyError(SpillgateError, ImportError):
     """An optional package is needed for this call and is not installed."""
+
+
+def is_internal(error: BaseException) -> bool:
+    """Whether an exception is a fault of the program: an `Exception`, or a panic of the core.
+
+    PyO3 raises a panic as `PanicException`, which is not an `Exception`.
+    """
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
-import json
 import math
 import platform
 import sys
@@ -13,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
@@ -34,7 +32,7 @@ from spillgate.rows import (
     Verdict,
     records,
 )
-from spillgate.rundir import FORMAT, MANIFEST, RunDirectory
+from spillgate.rundir import FORMAT, MANIFEST, RunDirectory, seal, sha256
 from spillgate.scenario import Description
 from spillgate.source import Source
 from spillgate.visible import visible
@@ -43,6 +41,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import xarray as xr
+
+PARQUET = "results.parquet"
+"""Name of the table of values in a run directory."""
 
 SERIES = "series.parquet"
 """Name of the table of time series in a run directory."""
@@ -523,7 +524,10 @@ class Results:
         }
 
     def manifest(self, argv: Sequence[str] | None = None) -> dict[str, Any]:
-        """What is needed to know where the results come from and to repeat them."""
+        """What is needed to know where the results come from and to repeat them.
+
+        In a run directory it has the digests of the other files, too.
+        """
         d = self.description
         return {
             "format": FORMAT,
@@ -552,7 +556,7 @@ class Results:
         }
 
     def write_into(self, directory: str | Path, argv: Sequence[str] | None = None) -> None:
-        """Writes manifest, `results.json` and `results.parquet` into a directory.
+        """Writes `results.json`, `results.parquet` and the manifest into an empty directory.
 
         Where runs were sampled, `series.parquet` has their time series; where a link admits flows,
         `admission.csv` says what it did to each.
@@ -561,9 +565,8 @@ class Results:
         so that the run can be repeated from what is saved.
         """
         where = Path(directory)
-        write_json(where / MANIFEST, self.manifest(argv))
         self._values.write_json(str(where / "results.json"), self._head())
-        self._values.write_parquet(str(where / "results.parquet"))
+        self._values.write_parquet(str(where / PARQUET))
         if self.series():
             self._values.write_series(str(where / SERIES))
         admission.write(where / admission.FILE, self._values.part(admission.PART))
@@ -571,6 +574,7 @@ class Results:
             target = where / file
             if target.resolve().is_relative_to(where.resolve()):
                 self.source.copy(file, target)
+        seal(where, self.manifest(argv))
 
     def save(self, directory: str | Path, *, force: bool = False) -> Path:
         """Saves everything but figures as a run directory.
@@ -713,17 +717,10 @@ def file_hashes(source: Source, files: Sequence[str]) -> dict[str, str]:
     for name in (source.path.name, *files):
         try:
             with source.open(name) as file:
-                hashes[name] = _sha256(file)
+                hashes[name] = sha256(file)
         except OSError:
             continue
     return hashes
-
-
-def _sha256(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := file.read(1 << 20):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
@@ -738,10 +735,3 @@ def _missing(package: str) -> MissingDependencyError:
     return MissingDependencyError(
         f"{package} is not installed: pip install 'spillgate[{package}]'", name=package
     )
-
-
-def write_json(path: Path, data: object) -> None:
-    """Writes a file of JSON for people."""
-    text = json.dumps(data, ensure_ascii=False, indent=1)
-    # A byte of a path that is no UTF-8 is half a pair, and its escape is just that of JSON.
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

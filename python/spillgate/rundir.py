@@ -10,6 +10,7 @@ takes over its stored runs; other names leave them where they are.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from spillgate.bounded import read_text
 from spillgate.errors import InputError, OutputError
@@ -33,11 +34,20 @@ else:
     _LOCKS = True
 
 MANIFEST = "manifest.json"
-FORMAT = 4
+FORMAT = 5
 """Version of `manifest.json` and `results.json`."""
 
-_READABLE = (2, 3, FORMAT)
+_READABLE = (2, 3, 4, FORMAT)
 """Versions that are read."""
+
+_SEALED = 5
+"""The first version whose manifest has digests of what lies beside it, and one of itself."""
+
+CONTENTS = "contents"
+"""The entry of a manifest with the SHA-256 of each file that is read again, by name."""
+
+_CHECKSUM = "checksum"
+"""The entry of a manifest with the SHA-256 of all others."""
 
 _MOST = 1 << 30
 """Bytes of `results.json` above which it is none."""
@@ -45,7 +55,7 @@ _MOST = 1 << 30
 _TEXTS = ("version", "commit", "scenario", "scenario_hash", "platform", "python")
 _NUMBERS = ("seed", "runs_requested", "runs_completed", "events", "jobs")
 _LISTS = ("files", "variants", "set", "sla", "argv", "warnings")
-_MAPS = ("digests", "file_hashes")
+_MAPS = ("digests", "file_hashes", CONTENTS)
 _NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", "runs_requested")
 
 RUNS = "runs"
@@ -118,7 +128,82 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         if what := _wrong(key, value):
             msg = f"error: {path}: {key} is not {what}"
             raise InputError(msg)
+    if manifest["format"] >= _SEALED and manifest.get(_CHECKSUM) != _checksum(manifest):
+        raise _damaged(path, "the checksum in it is of other content")
     return manifest
+
+
+def write_json(path: Path, data: object) -> None:
+    """Writes a file of JSON for people."""
+    text = json.dumps(data, ensure_ascii=False, indent=1)
+    # A byte of a path that is no UTF-8 is half a pair, and its escape is just that of JSON.
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+def seal(directory: Path, manifest: dict[str, Any]) -> None:
+    """Writes the manifest of a directory, with digests of all files that are there.
+
+    Stored runs have digests of their own.
+    """
+    contents = {
+        name: _sha256_of(path)
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+        and (name := path.relative_to(directory).as_posix()) != MANIFEST
+        and not name.startswith(f"{RUNS}/")
+    }
+    manifest = {**manifest, CONTENTS: contents}
+    write_json(directory / MANIFEST, {**manifest, _CHECKSUM: _checksum(manifest)})
+
+
+def check_intact(directory: Path, manifest: dict[str, Any], names: Iterable[str]) -> None:
+    """Compares files with their digests in a manifest that `read_manifest` gave.
+
+    Files that were not there when it was written, and directories of earlier versions, which have
+    no digests, are not compared.
+
+    Raises:
+        InputError: If one is missing, unreadable, or not as it was written.
+    """
+    contents: dict[str, str] = manifest.get(CONTENTS, {})
+    for name in names:
+        if name not in contents:
+            continue
+        path = directory / name
+        try:
+            found = _sha256_of(path)
+        except OSError as error:
+            raise _damaged(path, error.strerror or str(error)) from error
+        if found != contents[name]:
+            raise _damaged(path, f"its SHA-256 is not the one in {MANIFEST}")
+
+
+def _damaged(path: Path, why: str) -> InputError:
+    msg = (
+        f"error: {path} is damaged, or was changed after it was written: {why}\n"
+        f"    hint: runs in {path.parent / RUNS} are checked one by one: "
+        f"`spillgate run SCENARIO --resume {path.parent}` makes the directory anew from them"
+    )
+    return InputError(msg)
+
+
+def _checksum(manifest: dict[str, Any]) -> str:
+    """SHA-256 of a manifest without its checksum, whatever its white space."""
+    rest = {key: value for key, value in manifest.items() if key != _CHECKSUM}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return sha256(file)
+
+
+def sha256(file: BinaryIO) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    while block := file.read(1 << 20):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def _wrong(key: str, value: object) -> str:

@@ -12,9 +12,16 @@ from typing import Any
 
 from spillgate import _engine, admission
 from spillgate.errors import InputError
-from spillgate.result import PARTS, SCOPES, SERIES, WORDS, Results, write_json
+from spillgate.result import PARQUET, PARTS, SCOPES, SERIES, WORDS, Results
 from spillgate.run import run
-from spillgate.rundir import RUNS, read_json, read_manifest, stored
+from spillgate.rundir import (
+    RUNS,
+    check_intact,
+    read_json,
+    read_manifest,
+    stored,
+    write_json,
+)
 from spillgate.scenario import Description
 from spillgate.source import Source
 
@@ -111,22 +118,29 @@ def load(directory: str | Path) -> Results:
         directory: A directory made by `spillgate run` or `Results.save`.
 
     Raises:
-        InputError: If it is no run directory of this version.
+        InputError: If it is no run directory of this version, or a file in it is not as it was
+            written.
     """
     where = Path(directory)
-    data = read_json(where / "results.json")
     manifest = read_manifest(where)
+    check_intact(where, manifest, ("results.json", PARQUET, SERIES, admission.FILE))
+    data = read_json(where / "results.json")
+
+    def again(*args: Any, **options: Any) -> Results:  # noqa: ANN401 - those of `run`
+        check_intact(where, manifest, (manifest["scenario"], *manifest["files"]))
+        return run(*args, **options)
+
     try:
         return Results(
             Description.from_json(data["scenario"]),
-            Saved(data, where / "results.parquet"),
+            Saved(data, where / PARQUET),
             source=Source(where / manifest["scenario"]),
             interrupted=data["interrupted"],
             wall_s=manifest.get("wall_s", 0.0),
             overrides=manifest.get("set", ()),
             sla=manifest.get("sla", ()),
             store=where / RUNS if stored(where / RUNS) else None,
-            again=run,
+            again=again,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         msg = f"error: {where} is no complete run directory: {error!r}"

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from conftest import CLASSES, VARIANTS, Made, described, parts, summary_row
-from spillgate import admission, report
+from spillgate import admission, report, rundir
 from spillgate.cli.admissions import admission_table
 from spillgate.errors import InputError
 from spillgate.report.admission import admission_figures
@@ -117,6 +117,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
     where = made().save(tmp_path / "out")
     path = where / admission.FILE
     path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    rundir.seal(where, rundir.read_manifest(where))
     with pytest.raises(InputError, match=r"admission\.csv is no readable table of admissions"):
         load(where).admission()
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import spillgate
+from spillgate import rundir
 
 SHORT = ("--runs", "2", "--set", "measurement.duration=2 s", "--set", "measurement.warmup=1 s")
 
@@ -156,7 +157,7 @@ def test_what_changed_is_named(cli, first, tmp_path):
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     manifest["digests"]["fifo/0"] = "0" * 32
     manifest["commit"] = "another"
-    (out / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    rundir.seal(out, manifest)
     done = cli("explain", "out", "--scenario", first)
     assert done.returncode == 2
     assert "cannot be repeated" in done.stderr

@@ -71,6 +71,7 @@ RANK = {
     "labels": 2,
     "visible": 0,
     "bounded": 0,
+    "spreadsheet": 0,
     "metrics": 3,
     "voice": 3,
     "rundir": 3,

@@ -26,7 +26,7 @@ def scenario(tmp_path_factory, root):
 def saved(directory):
     """All that was saved of results, but for what is of the machine and the moment."""
     manifest = json.loads((directory / "manifest.json").read_text())
-    for name in ("wall_s", "argv", "jobs"):
+    for name in ("wall_s", "argv", "jobs", "checksum"):
         del manifest[name]
     files = sorted(p.name for p in directory.iterdir() if p.suffix != ".html")
     tables = [(directory / f).read_bytes() for f in ("results.json", "results.parquet")]

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import spillgate
+from spillgate import rundir
 
 SCENARIO = """
 schema_version: 1
@@ -176,9 +177,11 @@ def test_what_is_many_is_saved_once(tmp_path):
     del data["scopes"]
     data["summary"] = results.to_dict()["summary"]
     path.write_text(json.dumps({**data, "format": 2}))
+    rundir.seal(tmp_path / "out", rundir.read_manifest(tmp_path / "out"))
     assert spillgate.load(tmp_path / "out").to_dict() == results.to_dict()
     path.write_text(json.dumps({**data, "format": 9}))
-    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2, 3, 4"):
+    rundir.seal(tmp_path / "out", rundir.read_manifest(tmp_path / "out"))
+    with pytest.raises(spillgate.InputError, match="has format 9; this version reads 2, 3, 4, 5"):
         spillgate.load(tmp_path / "out")
 
 

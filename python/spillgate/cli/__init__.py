@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: list[str], stop: Stop) -> int:
-    from spillgate.errors import InputError, SpillgateError
+    from spillgate.errors import InputError, SpillgateError, is_internal
 
     options = None
     try:
@@ -63,9 +64,11 @@ def _main(arguments: list[str], stop: Stop) -> int:
     except BrokenPipeError:
         # The reader has what it wanted (spillgate run ... | head).
         return BROKEN_PIPE
-    except Exception as error:
-        if os.environ.get("SPILLGATE_DEBUG") == "1":
+    except BaseException as error:
+        if not is_internal(error):
             raise
+        if os.environ.get("SPILLGATE_DEBUG") == "1":
+            traceback.print_exc()
         print(_report(error, options), file=sys.stderr)
         return INTERNAL
     return status
@@ -82,7 +85,7 @@ def _check_text(options: Namespace) -> None:
                 raise InputError(msg)
 
 
-def _report(error: Exception, options: object) -> str:
+def _report(error: BaseException, options: object) -> str:
     from spillgate import __commit__, __version__
 
     known = getattr(options, "running", None)

@@ -17,13 +17,14 @@ from spillgate import scenario
 from spillgate.cli import INTERRUPTED
 from spillgate.cli.machine import write_json
 from spillgate.cli.streams import StdoutError
-from spillgate.errors import InputError, OutputError
+from spillgate.errors import InputError, OutputError, is_internal
 from spillgate.pcap import FILE as PACKETS
 from spillgate.result import Results
 from spillgate.rows import Row
 from spillgate.run import Interrupted, Simulation
 from spillgate.rundir import RunDirectory, default_directory, read_manifest
 from spillgate.saved import load
+from spillgate.spreadsheet import written
 
 if TYPE_CHECKING:
     from spillgate.cli.signals import Stop
@@ -226,7 +227,7 @@ class _Saved:
     report: Path | None = None
     problems: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
 
 def _save(
@@ -280,7 +281,9 @@ def _save(
             except KeyboardInterrupt:
                 saved.left_out.append(name)
                 _remove(temporary / made)
-            except Exception as error:  # noqa: BLE001 - raised when the results are safe
+            except BaseException as error:  # raised when the results are safe
+                if not is_internal(error):
+                    raise
                 if isinstance(error, OSError):
                     reason = error.strerror or error
                     error = OutputError(f"cannot write {name} into {directory.path}: {reason}")
@@ -369,7 +372,8 @@ def write_csv(results: Results) -> None:
     names = [f.name for f in fields(Row)]
     writer.writerow(names)
     for record in results.to_dict()["summary"]:
-        writer.writerow(["" if record[name] is None else record[name] for name in names])
+        cells = (record[name] for name in names)
+        writer.writerow(["" if cell is None else written(cell) for cell in cells])
 
 
 def check(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from spillgate.errors import InputError
-from spillgate.rundir import MANIFEST, RunDirectory, read_manifest, stores
+from spillgate.rundir import MANIFEST, RunDirectory, check_intact, read_manifest, stores
 
 
 def complete(options: argparse.Namespace) -> None:
@@ -31,6 +31,7 @@ def complete(options: argparse.Namespace) -> None:
         msg = f"error: {directory} was never finished: name the SCENARIO, too, with its options"
         raise InputError(msg)
     manifest = read_manifest(directory)
+    check_intact(directory, manifest, (manifest["scenario"], *manifest["files"]))
     options.scenario = directory / manifest["scenario"]
     required: list[str] = manifest.get("sla", [])
     if missing := [

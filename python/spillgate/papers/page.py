@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import html
-import json
 import platform
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,8 @@ from spillgate.papers.model import (
     Section,
     Table,
 )
-from spillgate.rundir import MANIFEST
+from spillgate.rundir import MANIFEST, write_json
+from spillgate.spreadsheet import written
 
 FORMAT = 1
 """Version of `claims.json` and of the manifest."""
@@ -160,7 +160,7 @@ def write(
         wall_s: Seconds that it took.
         cpu_s: Seconds of processor time.
     """
-    _json(directory / "claims.json", r.document())
+    write_json(directory / "claims.json", r.document())
     tables, figures = directory / "tables", directory / "figures"
     tables.mkdir()
     figures.mkdir()
@@ -175,7 +175,7 @@ def write(
         where = directory / "runs" / name.lower().replace("'", "").replace(" ", "-")
         where.mkdir(parents=True)
         results.write_into(where, list(argv))
-    _json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
+    write_json(directory / MANIFEST, _manifest(r, argv, wall_s, cpu_s))
 
 
 def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float) -> dict[str, Any]:
@@ -197,10 +197,6 @@ def _manifest(r: Reproduction, argv: Sequence[str], wall_s: float, cpu_s: float)
     }
 
 
-def _json(path: Path, data: object) -> None:
-    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def _csv(path: Path, table: Table) -> None:
     """A quantity becomes three columns: mean, low, high, in base units."""
     wide = [
@@ -219,7 +215,7 @@ def _csv(path: Path, table: Table) -> None:
                     cells += [cell.mean, cell.low, cell.high]
                 else:
                     cells += [cell or "", *(["", ""] if is_wide else [])]
-            writer.writerow(["" if c is None else c for c in cells])
+            writer.writerow(["" if c is None else written(c) for c in cells])
 
 
 def _intro(r: Reproduction) -> str:
