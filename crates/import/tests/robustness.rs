@@ -192,11 +192,13 @@ fn long_chains_of_policies_are_walked_without_recursion() {
         let next = (level + 1) % 20_000;
         text += &format!("policy-map P{level}\n class class-default\n  service-policy P{next}\n");
     }
-    let errors = IosImporter::default()
-        .read("in.cfg", text.as_bytes(), Platform::Ios)
-        .unwrap_err();
+    let read = |strict| IosImporter { strict }.read("in.cfg", text.as_bytes(), Platform::Ios);
+    let errors = read(true).unwrap_err();
     assert_eq!(errors.0.len(), 1);
     assert_eq!(errors.0[0].code, "E0712");
+    let (imported, _) = read(false).unwrap();
+    let codes: Vec<_> = imported.warnings.iter().map(|w| w.code).collect();
+    assert_eq!((codes, imported.policies.len()), (vec!["W0709"], 20_000));
 }
 
 /// Words of the language, to get further than random characters do.

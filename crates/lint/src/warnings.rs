@@ -250,7 +250,7 @@ pub const WARNINGS: &[Rule] = &[
         "W0709",
         "line-left-out",
         "A line is wrong and left out",
-        "An argument of a command is missing, unknown or out of range. A router refuses such a line when it is entered and goes on to the next; the configuration is read as if the line were not there. Whatever it was meant to do is not done: a class may lack its guarantee, or a class-map a criterion.",
+        "An argument of a command is missing, unknown or out of range. A router refuses such a line when it is entered and goes on to the next; the configuration is read as if the line were not there. So is a line that contradicts an earlier one: `priority` beside `bandwidth`, percentages above 100, a second policy of an interface, a policy-map inside itself. Whatever it was meant to do is not done: a class may lack its guarantee, or a class-map a criterion.",
         "Correct the line. With `--strict`, `spillgate import` and `spillgate run` refuse the configuration.",
     ),
     reader(
@@ -259,6 +259,13 @@ pub const WARNINGS: &[Rule] = &[
         "A line was broken by a terminal",
         "A line begins at the left margin with no command, and the one before it is long: it is taken as the end of that one, as when a configuration is copied from a terminal that is narrower than its lines. Lines of 80 or 132 characters, or as long as the longest, are put together as they are, others with a blank.",
         "Look at the line; copy the configuration without line breaks (`terminal width 0`).",
+    ),
+    reader(
+        "W0711",
+        "other-platform",
+        "A configuration of IOS XR is read as another platform's",
+        "The file ends its blocks with `end-policy-map`, has `ipv4 access-list`, or names interfaces by rack, slot, module and port, as only IOS XR does, and is read with another platform's meaning: queue limits, what percentages are of, and which commands a class takes together differ.",
+        "Name the platform: `platform: ios-xr` in a scenario, `--platform ios-xr` on the command line.",
     ),
     reader(
         "W0731",

@@ -232,7 +232,6 @@ fn statements_that_exclude_each_other() {
         r#""bandwidth": "1 %""#,
         r#""bandwidth_remaining": "1 %""#,
         r#""bandwidth_remaining_ratio": 1"#,
-        r#""shape": {"rate": "1 %"}"#,
         r#""queue_limit": "1 packets""#,
         r#""aqm": {"red": {}}"#,
         r#""fair_queue": {}"#,

@@ -130,6 +130,50 @@ fn prefixes_are_of_ipv4() {
     );
 }
 
+/// A class with priority that is shaped is first as long as it has tokens, and leaves the line to the
+/// others while it has none. Packets of 1000 B at 8 Mb/s take 1 ms; 800 kb/s with a burst of 2000 B
+/// let two go at once and then one each 10 ms.
+#[test]
+fn shaped_priority_waits_for_tokens_only() {
+    let json = r#"{"main": {"class-based": {"classes": [
+        {"name": "v", "match": {"dscp": "ef"}, "priority": {}, "shape": {"rate": "800 kb/s", "burst": "2000 B"}},
+        {"name": "w", "match": {"dscp": "af41"}, "priority": {"level": 2}},
+        {"name": "d", "match": {"dscp": "af31"}, "bandwidth": "10 %"}]}}}"#;
+    let mut d = build(json, 8_000_000);
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    let ms = |n: u64| Time::ZERO + spillgate_core::Dur::from_ms(n);
+    // Flows 0 to 2 are of v, w and d: 5 packets of v, 2 of w, 20 of d.
+    for (flow, n) in [(0, 5), (1, 2), (2, 20)] {
+        for i in 0..n {
+            d.enqueue(Time::ZERO, packet(flow, i, 1000), &mut rng, &mut drops);
+        }
+    }
+    let mut sent = String::new();
+    for t in 0..26 {
+        let out = d.dequeue(ms(t), &mut rng, &mut drops).unwrap();
+        sent += &d.leaf_names()[usize::from(out.leaf)];
+    }
+    assert_eq!(sent, "vvwwddddddvdddddddddvddddd");
+    assert!(drops.as_slice().is_empty());
+}
+
+/// With nothing else to send the port wakes when the tokens are there.
+#[test]
+fn a_port_wakes_for_shaped_priority() {
+    let json = r#"{"main": {"class-based": {"classes": [
+        {"name": "v", "match": {"dscp": "ef"}, "priority": {}, "shape": {"rate": "800 kb/s", "burst": "1000 B"}}]}}}"#;
+    let mut d = build(json, 8_000_000);
+    let (mut rng, mut drops) = (Rng::from_key(1), Drops::new());
+    for i in 0..2 {
+        d.enqueue(Time::ZERO, packet(0, i, 1000), &mut rng, &mut drops);
+    }
+    assert!(d.dequeue(Time::ZERO, &mut rng, &mut drops).is_some());
+    assert!(d.dequeue(Time::ZERO, &mut rng, &mut drops).is_none());
+    let ready = Time::ZERO + spillgate_core::Dur::from_ms(10);
+    assert_eq!(d.next_wake(Time::ZERO), Some(ready));
+    assert!(d.dequeue(ready, &mut rng, &mut drops).is_some());
+}
+
 #[test]
 fn the_first_class_that_matches_wins() {
     let mut d = classifier(&[r#"{"dscp": "ef"}"#, r#"{"protocol": "udp"}"#, r"{}"]);

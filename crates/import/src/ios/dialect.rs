@@ -1,245 +1,221 @@
 //! Which system a text is a configuration of, so that another's is refused by name.
 //!
-//! A line speaks for a system if no command of IOS looks like it. NX-OS and EOS share most
-//! commands with IOS, VRP some: one of their own is enough, unless the file ends its blocks as IOS
-//! XR does. Of the others more lines must speak than there are of IOS's policies. Cost: one pass.
+//! A line speaks for a system if no command of IOS looks like it ([`OWN`]), or if it and some other
+//! system say so ([`SHARED`]); the system with the most is meant. NX-OS, EOS and VRP share most
+//! commands with IOS: a line of their own is enough, unless the file ends its blocks as IOS XR
+//! does. Of the others more must speak than of IOS. Cost: one pass.
 
 use super::fault::{Fault, code};
+use super::interface_words::is_kind;
+use super::systems::{DIALECTS, OWN, SHARED};
 
-/// A system whose configurations are not read.
-struct Dialect {
-    /// What the text looks like.
-    name: &'static str,
-    /// Whether most of its commands are those of IOS, too.
-    kin: bool,
-    /// Whether a line speaks for it: its words, and the line as it stands.
-    speaks: fn(&[&str], &str) -> bool,
+/// What a text is.
+pub(super) enum Verdict {
+    /// A configuration of Cisco IOS or its kin.
+    Ios {
+        /// The first line as only IOS XR has it, if there is one.
+        xr: Option<u32>,
+    },
+    /// Nothing that is read here; the line that says so.
+    Foreign(u32, Fault),
 }
 
-/// NX-OS and EOS spell types of policies that no IOS has.
-const TYPES: [&str; 4] = ["queuing", "qos", "network-qos", "quality-of-service"];
+/// Longer lines are not read to their end: none that speaks for a system is so long.
+const LONGEST: usize = 400;
 
-const DIALECTS: [Dialect; 6] = [
-    Dialect {
-        name: "an Arista EOS configuration",
-        kin: true,
-        speaks: |w, line| match w {
-            ["!", "device:", ..] => line.contains("EOS-"),
-            ["policy-map", "type", "quality-of-service" | "copp", ..]
-            | ["service-policy", "type", "qos" | "quality-of-service", ..]
-            | ["qos", "profile", _]
-            | ["tx-queue" | "uc-tx-queue" | "mc-tx-queue", _]
-            | ["management", "api", ..]
-            | ["daemon", "TerminAttr"] => true,
-            ["service", "routing", "protocols", "model", ..] => true,
-            _ => false,
-        },
-    },
-    Dialect {
-        name: "a Huawei VRP configuration",
-        kin: true,
-        speaks: |w, _| {
-            matches!(
-                w,
-                ["traffic", "classifier" | "behavior" | "policy", _, ..]
-                    | ["traffic-policy", _, "inbound" | "outbound", ..]
-                    | ["sysname", _]
-                    | ["qos", "car" | "wfq" | "queue-profile" | "lr" | "gts", ..]
-            )
-        },
-    },
-    Dialect {
-        name: "an NX-OS configuration",
-        kin: true,
-        speaks: |w, _| match w {
-            ["policy-map" | "class-map" | "class", "type", kind, ..] => TYPES.contains(kind),
-            ["service-policy", "type", kind, ..] => TYPES.contains(kind),
-            ["system", "qos"] | ["vdc", _, "id", _] => true,
-            _ => false,
-        },
-    },
-    Dialect {
-        name: "a Junos configuration",
-        kin: false,
-        speaks: |w, _| match w {
-            ["set" | "deactivate", first, ..] => JUNOS.contains(first),
-            [first, "{"] => JUNOS.contains(first),
-            _ => false,
-        },
-    },
-    Dialect {
-        name: "tc commands of Linux",
-        kin: false,
-        speaks: |w, _| {
-            let objects = ["qdisc", "class", "filter"];
-            match w {
-                [tc, rest @ ..] if is_tc(tc) => rest.iter().any(|w| objects.contains(w)),
-                ["sudo", tc, ..] => is_tc(tc),
-                ["qdisc" | "class", _, handle, "root" | "parent" | "dev", ..] => {
-                    handle.contains(':')
-                }
-                _ => false,
-            }
-        },
-    },
-    Dialect {
-        name: "a MikroTik RouterOS configuration",
-        kin: false,
-        speaks: |w, line| match w {
-            [section, ..] if section.starts_with('/') => ROUTEROS.iter().any(|s| {
-                let rest = section.strip_prefix('/').and_then(|r| r.strip_prefix(s));
-                rest.is_some_and(|r| r.is_empty() || r.starts_with('/'))
-            }),
-            ["add" | "set", ..] => line.contains('='),
-            ["#", ..] => line.contains("RouterOS"),
-            _ => false,
-        },
-    },
-];
-
-/// Top levels of a Junos configuration.
-const JUNOS: [&str; 11] = [
-    "chassis",
-    "class-of-service",
-    "firewall",
-    "groups",
-    "interfaces",
-    "policy-options",
-    "protocols",
-    "routing-instances",
-    "routing-options",
-    "security",
-    "system",
-];
-
-/// Sections of a RouterOS export.
-const ROUTEROS: [&str; 8] = [
-    "interface",
-    "ip",
-    "ipv6",
-    "ppp",
-    "queue",
-    "routing",
-    "system",
-    "tool",
-];
-
-fn is_tc(word: &str) -> bool {
-    matches!(word, "tc" | "/sbin/tc" | "/usr/sbin/tc" | "$TC" | "${TC}")
-}
-
-/// The fault of a text that is a configuration of another system, and the first line that says so.
-pub(super) fn foreign(text: &str) -> Option<(u32, Fault)> {
+/// What a text is, by its lines.
+pub(super) fn judge(text: &str) -> Verdict {
     let mut own = 0_u32;
     let mut counts = [0_u32; DIALECTS.len()];
     let mut first: [Option<(u32, &str)>; DIALECTS.len()] = [None; DIALECTS.len()];
+    let mut xr = None;
+    let mut ends = false;
     let mut words: Vec<&str> = Vec::new();
     for (number, line) in (1_u32..).zip(text.lines()) {
-        let line = line.trim();
+        let line = super::lexer::lines(line).next().map_or("", |l| l.text());
+        let line = line.get(..LONGEST).unwrap_or(line);
         words.clear();
         words.extend(line.split_ascii_whitespace().take(8));
-        if ["end-policy-map", "end-class-map"].contains(&line) {
-            return None;
+        ends |= ["end-policy-map", "end-class-map"].contains(&line);
+        if xr.is_none() && is_xr(&words, line) {
+            xr = Some(number);
         }
-        own += u32::from(is_ios(&words));
+        own += ios(&words);
         for (i, dialect) in DIALECTS.iter().enumerate() {
-            if (dialect.speaks)(&words, line) {
-                counts[i] += 1;
-                first[i].get_or_insert((number, line));
+            let said = (dialect.speaks)(&words, line);
+            counts[i] += said;
+            if said > 0 && (said >= OWN || first[i].is_none()) {
+                let better = first[i].is_none_or(|(_, l)| (dialect.speaks)(&split(l), l) < said);
+                if better {
+                    first[i] = Some((number, line));
+                }
             }
         }
     }
-    let kin = (0..DIALECTS.len()).find(|i| DIALECTS[*i].kin && counts[*i] > 0);
-    let strange = || (0..DIALECTS.len()).max_by_key(|i| counts[*i]);
-    let which = kin.or_else(|| strange().filter(|i| counts[*i] > own))?;
-    let (dialect, (number, line)) = (&DIALECTS[which], first[which]?);
-    let message = format!("this looks like {}, not one of Cisco IOS", dialect.name);
+    if ends {
+        return Verdict::Ios { xr };
+    }
+    let most = |kin: bool| {
+        let of_kind = (0..DIALECTS.len()).filter(move |i| DIALECTS[*i].kin == kin);
+        // Of those that say as much the first of the table.
+        of_kind.rev().max_by_key(|i| counts[*i])
+    };
+    let strange = most(false).filter(|i| counts[*i] > own);
+    let kin = most(true).filter(|i| counts[*i] >= OWN);
+    let which = match (kin, strange) {
+        (Some(k), Some(s)) if counts[s] > counts[k] => Some(s),
+        (kin, strange) => kin.or(strange),
+    };
+    match which.and_then(|i| Some((i, first[i]?))) {
+        Some((i, (number, line))) => {
+            let message = format!("this looks like {}, not one of Cisco IOS", DIALECTS[i].name);
+            Verdict::Foreign(number, refused(message, line))
+        }
+        None if own == 0 => unknown(text),
+        None => Verdict::Ios { xr },
+    }
+}
+
+fn split(line: &str) -> Vec<&str> {
+    line.split_ascii_whitespace().take(8).collect()
+}
+
+fn refused(message: String, line: &str) -> Fault {
     let shown: String = line.chars().take(80).collect();
-    let fault = Fault::new(code::DIALECT, 1, message).found(shown);
     let hint = "configurations of Cisco IOS, IOS XE and IOS XR are read; write the policy as classes of a scenario, or as policy-maps";
-    Some((number, fault.hint(hint)))
+    Fault::new(code::DIALECT, 1, message)
+        .found(shown)
+        .hint(hint)
 }
 
-/// Whether a line is one of IOS's policies, or of what stands around them.
-fn is_ios(words: &[&str]) -> bool {
+/// A text in which no line is one of a configuration.
+fn unknown(text: &str) -> Verdict {
+    let mut lines = (1_u32..).zip(text.lines().map(str::trim));
+    let Some((number, line)) = lines.find(|(_, l)| !l.is_empty()) else {
+        let message = "the file is empty: nothing of Cisco IOS is in it";
+        return Verdict::Foreign(1, refused(message.to_owned(), ""));
+    };
+    let kind = match line.chars().next() {
+        Some('{' | '[') => "JSON or the like",
+        Some('<') => "XML or HTML",
+        _ if line.starts_with("#!") => "a script",
+        _ if line.starts_with("Service-policy ") || line.starts_with("Policy Map ") => {
+            "the output of `show policy-map`, not of `show running-config`"
+        }
+        _ if line.matches(',').count() > 2 => "a table",
+        _ => "no configuration of a router",
+    };
+    let message = format!("nothing of Cisco IOS is recognized in this text: it looks like {kind}");
+    Verdict::Foreign(number, refused(message, line))
+}
+
+/// Whether a line is IOS XR's and of no other IOS.
+fn is_xr(words: &[&str], line: &str) -> bool {
+    let slots = |name: &str| name.matches('/').count() == 3;
     match words {
-        ["policy-map" | "class-map", next, ..] => *next != "type",
-        ["service-policy", "input" | "output", _] | ["interface", _, ..] => true,
-        ["ip", "access-list", ..] | ["access-list", _, "permit" | "deny", ..] => true,
-        _ => false,
+        ["end-policy-map" | "end-class-map"] | ["ipv4", "access-list" | "address", ..] => true,
+        ["interface", name, ..] => slots(name),
+        _ => line.starts_with("!! IOS XR Configuration") || line.starts_with("RP/0/"),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(text: &str) -> Option<(u32, String)> {
-        foreign(text).map(|(line, fault)| (line, fault.message))
-    }
-
-    #[test]
-    fn other_systems_are_named_at_their_first_line() {
-        for (text, line, name) in [
-            (
-                "version 20.4R1;\nsystem {\n    host-name edge;\n}\nclass-of-service {\n    interfaces {\n        ge-0/0/1 {\n            scheduler-map WAN;\n        }\n    }\n}\n",
-                2,
-                "a Junos configuration",
-            ),
-            (
-                "set system host-name edge\nset class-of-service schedulers VOICE transmit-rate percent 20\nset interfaces ge-0/0/1 unit 0\n",
-                1,
-                "a Junos configuration",
-            ),
-            (
-                "hostname leaf\nclass-map type queuing match-any c-out-q3\npolicy-map type queuing WAN\n class type queuing c-out-q3\n  bandwidth percent 30\ninterface Ethernet1/1\n service-policy type queuing output WAN\n",
-                2,
-                "an NX-OS configuration",
-            ),
-            (
-                "! device: leaf (DCS-7050SX3, EOS-4.30.1F)\nhostname leaf\nclass-map type qos match-any VOICE\npolicy-map type quality-of-service WAN\n class VOICE\ninterface Ethernet1\n   tx-queue 5\n      bandwidth percent 30\n",
-                1,
-                "an Arista EOS configuration",
-            ),
-            (
-                "#!/bin/sh\ntc qdisc add dev eth0 root handle 1: htb default 10\ntc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit\n",
-                2,
-                "tc commands of Linux",
-            ),
-            (
-                "qdisc htb 1: root refcnt 2 r2q 10 default 0x10\nqdisc fq_codel 10: parent 1:10 limit 10240p\n",
-                1,
-                "tc commands of Linux",
-            ),
-            (
-                "# jan/02/2024 10:00:00 by RouterOS 7.12\n/queue type\nadd kind=pcq name=down\n/queue tree\nadd max-limit=10M name=wan parent=ether1\n",
-                1,
-                "a MikroTik RouterOS configuration",
-            ),
-            (
-                "sysname CE\n#\ntraffic classifier VOICE operator or\n if-match dscp ef\ntraffic behavior VOICE\n queue ef bandwidth pct 30\ntraffic policy WAN\n classifier VOICE behavior VOICE\ninterface GigabitEthernet0/0/1\n traffic-policy WAN outbound\n#\nreturn\n",
-                1,
-                "a Huawei VRP configuration",
-            ),
-        ] {
-            let message = format!("this looks like {name}, not one of Cisco IOS");
-            assert_eq!(named(text), Some((line, message)), "{text}");
+/// How much a line speaks for IOS: its policies and what stands around them, or another command.
+fn ios(words: &[&str]) -> u32 {
+    let words = match words {
+        ["no", rest @ ..] => rest,
+        all => all,
+    };
+    let number = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
+    let short = words.len() <= 4;
+    let own = match words {
+        [head, next, ..] if is(head, "policy-map", 3) || is(head, "class-map", 7) => {
+            short && *next != "type"
         }
-    }
-
-    #[test]
-    fn ios_in_all_its_forms_is_not_refused() {
-        for text in [
-            "",
-            "hostname R1\n",
-            "policy-map P\n class class-default\n  fair-queue\n",
-            // A banner with another system's words; zone-based firewalls have types.
-            "banner motd ^C tc qdisc add dev eth0 root fq;\n set system host-name x ^C\npolicy-map type inspect Z\n class type inspect C\n  inspect\npolicy-map P\n class class-default\ninterface Gi0/0\n service-policy output P\n",
-            "interface Gi0/0\n description set interfaces;\n ip address 10.0.0.1 255.0.0.0\n",
-            "class-map type qos match-any A\n match dscp ef\n end-class-map\npolicy-map type qos P\n class A\n  police rate 10 mbps\n end-policy-map\n",
-            "crypto pki certificate chain X\n certificate 01\n  30820101 308200AA\n  quit\n",
-        ] {
-            assert_eq!(named(text), None, "{text}");
+        [head, direction, _] if is(head, "service-policy", 9) => {
+            is(direction, "input", 2) || is(direction, "output", 3)
         }
+        [head, _] if is(head, "service-policy", 9) => true,
+        [head, name, rest @ ..] if is(head, "interface", 3) => short && is_interface(name, rest),
+        ["ip" | "ipv4", "access-list", ..]
+        | ["access-list", _, "permit" | "deny" | "remark", ..] => true,
+        ["class", _] | ["class", _, "insert-before", _] => true,
+        ["match", what, ..] => {
+            let known = [
+                "access-group",
+                "any",
+                "class-map",
+                "cos",
+                "dscp",
+                "input-interface",
+                "ip",
+                "mpls",
+                "not",
+                "precedence",
+                "protocol",
+                "qos-group",
+            ];
+            known.contains(what)
+        }
+        [head, next, ..] if ["bandwidth", "priority"].iter().any(|f| is(head, f, 3)) => {
+            number(next)
+                || ["percent", "remaining", "level"]
+                    .iter()
+                    .any(|k| is(next, k, 3))
+        }
+        ["police", next, ..] => number(next) || ["cir", "rate"].contains(next),
+        ["shape", "average" | "peak", ..] | ["random-detect", ..] | ["fair-queue"] => true,
+        ["queue-limit" | "fair-queue", next, ..] => number(next),
+        [
+            "set",
+            "dscp" | "precedence" | "cos" | "mpls" | "qos-group" | "ip",
+            ..,
+        ] => true,
+        ["map-class" | "vc-class", _, _] | ["object-group", _, _] => true,
+        ["frame-relay", ..] | ["encapsulation", ..] => true,
+        _ => false,
+    };
+    let other = match words {
+        ["hostname" | "version", _] => true,
+        [
+            "ip",
+            "address" | "cef" | "route" | "domain" | "domain-name" | "nat" | "vrf",
+            ..,
+        ] => true,
+        ["line", "con" | "vty" | "aux" | "console", ..] => true,
+        ["router", "ospf" | "bgp" | "eigrp" | "rip" | "isis", ..] => true,
+        ["enable", "secret" | "password", ..]
+        | ["username", _, "secret" | "password" | "privilege", ..] => true,
+        [
+            "service",
+            "timestamps" | "password-encryption" | "tcp-keepalives-in" | "config",
+            ..,
+        ] => true,
+        ["vlan", id] => number(id),
+        ["switchport", ..] | ["boot-start-marker"] | ["snmp-server", ..] => true,
+        ["route-map", _, "permit" | "deny", ..] | ["router-id" | "network", _, ..] => true,
+        ["aaa", "new-model"] | ["ntp", "server", ..] | ["logging", "buffered" | "host", ..] => true,
+        ["crypto", _, _, ..] | ["voice-port", _] | ["dial-peer", "voice", ..] => true,
+        ["qos" | "mls" | "platform", ..] | ["priority-list" | "queue-list", ..] => true,
+        ["controller", _, _] | ["bridge", ..] => true,
+        _ => false,
+    };
+    match (own, other) {
+        (true, _) => OWN,
+        (_, true) => SHARED,
+        _ => 0,
     }
+}
+
+/// Whether words are the name of an interface: `g0/0`, `Serial 0/0`, `range Gi1/0/1 - 4`.
+fn is_interface(name: &str, rest: &[&str]) -> bool {
+    let glued = name.trim_end_matches([',', '.', ';']);
+    let letter = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let digit = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
+    letter && glued.contains(|c: char| c.is_ascii_digit())
+        || rest.first().is_some_and(|w| digit(w) && is_kind(name, w))
+        || name == "range"
+}
+
+fn is(word: &str, name: &str, least: usize) -> bool {
+    super::keyword::abbreviates(word, name, least)
 }

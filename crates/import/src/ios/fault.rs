@@ -21,11 +21,12 @@ pub(crate) mod code {
         NO_INTERFACE = "E0716", "The interface that was asked for does not exist.";
         NO_PLATFORM = "E0717", "The platform that was asked for does not exist.";
         NO_OBJECT_GROUP = "E0719", "An object group is not defined.";
-        DIALECT = "E0718", "The file is a configuration of another system.";
+        DIALECT = "E0718", "The file is a configuration of another system, or of none.";
         BROKEN = "E0720", "A line seems to be broken by a terminal.";
         CIRCUIT_TWICE = "E0721", "Two circuits of an interface have one VPI/VCI.";
         NO_VC_CLASS = "E0722", "A class of circuits is not defined.";
         SEVERAL_CIRCUITS = "E0723", "An interface has several circuits, and none of them is named.";
+        GROUP_CYCLE = "E0724", "An object group contains itself.";
         LATIN1 = "W0701", "The file is not UTF-8.";
         MATCHES_NOTHING = "W0702", "A class matches nothing.";
         MATCHES_OTHERWISE = "W0703", "A class matches other packets than on the router.";
@@ -36,6 +37,7 @@ pub(crate) mod code {
         NOT_DEFINED = "W0708", "Something that is named is not defined, and something stands in for it.";
         LEFT_OUT = "W0709", "A command is wrong, and left out.";
         WRAPPED = "W0710", "A line was wrapped by a terminal.";
+        OTHER_PLATFORM = "W0711", "The file looks like a configuration of another platform.";
     }
 }
 

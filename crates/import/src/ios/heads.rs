@@ -76,19 +76,19 @@ pub(crate) fn class_map<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> K
     if head.is_some_and(|h| (h == Head::Any) != map.any) {
         let was = if map.any { "match-any" } else { "match-all" };
         let first = map.origin.line;
-        p.report.error(
-            c.line.number,
+        let message = format!("class-map `{}` is {was} since line {first}", name.text);
+        let fault = Fault::new(code::CONFLICT, name.column, message).found(name.text);
+        let hint = format!("write {was}, or `no class-map {}` first", name.text);
+        let (path, instead) = (
             format!("class-map.{}", name.text),
-            Fault::new(
-                code::CONFLICT,
-                name.column,
-                format!("class-map `{}` is {was} since line {first}", name.text),
-            )
-            .found(name.text)
-            .hint(format!(
-                "write {was}, or `no class-map {}` first",
-                name.text
-            )),
+            format!("it stays {was}"),
+        );
+        p.report.stand_in(
+            code::LEFT_OUT,
+            c.line.number,
+            path,
+            fault.hint(hint),
+            &instead,
         );
     }
     p.enter(Mode::ClassMap(name.text), c.line);

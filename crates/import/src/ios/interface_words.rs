@@ -209,48 +209,103 @@ pub(crate) const QUEUEING: [&str; 5] = [
     "service-policy",
 ];
 
-/// Interface types, in full and as abbreviated in practice; ambiguous ones resolve to the first.
-const TYPES: [(&str, usize); 27] = [
-    ("GigabitEthernet", 2),
-    ("FastEthernet", 2),
-    ("TenGigabitEthernet", 2),
-    ("TwoGigabitEthernet", 3),
-    ("FiveGigabitEthernet", 3),
-    ("TwentyFiveGigE", 3),
-    ("FortyGigabitEthernet", 2),
-    ("HundredGigE", 2),
-    ("Ethernet", 2),
-    ("Serial", 2),
-    ("Tunnel", 2),
-    ("Loopback", 2),
-    ("Port-channel", 2),
-    ("Vlan", 2),
-    ("Dialer", 2),
-    ("Multilink", 2),
-    ("ATM", 2),
-    ("POS", 2),
-    ("BDI", 2),
-    ("BVI", 2),
-    ("BRI", 2),
-    ("Async", 2),
-    ("Cellular", 2),
-    ("Group-Async", 2),
-    ("Virtual-Template", 9),
-    ("Virtual-PPP", 9),
-    ("Null", 2),
+/// How the interfaces of a type are numbered.
+#[derive(Clone, Copy, PartialEq)]
+enum Numbers {
+    /// By slot and port: `1/0`.
+    Slots,
+    /// By slot and port, or the only number that there is: `0/1`, `0`.
+    Any,
+    /// One after the other: `1`.
+    Units,
+    /// By rack, slot, module and port, as on IOS XR: `0/0/0/1`.
+    Racks,
+}
+
+impl Numbers {
+    fn fit(self, number: &str) -> bool {
+        match (self, number.matches('/').count()) {
+            (Self::Slots, n) => n > 0,
+            (Self::Any, _) => true,
+            (Self::Units, n) => n == 0,
+            (Self::Racks, n) => n == 3,
+        }
+    }
+}
+
+use Numbers::{Any, Racks, Slots, Units};
+
+/// Interface types in full, how they are numbered, and whether the type is meant where letters and
+/// number fit several (of which no router has all).
+const TYPES: [(&str, Numbers, bool); 36] = [
+    ("TenGigE", Racks, true),
+    ("FortyGigE", Racks, true),
+    ("GigabitEthernet", Any, true),
+    ("FastEthernet", Any, true),
+    ("TenGigabitEthernet", Slots, true),
+    ("TwoGigabitEthernet", Slots, true),
+    ("FiveGigabitEthernet", Slots, false),
+    ("TwentyFiveGigE", Slots, false),
+    ("FortyGigabitEthernet", Slots, true),
+    ("HundredGigE", Slots, true),
+    ("TwoHundredGigE", Slots, false),
+    ("FourHundredGigE", Slots, false),
+    ("Ethernet", Any, true),
+    ("Serial", Any, true),
+    ("Tunnel", Units, true),
+    ("Loopback", Units, true),
+    ("Port-channel", Units, true),
+    ("Vlan", Units, true),
+    ("Dialer", Units, true),
+    ("Multilink", Units, true),
+    ("ATM", Any, true),
+    ("POS", Any, false),
+    ("BDI", Units, false),
+    ("BVI", Units, false),
+    ("BRI", Any, false),
+    ("Bundle-Ether", Units, false),
+    ("Async", Any, false),
+    ("Cellular", Any, false),
+    ("Group-Async", Units, false),
+    ("Service-Engine", Slots, false),
+    ("MgmtEth", Racks, false),
+    ("Virtual-Access", Any, false),
+    ("Virtual-Template", Units, false),
+    ("Virtual-PPP", Units, false),
+    ("Null", Units, false),
+    ("NVE", Units, false),
 ];
 
-/// The full name of an interface: `gi0/1` is GigabitEthernet0/1.
+/// The types that letters before a number stand for.
+fn types<'n>(
+    kind: &'n str,
+    number: &'n str,
+) -> impl Iterator<Item = &'static (&'static str, Numbers, bool)> + 'n {
+    let fits = move |t: &&(&str, Numbers, bool)| abbreviates(kind, t.0, 1) && t.1.fit(number);
+    TYPES.iter().filter(fits)
+}
+
+/// Whether letters before a number are the beginning of a type of interfaces.
+pub(crate) fn is_kind(kind: &str, number: &str) -> bool {
+    types(kind, number).next().is_some()
+}
+
+/// The full name of an interface: `gi0/1` and `g0/1` are GigabitEthernet0/1. As on the command line,
+/// letters stand for the one type that begins so and is numbered so; of several the one is meant that
+/// is usual, and where there is none the name stays as it is.
 pub fn canonical(name: &str) -> String {
     let split = name
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(name.len());
     let (kind, number) = name.split_at(split);
-    match TYPES
-        .iter()
-        .find(|(full, least)| abbreviates(kind, full, *least))
-    {
-        Some((full, _)) => format!("{full}{number}"),
+    let exact = TYPES.iter().find(|t| t.0.eq_ignore_ascii_case(kind));
+    let only = || {
+        let mut fit = types(kind, number);
+        fit.next().filter(|_| fit.next().is_none())
+    };
+    let usual = || types(kind, number).find(|t| t.2);
+    match exact.or_else(only).or_else(usual) {
+        Some((full, ..)) => format!("{full}{number}"),
         None => name.to_owned(),
     }
 }
@@ -318,6 +373,28 @@ mod tests {
             ("Vlan10", "Vlan10"),
             ("wlan-ap0", "wlan-ap0"),
             ("Po1", "Port-channel1"),
+            ("po1/0", "POS1/0"),
+            ("g0/0", "GigabitEthernet0/0"),
+            ("f0/1", "FastEthernet0/1"),
+            ("s0/1/0", "Serial0/1/0"),
+            ("S0/1/0.20", "Serial0/1/0.20"),
+            ("e0/1", "Ethernet0/1"),
+            ("t0/1", "TenGigabitEthernet0/1"),
+            ("t1", "Tunnel1"),
+            ("tu1", "Tunnel1"),
+            ("l0", "Loopback0"),
+            ("v10", "Vlan10"),
+            ("d1", "Dialer1"),
+            ("m1", "Multilink1"),
+            ("a0/0/0", "ATM0/0/0"),
+            ("te0/0/0/1", "TenGigE0/0/0/1"),
+            ("fo1/1/1", "FortyGigabitEthernet1/1/1"),
+            ("twe1/0/1", "TwentyFiveGigE1/0/1"),
+            ("tw1/0/1", "TwoGigabitEthernet1/0/1"),
+            ("b1", "b1"),
+            ("bv1", "BVI1"),
+            ("virtual-t1", "Virtual-Template1"),
+            ("10GE1/0/1", "10GE1/0/1"),
         ] {
             assert_eq!(canonical(written), full);
         }

@@ -33,6 +33,7 @@ mod protocols;
 mod queue;
 mod report;
 mod session;
+mod systems;
 mod understood;
 mod wred;
 mod written;
@@ -42,6 +43,7 @@ use std::borrow::Cow;
 use spillgate_scenario::offered::Offered;
 use spillgate_scenario::{Diagnostics, Imported, Importer, Platform};
 
+use dialect::Verdict;
 use fault::{Fault, code};
 use parse::Parser;
 use platform::Profile;
@@ -85,9 +87,9 @@ impl IosImporter {
     ///
     /// # Errors
     /// Everything that is wrong in it, in the order of the lines: a file that is no text, or a
-    /// configuration of another system; class-maps or policy-maps that contain themselves;
-    /// percentages above 100; `priority` beside `bandwidth`; two output policies on an interface.
-    /// If strict, also missing, unknown or out-of-range arguments, and class-maps, policy-maps,
+    /// configuration of another system or of none, or too large. If strict, also class-maps or
+    /// policy-maps that contain themselves; percentages above 100; `priority` beside `bandwidth`;
+    /// two output policies on an interface; missing, unknown or out-of-range arguments, and class-maps, policy-maps,
     /// access lists or object groups that are named and not defined.
     pub fn read(
         self,
@@ -159,22 +161,54 @@ impl IosImporter {
             let fault = Fault::new(code::LATIN1, 1, "the file is not UTF-8: taken as Latin-1");
             report.warn(line, "", fault.hint("save the file as UTF-8"));
         }
-        if let Some((line, fault)) = dialect::foreign(&decoded.text) {
-            report.error(line, "", fault);
-            return Err(report.finish(&decoded.text).err().unwrap_or_default());
+        match dialect::judge(&decoded.text) {
+            Verdict::Foreign(line, fault) => {
+                report.error(line, "", fault);
+                return Err(report.finish(&decoded.text).err().unwrap_or_default());
+            }
+            Verdict::Ios { xr: Some(line) } if platform != Platform::IosXr => {
+                let message = format!(
+                    "this looks like a configuration of IOS XR, read as one of `{}`",
+                    platform.name()
+                );
+                let fault = Fault::new(code::OTHER_PLATFORM, 1, message);
+                report.warn(
+                    line,
+                    "",
+                    fault.hint("name the platform `ios-xr`, whose defaults and rules differ"),
+                );
+            }
+            Verdict::Ios { .. } => {}
         }
         let text = unwrapped(file, decoded.text, &mut report);
-        let mut parser = Parser::new(&mut report);
-        for line in lexer::lines(&text) {
-            parser.line(line);
-        }
-        let mut config = parser.finish().config;
+        let mut config = parsed(&text, &mut report);
         let mut imported = lower::lower(&mut config, Profile::of(platform), &mut report);
         let (unmodelled, warnings, counts) = report.finish(&text)?;
         imported.unmodelled = unmodelled;
         imported.warnings = warnings;
         let (imported, result) = then(&config, imported)?;
         Ok((imported, counts, result))
+    }
+}
+
+/// Texts that never end, of which a file may have as many: each costs one more reading.
+const MAX_ENDLESS: usize = 8;
+
+/// The commands of a text. What follows a banner that never ends is read again, as configuration.
+fn parsed<'t>(text: &'t str, report: &mut Report<'_>) -> ast::Config<'t> {
+    let mut endless: Vec<u32> = Vec::new();
+    loop {
+        let before = report.clone();
+        let mut parser = Parser::knowing(report, &endless);
+        for line in lexer::lines(text) {
+            parser.line(line);
+        }
+        let parsed = parser.finish();
+        match parsed.open {
+            Some(line) if endless.len() < MAX_ENDLESS => endless.push(line),
+            _ => return parsed.config,
+        }
+        *report = before;
     }
 }
 

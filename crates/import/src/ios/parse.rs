@@ -83,6 +83,8 @@ pub(crate) struct Parser<'a, 'r, 'f> {
     adjacent: bool,
     /// Numbers of lines that are the rest of the line before them.
     wrapped: Vec<u32>,
+    /// Numbers of lines that begin a text of which it is known that it never ends.
+    endless: &'r [u32],
 }
 
 /// What lines came to.
@@ -90,6 +92,8 @@ pub(crate) struct Parsed<'a> {
     pub(crate) config: Config<'a>,
     /// Numbers of lines that are the rest of the line before them.
     pub(crate) wrapped: Vec<u32>,
+    /// The line that begins a text which never ends.
+    pub(crate) open: Option<u32>,
 }
 
 /// Free text, such as a banner, that runs to a delimiter.
@@ -123,7 +127,13 @@ impl<'a> Command<'a> {
 
 impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
     pub(crate) fn new(report: &'r mut Report<'f>) -> Self {
+        Self::knowing(report, &[])
+    }
+
+    /// One that does not take what follows these lines for their text, as it never ends.
+    pub(crate) fn knowing(report: &'r mut Report<'f>, endless: &'r [u32]) -> Self {
         Self {
+            endless,
             config: Config::default(),
             report,
             mode: Mode::Global,
@@ -182,22 +192,16 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
 
     /// What was read, after the last line.
     pub(crate) fn finish(self) -> Parsed<'a> {
-        if let Some(TextBlock { delimiter, origin }) = self.text_block {
-            self.report.error(
-                origin.line,
-                "",
-                Fault::new(
-                    code::OPEN_BANNER,
-                    origin.column,
-                    format!("this text never ends: `{delimiter}` does not come again"),
-                )
-                .found(delimiter)
-                .hint("end the text with its delimiter, or leave it out"),
-            );
+        let mut open = None;
+        if let Some(block) = self.text_block {
+            open = Some(block.origin.line);
+            let fault = block.never_ends();
+            self.report.error(block.origin.line, "", fault);
         }
         Parsed {
             config: self.config,
             wrapped: self.wrapped,
+            open,
         }
     }
 
@@ -359,10 +363,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             }
             Some(Global::Macro) => {
                 if !c.negated && c.args.take("name") {
-                    self.text_block = Some(TextBlock {
-                        delimiter: "@",
-                        origin: c.origin(),
-                    });
+                    self.open_block("@", c.origin());
                 }
                 self.other(c, Mode::Global)
             }
@@ -433,9 +434,32 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
         if !text.contains(delimiter) {
             let mut origin = c.origin();
             origin.column = c.args.peek().map_or(origin.column, |w| w.column);
-            self.text_block = Some(TextBlock { delimiter, origin });
+            self.open_block(delimiter, origin);
         }
         Kind::Other
+    }
+
+    /// Takes the lines that follow for free text.
+    fn open_block(&mut self, delimiter: &'a str, origin: Origin<'a>) {
+        let block = TextBlock { delimiter, origin };
+        if !self.endless.contains(&origin.line) {
+            self.text_block = Some(block);
+            return;
+        }
+        let instead = "what follows is read as configuration";
+        let fault = block.never_ends();
+        self.report
+            .stand_in(code::LEFT_OUT, origin.line, "", fault, instead);
+    }
+}
+
+impl TextBlock<'_> {
+    fn never_ends(&self) -> Fault {
+        let delimiter = self.delimiter;
+        let message = format!("this text never ends: `{delimiter}` does not come again");
+        Fault::new(code::OPEN_BANNER, self.origin.column, message)
+            .found(delimiter)
+            .hint("end the text with its delimiter, or leave it out")
     }
 }
 

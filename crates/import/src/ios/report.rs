@@ -20,7 +20,7 @@ pub struct LineCounts {
 }
 
 /// Collects what is found; nothing stops at the first error.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Report<'f> {
     file: &'f str,
     /// Whether nothing may stand in for what is wrong.
@@ -135,6 +135,8 @@ impl<'f> Report<'f> {
                     | code::UNEXPECTED
                     | code::RANGE
                     | code::AMBIGUOUS
+                    | code::ATTACHED_TWICE
+                    | code::GROUP_CYCLE
                     | code::CIRCUIT_TWICE => code::LEFT_OUT,
                     code::NO_OBJECT_GROUP => code::NOT_DEFINED,
                     _ => return self.error(at.line, path, *fault),

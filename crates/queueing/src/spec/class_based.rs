@@ -39,7 +39,8 @@ pub struct ClassSpec {
     /// itself stays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phb: Option<Phb>,
-    /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`.
+    /// Strict priority (LLQ). Excludes `bandwidth`, `queue_limit` and `aqm`; beside `shape` the class is
+    /// first as long as it has tokens (IOS XR).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,
     /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate. Classes without any

@@ -155,7 +155,6 @@ fn check_exclusions(c: &ClassSpec, at: &At<'_>) -> Result<(), BuildError> {
         "bandwidth",
         "bandwidth_remaining",
         "bandwidth_remaining_ratio",
-        "shape",
         "queue_limit",
         "aqm",
         "fair_queue",

@@ -142,12 +142,16 @@ impl Tree {
         let node = &self.nodes[usize::from(node)];
         let classes = &self.classes[usize::from(node.first)..usize::from(node.end)];
         if node.priority_packets > 0 {
-            return self.pick_priority(classes);
+            let first = self.pick_priority(classes, now);
+            // Priority that waits for tokens leaves the line to the others.
+            if first.is_some() || !node.gated {
+                return first;
+            }
         }
         let mut best = None;
         let mut best_finish = u64::MAX;
         for class in classes {
-            if class.packets == 0 {
+            if class.packets == 0 || class.level > 0 {
                 continue;
             }
             let Some(pick) = self.candidate(class, now) else {
@@ -162,7 +166,7 @@ impl Tree {
         best
     }
 
-    fn pick_priority(&self, classes: &[Class]) -> Option<Pick> {
+    fn pick_priority(&self, classes: &[Class], now: Time) -> Option<Pick> {
         let mut best = None;
         let mut best_key = (u8::MAX, u64::MAX);
         for class in classes {
@@ -175,9 +179,15 @@ impl Tree {
             let l = &self.leaves[usize::from(leaf)];
             let key = (class.level, l.head_tag());
             if key < best_key {
+                let pick = Pick {
+                    leaf,
+                    len: l.head_len(),
+                };
+                if class.gated && self.candidate(class, now).is_none() {
+                    continue;
+                }
                 best_key = key;
-                let len = l.head_len();
-                best = Some(Pick { leaf, len });
+                best = Some(pick);
             }
         }
         best

@@ -116,11 +116,14 @@ impl<'a> Resolver<'_, '_, 'a, '_> {
                 .undefined(code, what, name.column, name.text, defined);
             return Err(fault.into());
         };
-        if self.within.contains(&name.text) || self.within.len() >= MAX_DEPTH {
-            let message = format!(
-                "object groups are nested more than {MAX_DEPTH} deep, or `{}` contains itself",
-                name.text
-            );
+        if self.within.contains(&name.text) {
+            let message = format!("object group `{}` contains itself", name.text);
+            let fault = Fault::new(code::GROUP_CYCLE, name.column, message);
+            let hint = "take this line out of the circle";
+            return Err(fault.found(name.text).hint(hint).into());
+        }
+        if self.within.len() >= MAX_DEPTH {
+            let message = format!("object groups are nested more than {MAX_DEPTH} deep");
             let fault = Fault::new(code::TOO_LARGE, name.column, message);
             return Err(fault.found(name.text).hint("nest fewer groups").into());
         }

@@ -57,32 +57,14 @@ pub(super) fn lower<'a>(
         config.class_maps.iter().map(|(n, m)| (*n, m)).collect();
     let position = |name: &str| maps.binary_search_by_key(&name, |(n, _)| *n).ok();
     let nested = |c: &At<'a, Criterion<'a>>| match c.value.test {
-        Test::ClassMap(name) => position(name).map(|i| (i, c.origin)),
+        Test::ClassMap(name) => position(name),
         _ => None,
     };
     let edges: Vec<Vec<usize>> = maps
         .iter()
-        .map(|(_, m)| m.criteria.iter().filter_map(nested).map(|e| e.0).collect())
+        .map(|(_, m)| m.criteria.iter().filter_map(nested).collect())
         .collect();
     let order = graph::order(&edges);
-    for (from, edge, cycle) in &order.cycles {
-        let at = maps[*from].1.criteria.iter().filter_map(nested).nth(*edge);
-        if let Some((_, origin)) = at {
-            let shown = show_cycle(cycle.iter().map(|i| maps[*i].0));
-            let fault = Fault::new(
-                code::CLASS_CYCLE,
-                origin.column,
-                format!("class-map `{}` matches on itself: {shown}", maps[*from].0),
-            );
-            report.error(
-                origin.line,
-                format!("class-map.{}", maps[*from].0),
-                fault
-                    .found(maps[cycle[0]].0)
-                    .hint("take this criterion out of the circle"),
-            );
-        }
-    }
     let mut builder = Builder {
         config,
         report,
@@ -103,13 +85,6 @@ pub(super) fn lower<'a>(
         entries,
         warned: BTreeSet::new(),
     }
-}
-
-/// `A -> B -> A`.
-pub(super) fn show_cycle<'n>(names: impl Iterator<Item = &'n str> + Clone) -> String {
-    let first = names.clone().next();
-    let all: Vec<&str> = names.chain(first).collect();
-    all.join(" -> ")
 }
 
 struct Builder<'c, 'a, 'r, 'f> {
@@ -248,7 +223,6 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             }
             Test::ClassMap(name) => {
                 let Some(inner) = self.done.get(name) else {
-                    // A name that is defined is part of a cycle, which was said.
                     if !self.config.class_maps.contains_key(name) {
                         let defined = self.config.class_maps.keys().copied();
                         let (what, column) = ("class-map", origin.column);

@@ -2,6 +2,7 @@
 //! class checked against each other, everything as the scenario's types.
 
 mod condition;
+mod contradictions;
 mod defaults;
 mod graph;
 mod interface;
@@ -32,6 +33,7 @@ pub(crate) fn lower(
 ) -> Imported {
     let mut names = Names { left: 200 };
     references::resolve(config, report, &mut names);
+    contradictions::resolve(config, profile, report);
     let config = &*config;
     let any = config.class_maps.iter().filter(|(_, m)| m.any);
     let mut imported = Imported {
@@ -61,6 +63,9 @@ pub(crate) fn lower(
     }
     imported
 }
+
+/// What is done with a line that a router would not take.
+const LEFT_OUT: &str = "the line is left out, as the router refuses it";
 
 /// Suggestions for misspelt names.
 struct Names {

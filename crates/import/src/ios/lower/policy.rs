@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spillgate_core::{Dscp, Limit, Percent, RateOrPercent};
+use spillgate_core::{Dscp, Limit};
 use spillgate_queueing::Sizes;
 use spillgate_queueing::aqm::{AqmSpec, WredBy, WredDefaults, WredSpec, WredUnit};
 use spillgate_queueing::spec::{
@@ -16,8 +16,7 @@ use super::super::fault::{Fault, code};
 use super::super::platform::Profile;
 use super::super::report::Report;
 use super::defaults::Defaults;
-use super::graph;
-use super::matching::{Classes, show_cycle};
+use super::matching::Classes;
 use super::places;
 
 /// The class that every policy-map has.
@@ -31,7 +30,6 @@ pub(super) fn lower<'a>(
     report: &mut Report<'_>,
     imported: &mut Imported,
 ) {
-    check_nesting(config, report);
     for (name, map) in &config.policy_maps {
         let mut lowering = Lowering {
             config,
@@ -76,36 +74,6 @@ fn check_sizes(config: &Config<'_>, report: &mut Report<'_>, imported: &Imported
     }
 }
 
-/// Reports policy-maps that contain themselves.
-fn check_nesting(config: &Config<'_>, report: &mut Report<'_>) {
-    let maps: Vec<(&str, &PolicyMap<'_>)> =
-        config.policy_maps.iter().map(|(n, m)| (*n, m)).collect();
-    let nested = |c: &Class<'_>| {
-        let policy = c.policy?;
-        let target = maps.binary_search_by_key(&policy.value, |(n, _)| *n).ok()?;
-        Some((target, policy.origin.line, policy.origin.column))
-    };
-    let edges: Vec<Vec<usize>> = maps
-        .iter()
-        .map(|(_, m)| m.classes.iter().filter_map(nested).map(|e| e.0).collect())
-        .collect();
-    for (from, edge, cycle) in graph::order(&edges).cycles {
-        let at = maps[from].1.classes.iter().filter_map(nested).nth(edge);
-        if let Some((_, line, column)) = at {
-            let shown = show_cycle(cycle.iter().map(|i| maps[*i].0));
-            let fault = Fault::new(
-                code::POLICY_CYCLE,
-                column,
-                format!("policy-map `{}` contains itself: {shown}", maps[from].0),
-            );
-            let fault = fault
-                .found(maps[cycle[0]].0)
-                .hint("take this service-policy out of the circle");
-            report.error(line, format!("policy-map.{}", maps[from].0), fault);
-        }
-    }
-}
-
 struct Lowering<'c, 'a, 'r, 'f> {
     config: &'c Config<'a>,
     defaults: &'c Defaults<'c, 'a>,
@@ -115,7 +83,6 @@ struct Lowering<'c, 'a, 'r, 'f> {
 
 impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
     fn policy_map(&mut self, name: &str, map: &PolicyMap<'a>) -> ClassBasedSpec {
-        self.check_percents(name, map);
         let mut specs = Vec::with_capacity(map.classes.len());
         let mut default = None;
         for class in &map.classes {
@@ -131,30 +98,7 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         ClassBasedSpec { classes: specs }
     }
 
-    /// Percentages of one policy-map may not sum to more than 100.
-    fn check_percents(&mut self, name: &str, map: &PolicyMap<'a>) {
-        let guaranteed = map.classes.iter().flat_map(|c| {
-            let bandwidth = c.bandwidth.map(|b| (Some(b.value), b.origin));
-            let priority = c.priority.map(|p| (p.value.rate, p.origin));
-            [bandwidth, priority]
-        });
-        let guaranteed = guaranteed.flatten().filter_map(|(rate, at)| match rate {
-            Some(RateOrPercent::Percent(p)) => Some((p, at)),
-            _ => None,
-        });
-        let remaining = map.classes.iter().filter_map(|c| match c.remaining {
-            Some(At {
-                value: Remaining::Percent(p),
-                origin,
-            }) => Some((p, origin)),
-            _ => None,
-        });
-        check_sum(name, "bandwidth and priority", guaranteed, self.report);
-        check_sum(name, "bandwidth remaining", remaining, self.report);
-    }
-
     fn class(&mut self, class: &Class<'a>, policy: &str, path: &str) -> ClassSpec {
-        self.check_conflicts(class, path);
         let mut spec = ClassSpec {
             // Results show nested classes as `PARENT/CHILD`.
             name: class.name.replace('/', "_"),
@@ -345,76 +289,6 @@ impl<'c, 'a> Lowering<'c, 'a, '_, '_> {
         for origin in own.chain(thresholds.map(|l| l.origin)) {
             let reason = "the queues of the class are those of its service-policy";
             self.report.unmodelled(origin, reason);
-        }
-    }
-
-    /// Commands that the command line does not take in one class.
-    fn check_conflicts(&mut self, class: &Class<'a>, path: &str) {
-        let Some(priority) = class.priority else {
-            return;
-        };
-        if class.name == DEFAULT {
-            let (at, message) = (priority.origin, "class-default cannot have priority");
-            let fault = Fault::new(code::CONFLICT, at.column, message).found(at.text);
-            let hint = "put the packets that go first into a class of their own";
-            self.report.error(at.line, path, fault.hint(hint));
-        }
-        let others = [
-            ("bandwidth", class.bandwidth.map(|b| b.origin)),
-            ("bandwidth remaining", class.remaining.map(|r| r.origin)),
-            ("shape", class.shape.map(|s| s.origin)),
-            ("random-detect", class.wred.origin),
-            ("fair-queue", class.fair_queue.map(|f| f.origin)),
-        ];
-        for (what, other) in others {
-            let Some(other) = other else { continue };
-            let (first, last) = if other.line < priority.origin.line {
-                (other, priority.origin)
-            } else {
-                (priority.origin, other)
-            };
-            let fault = Fault::new(
-                code::CONFLICT,
-                last.column,
-                format!(
-                    "`priority` and `{what}` exclude each other in a class (line {})",
-                    first.line
-                ),
-            );
-            let hint = format!("keep `priority` or `{what}`");
-            self.report
-                .error(last.line, path, fault.found(last.text).hint(hint));
-        }
-    }
-}
-
-fn check_sum<'a>(
-    policy: &str,
-    what: &str,
-    percents: impl Iterator<Item = (Percent, Origin<'a>)>,
-    report: &mut Report<'_>,
-) {
-    let mut sum = 0_u64;
-    for (Percent(p), at) in percents {
-        // The command line takes whole percentages only.
-        let percent = (p * 100.0).round() as u64;
-        sum += percent;
-        if sum > 100 {
-            let fault = Fault::new(
-                code::PERCENT_SUM,
-                at.column,
-                format!("percentages of {what} in policy-map `{policy}` reach {sum} % here"),
-            );
-            let hint = format!(
-                "write at most {} percent, or lower other classes",
-                100_u64.saturating_sub(sum - percent)
-            );
-            report.error(
-                at.line,
-                format!("policy-map.{policy}"),
-                fault.found(at.text).hint(hint),
-            );
-            return;
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::super::ast::{At, Config};
 use super::super::fault::{Fault, code};
 use super::super::report::Report;
-use super::Names;
+use super::{LEFT_OUT, Names};
 
 /// The class that every policy-map has.
 const DEFAULT: &str = "class-default";
@@ -105,8 +105,6 @@ pub(super) fn resolve<'a>(config: &mut Config<'a>, report: &mut Report<'_>, name
         }
     }
 }
-
-const LEFT_OUT: &str = "the line is left out, as the router refuses it";
 
 fn class_map(defined: &BTreeSet<&str>, names: &mut Names, column: u32, name: &str) -> Fault {
     let defined = defined.iter().copied().chain([DEFAULT]);
