@@ -32,7 +32,7 @@ fn taken_for(text: &str) -> String {
             let e = &errors.0[0];
             assert_eq!(e.code, "E0718", "{errors}");
             let known = NAMES.iter().find(|(_, said)| e.message.contains(said));
-            known.map_or(e.message.clone(), |(name, _)| (*name).to_owned())
+            known.map_or_else(|| e.message.clone(), |(name, _)| (*name).to_owned())
         }
     }
 }
