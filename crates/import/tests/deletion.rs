@@ -171,6 +171,11 @@ const WITHOUT_TRACE: &[(&str, &str, &str)] = &[
         "of a policy-map whose misspelt head is listed",
     ),
     (
+        "internal.cfg",
+        "deny ipv6 any any",
+        "of a list of IPv6, which is listed wherever it is named",
+    ),
+    (
         "misspelt.cfg",
         "class VOICE",
         "the abbreviation before it has entered the class",

@@ -96,8 +96,17 @@ impl<'a> Parser<'a, '_, '_> {
 
     /// A line inside `ip access-list`.
     pub(super) fn acl_line(&mut self, mut c: Command<'a>, name: &'a str, deeper: bool) -> Kind {
-        let sequence = c.word.text.parse::<u32>().ok();
-        if let Some(n) = sequence {
+        // Lists of IPv6 say it in words.
+        let mut numbered = c.args;
+        let said = c.word.text.eq_ignore_ascii_case("sequence");
+        let number = match said {
+            true => numbered.next().map_or("", |w| w.text),
+            false => c.word.text,
+        };
+        if let Ok(n) = number.parse::<u32>() {
+            if said {
+                c.args = numbered;
+            }
             match c.args.next() {
                 Some(word) => return self.push_acl_line(name, Some(n), word, c),
                 None if c.negated => {

@@ -7,6 +7,7 @@
 
 use super::fault::{Fault, code};
 use super::interface_words::is_kind;
+use super::shown::shown;
 use super::systems::{DIALECTS, OWN, SHARED};
 
 /// What a text is.
@@ -30,9 +31,17 @@ pub(super) fn judge(text: &str) -> Verdict {
     let mut first: [Option<(u32, &str)>; DIALECTS.len()] = [None; DIALECTS.len()];
     let mut xr = None;
     let mut ends = false;
+    let mut heads = 0_u32;
+    let mut output: Option<(u32, &str)> = None;
     let mut words: Vec<&str> = Vec::new();
     for (number, line) in (1_u32..).zip(text.lines()) {
-        let line = super::lexer::lines(line).next().map_or("", |l| l.text());
+        let Some(read) = super::lexer::lines(line).next() else {
+            continue;
+        };
+        if output.is_none() && shown(&read).is_some() {
+            output = Some((number, read.text()));
+        }
+        let line = read.text();
         let line = line.get(..LONGEST).unwrap_or(line);
         words.clear();
         words.extend(line.split_ascii_whitespace().take(8));
@@ -41,6 +50,7 @@ pub(super) fn judge(text: &str) -> Verdict {
             xr = Some(number);
         }
         own += ios(&words);
+        heads += u32::from(is_head(&words));
         for (i, dialect) in DIALECTS.iter().enumerate() {
             let said = (dialect.speaks)(&words, line);
             counts[i] += said;
@@ -71,6 +81,12 @@ pub(super) fn judge(text: &str) -> Verdict {
             let message = format!("this looks like {}, not one of Cisco IOS", DIALECTS[i].name);
             Verdict::Foreign(number, refused(message, line))
         }
+        None if heads == 0 && output.is_some() => {
+            let (number, line) = output.unwrap_or((1, ""));
+            let message =
+                "this looks like the output of `show policy-map`, not of `show running-config`";
+            Verdict::Foreign(number, refused(message.to_owned(), line))
+        }
         None if own == 0 => unknown(text),
         None => Verdict::Ios { xr },
     }
@@ -99,9 +115,6 @@ fn unknown(text: &str) -> Verdict {
         Some('{' | '[') => "JSON or the like",
         Some('<') => "XML or HTML",
         _ if line.starts_with("#!") => "a script",
-        _ if line.starts_with("Service-policy ") || line.starts_with("Policy Map ") => {
-            "the output of `show policy-map`, not of `show running-config`"
-        }
         _ if line.matches(',').count() > 2 => "a table",
         _ => "no configuration of a router",
     };
@@ -119,6 +132,22 @@ fn is_xr(words: &[&str], line: &str) -> bool {
     }
 }
 
+/// Whether a line begins a block of IOS about queueing, or attaches a policy.
+fn is_head(words: &[&str]) -> bool {
+    let short = words.len() <= 4;
+    match words {
+        [head, next, ..] if is(head, "policy-map", 3) || is(head, "class-map", 7) => {
+            short && *next != "type"
+        }
+        [head, direction, _] if is(head, "service-policy", 4) => {
+            is(direction, "input", 1) || is(direction, "output", 1)
+        }
+        [head, _] if is(head, "service-policy", 9) => true,
+        [head, name, rest @ ..] if is(head, "interface", 3) => short && is_interface(name, rest),
+        _ => false,
+    }
+}
+
 /// How much a line speaks for IOS: its policies and what stands around them, or another command.
 fn ios(words: &[&str]) -> u32 {
     let words = match words {
@@ -126,16 +155,8 @@ fn ios(words: &[&str]) -> u32 {
         all => all,
     };
     let number = |w: &str| w.starts_with(|c: char| c.is_ascii_digit());
-    let short = words.len() <= 4;
     let own = match words {
-        [head, next, ..] if is(head, "policy-map", 3) || is(head, "class-map", 7) => {
-            short && *next != "type"
-        }
-        [head, direction, _] if is(head, "service-policy", 9) => {
-            is(direction, "input", 2) || is(direction, "output", 3)
-        }
-        [head, _] if is(head, "service-policy", 9) => true,
-        [head, name, rest @ ..] if is(head, "interface", 3) => short && is_interface(name, rest),
+        all if is_head(all) => true,
         ["ip" | "ipv4", "access-list", ..]
         | ["access-list", _, "permit" | "deny" | "remark", ..] => true,
         ["class", _] | ["class", _, "insert-before", _] => true,

@@ -41,6 +41,7 @@ const SWITCH: &str = "queueing of switch hardware is not modelled";
 /// Global commands. Those that can begin a line of an interface, too, do not end its block there.
 pub(crate) const GLOBALS: &[(&str, Global)] = &[
     ("aaa", Global::Aaa),
+    ("access-class", Other),
     ("access-list", Global::AccessList),
     ("alias", Other),
     ("appfw", Block),

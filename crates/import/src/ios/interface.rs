@@ -11,7 +11,7 @@ use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
 use super::interface_words::{INTERFACE, QUEUEING, SHAPING_RATE, Verb, canonical, is_ethernet};
 use super::keyword::{Found, abbreviates, find};
-use super::parse::{Command, Inner, Kind, Mode, Parser, Within, lookup};
+use super::parse::{Command, HEADS, Inner, Kind, Mode, Parser, Within, lookup};
 use super::policy_map::path;
 use super::queue::power_of_two;
 use super::wred;
@@ -127,14 +127,16 @@ pub(crate) fn command<'a>(
                 return None;
             }
             // Other unknown commands are none of ours, unless one is a misspelt one of ours.
-            return Some(match nearest(c.word.text, QUEUEING.into_iter()) {
-                Some(near) if !c.negated => {
-                    let reason = format!("not understood; did you mean `{near}`?");
-                    p.report.not_understood(c.origin(), reason);
-                    Kind::Queueing
-                }
-                _ => Kind::Other,
-            });
+            return Some(
+                match nearest(c.word.text, QUEUEING.into_iter().chain(HEADS)) {
+                    Some(near) if !c.negated => {
+                        let reason = format!("not understood; did you mean `{near}`?");
+                        p.report.not_understood(c.origin(), reason);
+                        Kind::Queueing
+                    }
+                    _ => Kind::Other,
+                },
+            );
         }
     };
     let origin = c.origin();

@@ -81,7 +81,9 @@ pub(crate) struct Line<'a> {
 impl<'a> Line<'a> {
     fn new(number: u32, raw: &'a str) -> Self {
         let full = raw.trim_end();
-        let skip = paging(full) + prompt(&full[paging(full)..]);
+        let paged = paging(full);
+        let prompt = prompt(&full[paged..]);
+        let skip = paged + prompt;
         let start = full.len() - full[skip..].trim_start().len();
         let depth = full[skip..start].chars().fold(0, |d, c| match c {
             '\t' => (d / 8 + 1) * 8,
@@ -91,7 +93,7 @@ impl<'a> Line<'a> {
             number,
             full,
             start,
-            depth: if skip > 0 { 0 } else { depth },
+            depth: if prompt > 0 { 0 } else { depth },
         }
     }
 
@@ -129,20 +131,46 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Length of what a pager left at the line's start: ` --More-- ` and the backspaces that hid it.
+/// Length of what a pager left at the line's start: ` --More-- ` and what hid it again, backspaces, a
+/// carriage return or as many blanks. What is behind it has its own indentation.
 fn paging(line: &str) -> usize {
-    if line.trim_start().starts_with("--More--") {
-        line.rfind('\u{8}').map_or(line.len(), |b| b + 1)
-    } else {
-        0
+    const MARK: &str = "--More--";
+    let mut length = 0;
+    while let Some(at) = line[length..].find(MARK) {
+        let rest = &line[length..];
+        // Terminals show it in reverse: escape sequences around it.
+        let plain = |c: char| c.is_whitespace() || c == '\u{8}' || c == '\u{1b}';
+        let shown = |c: char| plain(c) || "[]?;mKJ".contains(c) || c.is_ascii_digit();
+        let hidden = match rest[..at].starts_with('\u{1b}') {
+            true => rest[..at].chars().all(shown),
+            false => rest[..at].chars().all(plain),
+        };
+        if !hidden {
+            break;
+        }
+        let behind = &rest[at + MARK.len()..];
+        let until_text = behind.find(|c: char| !shown(c)).unwrap_or(behind.len());
+        let erased = behind[..until_text].rfind(['\u{8}', '\r', '\u{1b}']);
+        length += at + MARK.len();
+        length += match erased {
+            Some(last) if behind[last..].starts_with('\u{1b}') => {
+                last + behind[last..]
+                    .find(['m', 'K', 'J'])
+                    .map_or(1, |end| end + 1)
+            }
+            Some(last) => last + 1,
+            // Backspaces were lost: as many blanks took its place.
+            None => behind.len() - behind.trim_start_matches(' ').len(),
+        };
     }
+    length
 }
 
 /// Length of a configuration-mode prompt, `R1(config-pmap-c)#`, at the line's start.
 fn prompt(line: &str) -> usize {
     let host = line
         .bytes()
-        .take_while(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b))
+        .take_while(|b| b.is_ascii_alphanumeric() || b"-_./:".contains(b))
         .count();
     match line[host..].strip_prefix("(config") {
         Some(rest) if host > 0 => rest.find(")#").map_or(0, |end| {
@@ -269,7 +297,29 @@ mod tests {
         assert_eq!(line.first_column(), 20);
         assert_eq!(Line::new(1, "R1(configx y)#a").text(), "R1(configx y)#a");
         let paged = " --More-- \u{8}\u{8}\u{8}         \u{8}\u{8}\u{8} class voice";
-        assert_eq!(Line::new(1, paged).text(), "class voice");
+        let line = Line::new(1, paged);
+        assert_eq!((line.text(), line.depth), ("class voice", 1));
+        for (paged, text, depth) in [
+            (" --More-- ", "", 0),
+            (" --More-- \u{8}\u{8}\u{8} --More-- ", "", 0),
+            (
+                "\u{1b}[7m --More-- \u{1b}[m\r          \r  bandwidth 1",
+                "bandwidth 1",
+                2,
+            ),
+            ("--More--\u{1b}[K class x", "class x", 1),
+            (" --More--           class voice", "class voice", 0),
+            (
+                " description --More-- money",
+                "description --More-- money",
+                1,
+            ),
+        ] {
+            let line = Line::new(1, paged);
+            assert_eq!((line.text(), line.depth), (text, depth), "{paged:?}");
+        }
+        let xr = Line::new(1, "RP/0/RSP0/CPU0:pe1(config-pmap-c)#priority level 1");
+        assert_eq!(xr.text(), "priority level 1");
     }
 
     #[test]

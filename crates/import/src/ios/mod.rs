@@ -33,6 +33,7 @@ mod protocols;
 mod queue;
 mod report;
 mod session;
+mod shown;
 mod systems;
 mod understood;
 mod wred;

@@ -14,6 +14,7 @@ use super::keyword::{Found, Table, abbreviates, find};
 use super::lexer::{Line, Word};
 use super::report::Report;
 use super::session::{self, Noise};
+use super::shown::{self, Shown};
 use super::{circuit, heads, interface, policy_map};
 
 /// Where the next line belongs.
@@ -35,6 +36,8 @@ pub(crate) enum Mode<'a> {
     /// An interface by its position, and perhaps what was opened inside it.
     Interface(usize, Option<Inner>),
     VcClass(&'a str),
+    /// Output of a `show` command, which is not read.
+    Shown,
 }
 
 /// A circuit or the like of an interface.
@@ -174,7 +177,11 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             }
             None => {}
         }
-        let reads = !matches!(self.mode, Mode::Global | Mode::Block(_));
+        if let Some(kind) = self.shown(line) {
+            self.count(kind);
+            return;
+        }
+        let reads = !matches!(self.mode, Mode::Global | Mode::Block(_) | Mode::Shown);
         let continues = last.is_some_and(|l| session::may_continue(&line, &l));
         let kind = match command(line) {
             Some(_) if reads && continues && self.indented => {
@@ -184,10 +191,35 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Some(command) => self.command(command),
             None => Kind::Other,
         };
+        self.count(kind);
+    }
+
+    fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Queueing => self.report.counts.queueing += 1,
             Kind::Other => self.report.counts.other += 1,
         }
+    }
+
+    /// A line of the output of a `show` command, which ends with a prompt or the head of a block.
+    fn shown(&mut self, line: Line<'a>) -> Option<Kind> {
+        let begins = shown::shown(&line);
+        let open = self.mode == Mode::Shown;
+        match begins {
+            Some(Shown::Head) => {}
+            Some(Shown::Class) if open => {}
+            _ if open
+                && !command(line).is_some_and(|c| starts_queueing(c) || is_exactly_global(&c)) =>
+            {
+                return Some(Kind::Other);
+            }
+            _ => return None,
+        }
+        let column = line.first_column();
+        self.report
+            .unmodelled(Origin::new(line, column), shown::REASON);
+        self.enter(Mode::Shown, line);
+        Some(Kind::Queueing)
     }
 
     /// What was read, after the last line.
@@ -222,7 +254,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             return self.exit();
         }
         match self.mode {
-            Mode::Global | Mode::Block(_) => self.global(c, deeper),
+            Mode::Global | Mode::Block(_) | Mode::Shown => self.global(c, deeper),
             Mode::Acl(name) => self.acl_line(c, name, deeper),
             Mode::ObjectGroup(name) => self.object_line(c, name, deeper),
             Mode::Interface(index, circuit) => {
@@ -292,7 +324,7 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
     }
 
     fn exit(&mut self) -> Kind {
-        let queueing = !matches!(self.mode, Mode::Global | Mode::Block(_));
+        let queueing = !matches!(self.mode, Mode::Global | Mode::Block(_) | Mode::Shown);
         self.mode = match self.mode {
             Mode::Class {
                 policy,
@@ -327,9 +359,9 @@ impl<'a, 'r, 'f> Parser<'a, 'r, 'f> {
             Found::Prefix(g) if block.is_none() => Some(g),
             _ => None,
         };
-        // In text without indentation a block's lines are no deeper.
-        let inside = block.is_some() || (matches!(self.mode, Mode::Block(_)) && !self.indented);
-        if let Some(reason) = skipped_queueing(&c).filter(|_| inside && !c.negated) {
+        // No command of the global mode looks so: in text without indentation its block may have been
+        // left before, by a line that looks like one.
+        if let Some(reason) = skipped_queueing(&c).filter(|_| !c.negated) {
             self.report.unmodelled(c.origin(), reason);
             return Kind::Queueing;
         }
@@ -476,7 +508,7 @@ const BANNERS: [(&str, ()); 7] = [
 const AAA_TEXTS: [(&str, ()); 2] = [("banner", ()), ("fail-message", ())];
 
 /// Global commands that the importer reads.
-const HEADS: [&str; 4] = ["access-list", "class-map", "interface", "policy-map"];
+pub(crate) const HEADS: [&str; 4] = ["access-list", "class-map", "interface", "policy-map"];
 
 /// Splits a line into `no`, the first keyword and the rest.
 fn command(line: Line<'_>) -> Option<Command<'_>> {
@@ -518,6 +550,11 @@ pub(crate) fn is_global(c: &Command<'_>) -> bool {
         find(GLOBALS, c.word.text),
         Found::None | Found::Ambiguous(_)
     )
+}
+
+/// The same, spelled in full.
+fn is_exactly_global(c: &Command<'_>) -> bool {
+    matches!(find(GLOBALS, c.word.text), Found::Exact(_))
 }
 
 /// Whether a line that stands deep in another block is nevertheless the head of one of ours.

@@ -61,6 +61,7 @@ pub(crate) fn words(mode: Mode<'_>) -> impl Iterator<Item = &'static str> {
         | Mode::Acl(_)
         | Mode::ObjectGroup(_)
         | Mode::VcClass(_)
+        | Mode::Shown
         | Mode::Interface(..) => &[],
     };
     table.iter().map(|(word, _)| *word)
@@ -146,7 +147,7 @@ pub(crate) fn command<'a>(p: &mut Parser<'a, '_, '_>, c: Command<'a>) -> Option<
 /// Where a mode is, for diagnostics: `policy-map.WAN.class.voice`.
 pub(crate) fn path(mode: Mode<'_>, config: &Config<'_>) -> String {
     match mode {
-        Mode::Global | Mode::Block(_) => String::new(),
+        Mode::Global | Mode::Block(_) | Mode::Shown => String::new(),
         Mode::ClassMap(name) => format!("class-map.{name}"),
         Mode::Policy(name) => format!("policy-map.{name}"),
         Mode::Class { policy, class, .. } => {
