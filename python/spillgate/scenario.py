@@ -58,6 +58,9 @@ class Description:
         policies: Policy of each link by position, for each variant.
         arriving: Policy at the receiving end of each link by position, or none, for each variant;
             empty if no link has one.
+        rings: Transmit ring of each link's port by position, for each variant: packets, delay (s, of
+            a full one), longest (bytes of the packets that this is for) and from (words), or none;
+            empty if no link has one.
         outlines: The same as `policies` as trees, none for a link without a policy: name, kind,
             policy, queue, level, guaranteed (b/s), shape and police (rate, burst, words),
             limit_packets, limit_bytes, flow_packets, aqm, thresholds of the DSCPs that flows send,
@@ -121,6 +124,7 @@ class Description:
     correction: str = "none"
     against: str = ""
     arriving: tuple[tuple[str | None, ...], ...] = ()
+    rings: tuple[tuple[dict[str, Any] | None, ...], ...] = ()
     auto_warmup: bool = False
     forwarding: tuple[dict[str, Any], ...] = ()
     switches: tuple[dict[str, Any], ...] = ()
@@ -162,6 +166,7 @@ class Description:
             correction=record.get("correction", "none"),
             against=record.get("against", ""),
             arriving=tuple(tuple(a) for a in record.get("arriving", ())),
+            rings=tuple(tuple(r) for r in record.get("rings", ())),
             auto_warmup=measurement.get("auto_warmup", False),
             forwarding=tuple(record.get("forwarding", ())),
             switches=tuple(record.get("switches", ())),
@@ -201,10 +206,13 @@ def _outlines(found: Sequence[Sequence[Any]]) -> tuple[tuple[dict[str, Any] | No
 
 def _by_point(settings: Sequence[Mapping[str, Any]], which: Sequence[int]) -> dict[str, Any]:
     # The core says each setting of the links once; points that are alike share it.
-    shared = {k: [tuple(s[k]) for s in settings] for k in ("policies", "arriving", "outlines")}
+    keys = ("policies", "arriving", "outlines", "rings")
+    shared = {k: [tuple(s.get(k, ())) for s in settings] for k in keys}
     by_point = {k: tuple(values[i] for i in which) for k, values in shared.items()}
     if not any(policy is not None for s in shared["arriving"] for policy in s):
         by_point["arriving"] = ()
+    if not any(shared["rings"]):
+        by_point["rings"] = ()
     return by_point
 
 

@@ -117,7 +117,7 @@ CASES = {
         ),
     ),
     "SG-R001": (config(data="bandwith percent 40"), 9, config(data="bandwidth percent 40")),
-    "SG-R002": (config(extra=" tx-ring-limit 3\n"), 13, config(extra=" mtu 1500\n")),
+    "SG-R002": (config(extra=" tx-queue-limit 3\n"), 13, config(extra=" mtu 1500\n")),
     "SG-Q001": (config(voice="priority"), 7, config(voice="priority\n  police 1000000")),
     # 76 % of the interface; 75 % may be reserved.
     "SG-Q002": (
@@ -517,7 +517,7 @@ measurement: {warmup: 1 s, duration: 5 s}
 
 
 def test_what_import_lists_is_a_finding(cli, tmp_path):
-    text = config(voice="prioriy percent 30", extra=" tx-ring-limit 3\n")
+    text = config(voice="prioriy percent 30", extra=" tx-queue-limit 3\n")
     path = tmp_path / "c.cfg"
     path.write_text(text)
     listed = json.loads(cli("import", path, "--format", "json").stdout)["unmodelled"]

@@ -31,7 +31,7 @@ pub use mpls::Labels;
 pub use overhead::{Cells, Overhead};
 pub use packet::Packet;
 pub use prefetch::prefetch;
-pub use quantity::{Burst, Limit, Percent, RateOrPercent, RateOrZero, Size};
+pub use quantity::{Burst, Limit, Packets, Percent, RateOrPercent, RateOrZero, Size};
 pub use rng::Rng;
 pub use table::Table;
 pub use time::{Dur, Time};

@@ -23,6 +23,10 @@ pub struct Size(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Percent(pub f64);
 
+/// A number of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Packets(pub u32);
+
 /// A rate that may be 0: that of a server that stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOrZero(pub Option<Rate>);
@@ -176,6 +180,15 @@ impl fmt::Display for RateOrPercent {
     }
 }
 
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 packet"),
+            n => write!(f, "{n} packets"),
+        }
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -276,6 +289,14 @@ textual!(
     "a size with its unit",
     r"^\s*[0-9][0-9_.eE+-]*\s*([kMG]?B|bytes?|[KMG]iB|[kM]?b)\s*$",
     ["1500 B", "64 kB"]
+);
+textual!(
+    Packets,
+    "Packets",
+    |t: &str| parse_packets(t).map(Packets),
+    "a number of packets",
+    r"^\s*[0-9][0-9_.eE+-]*\s*(packets?|pkts|p)\s*$",
+    ["1 packet", "64 packets"]
 );
 textual!(
     Percent,

@@ -50,6 +50,8 @@ pub struct Port {
     pub tag: Tag,
     /// The circuit of ATM that it is, if it is one.
     pub circuit: Option<Circuit>,
+    /// The packets of its transmit ring, where they are written.
+    pub tx_ring: Option<u32>,
 }
 
 /// A permanent virtual circuit of ATM.
@@ -178,6 +180,7 @@ impl Source {
                 labels: i.labels.is_some(),
                 tag: Tag::of(i),
                 circuit: Circuit::of(i),
+                tx_ring: i.tx_ring.map(|(packets, _)| packets),
             })
         });
         let all: Vec<Port> = with_policy.collect();
@@ -233,6 +236,7 @@ impl Source {
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         }];
         Ok(Self {
             policies: reachable(&imported.policies, Some((&ports, &[]))),
@@ -286,6 +290,7 @@ impl Source {
             labels: false,
             tag: if l.dot1q { Tag::Unnumbered } else { Tag::None },
             circuit: Circuit::of_link(l),
+            tx_ring: l.tx_ring,
         });
         let ports = choose(all.collect(), link, "link", "policy")?;
         let meant = |i: &&InputPolicy| link.is_none() || i.interface.as_deref() == link;

@@ -27,6 +27,7 @@ fn exported(queue: Option<&str>) -> [Exported; 2] {
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         }],
         inputs: Vec::new(),
         platform: Platform::Ios,

@@ -528,6 +528,7 @@ fn source(policies: Policies, platform: Platform) -> Source {
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         }],
         inputs: Vec::new(),
         platform,

@@ -298,6 +298,7 @@ fn the_vlan_of_a_link_is_that_of_the_sub_interface() {
         labels: false,
         tag,
         circuit: None,
+        tx_ring: None,
     };
     let mut source = source(serde_json::from_str(json).unwrap());
     source.ports = vec![
@@ -339,6 +340,7 @@ fn limits_of_queues_are_those_of_the_policy() {
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         };
         let source = Source {
             ports: vec![port],
@@ -414,6 +416,7 @@ fn other_headers_are_noted() {
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         };
         let source = Source {
             platform,

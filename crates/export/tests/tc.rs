@@ -32,6 +32,7 @@ fn source(policies: BTreeMap<String, DisciplineSpec>, policy: &str, rate: Rate) 
             labels: false,
             tag: Tag::None,
             circuit: None,
+            tx_ring: None,
         }],
         platform: Platform::Ios,
         inputs: Vec::new(),
@@ -511,6 +512,7 @@ fn scripts() -> Vec<(PathBuf, Exported)> {
                     labels: false,
                     tag: Tag::None,
                     circuit: None,
+                    tx_ring: None,
                 }],
                 ..source.clone()
             };

@@ -48,6 +48,8 @@
 //! - A circuit of ATM has the contract of its `pvc`, else that of its classes (`class-vc`, `class-int`; their order is
 //!   recalled). Rates of its policy count cells as its link does; routers count the IP packet and 12 bytes.
 //!   Percentages are of the sustainable cell rate, of CBR and UBR of the peak (recalled).
+//! - A transmit ring without `tx-ring-limit` has the packets that Cisco's document 6142 gives for the rate of its line, on
+//!   every platform; those of IOS XE and IOS XR are a guess. On a circuit the limit is taken in packets, whatever the port adapter.
 //! - An interface without a service-policy that says `fair-queue`,
 //!   `no fair-queue`, `hold-queue ... out` or `random-detect` gets a policy of
 //!   the name `INTERFACE-DEFAULT:` and its own. One that says nothing gets
@@ -60,9 +62,9 @@ mod show;
 
 pub use ios::CODES as IOS_CODES;
 pub use ios::{
-    CircuitFacts, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, Understood,
-    Written, WrittenInterface, counted, interface_bandwidth, interface_name, platform_by_name,
-    platforms, protocol_name,
+    CircuitFacts, Definition, InterfaceTree, IosImporter, LineCounts, PlatformFacts, RingFacts,
+    Understood, Written, WrittenInterface, counted, interface_bandwidth, interface_name,
+    platform_by_name, platforms, protocol_name,
 };
 pub use show::code::CODES as SHOW_CODES;
 pub use show::{is_show_output, offered};

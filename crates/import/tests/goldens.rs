@@ -141,6 +141,9 @@ fn show(imported: &Imported, counts: LineCounts) -> String {
             )
             .unwrap();
         }
+        if let Some((packets, spot)) = i.tx_ring {
+            writeln!(out, "    transmit ring {packets} (line {})", spot.line).unwrap();
+        }
         if !i.circuits.is_empty() {
             writeln!(out, "    circuits {:?}", i.circuits).unwrap();
         }

@@ -162,7 +162,7 @@ fn contradictions_are_found_and_nothing_else() {
 /// What the reader lists is found with its line, misspelt commands as warnings, the rest as notes.
 #[test]
 fn every_listed_line_is_a_finding() {
-    let text = "class-map A\n match dscp ef\n match vlan 5\npolicy-map P\n class A\n  prioriy percent 30\n  set discard-class 3\ninterface Serial0/0\n bandwidth 2000\n tx-ring-limit 3\n service-policy output P\n";
+    let text = "class-map A\n match dscp ef\n match vlan 5\npolicy-map P\n class A\n  prioriy percent 30\n  set discard-class 3\ninterface Serial0/0\n bandwidth 2000\n tx-queue-limit 3\n service-policy output P\n";
     let all = Selection::default();
     let found = configuration("r.cfg", text.as_bytes(), Platform::Ios, &all).unwrap();
     let lines: Vec<_> = found

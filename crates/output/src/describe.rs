@@ -8,8 +8,8 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
 use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
-    ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, SessionSpec, SlaPlan, Traffic, Unmodelled,
-    VariantPlan, WorldPlan,
+    ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, RateProcess, RingFrom, SessionSpec, SlaPlan,
+    Traffic, Unmodelled, VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
@@ -89,6 +89,10 @@ pub struct Settings {
     /// The policy as a tree: what each class is promised, its queue, and the limits and thresholds of
     /// packets with DSCPs that flows send. None for a link without a policy.
     pub outlines: Vec<Option<Outline>>,
+    /// The transmit ring of each port; none where only the packet in transmission is in it and nothing decides that. Empty if
+    /// all are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rings: Vec<Option<RingDescription>>,
 }
 
 impl Settings {
@@ -104,6 +108,7 @@ impl Settings {
             outlines: links()
                 .map(|l| Some(l.discipline.policy()?.outline(Some(&sent))))
                 .collect(),
+            rings: rings_of(world),
         }
     }
 }
@@ -151,6 +156,19 @@ pub struct LinkDescription {
     /// How many MPLS labels packets have on it: the different numbers, ascending; empty outside of
     /// an MPLS network.
     pub labels: Vec<u8>,
+}
+
+/// A transmit ring.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RingDescription {
+    /// Its packets, the one in transmission included.
+    pub packets: u32,
+    /// How long a full one takes, in seconds: of the longest packets that flows send over the link, at its rate.
+    pub delay: f64,
+    /// The length of these packets, in bytes of IP.
+    pub longest: u16,
+    /// What decides its size, in words.
+    pub from: String,
 }
 
 /// A node that takes time to forward packets, in base units.
@@ -345,6 +363,54 @@ fn forwarding_of(world: &WorldPlan) -> Vec<ForwardingDescription> {
         input_queue: f.input_queue,
     })
     .collect()
+}
+
+/// By link: the longest IP packet that flows send over it, as long as nothing fails.
+fn longest_on(world: &WorldPlan) -> Vec<u16> {
+    let mut found = vec![0; world.links.len()];
+    for flow in &world.flows {
+        let (forth, back) = flow.traffic.longest();
+        for (route, len) in [(Some(flow.route), forth), (flow.back, back)] {
+            for link in route.map_or(&[][..], |r| &world.routes[r as usize]) {
+                let longest: &mut u16 = &mut found[*link as usize];
+                *longest = len.max(*longest);
+            }
+        }
+    }
+    found
+}
+
+fn rings_of(world: &WorldPlan) -> Vec<Option<RingDescription>> {
+    let said = |l: &LinkPlan| l.tx_ring.from != RingFrom::Nothing;
+    if !world.links.iter().any(said) {
+        return Vec::new();
+    }
+    let links = world.links.iter().zip(longest_on(world));
+    links.map(|(l, longest)| ring_of(l, longest)).collect()
+}
+
+/// The transmit ring of a link, if there is something to be said of it.
+fn ring_of(link: &LinkPlan, longest: u16) -> Option<RingDescription> {
+    if link.tx_ring.from == RingFrom::Nothing {
+        return None;
+    }
+    let packets = link.tx_ring.packets;
+    // A circuit sends at the rate of its contract.
+    let rate = match link.process.as_deref() {
+        Some(RateProcess::Cells {
+            contract,
+            shaped: true,
+            ..
+        }) => contract.rate(),
+        _ => link.rate,
+    };
+    let tx = rate.tx_time(link.overhead.wire_len(longest));
+    Some(RingDescription {
+        packets,
+        delay: f64::from(packets) * tx.as_secs_f64(),
+        longest,
+        from: link.tx_ring.from.to_string(),
+    })
 }
 
 /// What becomes of packets on a link, if not all arrive in order.

@@ -311,6 +311,14 @@ impl Discipline {
         }
     }
 
+    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go through none.
+    pub(crate) fn shaped(&self) -> Option<u64> {
+        match &self.engine {
+            Engine::ClassBased(tree) => tree.shaped(),
+            _ => None,
+        }
+    }
+
     /// The token buckets of policers and shapers at `now`, in a fixed order, each with the first
     /// leaf that it applies to.
     pub fn buckets(&self, now: Time) -> Vec<(u16, BucketLevel)> {

@@ -371,6 +371,11 @@ impl Recipe {
         self.prototype.upstream_use()
     }
 
+    /// The rate to which its shapers hold all packets together, in b/s; none if some packets go through no shaper.
+    pub fn shaped(&self) -> Option<u64> {
+        self.prototype.shaped()
+    }
+
     /// Whether it admits flows, not only packets: FAN.
     pub fn admits(&self) -> bool {
         self.prototype.admission(Time::ZERO).is_some()

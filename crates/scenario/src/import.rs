@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_capture::Opener;
 use spillgate_core::{Overhead, Rate};
-use spillgate_queueing::ContractSpec;
 use spillgate_queueing::spec::DisciplineSpec;
+use spillgate_queueing::{ContractSpec, Recipe};
 
 use crate::error::{Diagnostic, Diagnostics};
 use crate::offered::Offered;
-use crate::plan::Unmodelled;
+use crate::plan::{RingFrom, RingPlan, Unmodelled};
 use crate::schema::Encapsulation;
 use crate::text::MAX_BYTES;
 
@@ -140,6 +140,45 @@ pub struct Imported {
     pub match_any: BTreeSet<String>,
     /// Where each policy stands.
     pub places: BTreeMap<String, PolicyPlaces>,
+    /// The transmit rings of interfaces that do not say any.
+    pub rings: RingDefaults,
+}
+
+/// The transmit rings of a platform where no `tx-ring-limit` is written, by the rate of the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingDefaults {
+    /// Rates in b/s, ascending, and the packets of a ring whose line is slower than that.
+    pub below: &'static [(u64, u32)],
+    /// The packets of all others; 0 for no ring.
+    pub most: u32,
+    /// Where that is from.
+    pub source: &'static str,
+}
+
+impl RingDefaults {
+    /// The packets of a ring at this rate, at least 1.
+    pub fn at(&self, rate: Rate) -> u32 {
+        let slower = self.below.iter().find(|(below, _)| rate.bps() < *below);
+        slower.map_or(self.most, |(_, packets)| *packets).max(1)
+    }
+
+    /// The ring of an interface or circuit of this rate with an imported policy. One whose packets all go through shapers
+    /// that are no faster than the line has none: they are what congests.
+    pub fn ring(&self, platform: Platform, rate: Rate, policy: &Recipe) -> RingPlan {
+        if policy.shaped().is_some_and(|shaped| shaped <= rate.bps()) {
+            return RingPlan {
+                packets: 1,
+                from: RingFrom::Shaped,
+            };
+        }
+        match self.at(rate) {
+            1 => RingPlan::NONE,
+            packets => RingPlan {
+                packets,
+                from: RingFrom::Platform(platform.name(), self.source),
+            },
+        }
+    }
 }
 
 impl Imported {
@@ -265,6 +304,8 @@ pub struct ImportedInterface {
     pub counted: Option<Overhead>,
     /// The circuit of ATM that it is, or that is its only one.
     pub circuit: Option<ImportedCircuit>,
+    /// The packets of its `tx-ring-limit`, and where that stands.
+    pub tx_ring: Option<(u32, Spot)>,
     /// The names of its circuits where it has several: packets leave by one of them, not by it.
     pub circuits: Vec<String>,
 }

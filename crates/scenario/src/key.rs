@@ -151,6 +151,7 @@ impl Keys {
             cost,
             policy: _,
             discipline,
+            tx_ring,
             dot1q,
             input,
         } = link;
@@ -159,6 +160,10 @@ impl Keys {
             "{name:?}{from}-{to}{rate:?}{delay:?}{loss:?}{reorder:?}"
         )?;
         write!(out, "{overhead:?}{mtu} {cost} {dot1q}")?;
+        // Where it is from does not count, and one of one packet is none.
+        if tx_ring.holds_packets() {
+            write!(out, "ring {}", tx_ring.packets)?;
+        }
         let process = process.as_ref().map(|p| self.whole(p));
         write!(out, "{process:?}")?;
         discipline.write_identity(out, process.is_some())?;

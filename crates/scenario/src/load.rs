@@ -92,6 +92,8 @@ pub struct LinkPolicy {
     pub dot1q: bool,
     /// The circuit of ATM that it is, if it is one.
     pub atm: Option<AtmSpec>,
+    /// The packets of its transmit ring, if the scenario or a configuration says them.
+    pub tx_ring: Option<u32>,
 }
 
 /// Reads which links of a scenario have which policies, by variant.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spillgate_core::{Dur, Rate};
+use spillgate_core::{Dur, Packet, Rate};
 use spillgate_endpoints::source::{Envelope, Source};
 
 use crate::codes;
@@ -216,7 +216,8 @@ impl WorldPlan {
         let growing = |bytes: u64| bytes.saturating_add(bytes / 2);
         let whole = self.warmup.saturating_add(self.duration);
         let waiting = |l: &LinkPlan, sent: Option<Envelope>| {
-            let full = growing(l.discipline.memory_bytes(flows));
+            let ring = u64::from(l.tx_ring.packets - 1) * size_of::<(Packet, Dur)>() as u64;
+            let full = growing(l.discipline.memory_bytes(flows).saturating_add(ring));
             full.min(records(most_bytes(sent, whole)).saturating_add(PER_DISCIPLINE))
         };
         let sent = self.sent();

@@ -2,6 +2,7 @@
 //! references. What the simulator runs.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -172,10 +173,66 @@ pub struct LinkPlan {
     pub policy: String,
     /// How to build its queue discipline.
     pub discipline: Recipe,
+    /// The transmit ring behind it.
+    pub tx_ring: RingPlan,
     /// Its frames carry an 802.1Q tag.
     pub dot1q: bool,
     /// What polices and marks the packets that arrive over it.
     pub input: Option<Box<InputPlan>>,
+}
+
+/// The transmit ring of a port: packets that its discipline has let go and that leave in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingPlan {
+    /// How many there are at most, the one in transmission included, at least 1.
+    pub packets: u32,
+    /// Where that is from.
+    pub from: RingFrom,
+}
+
+/// What decides the size of a transmit ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RingFrom {
+    /// Nothing says that there is one.
+    Nothing,
+    /// The scenario.
+    Scenario,
+    /// This line of a configuration: `ce.cfg:12`.
+    Config(String),
+    /// The default of this platform, and where that is from.
+    Platform(&'static str, &'static str),
+    /// The policy is of a configuration; its shapers let through less than the line, so that they are what congests.
+    Shaped,
+}
+
+impl RingPlan {
+    /// That of a port without one: the packet in transmission.
+    pub const NONE: Self = Self {
+        packets: 1,
+        from: RingFrom::Nothing,
+    };
+
+    /// Whether packets wait in it, beside the one in transmission.
+    pub fn holds_packets(&self) -> bool {
+        self.packets > 1
+    }
+}
+
+impl fmt::Display for RingFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("none"),
+            Self::Scenario => f.write_str("`tx_ring` of the scenario"),
+            Self::Config(place) => write!(f, "`tx-ring-limit`, {place}"),
+            Self::Platform(name, source) => {
+                write!(
+                    f,
+                    "no `tx-ring-limit`; default of platform {name}: {source}"
+                )
+            }
+            Self::Shaped => f.write_str("none: the shapers of its policy are what congests"),
+        }
+    }
 }
 
 /// A node that takes time to pass packets on from one link to the next.

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
+use spillgate_core::Packets;
 
 use crate::codes;
 use crate::ctx::Ctx;
@@ -72,7 +73,18 @@ fn add(ctx: &mut Ctx<'_>, root: &mut Node, config: &ConfigSpec, imported: &Impor
         for step in &steps!["topology", "links", target] {
             link = link.and_then(|n| n.step_mut(step));
         }
-        if let (Some(circuit), Some(link)) = (circuit, link) {
+        let Some(link) = link else { continue };
+        let facts = imported.interface(name).map(|(_, facts)| facts);
+        if let Some((packets, spot)) = facts.and_then(|f| f.tx_ring) {
+            circuits::put_own(
+                link,
+                "tx_ring",
+                Packets(packets).to_string().into(),
+                spot,
+                text,
+            );
+        }
+        if let Some(circuit) = circuit {
             let alike = all.iter().filter(|c| c.interface == circuit.interface);
             circuits::put(link, circuit, alike.count() > 1, text);
         }

@@ -23,6 +23,7 @@ mod pipes;
 mod port;
 mod rate;
 mod replay;
+mod ring;
 mod session;
 mod tcp;
 mod tokens;

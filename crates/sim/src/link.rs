@@ -15,6 +15,7 @@ use crate::express::{FifoPort, FifoQueue};
 use crate::gauge::{LinkMeter, QueueMeter};
 use crate::port::{Port, QueuedPort};
 use crate::rate::Server;
+use crate::ring::Ring;
 use crate::window::Window;
 
 /// A link: its port, its meters, and the pipe of its packets.
@@ -147,6 +148,7 @@ impl Link {
                 let server = |p| Box::new(Server::new(p, seed, run, &path));
                 port.server = plan.process.as_ref().map(server);
                 port.channel = Channel::new(plan, seed, run).map(Box::new);
+                port.ring = Ring::of(plan.tx_ring.packets, port.queues.len());
                 Port::Queued(Box::new(port))
             }
         };
@@ -241,7 +243,7 @@ impl Link {
         now: Time,
     ) -> Cow<'_, [QueueMeter]> {
         match &self.port {
-            Port::Queued(port) if port.discipline.backlog_packets() > 0 => {
+            Port::Queued(port) if port.holds_packets() => {
                 let mut queues = port.queues.clone();
                 port.for_each_waiting(now, |packet| {
                     queues[usize::from(packet.leaf)].on_still_waiting(window, packet, now);

@@ -1,4 +1,4 @@
-//! The port of a link: a queue discipline and a server.
+//! The port of a link: a queue discipline, perhaps a transmit ring, and a server.
 
 use std::collections::VecDeque;
 
@@ -9,6 +9,7 @@ use crate::channel::Channel;
 use crate::express::FifoPort;
 use crate::gauge::QueueMeter;
 use crate::rate::Server;
+use crate::ring::Ring;
 use crate::window::Window;
 
 /// The port of a link.
@@ -76,6 +77,8 @@ pub(crate) struct QueuedPort {
     pub(crate) server: Option<Box<Server>>,
     /// Random loss and reordering on the link, if any.
     pub(crate) channel: Option<Box<Channel>>,
+    /// What is between the discipline and the server; none if the server takes each packet from the discipline.
+    pub(crate) ring: Option<Box<Ring>>,
 }
 
 impl Port {
@@ -117,16 +120,67 @@ impl QueuedPort {
             underway: fails.then(Box::default),
             server: None,
             channel: None,
+            ring: None,
+        }
+    }
+
+    /// Whether packets wait in the discipline or in the ring.
+    #[inline]
+    pub(crate) fn holds_packets(&self) -> bool {
+        self.discipline.backlog_packets() > 0 || self.ring.as_ref().is_some_and(|r| !r.is_empty())
+    }
+
+    /// Whether the ring takes a packet of the discipline while the server is busy.
+    #[inline]
+    pub(crate) fn ring_has_room(&self) -> bool {
+        self.ring.as_ref().is_some_and(|r| r.has_room())
+    }
+
+    /// When there is something to do next, after all that can be done at `now`: the server is free for what waits, or a shaper
+    /// releases the next packet.
+    #[inline]
+    pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
+        let queued = self.discipline.backlog_packets() > 0;
+        let Some(ring) = &self.ring else {
+            return match queued {
+                true if self.free_at > now => Some(self.free_at),
+                true => self.discipline.next_wake(now),
+                false => None,
+            };
+        };
+        let released = match queued && ring.has_room() {
+            true => self.discipline.next_wake(now),
+            false => None,
+        };
+        let sends = (!ring.is_empty()).then_some(self.free_at.max(now));
+        released.into_iter().chain(sends).min()
+    }
+
+    /// The packet that the server takes next.
+    pub(crate) fn take_next(&mut self, now: Time, drops: &mut Drops) -> Option<Packet> {
+        let ringed = self.ring.as_mut().and_then(|r| r.pop());
+        ringed.or_else(|| self.discipline.dequeue(now, &mut self.rng, drops))
+    }
+
+    /// The packets and bytes of a leaf that wait, in the discipline and in the ring.
+    #[inline]
+    pub(crate) fn backlog(&self, leaf: u16) -> (u64, u64) {
+        let stats = &self.discipline.leaves()[usize::from(leaf)];
+        let (packets, bytes) = (stats.backlog_packets(), stats.backlog_bytes());
+        match &self.ring {
+            None => (packets, bytes),
+            Some(ring) => {
+                let (p, b) = ring.of_leaf(leaf);
+                (packets + p, bytes + b)
+            }
         }
     }
 
     /// The backlog of a leaf may have changed at `now`.
     #[inline]
     pub(crate) fn note_level(&mut self, window: Window, now: Time, leaf: u16) {
-        let leaf = usize::from(leaf);
-        let stats = &self.discipline.leaves()[leaf];
-        let (packets, bytes) = (stats.backlog_packets(), stats.backlog_bytes());
-        self.queues[leaf].on_level(window, now, packets, bytes);
+        let (packets, bytes) = self.backlog(leaf);
+        self.queues[usize::from(leaf)].on_level(window, now, packets, bytes);
     }
 
     /// The start and the end of its last transmission, which takes `tx` at a constant rate.
@@ -140,9 +194,13 @@ impl QueuedPort {
         }
     }
 
-    /// Calls `see` for each queued packet, in the order in which a copy of the port would serve
+    /// Calls `see` for each waiting packet, in the order in which a copy of the port would serve
     /// them.
     pub(crate) fn for_each_waiting(&self, now: Time, mut see: impl FnMut(&Packet)) {
+        self.ring
+            .iter()
+            .flat_map(|r| r.packets())
+            .for_each(&mut see);
         if self.discipline.backlog_packets() == 0 {
             return;
         }

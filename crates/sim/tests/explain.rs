@@ -373,14 +373,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_parts_sum_to_the_delay(policy in policies(), load in 2_u32..8, seed in 0_u32..1000) {
+    fn the_parts_sum_to_the_delay(policy in policies(), load in 2_u32..8, seed in 0_u32..1000, ring in 0_usize..6) {
+        let ring = common::ring(ring);
         let plan = common::plan(&format!("
 schema_version: 1
 topology:
   nodes: [a, b, c]
   links:
     lan: {{from: a, to: b, rate: 40 Mb/s, delay: 10 us, duplex: true}}
-    wan: {{from: b, to: c, rate: 10 Mb/s, delay: 1 ms, duplex: true, policy: Q}}
+    wan: {{from: b, to: c, rate: 10 Mb/s, delay: 1 ms, duplex: true, policy: Q{ring}}}
 policies:
   inner: {{class-based: {{classes: [{{name: x, match: {{dscp: cs1}}, shape: {{rate: 3 Mb/s}}}}]}}}}
   Q: {policy}

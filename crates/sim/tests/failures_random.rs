@@ -143,8 +143,8 @@ impl Net {
             }
             writeln!(
                 out,
-                "    l{i}: {{from: n{from}, to: n{to}, rate: {} Mb/s, delay: {} us, overhead: {}, policy: P{}, duplex: {}}}",
-                l.rate_mbps, l.delay_us, common::overhead(l.delay_us as usize + l.policy), l.policy, !self.one_way
+                "    l{i}: {{from: n{from}, to: n{to}, rate: {} Mb/s, delay: {} us, overhead: {}, policy: P{}{}, duplex: {}}}",
+                l.rate_mbps, l.delay_us, common::overhead(l.delay_us as usize + l.policy), l.policy, common::ring(l.delay_us as usize / 7 + 5 * l.policy), !self.one_way
             )
             .unwrap();
             for times in l.down_up.chunks(2) {

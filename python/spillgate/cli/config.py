@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from spillgate.cli.text import console, wrapped
+from spillgate.cli.text import console, count, wrapped
 from spillgate.metrics import format_value
 
 Record = Mapping[str, Any]
@@ -56,6 +56,8 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     name = policy["name"] if policy else absent
     if not whole:
         name += f", arriving packets {arriving['name']}" if arriving else ""
+        if ring := interface["ring"]:
+            name += f", transmit ring of {count(ring['packets'], 'packet')}"
         _line(out, 1, f"{interface['name']}: {name}, {rate} ({interface['rate_from']})")
         return
     out.print()
@@ -65,6 +67,8 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
         _line(out, 1, _circuit(circuit))
     if interface["counted_bytes"] is not None:
         _line(out, 1, f"rates count {interface['counted_bytes']} B beside each IP packet")
+    if ring := interface["ring"]:
+        _line(out, 1, f"transmit ring of {count(ring['packets'], 'packet')}: {ring['from']}")
     if policy is None:
         _line(out, 1, name)
     else:

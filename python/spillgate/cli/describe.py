@@ -42,6 +42,8 @@ def description(d: Description) -> None:
     out.print()
     _links(out, d)
     _unusual_links(out, d)
+    if d.rings:
+        _rings(out, d)
     if d.forwarding:
         _forwarding(out, d)
     if d.switches:
@@ -138,6 +140,33 @@ def _unusual_links(out: Console, d: Description) -> None:
     for members, texts in families(told):
         cells = [text or "-" for text, is_shown in zip(texts, shown, strict=True) if is_shown]
         made.add_row(Text(_span([str(link["name"]) for link in members])), *cells)
+    show(out, made)
+    out.print()
+
+
+def _rings(out: Console, d: Description) -> None:
+    """The transmit rings of ports, and what decides their size."""
+    rows: list[tuple[dict[str, Any], tuple[Any, ...]]] = []
+    for i, link in enumerate(d.links):
+        found: dict[tuple[Any, ...], list[str]] = {}
+        for variant, rings in zip(d.variants, d.rings, strict=True):
+            if rings and (ring := rings[i]):
+                key = tuple(ring[k] for k in ("packets", "delay", "longest", "from"))
+                found.setdefault(key, []).append(variant)
+        for ring, variants in found.items():
+            of_all = len(variants) == len(d.variants) or d.axes
+            rows.append((link, (*ring, "" if of_all else f" ({', '.join(variants)})")))
+    made = table()
+    for heading in ("link", "transmit ring", "when full", "from"):
+        made.add_column(heading, no_wrap=heading == "link")
+    for members, (packets, delay, longest, why, variants) in families(rows):
+        full = f"{format_value(delay, 's')} of {longest} B packets" if packets > 1 else "-"
+        made.add_row(
+            Text(_span([str(link["name"]) for link in members])),
+            count(packets, "packet"),
+            full,
+            Text(why + variants),
+        )
     show(out, made)
     out.print()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spillgate.metrics import format_value
+from spillgate.points import counted
 from spillgate.report.outlines import THIN
 from spillgate.scenario import Description, irregularity
 
@@ -66,6 +67,7 @@ def links(d: Description) -> Table:
                 *((str(link.get("counts") or "IP packet"),) if framed else ()),
                 *((f"{link['mtu']} B" if link.get("mtu") else "–",) if limited else ()),
                 *((irregularity(link) or "–",) if irregular else ()),
+                *((_ring(d, i),) if d.rings else ()),
                 ", ".join(used),
             )
         )
@@ -74,8 +76,17 @@ def links(d: Description) -> Table:
     counts = ("counts",) if framed else ()
     mtu = ("MTU",) if limited else ()
     odd = ("irregular",) if irregular else ()
-    headings = ("link", "from → to", "rate", "propagation", *counts, *mtu, *odd, "policy")
+    ring = ("transmit ring",) if d.rings else ()
+    headings = ("link", "from → to", "rate", "propagation", *counts, *mtu, *odd, *ring, "policy")
     return Table(headings, tuple(rows), note)
+
+
+def _ring(d: Description, link: int) -> str:
+    """The transmit rings that a link's port has in the variants, with their delay when full."""
+    found = [rings[link] for rings in d.rings if rings and rings[link]]
+    sizes = [(r["packets"], f", {format_value(r['delay'], 's')}") for r in found]
+    said = [f"{counted(n, 'packet')}{delay if n > 1 else ''}" for n, delay in sizes]
+    return " or ".join(dict.fromkeys(said)) or "–"
 
 
 def sessions(d: Description) -> Table | None:

@@ -192,6 +192,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         };
         queue(out, before, port, source, &place, notes);
         circuit::pvc(out, &port.name, circuit, port.rate, &place, notes);
+        ring(out, "  ", port, &place, notes);
         match policy {
             Some(DisciplineSpec::ClassBased(_)) => {
                 let policy = quoted(&port.policy, &place, notes);
@@ -207,6 +208,7 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         out.push_str(" !\n!\n");
         return;
     }
+    ring(out, " ", port, &place, notes);
     if let Some(DisciplineSpec::ClassBased(spec)) = policy {
         if capped(source.platform, port.rate, spec) {
             out.push_str(RESERVE_ALL);
@@ -217,6 +219,21 @@ fn interface(out: &mut String, port: &Port, source: &Source, notes: &mut Notes) 
         queue(out, policy, port, source, &place, notes);
     }
     out.push_str("!\n");
+}
+
+/// Packets that `tx-ring-limit` takes at most.
+const LARGEST_RING: u32 = 32_767;
+
+/// The transmit ring of an interface or circuit, where it is written.
+fn ring(out: &mut String, indent: &str, port: &Port, place: &str, notes: &mut Notes) {
+    let Some(packets) = port.tx_ring else { return };
+    if packets > LARGEST_RING {
+        let what = format!(
+            "a transmit ring of {packets} packets; written as {LARGEST_RING}, the most that IOS takes"
+        );
+        notes.add(place, what);
+    }
+    let _ = writeln!(out, "{indent}tx-ring-limit {}", packets.min(LARGEST_RING));
 }
 
 /// Before it releases refuse policies that reserve more.

@@ -213,6 +213,12 @@ impl<'s> Script<'s> {
             let reason = "stab has no word for the code of PTM, a byte for each 64 B: the rates of the script leave it out, so give the link 64/65 of its rate";
             notes.add(&format!("interface {}", port.name), reason);
         }
+        if let Some(packets) = port.tx_ring {
+            let reason = format!(
+                "a transmit ring of {packets} packets: on Linux it is that of the network card (ethtool -G) with its limit in bytes (byte_queue_limits/limit_max), which the script leaves as it is"
+            );
+            notes.add(&format!("interface {}", port.name), reason);
+        }
         if let Some(c) = port
             .circuit
             .as_ref()

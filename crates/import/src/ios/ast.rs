@@ -294,6 +294,8 @@ pub(crate) struct Interface<'a> {
     pub(crate) vlan: Option<u16>,
     pub(crate) queueing: Option<At<'a, InterfaceQueueing>>,
     pub(crate) hold_queue: Option<At<'a, u32>>,
+    /// `tx-ring-limit`, in packets.
+    pub(crate) tx_ring: Option<At<'a, u32>>,
     /// `mpls ip`.
     pub(crate) labels: Option<Origin<'a>>,
     pub(crate) wred: Wred<'a>,
@@ -346,6 +348,8 @@ pub(crate) struct CircuitLines<'a> {
     pub(crate) input_policy: Option<At<'a, &'a str>>,
     /// `vc-hold-queue`, in packets.
     pub(crate) hold_queue: Option<At<'a, u32>>,
+    /// `tx-ring-limit`, in packets.
+    pub(crate) tx_ring: Option<At<'a, u32>>,
 }
 
 impl<'a> CircuitLines<'a> {
@@ -357,6 +361,7 @@ impl<'a> CircuitLines<'a> {
             self.encapsulation.map(|at| at.origin),
             self.inside.map(|at| at.origin),
             self.hold_queue.map(|at| at.origin),
+            self.tx_ring.map(|at| at.origin),
         ];
         let policies = policies.map(|p| p.map(|at| at.origin));
         all.into_iter().chain(policies).flatten()

@@ -26,6 +26,7 @@ enum Verb {
     Pppoe,
     ServicePolicy,
     HoldQueue,
+    TxRing,
     ClassVc,
     /// Not modelled; the reason.
     Foreign(&'static str),
@@ -68,12 +69,7 @@ const WORDS: &Table<Verb> = &[
         "transmit-priority",
         Foreign("cells have the priority of their contract"),
     ),
-    (
-        "tx-ring-limit",
-        Foreign(
-            "the transmit ring is not modelled: the circuit takes a packet when its first cell may leave",
-        ),
-    ),
+    ("tx-ring-limit", Verb::TxRing),
     ("ubr", Contract(Category::Ubr)),
     ("ubr+", Contract(Category::UbrPlus)),
     ("vbr-nrt", Contract(Category::NrtVbr)),
@@ -184,7 +180,7 @@ fn head<'a>(args: &mut Args<'a>, known: &[Circuit<'a>]) -> Result<(Vc, Option<&'
 }
 
 /// `VPI/VCI`, or a VCI of VPI 0.
-fn vc(word: Word<'_>) -> Result<Vc, Refusal> {
+pub(crate) fn vc(word: Word<'_>) -> Result<Vc, Refusal> {
     let (vpi, vci) = word.text.split_once('/').unwrap_or(("0", word.text));
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     if !digits(vpi) || !digits(vci) {
@@ -367,6 +363,11 @@ fn apply<'a>(
         Verb::HoldQueue => hold_queue(&mut c.args).map(|value| {
             lines.hold_queue = Some(At { value, origin });
         }),
+        Verb::TxRing => ring(&mut c.args).and_then(|value| {
+            c.args.finish()?;
+            lines.tx_ring = Some(At { value, origin });
+            Ok(())
+        }),
         Verb::Encapsulation => encapsulation(&mut c.args).map(|(value, said)| {
             lost.extend(said);
             lines.encapsulation = Some(At { value, origin });
@@ -412,12 +413,19 @@ fn remove<'a>(c: &mut Command<'a>, verb: Verb, lines: &mut CircuitLines<'a>) {
         Verb::Encapsulation => lines.encapsulation = None,
         Verb::Protocol | Verb::Pppoe => lines.inside = None,
         Verb::HoldQueue => lines.hold_queue = None,
+        Verb::TxRing => lines.tx_ring = None,
         Verb::ServicePolicy => {
             // Nothing can be wrong with taking away.
             let _ = attach_policy(c, &mut lines.input_policy, &mut lines.output_policy);
         }
         _ => {}
     }
+}
+
+/// The packets of `tx-ring-limit`.
+pub(crate) fn ring(args: &mut Args<'_>) -> Result<u32, Refusal> {
+    args.number("a number of packets", 1..=32_767)
+        .map(|n| n as u32)
 }
 
 /// `vc-hold-queue PACKETS`.

@@ -1,11 +1,12 @@
 //! From a configuration and what it became to what was understood.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spillgate_core::Rate;
 use spillgate_queueing::spec::DisciplineSpec;
-use spillgate_queueing::{Enclosing, Outline, Policy};
-use spillgate_scenario::{Diagnostic, Diagnostics, Imported};
+use spillgate_queueing::{Enclosing, Outline, Policy, Recipe};
+use spillgate_scenario::plan::{RingFrom, RingPlan};
+use spillgate_scenario::{Diagnostic, Diagnostics, Imported, ImportedInterface};
 
 use super::args::nearest;
 use super::ast::{Config, Test};
@@ -14,7 +15,7 @@ use super::interface_words::canonical;
 use super::lower::rates::{Source, reference_of};
 use super::platform::{Profile, Reference};
 use super::ports::ports;
-use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, Understood};
+use super::understood::{CircuitFacts, InterfaceTree, PlatformFacts, RingFacts, Understood};
 
 /// Classes of an interface's policy with all that is nested in it; the queueing engine takes no more.
 const MAX_CLASSES: usize = 4096;
@@ -50,6 +51,7 @@ pub(super) fn explain(
         locate(&mut tree, config, &imported, true);
         Some(tree)
     };
+    let mut recipes = BTreeMap::new();
     let interfaces = shown
         .map(|(name, i)| {
             let written = written.iter().find(|p| p.name == *name);
@@ -62,6 +64,7 @@ pub(super) fn explain(
                 rate_from: from(known.map(|(_, s)| s), profile),
                 counted_bytes: i.counted.map(|c| c.per_packet()),
                 circuit: i.circuit.as_ref().map(CircuitFacts::of),
+                ring: ring(file, profile, &imported, i, rate, &mut recipes).map(RingFacts::from),
                 policy: i
                     .output_policy
                     .as_ref()
@@ -105,6 +108,30 @@ pub(super) fn explain(
         unmodelled: imported.unmodelled,
         warnings: imported.warnings,
     })
+}
+
+/// Policies that have been resolved, by name and rate; none if that failed.
+type Recipes = BTreeMap<(String, Rate), Option<Recipe>>;
+
+/// The transmit ring behind the output policy of an interface.
+fn ring(
+    file: &str,
+    profile: &Profile,
+    imported: &Imported,
+    interface: &ImportedInterface,
+    rate: Option<Rate>,
+    known: &mut Recipes,
+) -> Option<RingPlan> {
+    if let Some((packets, spot)) = interface.tx_ring {
+        let from = RingFrom::Config(format!("{file}:{}", spot.line));
+        return Some(RingPlan { packets, from });
+    }
+    let (policy, rate) = (&interface.output_policy.as_ref()?.0, rate?);
+    let recipe = known.entry((policy.clone(), rate)).or_insert_with(|| {
+        let resolved = Recipe::resolve(policy, &imported.policies, rate);
+        resolved.ok().map(|(recipe, _)| recipe)
+    });
+    Some(profile.rings.ring(profile.platform, rate, recipe.as_ref()?))
 }
 
 /// The full name of the interface that the user means.

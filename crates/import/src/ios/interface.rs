@@ -6,7 +6,7 @@ use spillgate_queueing::spec::FairQueueSpec;
 
 use super::args::{Args, nearest};
 use super::ast::{At, FairQueue, Inside, Interface, InterfaceQueueing, Origin, Wred};
-use super::circuit;
+use super::circuit::{self, ring, vc};
 use super::fault::{Fault, Refusal, code};
 use super::globals::{GLOBALS, Global};
 use super::interface_words::{INTERFACE, QUEUEING, SHAPING_RATE, Verb, canonical, is_ethernet};
@@ -65,6 +65,7 @@ pub(crate) fn header<'a>(p: &mut Parser<'a, '_, '_>, mut c: Command<'a>) -> Kind
                 vlan: None,
                 queueing: None,
                 hold_queue: None,
+                tx_ring: None,
                 labels: None,
                 wred: Wred::default(),
                 circuits: Vec::new(),
@@ -300,6 +301,7 @@ pub(crate) fn command<'a>(
         Verb::Bandwidth => bandwidth(p, c, index),
         Verb::ServicePolicy => service_policy(p, c, index),
         Verb::HoldQueue => hold_queue(p, c, index),
+        Verb::TxRing => tx_ring(p, c, index),
         Verb::MaxReserved => max_reserved(p, c, index),
         Verb::FairQueue => fair_queue(p, c, index),
         Verb::RandomDetect => {
@@ -530,6 +532,37 @@ fn hold_queue<'a>(
         value: n as u32,
         origin: c.origin(),
     });
+    Ok(())
+}
+
+/// `tx-ring-limit PACKETS`, of an ATM interface also with the circuit that is meant.
+fn tx_ring<'a>(
+    p: &mut Parser<'a, '_, '_>,
+    mut c: Command<'a>,
+    index: usize,
+) -> Result<(), Refusal> {
+    let interface = &mut p.config.interfaces[index];
+    if c.negated {
+        interface.tx_ring = None;
+        return Ok(());
+    }
+    let value = ring(&mut c.args)?;
+    let meant = c.args.next().map(vc).transpose()?;
+    c.args.finish()?;
+    let at = Some(At {
+        value,
+        origin: c.origin(),
+    });
+    match meant {
+        None => interface.tx_ring = at,
+        Some(vc) => match interface.circuits.iter_mut().find(|c| c.vc == vc) {
+            Some(circuit) => circuit.lines.tx_ring = at,
+            None => {
+                let reason = format!("{} has no `pvc {vc}` above this line", interface.name);
+                return Err(Refusal::Unmodelled(reason));
+            }
+        },
+    }
     Ok(())
 }
 

@@ -9,6 +9,7 @@ pub(crate) enum Verb {
     Bandwidth,
     ServicePolicy,
     HoldQueue,
+    TxRing,
     MaxReserved,
     FairQueue,
     RandomDetect,
@@ -43,7 +44,7 @@ use Verb::{Foreign, Skip};
 const LEGACY: &str = "only modular QoS (policy-map) is modelled, not the legacy queueing commands";
 const SWITCH: &str = "queueing of switch hardware is not modelled";
 const CIRCUIT: &str = "the rates of a `pvc` of its own and of a `vc-class atm` are modelled";
-const RING: &str = "the transmit ring is not modelled: the policy's queue is the only one";
+const RING: &str = "the queues of a Cisco 7500 are not modelled; `tx-ring-limit` is";
 
 /// A command of SD-WAN only: on other routers `sh` is `shutdown`.
 pub(crate) const SHAPING_RATE: (&str, Verb) = (
@@ -190,7 +191,7 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
     ("vbr-nrt", Foreign("", CIRCUIT)),
     ("vbr-rt", Foreign("", CIRCUIT)),
     ("tx-queue-limit", Foreign("", RING)),
-    ("tx-ring-limit", Foreign("", RING)),
+    ("tx-ring-limit", Verb::TxRing),
     ("udld", Skip),
     ("vlan", Skip),
     ("vrf", Skip),
@@ -201,12 +202,13 @@ pub(crate) const INTERFACE: &Table<Verb> = &[
 ];
 
 /// Commands of an interface that the importer reads.
-pub(crate) const QUEUEING: [&str; 5] = [
+pub(crate) const QUEUEING: [&str; 6] = [
     "bandwidth",
     "fair-queue",
     "hold-queue",
     "random-detect",
     "service-policy",
+    "tx-ring-limit",
 ];
 
 /// How the interfaces of a type are numbered.

@@ -56,7 +56,7 @@ pub use lower::protocol_name;
 pub(crate) use platform::layer2_bytes;
 pub use platform::{counted, platform_by_name, platforms};
 pub use report::LineCounts;
-pub use understood::{CircuitFacts, InterfaceTree, PlatformFacts, Understood};
+pub use understood::{CircuitFacts, InterfaceTree, PlatformFacts, RingFacts, Understood};
 pub use written::{Definition, Written, WrittenInterface};
 
 /// Reads Cisco IOS and IOS XE running-configs: `class-map`, `policy-map`,

@@ -6,7 +6,7 @@
 use spillgate_core::{Cells, Dur, Limit, Overhead};
 use spillgate_queueing::aqm::WredDefaults;
 use spillgate_queueing::spec::FlowWeights;
-use spillgate_scenario::import::Framing;
+use spillgate_scenario::import::{Framing, RingDefaults};
 use spillgate_scenario::schema::Encapsulation;
 use spillgate_scenario::{Diagnostic, Diagnostics, Platform};
 
@@ -66,6 +66,8 @@ pub(crate) struct Profile {
     pub(crate) weights: FlowWeights,
     /// Whose thresholds `random-detect` has where no profile says any.
     pub(crate) wred: WredDefaults,
+    /// Packets of a transmit ring without `tx-ring-limit`.
+    pub(crate) rings: RingDefaults,
     /// Where the values are from; one line each, for `spillgate import`.
     pub(crate) sources: &'static [&'static str],
 }
@@ -116,6 +118,33 @@ pub(crate) fn layer2_bytes(interface: &str) -> Option<u16> {
     LAYER_2.on(interface).map(|o| o.per_packet().unsigned_abs())
 }
 
+/// By the rate of the line, in b/s: "line rate (Mb/s) <" 2, 10, 20, 30, 40 and above, "txcount" 2, 4, 8, 16, 32, 64.
+const RING_SIZES: &[(u64, u32)] = &[
+    (2_000_000, 2),
+    (10_000_000, 4),
+    (20_000_000, 8),
+    (30_000_000, 16),
+    (40_000_000, 32),
+];
+
+/// Cisco, "Understanding and Tuning the tx-ring-limit Value", document 6142, which gives the sizes for interfaces and VCs
+/// (CSCdk17210). Routers seen agree: 2 on a serial port of a 2811 at 1.5 Mb/s (ipspace.net, "FIFO Queuing"), 64 on a
+/// FastEthernet (davidsudjiman.info, "Interface Hardware Queuing (tx_limited)", 2008); others are larger, 128 on some.
+const RINGS: RingDefaults = RingDefaults {
+    below: RING_SIZES,
+    most: 64,
+    source: "by line rate, Cisco document 6142",
+};
+
+/// What is said of IOS, for platforms of which nothing was found.
+const RINGS_AS_ON_IOS: RingDefaults = RingDefaults {
+    source: "no source was found for it; as on IOS by line rate, Cisco document 6142",
+    ..RINGS
+};
+
+const RING_SOURCE: &str = "transmit ring of 2 packets below 2 Mb/s, 4 below 10, 8 below 20, 16 below 30, 32 below 40, else 64, unless `tx-ring-limit` says otherwise: Cisco, \"Understanding and Tuning the tx-ring-limit Value\", 6142";
+const RING_GUESS: &str = "transmit ring as on IOS (Cisco, 6142: 2 packets below 2 Mb/s up to 64 from 40 Mb/s on), since no source was found for this platform: guess";
+
 /// The table.
 const PROFILES: [Profile; 5] = [
     Profile {
@@ -131,7 +160,9 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
         wred: WredDefaults::Ios,
+        rings: RINGS,
         sources: &[
+            RING_SOURCE,
             "percentages, queue limits of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "all of the interface may be reserved, as since 12.4(20)T; more than 75 % or `max-reserved-bandwidth`, which earlier releases refuse, is a warning",
             "256 conversations of 64 packets: Cisco IOS configuration guide, flow-based WFQ",
@@ -150,7 +181,9 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
         wred: WredDefaults::Ios,
+        rings: RINGS,
         sources: &[
+            RING_SOURCE,
             "75 % of the interface may be reserved unless `max-reserved-bandwidth` says otherwise: Cisco IOS QoS command reference",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "256 conversations of 64 packets: Cisco IOS configuration guide, flow-based WFQ",
@@ -170,7 +203,9 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::QuarterOfLimit { queues: 256 },
         weights: FlowWeights::Equal,
         wred: WredDefaults::Ios,
+        rings: RINGS,
         sources: &[
+            RING_SOURCE,
             "`max-reserved-bandwidth` has no effect, all may be reserved: recalled",
             "queue limit of 64 packets, policing of `priority` under congestion: Cisco IOS QoS command reference",
             "a flow of `fair-queue` may hold a quarter of the queue limit: \"per-flow queue limit\" of `show policy-map interface`",
@@ -195,7 +230,9 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::QuarterOfLimit { queues: 16 },
         weights: FlowWeights::Equal,
         wred: WredDefaults::IosXe,
+        rings: RINGS_AS_ON_IOS,
         sources: &[
+            RING_GUESS,
             "queue limit of 50 ms of 1500-byte packets, 64 at least; 512 packets for priority classes: QoS Congestion Management Configuration Guide, IOS XE 16, \"Queue depth\"",
             "the 50 ms are at the interface's or the shaper's rate: guess",
             "layer-2 headers count, preamble, gap and check sequence do not: Cisco ASR 1000 QoS FAQ, table 1",
@@ -219,7 +256,9 @@ const PROFILES: [Profile; 5] = [
         fair: FairDefaults::Conversations { queues: 256 },
         weights: FlowWeights::Precedence,
         wred: WredDefaults::Ios,
+        rings: RINGS_AS_ON_IOS,
         sources: &[
+            RING_GUESS,
             "queue limit of 100 ms at the guaranteed rate; 10 ms at the interface's rate for priority level 1: IOS XR QoS Command Reference for the CRS Router, release 4.0, `queue-limit`",
             "10 ms for other priority levels, too: guess",
             "percentages are of the line's rate, `bandwidth` of an interface is for routing: recalled",

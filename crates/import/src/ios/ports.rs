@@ -47,6 +47,15 @@ impl<'c, 'a> Port<'c, 'a> {
         Some(contract.map_or("ubr", |c| c.value.category()))
     }
 
+    /// The transmit ring that is written for it: of the circuit, the interface, or the main interface, whose line it is.
+    pub(crate) fn tx_ring(&self, config: &Config<'a>) -> Option<At<'a, u32>> {
+        let circuit = self.circuit.as_ref().and_then(|(_, lines)| lines.tx_ring);
+        circuit.or(self.interface.tx_ring).or_else(|| {
+            let main = config.interface_index.get(parent(&self.interface.name)?)?;
+            config.interfaces.get(*main)?.tx_ring
+        })
+    }
+
     /// Where it begins.
     pub(crate) fn origin(&self) -> Origin<'a> {
         match &self.circuit {
@@ -135,6 +144,7 @@ fn lines<'a>(
         all.output_policy = all.output_policy.or(class.output_policy);
         all.input_policy = all.input_policy.or(class.input_policy);
         all.hold_queue = all.hold_queue.or(class.hold_queue);
+        all.tx_ring = all.tx_ring.or(class.tx_ring);
     }
     all.inside = all.inside.or(interface.inside);
     all

@@ -5,7 +5,7 @@ use spillgate_core::Rate;
 use spillgate_queueing::{ContractSpec, Outline};
 use spillgate_scenario::Diagnostic;
 use spillgate_scenario::import::ImportedCircuit;
-use spillgate_scenario::plan::Unmodelled;
+use spillgate_scenario::plan::{RingPlan, Unmodelled};
 
 /// What was understood of a configuration. Rates are in b/s, bursts in bytes.
 #[derive(Debug, Serialize)]
@@ -52,10 +52,30 @@ pub struct InterfaceTree {
     pub counted_bytes: Option<i16>,
     /// The circuit of ATM that it is, or that is its only one.
     pub circuit: Option<CircuitFacts>,
+    /// The transmit ring behind its output policy; none without one, and where its rate is unknown.
+    pub ring: Option<RingFacts>,
     /// Its output policy; none if it has none that is modelled.
     pub policy: Option<Outline>,
     /// What polices and marks the packets that arrive by it; queues in it have no effect.
     pub input: Option<Outline>,
+}
+
+/// A transmit ring.
+#[derive(Debug, Serialize)]
+pub struct RingFacts {
+    /// Its packets, the one in transmission included.
+    pub packets: u32,
+    /// Where that is from, in words.
+    pub from: String,
+}
+
+impl From<RingPlan> for RingFacts {
+    fn from(ring: RingPlan) -> Self {
+        Self {
+            packets: ring.packets,
+            from: ring.from.to_string(),
+        }
+    }
 }
 
 /// A circuit of ATM. Rates are in b/s and count cells of 53 bytes.

@@ -1,7 +1,7 @@
 //! Priority, shares, and the lengths of queues.
 
 use spillgate_core::{Limit, Rate};
-use spillgate_queueing::spec::FifoSpec;
+use spillgate_queueing::spec::{FifoSpec, PolicingWhen};
 
 use super::Ask;
 use crate::registry::rule_text;
@@ -250,9 +250,9 @@ fn serialization(v: &mut View<'_>) {
 }
 
 rule_text! { OVERSUBSCRIBED = "SG-Q007", "priority-oversubscribed", Warning, "A priority class is offered more than its policer admits";
-    why "While anything waits in the port, a priority class may send at its rate and no faster; what exceeds it is dropped. With more offered than that, packets of every call are lost, not those of the last call alone: one call too many spoils all of them.";
+    why "A policer of a priority class acts under congestion: while packets are queued in the port, which they are once its transmit ring (`tx_ring`, without one the packet in transmission) is full. Then the class may send at its rate and no faster; what exceeds it is dropped. Without congestion it loses nothing, whatever it is offered. With `police: always` the policer acts at any time, with nothing queued too. In either case packets of every call are lost, not those of the last call alone: one call too many spoils all of them.";
     fix "Raise the rate of the class, or admit fewer calls.";
-    from "Cisco IOS QoS configuration guide, low latency queueing: the priority queue is policed under congestion";
+    from "Cisco IOS QoS configuration guide, low latency queueing: the priority queue is policed under congestion; Cisco document 10107: congestion begins when the transmit ring is full";
 }
 
 fn offered(v: &mut View<'_>) {
@@ -266,8 +266,13 @@ fn offered(v: &mut View<'_>) {
         };
         let offered: f64 = c.flows.iter().flatten().filter_map(|l| l.rate).sum();
         if offered > admitted.bps() as f64 {
+            let always = c.spec.priority.as_ref();
+            let when = match always.map(|p| p.police) {
+                Some(PolicingWhen::Always) => "at any time",
+                _ => "while anything waits",
+            };
             let message = format!(
-                "class {} is offered {}, its policer admits {admitted} while anything waits",
+                "class {} is offered {}, its policer admits {admitted} {when}",
                 c.spec.name,
                 rate(offered)
             );

@@ -352,6 +352,7 @@ impl Names<'_> {
             })),
             "served": h.served.iter().map(|s| self.served(h.link, s)).collect::<Vec<_>>(),
             "tokens": ps(h.idle),
+            "in_ring": begun.then(|| ps(h.in_ring())),
             "cells": ps(cells.waiting),
             "serialization": begun.then(|| ps(sending)),
             "propagation": begun.then(|| ps(propagation)),
@@ -363,6 +364,7 @@ impl Names<'_> {
 
     fn served(&self, link: u32, s: &Served) -> Value {
         let relation = match s.relation {
+            Relation::Ring => "ring",
             Relation::Ahead => "ahead",
             Relation::Overtook => "overtook",
             Relation::Priority => "priority",

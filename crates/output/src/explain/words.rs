@@ -1,6 +1,6 @@
 //! Where a packet's delay went, and who dropped or marked one, in words.
 
-use spillgate_core::{DropReason, Dur, Overhead};
+use spillgate_core::{DropReason, Dur, Overhead, Time};
 use spillgate_measure::show::whole;
 use spillgate_queueing::Evidence;
 use spillgate_sim::explain::{Fate, Hop, Journey, Lost, Relation, Transmission};
@@ -10,7 +10,7 @@ use super::causes::{self, duration, instant, packets};
 use super::{Kept, Names};
 
 /// What takes a packet's time, in the order of tables and figures: name and meaning.
-pub const PARTS: [(&str, &str); 11] = [
+pub const PARTS: [(&str, &str); 12] = [
     ("node", "forwarding by a node"),
     ("own", "own class"),
     ("priority", "classes with priority"),
@@ -22,6 +22,7 @@ pub const PARTS: [(&str, &str); 11] = [
     ("input", "queue at the input of a switch"),
     ("fabric", "fabric of a switch"),
     ("cells", "queues of ATM switches"),
+    ("ring", "packets in the transmit ring before it"),
 ];
 
 /// What packets are about: flow, kind and number.
@@ -95,6 +96,7 @@ fn sent(members: &[&Sent<'_>]) -> (Dur, String) {
     let (relation, queue) = (members[0].relation, members[0].queue);
     let mut words = if let [(name, _)] = by_name[..] {
         match relation {
+            Relation::Ring => format!("{n} of {name} in the transmit ring before it"),
             Relation::Ahead => format!("{n} of {name} that came before it"),
             Relation::Overtook => format!("{n} of {name} that came after it and went first"),
             Relation::Priority => format!("{n} of {name}, which has priority"),
@@ -105,6 +107,7 @@ fn sent(members: &[&Sent<'_>]) -> (Dur, String) {
         let of = |(name, k): &(&str, u64)| format!("{} of {name}", whole(*k));
         let each = and(&by_name.iter().map(of).collect::<Vec<_>>());
         match relation {
+            Relation::Ring => format!("{n} in the transmit ring before it: {each}"),
             Relation::Ahead => format!("{n} that came before it into its queue {queue}: {each}"),
             Relation::Overtook => {
                 format!("{n} that came after it into its queue {queue} and went first: {each}")
@@ -280,6 +283,13 @@ impl Names<'_> {
                 let (bytes, words) = (whole(h.len.into()), overhead.in_words());
                 notes.push(format!("{link} counted {bytes} B for it: {words}"));
             }
+            let in_ring = h.in_ring();
+            if in_ring > Dur::ZERO && h.start < Time::MAX {
+                notes.push(format!(
+                    "{} of its wait at {link} it was in the transmit ring, which its class does not shorten",
+                    duration(in_ring)
+                ));
+            }
             let (before, after) = (h.dscp.0.to_string(), h.dscp.1.to_string());
             if before != after {
                 notes.push(format!("{link} changed its DSCP from {before} to {after}"));
@@ -339,6 +349,7 @@ pub(super) fn parts(h: &Hop, kept: Kept, [sending, link, cells]: [Dur; 3]) -> [u
         kept.waiting.as_ps(),
         kept.crossing.as_ps(),
         cells.as_ps(),
+        of(&[Relation::Ring]),
     ]
 }
 

@@ -47,6 +47,11 @@ impl TokenBucket {
         }
     }
 
+    /// The rate at which it fills, in b/s.
+    pub(crate) fn rate(&self) -> u64 {
+        self.bps
+    }
+
     /// The tokens that there must be before `len` bytes leave.
     #[inline]
     fn needed(&self, len: u32) -> i128 {

@@ -129,6 +129,27 @@ pub(crate) struct Tree {
     unknown: u64,
 }
 
+impl Tree {
+    /// The sum of the rates of the shapers through which its packets go, in b/s; none if some go through none.
+    pub(crate) fn shaped(&self) -> Option<u64> {
+        self.shaped_node(self.nodes.first()?)
+    }
+
+    fn shaped_node(&self, node: &Node) -> Option<u64> {
+        let classes = &self.classes[usize::from(node.first)..usize::from(node.end)];
+        classes.iter().try_fold(0_u64, |sum, class| {
+            let rate = match (class.shaper, class.content) {
+                (Some(s), _) => self.shapers[usize::from(s)].rate(),
+                (None, Content::Node(inner)) => {
+                    self.shaped_node(&self.nodes[usize::from(inner)])?
+                }
+                (None, Content::Leaf(_)) => return None,
+            };
+            Some(sum.saturating_add(rate))
+        })
+    }
+}
+
 /// A packet that may leave: its leaf and its length.
 #[derive(Clone, Copy)]
 struct Pick {

@@ -9,11 +9,12 @@ use spillgate_queueing::Recipe;
 use super::check_name;
 use super::irregular::Irregular;
 use super::nodes::{Nodes, Place, numbered};
+use super::rings::Rings;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
-use crate::plan::{InputPlan, LinkPlan, NO_POLICY};
+use crate::plan::{InputPlan, LinkPlan, NO_POLICY, RingPlan};
 use crate::routes::Edge;
 use crate::schema::{DelaySpec, LinkSpec, Scenario};
 use crate::suggest::{did_you_mean, list};
@@ -229,6 +230,11 @@ impl<'a> Entry<'a> {
                 .hint("write a whole number from 1");
             ctx.error(d, root, &at("cost"));
         }
+        if let Some(ring) = link.tx_ring.filter(|r| !super::rings::SIZES.contains(&r.0)) {
+            let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("a transmit ring of {ring}"))
+                .hint("write 1 packet, the one in transmission, to 1000000 packets");
+            ctx.error(d, root, &at("tx_ring"));
+        }
         if let Some(mtu) = link.mtu.filter(|m| !MTUS.contains(&m.0)) {
             let d = Diagnostic::error(codes::OUT_OF_RANGE, format!("an MTU of {mtu}"))
                 .hint("write 68 B (RFC 791) to 65535 B, such as 1500 B");
@@ -379,10 +385,16 @@ impl Draft<'_> {
     pub(super) fn finish(
         self,
         recipes: &BTreeMap<String, (String, Recipe)>,
+        rings: &Rings<'_>,
         input: Option<InputPlan>,
         irregular: &BTreeMap<&str, Irregular>,
     ) -> LinkPlan {
         let irregular = irregular.get(self.entry).cloned().unwrap_or_default();
+        // A way back has no policy, and no ring in front of which anything would be chosen.
+        let tx_ring = match self.policy_of {
+            Some(entry) => rings.of((entry, &self.name), self.rate, self.policy(recipes)),
+            None => RingPlan::NONE,
+        };
         let (policy, discipline) = match self.policy(recipes) {
             Some((policy, recipe)) => (policy.clone(), recipe.clone()),
             None => (NO_POLICY.to_owned(), Recipe::default_fifo()),
@@ -401,6 +413,7 @@ impl Draft<'_> {
             cost: self.cost,
             policy,
             discipline,
+            tx_ring,
             dot1q: self.dot1q,
             input: input.map(Box::new),
         }

@@ -24,6 +24,7 @@ mod paths;
 mod period;
 mod policies;
 mod promised;
+mod rings;
 mod rows;
 mod sla;
 mod switches;
@@ -122,6 +123,7 @@ pub(crate) fn world(
     if ctx.is_fine() {
         failures.warn_of_islands(ctx, scenario, root, &mut paths, &flows, &times);
     }
+    let rings = rings::Rings::read(ctx, scenario, root, &policies);
     let mut world = WorldPlan {
         nodes: std::mem::take(&mut nodes.names),
         forwarding: std::mem::take(&mut nodes.forwarding),
@@ -130,7 +132,7 @@ pub(crate) fn world(
         cell_lines,
         links: (0..)
             .zip(drafts)
-            .map(|(id, l)| l.finish(&recipes, inputs.remove(&id), &irregular))
+            .map(|(id, l)| l.finish(&recipes, &rings, inputs.remove(&id), &irregular))
             .collect(),
         routes: paths.all,
         failures: failures.into_plan(),
@@ -179,6 +181,7 @@ pub(crate) fn ports(
             overhead: spec.counted(),
             dot1q: spec.dot1q,
             atm: spec.atm.as_deref().cloned(),
+            tx_ring: spec.tx_ring.map(|ring| ring.0),
         })
     });
     PortPolicies {

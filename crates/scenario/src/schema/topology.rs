@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
-use spillgate_core::{Dur, Overhead, Rate, quantity::Size};
+use spillgate_core::{Dur, Overhead, Packets, Rate, quantity::Size};
 use spillgate_switching::SwitchSpec;
 use spillgate_switching::atm::AtmSwitchSpec;
 
@@ -154,6 +154,12 @@ pub struct LinkSpec {
     /// Default: a FIFO that never overflows in practice (1 GB).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
+    /// The transmit ring of the sending port: packets that have left the queues and leave in order, the one in
+    /// transmission included, 1 to 1000000; `tx-ring-limit` of IOS. While it has room no packet is queued, so that nothing
+    /// is congested. Default 1 packet; with a policy of `configs` what the configuration says, else what its platform
+    /// has at this rate, unless all its packets go through shapers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_ring: Option<Packets>,
     /// Policing and marking of what arrives over the link, at its receiving end, before anything
     /// else: a class-based policy in `policies` or a policy-map of `configs`. Nothing is queued there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,6 +47,13 @@ pub(super) fn put(link: &mut Node, circuit: &ImportedCircuit, shares: bool, text
     }
 }
 
+/// Sets a key of a link that does not say it itself.
+pub(super) fn put_own(link: &mut Node, key: &str, value: Json, spot: Spot, text: u32) {
+    if link.get(key).is_none_or(|n| n.value == Value::Null) {
+        set(link, key, value, spot, text);
+    }
+}
+
 /// Sets a key of a mapping; nothing of anything else.
 fn set(of: &mut Node, key: &str, value: Json, spot: Spot, text: u32) {
     let span = span(text, spot);

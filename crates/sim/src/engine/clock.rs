@@ -89,6 +89,12 @@ impl<S: EventSet> World<S> {
             };
             if begins {
                 port.discipline.reset_peaks();
+                if port.ring.is_some() {
+                    for leaf in 0..port.queues.len() {
+                        let (packets, bytes) = port.backlog(leaf as u16);
+                        port.queues[leaf].on_backlog(packets, bytes);
+                    }
+                }
             }
             for (queue, leaf) in port.queues.iter_mut().zip(port.discipline.leaves()) {
                 if begins {

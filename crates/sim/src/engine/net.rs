@@ -108,6 +108,7 @@ impl<S: EventSet> World<S> {
         let leaf = port
             .discipline
             .enqueue(now, packet, &mut port.rng, &mut self.drops);
+        let ringed = port.ring.is_some();
         let mut idle = port.free_at <= now;
         if let Some(server) = port.server.as_mut().filter(|_| idle) {
             port.free_at = port.free_at.max(server.opens(now));
@@ -119,9 +120,13 @@ impl<S: EventSet> World<S> {
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }
+        if ringed {
+            self.note_peak(link, leaf);
+        }
         if idle {
             self.serve(link);
         } else {
+            self.fill_ring(link);
             self.wake_port_when_free(link);
         }
         // Last: what is served at once has not waited.
@@ -130,7 +135,7 @@ impl<S: EventSet> World<S> {
         }
     }
 
-    /// Lets the server of `link` take the next packet, if it is free and the discipline gives one.
+    /// Lets the server of `link` take the next packet, if it is free and there is one, and the ring what it has room for.
     pub(crate) fn serve(&mut self, link: usize) {
         let mut marks = 0;
         if self.tap.is_some() {
@@ -147,10 +152,11 @@ impl<S: EventSet> World<S> {
             port.free_at = port.free_at.max(server.ready(now));
         }
         if port.free_at > now {
+            self.fill_ring(link);
             self.wake_port_when_free(link);
             return;
         }
-        let served = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+        let served = port.take_next(now, &mut self.drops);
         let sent = served.is_some();
         if let Some(mut packet) = served {
             let end = match &mut port.server {
@@ -162,7 +168,13 @@ impl<S: EventSet> World<S> {
                 return;
             };
             port.free_at = end;
-            port.discipline.transmits_until(packet.leaf, end);
+            if port
+                .ring
+                .as_ref()
+                .is_none_or(|r| r.of_leaf(packet.leaf).0 == 0)
+            {
+                port.discipline.transmits_until(packet.leaf, end);
+            }
             let queue = &mut port.queues[usize::from(packet.leaf)];
             queue.on_begun(window, &packet, now);
             port.note_level(window, now, packet.leaf);
@@ -184,37 +196,96 @@ impl<S: EventSet> World<S> {
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }
+        if let Port::Queued(port) = &mut self.links[link].port {
+            if let Some(server) = &mut port.server {
+                port.free_at = server.free_at();
+            }
+        }
+        if sent {
+            self.fill_ring(link);
+        }
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        if let Some(server) = &mut port.server {
-            port.free_at = server.free_at();
-            // One transmission opportunity of a trace may carry several packets.
-            if sent && port.free_at <= now && port.discipline.backlog_packets() > 0 {
-                port.wake = now;
-                return self.events.schedule(port.slot, now, Rank::Service);
-            }
+        // One transmission opportunity of a trace may carry several packets.
+        if sent && port.server.is_some() && port.free_at <= now && port.holds_packets() {
+            port.wake = now;
+            return self.events.schedule(port.slot, now, Rank::Service);
         }
         self.wake_port_when_free(link);
     }
 
-    /// Sets the wake of a port that holds packets: when its server is free, or when a shaper
-    /// releases the next packet.
+    /// Lets the discipline of a port whose server is busy give packets to the ring, as many as there is room for.
+    #[inline]
+    fn fill_ring(&mut self, link: usize) {
+        while let Port::Queued(port) = &self.links[link].port {
+            if !port.ring_has_room() || port.discipline.backlog_packets() == 0 {
+                return;
+            }
+            if !self.give_to_ring(link) {
+                return;
+            }
+        }
+    }
+
+    /// The discipline of a port gives a packet to the ring, which has room; false if it gives none.
+    #[inline(never)]
+    fn give_to_ring(&mut self, link: usize) -> bool {
+        let mut marks = 0;
+        if self.tap.is_some() {
+            self.tap_choosing(link);
+            marks = self.marks(link);
+        }
+        let (now, window) = (self.now, self.window);
+        let l = &mut self.links[link];
+        let Port::Queued(port) = &mut l.port else {
+            return false;
+        };
+        let given = port.discipline.dequeue(now, &mut port.rng, &mut self.drops);
+        if let Some(packet) = given {
+            let tx = l.rate.tx_time(packet.len);
+            if let Some(ring) = &mut port.ring {
+                ring.push(packet, tx);
+                // Known exactly where the rate is constant; else it is told again when the transmission begins.
+                let end = port.free_at.max(now) + ring.work();
+                port.discipline.transmits_until(packet.leaf, end);
+            }
+            port.note_level(window, now, packet.leaf);
+            if self.tap.is_some() {
+                if self.marks(link) > marks {
+                    self.tap_marked(link, &packet);
+                }
+                self.tap_ringed(link, &packet);
+            }
+        }
+        if !self.drops.is_empty() {
+            self.drain_drops(link);
+        }
+        given.is_some()
+    }
+
+    /// Notes the backlog of a leaf of a port with a ring, of whose packets the discipline knows nothing.
+    #[inline(never)]
+    fn note_peak(&mut self, link: usize, leaf: u16) {
+        let counts = self.window.contains(self.now);
+        let Port::Queued(port) = &mut self.links[link].port else {
+            return;
+        };
+        let (packets, bytes) = port.backlog(leaf);
+        if counts {
+            port.queues[usize::from(leaf)].on_backlog(packets, bytes);
+        }
+    }
+
+    /// Sets the wake of a port that holds packets.
     #[inline]
     fn wake_port_when_free(&mut self, link: usize) {
         let l = &mut self.links[link];
         let Port::Queued(port) = &mut l.port else {
             return;
         };
-        let at = if port.discipline.backlog_packets() == 0 {
+        let Some(at) = port.next_wake(self.now) else {
             return;
-        } else if port.free_at > self.now {
-            port.free_at
-        } else {
-            match port.discipline.next_wake(self.now) {
-                Some(at) => at,
-                None => return,
-            }
         };
         if port.wake != at {
             port.wake = at;
@@ -227,8 +298,13 @@ impl<S: EventSet> World<S> {
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        if port.discipline.backlog_packets() > 0 {
-            port.wake = at.max(self.now);
+        if port.holds_packets() {
+            // A ring with room waits for a shaper, too.
+            let free = at.max(self.now);
+            port.wake = match port.ring_has_room() {
+                true => port.next_wake(self.now).map_or(free, |at| at.min(free)),
+                false => free,
+            };
             self.events.schedule(port.slot, port.wake, Rank::Service);
         }
     }

@@ -10,7 +10,7 @@ use spillgate_scenario::plan::{LinkPlan, RateProcess, WorldPlan};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Promises {
     /// When a packet leaves is known as it arrives, if the discipline decides then: the rate is
-    /// constant.
+    /// constant, and no ring takes packets out of the queue before.
     pub(crate) constant: bool,
     /// All packets arrive after the same delay, in the order in which they were sent.
     pub(crate) in_order: bool,
@@ -20,7 +20,7 @@ impl Promises {
     /// Those of a link.
     pub(crate) fn of(link: &LinkPlan) -> Self {
         Self {
-            constant: link.process.is_none(),
+            constant: link.process.is_none() && !link.tx_ring.holds_packets(),
             in_order: link.loss.is_none() && link.reorder.is_none(),
         }
     }
@@ -84,6 +84,10 @@ pub fn taken_plainly(plan: &WorldPlan) -> Vec<String> {
             n => Some(format!("{} and {} more nodes", kept[..3].join(", "), n - 3)),
         },
         "packets are kept there, so nothing is worked out ahead anywhere",
+    );
+    note(
+        named(&|l| l.process.is_none() && l.tx_ring.holds_packets()),
+        "the port has a transmit ring, so packets are served one by one",
     );
     let served = |l: &LinkPlan| Promises::of(l).departures() && !l.discipline.decides_at_arrival();
     note(

@@ -230,11 +230,34 @@ impl<S: EventSet> World<S> {
             }
             self.lose(now, place, &lost);
         }
+        self.lose_ring(link);
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
         port.discipline.flush(now, reason, &mut self.drops);
         self.drain_drops(link);
+    }
+
+    /// The link goes down: the packets in the ring of its port, which have left the discipline, are lost.
+    fn lose_ring(&mut self, link: usize) {
+        let (now, window, reason) = (self.now, self.window, DropReason::LinkDown);
+        let place = self.link_hashes[link];
+        while let Port::Queued(port) = &mut self.links[link].port {
+            let Some(packet) = port.ring.as_mut().and_then(|r| r.pop()) else {
+                return;
+            };
+            port.queues[usize::from(packet.leaf)].on_lost(window, &packet, now, reason);
+            port.note_level(window, now, packet.leaf);
+            port.discipline.transmits_until(packet.leaf, now);
+            if let Some(nodes) = &mut self.nodes {
+                nodes.dropped(now, link, &packet);
+            }
+            let lost = Dropped { packet, reason };
+            if self.tap.is_some() {
+                self.tap_lost(Some(link), false, &lost);
+            }
+            self.lose(now, place, &lost);
+        }
     }
 
     /// A packet has reached the far end of `link`: takes it off the account of packets in flight,

@@ -86,7 +86,9 @@ impl<S: EventSet> World<S> {
             return;
         };
         let leaf = sent.packet.leaf;
-        port.discipline.transmits_until(leaf, sent.end);
+        if port.ring.as_ref().is_none_or(|r| r.of_leaf(leaf).0 == 0) {
+            port.discipline.transmits_until(leaf, sent.end);
+        }
         port.free_at = sent.ready;
         if let Some(server) = &mut port.server {
             server.sent(sent.end, sent.ready);

@@ -179,8 +179,8 @@ impl SeriesRecorder {
                 Port::Queued(port) => {
                     for leaf in 0..port.discipline.leaves().len() {
                         let g = port.discipline.gauges(leaf);
-                        self.row
-                            .extend([f64::from(g.backlog_packets), g.backlog_bytes as f64]);
+                        let (packets, bytes) = port.backlog(leaf as u16);
+                        self.row.extend([packets as f64, bytes as f64]);
                         self.row.extend(g.average_queue);
                         self.row.push(drop_rate(port.queues[leaf].dropped()));
                         self.row.extend(adapted(g.adapted).map(|(_, value)| value));

@@ -81,9 +81,11 @@ pub trait Tap: Any + Send {
     fn offered(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}
     /// A packet that a port has queued was marked with congestion experienced there.
     fn marked(&mut self, _port: &PortView<'_>, _why: &Evidence, _seen: Seen<'_>) {}
-    /// The server of a port is free and something waits: it is about to ask for the next packet,
-    /// which a shaper may refuse.
+    /// The server of a port is free, or its transmit ring has room, and something waits: it is about to ask for the next
+    /// packet, which a shaper may refuse.
     fn choosing(&mut self, _port: &PortView<'_>) {}
+    /// The discipline of the port of `link` gives a packet to the transmit ring, behind which the server takes it later.
+    fn ringed(&mut self, _now: Time, _link: u32, _seen: Seen<'_>) {}
     /// The server of a port begins to send a packet; the transmission ends at `port.free_at`. That is [`Time::MAX`] if it is
     /// not known yet: then [`Tap::sent_until`] follows.
     fn served(&mut self, _port: &PortView<'_>, _seen: Seen<'_>) {}

@@ -129,10 +129,19 @@ impl<S: EventSet> World<S> {
     pub(crate) fn tap_choosing(&mut self, link: usize) {
         let Some(tap) = &mut self.tap else { return };
         if let Port::Queued(port) = &self.links[link].port {
-            if port.discipline.backlog_packets() > 0 && port.free_at <= self.now {
+            let free = port.free_at <= self.now && port.ring.as_ref().is_none_or(|r| r.is_empty());
+            let takes = free || port.ring_has_room();
+            if port.discipline.backlog_packets() > 0 && takes {
                 tap.choosing(&view_of(self.now, link, port));
             }
         }
+    }
+
+    #[cold]
+    pub(crate) fn tap_ringed(&mut self, link: usize, packet: &Packet) {
+        self.tell(Some(link as u32), packet, |tap, now, seen| {
+            tap.ringed(now, link as u32, seen);
+        });
     }
 
     #[cold]

@@ -31,6 +31,21 @@ pub(crate) fn overhead(random: usize) -> &'static str {
     OVERHEADS[random % OVERHEADS.len()]
 }
 
+/// Transmit rings of links, behind a comma.
+const RINGS: [&str; 6] = [
+    "",
+    "",
+    ", tx_ring: 1 packet",
+    ", tx_ring: 2 packets",
+    ", tx_ring: 5 packets",
+    ", tx_ring: 40 packets",
+];
+
+/// The `tx_ring` of a link, behind a comma.
+pub(crate) fn ring(random: usize) -> &'static str {
+    RINGS[random % RINGS.len()]
+}
+
 /// A tap that ignores everything.
 pub(crate) struct Blind;
 

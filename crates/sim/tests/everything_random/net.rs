@@ -490,7 +490,8 @@ fn write_link(
         true => String::new(),
         false => format!("overhead: {}, ", common::overhead(*delay as usize + number)),
     };
-    writeln!(out, "    {name}: {{from: {from}, to: {to}, rate: {rate} Mb/s, delay: {delay} us, {overhead}{policy}{input}{irregular}, duplex: true}}").unwrap();
+    let ring = common::ring(*delay as usize / 7 + 5 * number);
+    writeln!(out, "    {name}: {{from: {from}, to: {to}, rate: {rate} Mb/s, delay: {delay} us, {overhead}{policy}{ring}{input}{irregular}, duplex: true}}").unwrap();
 }
 
 /// A circuit from a node to a switch, and the line back.

@@ -95,7 +95,13 @@ def at_line(policy: str) -> dict[str, object]:
 
 BEFORE_LIMIT: dict[str, object] = {
     "topology.nodes": ["site-a", "ce2", "limit", "ce1", "site-b"],
-    "topology.links.port": {"from": "ce2", "to": "limit", "rate": "1 Gb/s", "policy": "WFQ"},
+    "topology.links.port": {
+        "from": "ce2",
+        "to": "limit",
+        "rate": "1 Gb/s",
+        "policy": "WFQ",
+        "tx_ring": "1 packet",
+    },
     "topology.links.wan.from": "limit",
     "topology.links.wan.policy": "FIFO",
 }

@@ -72,6 +72,7 @@ pub(super) fn lower(
                 labels: interface.labels.map(|origin| origin.line),
                 counted,
                 circuit,
+                tx_ring: port.tx_ring(config).map(|at| (at.value, spot(at.origin))),
                 circuits: port.circuits,
             },
         );

@@ -39,6 +39,7 @@ pub(crate) fn lower(
     let mut imported = Imported {
         // `/` of a class's name is `_` in a policy.
         match_any: any.map(|(name, _)| name.replace('/', "_")).collect(),
+        rings: profile.rings,
         ..Imported::default()
     };
     let mut classes = matching::lower(config, report, &mut names);

@@ -166,6 +166,8 @@ pub struct Hop {
     pub served: Vec<Served>,
     /// How long the server stood idle because shapers lacked tokens.
     pub idle: Dur,
+    /// When the scheduler gave it to the transmit ring; none if the server took it from the scheduler.
+    pub ringed: Option<Time>,
     /// The ATM switches that its cells went through behind the link, if there are any.
     pub cells: Option<ThroughCells>,
 }
@@ -215,6 +217,8 @@ pub struct Served {
 /// Why a packet was sent before one that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
+    /// It was in the transmit ring already, behind which no class counts.
+    Ring,
     /// It was in the same queue before it.
     Ahead,
     /// It arrived later at the same queue, which does not serve in the order of arrival (a fair
@@ -287,7 +291,12 @@ pub struct MarkedPacket {
 }
 
 impl Hop {
-    /// How long it waited in the queue.
+    /// How long it was in the transmit ring before its transmission, a part of its wait.
+    pub fn in_ring(&self) -> Dur {
+        self.ringed.map_or(Dur::ZERO, |at| self.start.since(at))
+    }
+
+    /// How long it waited, in the queue and in the transmit ring.
     pub fn waited(&self) -> Dur {
         self.start.since(self.arrived)
     }

@@ -1,7 +1,7 @@
 //! The second pass: what happened to the chosen packets.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use spillgate_core::{Dropped, Dur, Packet, Time};
 use spillgate_endpoints::tcp::Flags;
@@ -35,6 +35,18 @@ struct Waiting {
     residual_until: Time,
     /// Where the packet that was sent last is counted among those that were sent while it waited.
     counted: Option<usize>,
+    /// How many of the packets that it found in the transmit ring are still there.
+    ring_ahead: usize,
+    /// It is in the ring itself.
+    ringed: bool,
+}
+
+/// A packet in a transmit ring.
+struct Ringed {
+    stream: u32,
+    seq: u32,
+    /// The chosen packets whose leaves lacked tokens when the scheduler chose this one.
+    held: Vec<usize>,
 }
 
 impl Waiting {
@@ -68,6 +80,8 @@ pub(super) struct Trails {
     timeouts: BTreeMap<(u32, u64), u32>,
     /// By journey: since when it crosses the fabric of the switch from which it comes to a port now.
     crossed_since: Vec<Option<Time>>,
+    /// By link: what is in its transmit ring, in order.
+    rings: Vec<VecDeque<Ringed>>,
     /// By link.
     last_sent: Vec<LastSent>,
     waiting: Vec<Vec<Waiting>>,
@@ -86,6 +100,7 @@ impl Trails {
             over: BTreeSet::new(),
             timeouts: BTreeMap::new(),
             crossed_since: vec![None; chosen.iter().map(Vec::len).sum()],
+            rings: plan.links.iter().map(|_| VecDeque::new()).collect(),
             last_sent: vec![LastSent::default(); plan.links.len()],
             waiting: plan.links.iter().map(|_| Vec::new()).collect(),
         };
@@ -233,6 +248,7 @@ impl Tap for Trails {
             }),
             served: Vec::new(),
             idle: Dur::ZERO,
+            ringed: None,
             cells: None,
         });
         self.waiting[port.link as usize].push(Waiting {
@@ -242,6 +258,8 @@ impl Tap for Trails {
             held: false,
             residual_until: port.now + rest,
             counted: None,
+            ring_ahead: self.rings[port.link as usize].len(),
+            ringed: false,
         });
     }
 
@@ -253,7 +271,25 @@ impl Tap for Trails {
 
     fn choosing(&mut self, port: &PortView<'_>) {
         for w in &mut self.waiting[port.link as usize] {
-            w.held = port.discipline.is_held(w.leaf, port.now);
+            w.held = !w.ringed && port.discipline.is_held(w.leaf, port.now);
+        }
+    }
+
+    fn ringed(&mut self, now: Time, link: u32, seen: Seen<'_>) {
+        let own = self.journey(seen.packet);
+        let waiting = &mut self.waiting[link as usize];
+        let held = waiting.iter().filter(|w| w.held).map(|w| w.journey);
+        self.rings[link as usize].push_back(Ringed {
+            stream: seen.packet.flow,
+            seq: seen.packet.seq,
+            held: held.filter(|j| Some(*j) != own).collect(),
+        });
+        let Some(own) = own else { return };
+        for w in waiting.iter_mut().filter(|w| w.journey == own) {
+            (w.ringed, w.held) = (true, false);
+        }
+        if let Some(hop) = self.journeys[own].hops.last_mut() {
+            hop.ringed = Some(now);
         }
     }
 
@@ -269,6 +305,7 @@ impl Tap for Trails {
                 len: p.len,
             },
         );
+        let ringed = self.rings[link].pop_front();
         if self.waiting[link].is_empty() {
             return;
         }
@@ -288,7 +325,14 @@ impl Tap for Trails {
                 hop.ecn.1 = p.ecn;
                 continue;
             }
-            let relation = if p.leaf == w.leaf {
+            let held = match &ringed {
+                Some(ringed) => ringed.held.contains(&w.journey),
+                None => w.held,
+            };
+            let relation = if w.ring_ahead > 0 {
+                w.ring_ahead -= 1;
+                Relation::Ring
+            } else if p.leaf == w.leaf {
                 if p.arrived <= w.arrived {
                     Relation::Ahead
                 } else {
@@ -301,7 +345,7 @@ impl Tap for Trails {
             };
             let time = port.free_at.since(port.now);
             let alike = hop.served.iter().position(|s| {
-                s.leaf == p.leaf && s.class == class && s.relation == relation && s.held == w.held
+                s.leaf == p.leaf && s.class == class && s.relation == relation && s.held == held
             });
             w.counted = Some(alike.unwrap_or(hop.served.len()));
             match alike.and_then(|i| hop.served.get_mut(i)) {
@@ -314,7 +358,7 @@ impl Tap for Trails {
                     leaf: p.leaf,
                     class,
                     relation,
-                    held: w.held,
+                    held,
                     packets: 1,
                     bytes: p.len.into(),
                     time,
@@ -381,6 +425,9 @@ impl Tap for Trails {
                     }
                 }
             }
+        }
+        if let Place::Wire(link) = place {
+            self.rings[link as usize].retain(|r| (r.stream, r.seq) != (p.flow, p.seq));
         }
         let Some(journey) = self.journey(p) else {
             return;
