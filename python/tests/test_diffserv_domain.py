@@ -144,8 +144,8 @@ def test_two_configurations_are_the_domain_written_by_hand(
         policies=BY_HAND,
         gold=", input_policy: GOLD",
         shared=", input_policy: SHARED",
-        backbone=", policy: UPLINK",
-        line=", policy: PHB",
+        backbone=", policy: UPLINK, tx_ring: 64 packets",
+        line=", policy: PHB, tx_ring: 8 packets",
     )
     configs = {name: (EXAMPLE / name).read_text() for name in ("edge.cfg", "core.cfg")}
     one = spillgate.run(imported, files=configs, engine=engine, series="all")

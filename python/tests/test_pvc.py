@@ -14,6 +14,7 @@ policy-map LLQ
   fair-queue
 vc-class atm SERVICE
  vbr-nrt 768 384
+ tx-ring-limit 1
 interface ATM0/1/0.1 point-to-point
  pvc 1/32
   class-vc SERVICE
@@ -72,11 +73,14 @@ def test_a_configuration_in_verdicts_out(cli, tmp_path):
 def test_the_contract_is_shown(cli, router):
     done = cli("import", router.name)
     said = [line.strip() for line in done.stdout.splitlines()]
-    assert "ATM0/1/0.1: LLQ, 384 kb/s (the contract of its circuit)" in said
-    assert "ATM0/1/0.2 1/40: LLQ, 512 kb/s (the contract of its circuit)" in said
+    own = "ATM0/1/0.1: LLQ, 384 kb/s (the contract of its circuit), transmit ring of 1 packet"
+    assert own in said
+    # Nothing is said of it.
+    other = "ATM0/1/0.2 1/40: LLQ, 512 kb/s (the contract of its circuit), transmit ring of 2 packets"
+    assert other in said
     done = cli("import", router.name, "--interface", "atm0/1/0.1")
     said = [line.strip() for line in done.stdout.splitlines()]
-    want = "circuit 1/32 (line 11): nrt-vbr, PCR 768 kb/s, SCR 384 kb/s, MBS 94 cells, llc"
+    want = "circuit 1/32 (line 12): nrt-vbr, PCR 768 kb/s, SCR 384 kb/s, MBS 94 cells, llc"
     assert want in said, done.stdout
     done = cli("import", router.name, "--interface", "atm0/1/0.2 1/41", "--format", "json")
     (found,) = json.loads(done.stdout)["interfaces"]

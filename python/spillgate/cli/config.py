@@ -56,9 +56,10 @@ def _interface(out: Console, interface: Record, *, whole: bool) -> None:
     name = policy["name"] if policy else absent
     if not whole:
         name += f", arriving packets {arriving['name']}" if arriving else ""
+        said = f"{interface['name']}: {name}, {rate} ({interface['rate_from']})"
         if ring := interface["ring"]:
-            name += f", transmit ring of {count(ring['packets'], 'packet')}"
-        _line(out, 1, f"{interface['name']}: {name}, {rate} ({interface['rate_from']})")
+            said += f", transmit ring of {count(ring['packets'], 'packet')}"
+        _line(out, 1, said)
         return
     out.print()
     _line(out, 0, f"interface {interface['name']} (line {interface['line']})", "bold")
