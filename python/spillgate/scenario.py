@@ -58,9 +58,9 @@ class Description:
         policies: Policy of each link by position, for each variant.
         arriving: Policy at the receiving end of each link by position, or none, for each variant;
             empty if no link has one.
-        rings: Transmit ring of each link's port by position, for each variant: packets, delay (s, of
-            a full one), longest (bytes of the packets that this is for) and from (words), or none;
-            empty if no link has one.
+        rings: Transmit ring of each link's port by position, for each variant: packets, delay
+            (s, of a full one), longest (bytes of the packets that this is for) and from (words),
+            or none; empty if no link has one.
         outlines: The same as `policies` as trees, none for a link without a policy: name, kind,
             policy, queue, level, guaranteed (b/s), shape and police (rate, burst, words),
             limit_packets, limit_bytes, flow_packets, aqm, thresholds of the DSCPs that flows send,

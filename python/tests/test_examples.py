@@ -76,7 +76,8 @@ def test_the_policies_do_what_they_are_for(root):
             assert value(variant, name, "throughput") == pytest.approx(23.504e6, rel=0.01)
     # FIFO's queue takes 4.8 ms when it is full, and voice waits for none of it.
     assert value("CBWFQ-LLQ", "voice", "owd_mean") < value("FIFO", "voice", "owd_mean") - 4e-3
-    # 64 packets of the transmit ring, which nothing shortens: 7.68 ms, less what is left of the first; 1.15 ms beside it.
+    # 64 packets of the transmit ring, which nothing shortens: 7.68 ms, less what the first has
+    # sent already; 1.15 ms beside it.
     assert 8.6e-3 < value("CBWFQ-LLQ", "voice", "owd_mean") < 8.95e-3
 
 

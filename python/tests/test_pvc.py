@@ -76,7 +76,9 @@ def test_the_contract_is_shown(cli, router):
     own = "ATM0/1/0.1: LLQ, 384 kb/s (the contract of its circuit), transmit ring of 1 packet"
     assert own in said
     # Nothing is said of it.
-    other = "ATM0/1/0.2 1/40: LLQ, 512 kb/s (the contract of its circuit), transmit ring of 2 packets"
+    other = (
+        "ATM0/1/0.2 1/40: LLQ, 512 kb/s (the contract of its circuit), transmit ring of 2 packets"
+    )
     assert other in said
     done = cli("import", router.name, "--interface", "atm0/1/0.1")
     said = [line.strip() for line in done.stdout.splitlines()]
@@ -108,7 +110,7 @@ def test_a_circuit_is_exported_and_comes_back(cli, router, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     pvc = (
         "interface ATM0/1/0.1 point-to-point\n pvc 1/32\n  vbr-nrt 768 384 94\n"
-        "  encapsulation aal5snap\n  service-policy output LLQ\n"
+        "  encapsulation aal5snap\n  tx-ring-limit 1\n  service-policy output LLQ\n"
     )
     assert pvc in out.read_text()
     again = cli("export", out, "--to", "ios")

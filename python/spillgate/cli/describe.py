@@ -153,9 +153,9 @@ def _rings(out: Console, d: Description) -> None:
             if rings and (ring := rings[i]):
                 key = tuple(ring[k] for k in ("packets", "delay", "longest", "from"))
                 found.setdefault(key, []).append(variant)
-        for ring, variants in found.items():
+        for said, variants in found.items():
             of_all = len(variants) == len(d.variants) or d.axes
-            rows.append((link, (*ring, "" if of_all else f" ({', '.join(variants)})")))
+            rows.append((link, (*said, "" if of_all else f" ({', '.join(variants)})")))
     made = table()
     for heading in ("link", "transmit ring", "when full", "from"):
         made.add_column(heading, no_wrap=heading == "link")

@@ -83,9 +83,11 @@ def links(d: Description) -> Table:
 
 def _ring(d: Description, link: int) -> str:
     """The transmit rings that a link's port has in the variants, with their delay when full."""
-    found = [rings[link] for rings in d.rings if rings and rings[link]]
-    sizes = [(r["packets"], f", {format_value(r['delay'], 's')}") for r in found]
-    said = [f"{counted(n, 'packet')}{delay if n > 1 else ''}" for n, delay in sizes]
+    said = []
+    for ring in (rings[link] for rings in d.rings if rings):
+        if ring:
+            full = f", {format_value(ring['delay'], 's')}" if ring["packets"] > 1 else ""
+            said.append(counted(ring["packets"], "packet") + full)
     return " or ".join(dict.fromkeys(said)) or "–"
 
 
