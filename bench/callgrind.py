@@ -43,6 +43,8 @@ CASES = {
         "--set",
         "topology.links.wan.policy=CBWFQ-LLQ-WRED",
         "--set",
+        "topology.links.wan.tx_ring=1 packet",
+        "--set",
         "measurement.warmup=0.5 s",
         "--set",
         "measurement.duration=4 s",

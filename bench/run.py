@@ -101,7 +101,11 @@ CASES = (
         Case(
             f"CE node, {policy}",
             "examples/ce-node/scenario.yaml",
-            (f"topology.links.wan.policy={policy}", "variants=[]"),
+            (
+                f"topology.links.wan.policy={policy}",
+                "topology.links.wan.tx_ring=1 packet",
+                "variants=[]",
+            ),
             max_mb=50,
             max_ns_per_hop=100,
         )

@@ -17,7 +17,7 @@ use crate::stats::{Cx, LeafGauges, LeafStats, Total};
 /// A queue discipline: the queues in front of a port's server.
 ///
 /// The driver calls [`Discipline::enqueue`] for every arrival and [`Discipline::dequeue`] whenever
-/// the server is free. If that returns no packet although some are queued,
+/// the server is free, or a FIFO before it has room (a transmit ring). If that returns no packet although some are queued,
 /// [`Discipline::next_wake`] tells when to try again. Both calls may drop packets, into `drops`;
 /// the driver drains it after each call. The packet in transmission no longer belongs to the
 /// discipline: it counts neither for limits nor for averages.

@@ -142,6 +142,13 @@ fn check_link(
             "police cells with `police` of the switch",
         );
     }
+    // A way back has none.
+    let ringed = spec.tx_ring.is_some() && ends.iter().take(1).any(|(_, from, _)| *from);
+    if ringed {
+        let message =
+            format!("`{name}` leaves an ATM switch, which has queues of cells and no ring");
+        refuse("tx_ring", message, "leave it out");
+    }
     let with_policy = ends
         .iter()
         .find(|(l, from, _)| *from && l.policy(recipes).is_some());

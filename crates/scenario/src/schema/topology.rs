@@ -169,7 +169,7 @@ pub struct LinkSpec {
     /// count only if `overhead` has them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dot1q: bool,
-    /// Also make the same link in the other direction, called `name.reverse`, without a policy.
+    /// Also make the same link in the other direction, called `name.reverse`, without a policy and a transmit ring.
     #[serde(default)]
     pub duplex: bool,
     /// Cost for shortest-path routing. Default 1.
