@@ -406,6 +406,37 @@ fn every_packet_is_accounted_for() {
 }
 
 /// What waits at an input for a link that fails crosses the fabric, and is lost at the port.
+/// A flow of 40 kb/s beside one that fills the buffer of their input: each packet of it finds its link of the fabric idle, so
+/// none needs the buffer.
+#[test]
+fn who_would_not_wait_loses_nothing_to_who_fills_the_input() {
+    for buffer in [
+        "{limit: 20 packets, per: input}",
+        "{limit: 30 kB, per: shared}",
+        "{limit: 1400 B}",
+    ] {
+        let node = switch(&format!(
+            "architecture: cioq, speedup: 1.1, fabric: {{parallel: {{}}}}, buffer: {buffer}"
+        ));
+        let yaml = scenario(&node, "", 0.5, "", "")
+            .split("traffic:")
+            .next()
+            .unwrap()
+            .to_owned()
+            + "traffic:\n"
+            + "  - flow: {name: fills, from: a0, to: b0, source: {cbr: {rate: 9 Mb/s, packet: 1500 B}}}\n"
+            + "  - flow: {name: small, from: a0, to: b1, source: {poisson: {rate: 40 kb/s, packet: 500 B}}}\n"
+            + "measurement: {warmup: 500 ms, duration: 20 s}\nruns: {count: 1, seed: 9}\n";
+        let plan = common::plan(&yaml);
+        for engine in [Engine::Plain, Engine::Express] {
+            let of = outcome(&plan, engine);
+            let lost = |flow| value(&plan, &of, Scope::Flow, flow, Metric::LossRatio);
+            assert!(lost("fills") > 0.5, "{buffer}: {}", lost("fills"));
+            assert_eq!(lost("small"), 0.0, "{buffer}");
+        }
+    }
+}
+
 #[test]
 fn what_waits_for_a_link_that_fails_is_lost_at_its_port() {
     let failures =

@@ -206,6 +206,12 @@ impl Packets {
         }
     }
 
+    /// Whether neither port of a pair carries a packet.
+    pub(crate) fn is_free(&self, (input, output): (usize, usize), inputs: &Inputs) -> bool {
+        let requests = &inputs.requests;
+        requests.free_inputs().contains(input) && requests.free_outputs().contains(output)
+    }
+
     pub(crate) fn wake(&mut self, now: Time, inputs: &mut Inputs, rng: &mut Rng, out: &mut Outbox) {
         while let Some(&Reverse((end, input, output))) = self.ends.peek() {
             if end > now {
@@ -284,6 +290,11 @@ impl Parallel {
 
     pub(crate) fn next_wake(&self) -> Option<Time> {
         self.ends.peek().map(|Reverse((end, _))| *end)
+    }
+
+    /// Whether the link of a queue carries nothing.
+    pub(crate) fn is_free(&self, pair: (usize, usize)) -> bool {
+        !self.is_busy[pair.0 * self.ports + pair.1]
     }
 
     #[inline]

@@ -54,6 +54,14 @@ struct Pair {
     counts: Counts,
 }
 
+/// A packet that has just come and found no room in the buffer, with what it found. Its queue is empty.
+#[derive(Clone, Debug)]
+struct Unplaced {
+    queue: usize,
+    waiter: Waiter,
+    evidence: Evidence,
+}
+
 /// The input side of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
@@ -75,6 +83,8 @@ pub(crate) struct Inputs {
     wanted: PortSet,
     /// The number of the next packet.
     next: u64,
+    /// What is lost unless it crosses at this instant.
+    unplaced: Option<Unplaced>,
     pub(crate) period: Period,
 }
 
@@ -103,6 +113,7 @@ impl Inputs {
             begun: vec![0; ports],
             wanted: PortSet::EMPTY,
             next: 0,
+            unplaced: None,
             period: Period {
                 start: Time::ZERO,
                 end: Time::MAX,
@@ -147,13 +158,15 @@ impl Inputs {
         (&pair.level, &pair.counts)
     }
 
-    /// A packet arrives: it is queued or lost.
+    /// A packet arrives: it is queued or lost. If its link or ports are free (`may_cross`), one that alone is in its queue
+    /// needs no room: it requests, and [`Inputs::settle`] loses it if it has not crossed by then.
     #[inline]
     pub(crate) fn offer(
         &mut self,
         now: Time,
         (input, output): (usize, usize),
         packet: Packet,
+        may_cross: bool,
         rng: &mut Rng,
         out: &mut Outbox,
     ) {
@@ -180,29 +193,30 @@ impl Inputs {
                 limit,
                 ..Evidence::default()
             };
-            let reason = DropReason::InputQueue;
-            return self.lose(
-                now,
-                (input, output),
-                evidence,
-                Dropped { packet, reason },
-                out,
-            );
+            let waiter = self.numbered(packet, output);
+            let queue = self.queue_of(input, output);
+            let of = &mut self.queues[queue];
+            if may_cross && own.packets == 0 && of.begun.is_none() {
+                of.busy_since = waiter.number;
+                self.unplaced = Some(Unplaced {
+                    queue,
+                    waiter,
+                    evidence,
+                });
+                self.ask(input, output);
+                return;
+            }
+            return self.refuse(now, (input, output), evidence, packet, out);
         }
-        let number = self.next;
-        self.next += 1;
+        let waiter = self.numbered(packet, output);
         let q = self.queue_of(input, output);
         let queue = &mut self.queues[q];
         if own.packets == 0 && queue.begun.is_none() {
-            queue.busy_since = number;
+            queue.busy_since = waiter.number;
         }
         match &mut queue.store {
             Store::Plain(ring) => {
-                ring.push_back(Waiter {
-                    packet,
-                    number,
-                    output: output as u16,
-                });
+                ring.push_back(waiter);
                 self.change(now, (input, output), 1, i64::from(packet.len));
             }
             Store::Policy(_) => {
@@ -213,6 +227,49 @@ impl Inputs {
             }
         }
         self.ask(input, output);
+    }
+
+    /// The next packet in the order of arrival.
+    #[inline]
+    fn numbered(&mut self, packet: Packet, output: usize) -> Waiter {
+        let number = self.next;
+        self.next += 1;
+        Waiter {
+            packet,
+            number,
+            output: output as u16,
+        }
+    }
+
+    /// Whether the packet without room would be in this queue.
+    #[inline]
+    fn has_unplaced(&self, queue: usize) -> bool {
+        self.unplaced.as_ref().is_some_and(|u| u.queue == queue)
+    }
+
+    /// The fabric has taken what it takes at once: a packet without room that it has left is lost.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: Time, pair: (usize, usize), out: &mut Outbox) {
+        if let Some(Unplaced {
+            waiter, evidence, ..
+        }) = self.unplaced.take()
+        {
+            self.ask(pair.0, pair.1);
+            self.refuse(now, pair, evidence, waiter.packet, out);
+        }
+    }
+
+    /// A packet is lost for want of room.
+    fn refuse(
+        &mut self,
+        now: Time,
+        pair: (usize, usize),
+        evidence: Evidence,
+        packet: Packet,
+        out: &mut Outbox,
+    ) {
+        let reason = DropReason::InputQueue;
+        self.lose(now, pair, evidence, Dropped { packet, reason }, out);
     }
 
     /// Runs `f` on the discipline of a virtual output queue, and accounts for what it did.
@@ -299,7 +356,8 @@ impl Inputs {
     fn ask(&mut self, input: usize, output: usize) {
         if self.is_voq {
             let pair = input * self.ports + output;
-            if self.pairs[pair].level.packets > 0 || self.queues[pair].begun.is_some() {
+            let holds = self.pairs[pair].level.packets > 0 || self.queues[pair].begun.is_some();
+            if holds || self.has_unplaced(pair) {
                 self.requests.set(input, output);
             } else {
                 self.requests.clear(input, output);
@@ -312,7 +370,8 @@ impl Inputs {
                 self.requests.set(input, head.output.into());
             }
         }
-        if self.outputs[output].packets > 0 || self.begun[output] > 0 {
+        let waits = self.outputs[output].packets > 0 || self.begun[output] > 0;
+        if waits || self.has_unplaced(self.queue_of(input, output)) {
             self.wanted.insert(output);
         } else {
             self.wanted.remove(output);
@@ -322,10 +381,14 @@ impl Inputs {
     /// The packet of a queue that crosses now or next; none of queues with a policy, which alone know it.
     #[inline]
     fn head(&self, queue: usize) -> Option<&Waiter> {
-        let queue = &self.queues[queue];
-        match (&queue.begun, &queue.store) {
+        let of = &self.queues[queue];
+        match (&of.begun, &of.store) {
             (Some(begun), _) => Some(&begun.waiter),
-            (None, Store::Plain(ring)) => ring.front(),
+            (None, Store::Plain(ring)) => ring.front().or(self
+                .unplaced
+                .as_ref()
+                .filter(|u| u.queue == queue)
+                .map(|u| &u.waiter)),
             (None, Store::Policy(_)) => None,
         }
     }
@@ -340,14 +403,22 @@ impl Inputs {
         out: &mut Outbox,
     ) -> Option<Waiter> {
         let q = self.queue_of(input, output);
-        let waiter = match &mut self.queues[q].store {
-            Store::Plain(ring) => {
+        let unplaced = match self.has_unplaced(q) {
+            true => self.unplaced.take().map(|u| u.waiter),
+            false => None,
+        };
+        let waiter = match (&mut self.queues[q].store, unplaced) {
+            (Store::Plain(_), Some(waiter)) => waiter,
+            (Store::Plain(ring), None) => {
                 let waiter = ring.pop_front()?;
                 self.change(now, (input, output), -1, -i64::from(waiter.packet.len));
                 waiter
             }
-            Store::Policy(_) => {
+            (Store::Policy(_), unplaced) => {
                 let packet = self.with_policy(now, (input, output), out, |discipline, drops| {
+                    if let Some(waiter) = unplaced {
+                        discipline.enqueue(now, waiter.packet, rng, drops);
+                    }
                     discipline.dequeue(now, rng, drops)
                 })?;
                 Waiter {
@@ -468,7 +539,8 @@ pub(crate) struct View<'a> {
 impl Weights for View<'_> {
     fn length(&self, input: usize, output: usize) -> u64 {
         let i = self.inputs;
-        let begun = i.queues[i.queue_of(input, output)].begun.is_some();
+        let queue = i.queue_of(input, output);
+        let begun = i.queues[queue].begun.is_some() || i.has_unplaced(queue);
         u64::from(i.pairs[input * i.ports + output].level.packets) + u64::from(begun)
     }
 

@@ -124,7 +124,8 @@ pub struct ParallelSpec {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
-    /// Waiting packets or bytes, the packet that crosses not counted.
+    /// Waiting packets or bytes. A packet that crosses is not counted, and one that can cross at once, over an idle link of a parallel
+    /// fabric or between free ports of a crossbar for whole packets, needs no place.
     pub limit: Limit,
     /// What the limit is of. Default `queue`.
     #[serde(default)]

@@ -97,18 +97,23 @@ impl Switch {
                     packet,
                 });
             }
+            // A cell waits for the matching of a slot, be it one that begins now.
             Fabric::Crossbar(crossbar) => {
-                self.inputs.offer(now, pair, packet, rng, out);
+                self.inputs.offer(now, pair, packet, false, rng, out);
                 crossbar.offered(now);
             }
             Fabric::Packets(packets) => {
                 packets.count(now, &self.inputs);
-                self.inputs.offer(now, pair, packet, rng, out);
+                let is_free = packets.is_free(pair, &self.inputs);
+                self.inputs.offer(now, pair, packet, is_free, rng, out);
                 packets.start(now, &mut self.inputs, rng, out);
+                self.inputs.settle(now, pair, out);
             }
             Fabric::Parallel(parallel) => {
-                self.inputs.offer(now, pair, packet, rng, out);
+                let is_free = parallel.is_free(pair);
+                self.inputs.offer(now, pair, packet, is_free, rng, out);
                 parallel.offered(now, pair, &mut self.inputs, rng, out);
+                self.inputs.settle(now, pair, out);
             }
         }
     }

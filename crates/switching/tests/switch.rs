@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::cell::Cell;
+
 use common::{Bernoulli, Slotted, crossbar, recipe};
 use proptest::prelude::*;
 use spillgate_core::{DropReason, Packet, Rate, Rng, Time};
@@ -171,6 +173,103 @@ fn limits_are_of_a_queue_or_an_input() {
     }
 }
 
+/// What crosses at once takes no place in a buffer, be it full or too small for the packet: golden lists by hand. A line has
+/// 1 Gb/s and two ports; 1000 B cross in 16 us over a parallel link, in 8 us over a crossbar.
+#[test]
+fn what_crosses_at_once_takes_no_place() {
+    let parallel = r#"{"architecture": "cioq", "fabric": {"parallel": {}}}"#.to_owned();
+    let packets = crossbar("voq", "1", r#""islip": {}"#).replace("1000 B", "packets");
+    // Arrivals: microsecond, input, output. Crossed: input, output, when its last bit has.
+    let one_input = [
+        (0, 0, 0),
+        (1, 0, 0),
+        (2, 0, 0),
+        (3, 0, 0),
+        (4, 0, 1),
+        (5, 0, 1),
+    ];
+    // An output that is busy holds the input's packets back; the input is free, and so is another output.
+    let two_inputs = [
+        (0, 1, 0),
+        (1, 0, 0),
+        (2, 0, 0),
+        (3, 0, 0),
+        (4, 0, 1),
+        (5, 0, 1),
+    ];
+    let waiting = [(0, 0, 16), (0, 1, 20), (0, 0, 32), (0, 0, 48)];
+    let at_once = [(0, 0, 16), (0, 1, 20)];
+    let matched = [(1, 0, 8), (0, 1, 12), (0, 0, 20), (0, 0, 28)];
+    for (fabric, arrivals, limit, crossed) in [
+        (
+            &parallel,
+            one_input,
+            r#""limit": "2 packets", "per": "input""#,
+            &waiting[..],
+        ),
+        (
+            &parallel,
+            one_input,
+            r#""limit": "2000 B", "per": "input""#,
+            &waiting,
+        ),
+        (
+            &parallel,
+            one_input,
+            r#""limit": "2 packets", "per": "shared", "alpha": 9"#,
+            &waiting,
+        ),
+        (
+            &parallel,
+            one_input,
+            r#""limit": "999 B", "per": "queue""#,
+            &at_once,
+        ),
+        (
+            &packets,
+            two_inputs,
+            r#""limit": "2 packets", "per": "input""#,
+            &matched,
+        ),
+        (
+            &packets,
+            two_inputs,
+            r#""limit": "2 packets", "per": "shared", "alpha": 9"#,
+            &matched,
+        ),
+        (
+            &packets,
+            two_inputs,
+            r#""limit": "999 B", "per": "queue""#,
+            &matched[..2],
+        ),
+    ] {
+        let json = fabric.replacen('{', &format!(r#"{{"buffer": {{{limit}}}, "#), 1);
+        let mut s = recipe(&json, 2).build(&[].into());
+        let (mut rng, mut out) = (Rng::from_key(1), Outbox::default());
+        for (us, input, output) in arrivals {
+            let packet = Packet::new(0, 0, 1000);
+            s.offer(
+                Time::from_ps(us * 1_000_000),
+                (input, output),
+                packet,
+                &mut rng,
+                &mut out,
+            );
+        }
+        let mut found = Vec::new();
+        while let Some(now) = s.next_wake() {
+            s.wake(now, &mut rng, &mut out);
+            let of = |c: spillgate_switching::Crossed| (c.input, c.output, now.as_ps() / 1_000_000);
+            found.extend(out.crossed.drain(..).map(of));
+        }
+        assert_eq!(found, crossed, "{json}");
+        assert_eq!(out.lost.len() + crossed.len(), arrivals.len());
+        let most = s.backlog_of_input(Time::from_ps(1 << 40), 0).packets_max;
+        assert_eq!(most, if limit.contains("999") { 0 } else { 2 }, "{json}");
+    }
+}
+
 /// CoDel at virtual output queues drops what waited too long, and says so.
 #[test]
 fn a_policy_judges_at_the_inputs() {
@@ -255,12 +354,14 @@ fn backlogs_are_integrals() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Packets are conserved and in order, whatever the switch, and nothing stays behind.
+    /// Packets are conserved and in order, whatever the switch, nothing stays behind, and what could cross at once is never
+    /// refused.
     #[test]
     fn nothing_is_lost_unseen(
         ports in 2..6_usize,
         kind in 0..7_usize,
         limit in 1..30_u32,
+        bound in 0..4_usize,
         seed in any::<u64>(),
         lens in prop::collection::vec(1..1500_u16, 1..5),
     ) {
@@ -274,16 +375,24 @@ proptest! {
             _ => crossbar("input-queued", "2", r#""longest-queue-first": {}"#).replace("1000 B", "packets"),
         };
         let json = if kind == 0 { json } else {
-            json.replacen('{', &format!(r#"{{"buffer": {{"limit": "{limit} packets", "per": "shared"}}, "#), 1)
+            let limit = match bound {
+                0 => format!(r#""limit": "{limit} packets", "per": "shared""#),
+                1 => format!(r#""limit": "{limit} packets", "per": "input""#),
+                2 => format!(r#""limit": "{} B", "per": "input""#, 100 * limit),
+                _ => format!(r#""limit": "{} B""#, 100 * limit),
+            };
+            json.replacen('{', &format!(r#"{{"buffer": {{{limit}}}, "#), 1)
         };
         let mut s = recipe(&json, ports).build(&[].into());
         let mut rng = Rng::from_key(seed);
         let mut out = Outbox::default();
         let (mut now, mut last) = (0, vec![0; ports * ports]);
         let mut offered = 0;
+        let crossed = vec![Cell::new(0); ports * ports];
         let mut check = |out: &mut Outbox| {
             for c in out.crossed.drain(..) {
                 let k = usize::from(c.input) * ports + usize::from(c.output);
+                crossed[k].set(crossed[k].get() + 1);
                 assert!(c.packet.seq > last[k], "out of order");
                 last[k] = c.packet.seq;
             }
@@ -296,8 +405,22 @@ proptest! {
             }
             let pair = (rng.below(ports as u32) as u16, rng.below(ports as u32) as u16);
             let len = lens[rng.below(lens.len() as u32) as usize];
+            let n = ports as u16;
+            let crosses = |&(i, o): &(u16, u16)| {
+                let k = usize::from(i) * ports + usize::from(o);
+                s.counts(i, o).carried_packets > crossed[k].get()
+            };
+            let mut shares_a_port = (0..n).flat_map(|k| [(k, pair.1), (pair.0, k)]);
+            // The matching is maximal, so nothing waits between free ports.
+            let is_idle = match kind {
+                4 => !shares_a_port.any(|p| crosses(&p)),
+                5 => !crosses(&pair),
+                _ => false,
+            };
+            let lost = out.lost.len();
             s.offer(Time::from_ps(now), pair, Packet::new(0, seq, len), &mut rng, &mut out);
             offered += 1;
+            prop_assert!(!is_idle || out.lost.len() == lost, "{seq} could cross at once");
             check(&mut out);
         }
         while let Some(at) = s.next_wake() {

@@ -2,9 +2,13 @@
 //!
 //! Sources: A. Romanow, S. Floyd, "Dynamics of TCP traffic over ATM networks", IEEE Journal on Selected Areas in
 //! Communications 13(4), 1995 (partial and early packet discard); R. Goyal and others, "Providing rate guarantees to TCP over the
-//! ATM GFR service", LCN 1998 (double EPD: a threshold for frames that are tagged, and a higher one for all). A frame
-//! begins with the cell after a last one. A frame of which nothing has been kept needs no last cell to end it, so that is lost
-//! too. O(1) for each cell.
+//! ATM GFR service", LCN 1998 (double EPD: a threshold for frames that are tagged, and a higher one for all); M. Casoni, "Early
+//! packet discard with diverse management policies for EOM cells", IEEE BSS 1997 (last cells under EPD). A frame begins with the
+//! cell after a last one. O(1) for each cell.
+//!
+//! A last cell ends what was kept before it, of its own frame or of an earlier one whose last cell was lost. Partial packet discard
+//! keeps it where there is room. Early packet discard, which loses frames whole, keeps it if the last cell that was kept ended no frame:
+//! that frame would otherwise take the next one with it.
 
 use spillgate_queueing::Contract;
 
@@ -18,7 +22,7 @@ enum Losing {
     Nothing,
     /// All further cells but for the last.
     Rest,
-    /// All of it.
+    /// All of it, but for a last cell that an earlier frame needs.
     All,
 }
 
@@ -32,6 +36,8 @@ pub(super) struct Circuit {
     losing: Losing,
     /// Some cell of the frame has been kept.
     kept: bool,
+    /// The cell that was kept last, of whatever frame, ends none.
+    is_unended: bool,
 }
 
 impl Circuit {
@@ -42,6 +48,7 @@ impl Circuit {
             is_open: false,
             losing: Losing::Nothing,
             kept: false,
+            is_unended: false,
         }
     }
 
@@ -76,12 +83,13 @@ impl Circuit {
         }
         self.is_open = !cell.last;
         let loss = match self.losing {
-            Losing::All => CellLoss::Early,
-            Losing::Rest if !(cell.last && self.kept) => CellLoss::Rest,
+            Losing::All if !(cell.last && self.is_unended) => CellLoss::Early,
+            Losing::Rest if !cell.last => CellLoss::Rest,
             _ if waiting >= recipe.buffer => CellLoss::Full,
             _ if is_tagged && !by_frame => CellLoss::Tagged,
             _ => {
                 self.kept = true;
+                self.is_unended = !cell.last;
                 return None;
             }
         };

@@ -226,7 +226,7 @@ impl CellPort {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AtmSwitchSpec, CellQueues, Discard};
+    use super::super::{AtmSwitchSpec, CellQueues, Discard, Frames};
     use super::*;
     use spillgate_core::Rate;
     use spillgate_queueing::ContractSpec;
@@ -273,8 +273,8 @@ mod tests {
         for (discard, wanted) in [
             // The line has one cell, the queue four.
             (Discard::Tail, ">....fffff"),
-            // The last of the second frame finds no room either; the third frame loses all, its last too.
-            (Discard::Ppd, ">....frffr"),
+            // The last cells of the second and the third frame find no room either.
+            (Discard::Ppd, ">....frfff"),
             // Three wait when the third begins.
             (Discard::Epd, ">....frfee"),
         ] {
@@ -300,8 +300,55 @@ mod tests {
             Some(Time::from_ps(20))
         );
         assert_eq!(fates(&mut port, &[cell(0, 0, true)]), ".");
-        // One whose first cell is lost is lost to its end, and its last cell with it.
-        assert_eq!(fates(&mut port, &frame(1, 1, 2)), "fr");
+        // Of one that found no room nothing is kept, but its last cell is, since there is room again.
+        assert_eq!(fates(&mut port, &frame(1, 1, 3)[..2]), "fr");
+        port.sent(Time::from_ps(20));
+        assert_eq!(fates(&mut port, &[cell(1, 1, true)]), ".");
+    }
+
+    /// The last cell of frame 0 finds no room. That of frame 1, of which nothing else is kept, ends it, so that frame 2 is
+    /// whole (I.363.5). Nothing needs that of frame 3: partial packet discard keeps it where there is room, early does not.
+    #[test]
+    fn a_last_cell_is_kept_for_the_frame_before() {
+        for (discard, wanted, ends) in [
+            (Discard::Ppd, [">..f", "fr", ">", "..", "f", "."], 3),
+            (Discard::Epd, [">..f", "ee", ">", "..", "e", "e"], 2),
+        ] {
+            let mut port = port(AtmSwitchSpec {
+                buffer: 2,
+                discard,
+                epd_threshold: (discard == Discard::Epd).then_some(2),
+                ..AtmSwitchSpec::default()
+            });
+            let (mut now, mut left) = (Time::ZERO, Vec::new());
+            let mut run = |cells: &[Cell], sent: u32| {
+                let fates = fates(&mut port, cells);
+                for _ in 0..sent {
+                    now += SLOT;
+                    left.extend(port.sent(now).map(|(cell, _)| cell));
+                }
+                fates
+            };
+            let fates = [
+                run(&frame(0, 0, 4), 0),
+                run(&frame(0, 1, 3)[..2], 3),
+                run(&[cell(0, 1, true)], 0),
+                run(&frame(0, 2, 2), 0),
+                run(&frame(0, 3, 2)[..1], 1),
+                run(&[cell(0, 3, true)], 3),
+            ];
+            assert_eq!(fates, wanted, "{discard:?}");
+            let mut frames = Frames::new(1);
+            let merged: Vec<_> = left
+                .iter()
+                .filter_map(|c| Some((c.frame, frames.arrive(*c)?.is_merged)))
+                .collect();
+            assert_eq!(
+                merged,
+                [(1, true), (2, false), (3, false)][..ends],
+                "{discard:?}"
+            );
+        }
     }
 
     #[test]
@@ -336,7 +383,7 @@ mod tests {
             cells.iter_mut().for_each(|c| c.tagged = true);
             cells
         };
-        for (circuit, wanted) in [(0, ">....eee..e"), (1, ">...ttrr...")] {
+        for (circuit, wanted) in [(0, ">....eee..e"), (1, ">...ttrt...")] {
             let mut port = CellPort::new(spec.resolve().unwrap(), SLOT, &contracts);
             // The first begins below the threshold for tagged frames, the second does not, the third is not tagged, the fourth comes
             // above that of all.

@@ -81,9 +81,10 @@ pub enum Discard {
     #[default]
     Tail,
     /// Partial packet discard (PPD): also the rest of its frame, but for the last cell, which tells where the next frame
-    /// begins.
+    /// begins; it is kept where there is room, even if nothing else of the frame is.
     Ppd,
-    /// Early packet discard (EPD): whole frames from a threshold on, and PPD.
+    /// Early packet discard (EPD): whole frames from a threshold on, and PPD. The last cell of such a frame is kept, where there is
+    /// room, only if the cell of the circuit that was kept last ended no frame.
     Epd,
 }
 
