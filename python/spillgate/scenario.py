@@ -68,6 +68,8 @@ class Description:
             in old run directories.
         flows: Number of flows, workloads of sessions included.
         connections: How many of them are TCP connections.
+        patterns: One record for flows of the first variant between groups or with a pattern: name,
+            from, to, flows (how many), pattern (who sends to whom, in words).
         sessions: One record a workload of sessions: name, class, from, to, arrivals, session,
             active.
         failures: One record for links that fail together: links, at (s), repair (s or none),
@@ -131,6 +133,7 @@ class Description:
     atm_switches: tuple[dict[str, Any], ...] = ()
     axes: tuple[Axis, ...] = ()
     points: tuple[Point, ...] = ()
+    patterns: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Description:
@@ -173,6 +176,7 @@ class Description:
             atm_switches=tuple(record.get("atm_switches", ())),
             axes=axes_of(record.get("axes", ())),
             points=points_of(record["variants"], record.get("points", ())),
+            patterns=tuple(record.get("patterns", ())),
         )
 
     def extent(self) -> str:

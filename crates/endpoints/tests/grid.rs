@@ -86,6 +86,26 @@ fn jitter_keeps_the_order_and_the_start() {
     }
 }
 
+/// Slot k begins at `8 k packet / line`, rounded down, wherever packets are before it.
+#[test]
+fn slots_are_exact_after_millions() {
+    let all = spec(r#"{"bernoulli": {"line": "7 Mb/s", "load": "100 %", "packet": "500 B"}}"#);
+    let some = spec(r#"{"bernoulli": {"line": "7 Mb/s", "load": "3 %", "packet": "500 B"}}"#);
+    let start = Time::ZERO + Dur::from_ms(1);
+    let slot =
+        |k: u64| start + Dur::from_ps((u128::from(k) * 4_000_000_000_000_000 / 7_000_000) as u64);
+    for (k, e) in first(&all, start, &mut stream("slots", 0), 1_000_000)
+        .into_iter()
+        .enumerate()
+    {
+        assert_eq!(e.at, slot(k as u64));
+    }
+    for e in first(&some, start, &mut stream("slots", 1), 100_000) {
+        let k = e.at.since(start).as_ps() as f64 / 1e12 * 7e6 / 4000.0;
+        assert_eq!(e.at, slot(k.round() as u64));
+    }
+}
+
 #[test]
 fn time_ends_without_a_panic() {
     for source in [
@@ -93,6 +113,8 @@ fn time_ends_without_a_panic() {
         r#"{"cbr": {"rate": "1 b/s", "packet": "65535 B", "jitter": "50 %"}}"#,
         r#"{"poisson": {"rate": "1 b/s", "packet": "65535 B"}}"#,
         r#"{"on-off": {"peak": "1 b/s", "packet": "65535 B", "on": "1 h", "off": "90 h"}}"#,
+        r#"{"bernoulli": {"line": "1 b/s", "load": "100 %", "packet": "65535 B"}}"#,
+        r#"{"bernoulli": {"line": "1 Gb/s", "load": "0.0000000000000001 %", "packet": "65535 B"}}"#,
     ] {
         let s = spec(source);
         let mut rng = stream("end", 0);

@@ -30,6 +30,10 @@ fn nothing_is_longer_than_the_longest_packet() {
             r#"{"cbr": {"rate": "1 Mb/s", "packet": {"exponential": "400 B"}}}"#,
             false,
         ),
+        (
+            r#"{"bernoulli": {"line": "1 Mb/s", "load": "40 %", "packet": "200 B"}}"#,
+            true,
+        ),
         (r#"{"voip": {"codec": "g711", "vad": "p59"}}"#, true),
         (r#"{"voip": {"codec": "opus", "vbr": "40 %"}}"#, false),
         (

@@ -29,6 +29,39 @@ fn poisson_gaps_are_exponential() {
     assert_near(lag / n / variance, 0.0, 1.0 / n.sqrt());
 }
 
+/// Gaps are geometric: mean 1 / p and variance (1 - p) / p² slots, independent of each other; and so is the first slot.
+#[test]
+fn bernoulli_gaps_are_geometric() {
+    for p in [0.02, 0.3, 0.9] {
+        let s = spec(&format!(
+            r#"{{"bernoulli": {{"line": "8 Mb/s", "load": "{} %", "packet": "1000 B"}}}}"#,
+            100.0 * p
+        ));
+        // A slot is a millisecond.
+        let g: Vec<f64> = gaps(&s, 200_000, "bernoulli")
+            .iter()
+            .map(|g| g * 1e3)
+            .collect();
+        let n = g.len() as f64;
+        let (mean, variance) = moments(&g);
+        let expected = (1.0 - p) / (p * p);
+        assert_near(mean, 1.0 / p, (expected / n).sqrt());
+        // Var(s²) = sigma⁴ (kurtosis - 1) / n; the geometric's kurtosis is 9 + p² / (1 - p).
+        let kurtosis = 9.0 + p * p / (1.0 - p);
+        assert_near(variance, expected, expected * ((kurtosis - 1.0) / n).sqrt());
+        let lag: f64 = g.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+        assert_near(lag / n / variance, 0.0, 1.0 / n.sqrt());
+        let starts: Vec<f64> = (0..20_000)
+            .map(|i| {
+                let e = first(&s, Time::ZERO, &mut stream("begin", i), 1)[0];
+                e.at.since(Time::ZERO).as_secs_f64() * 1e3
+            })
+            .collect();
+        let (mean, _) = moments(&starts);
+        assert_near(mean, (1.0 - p) / p, (expected / starts.len() as f64).sqrt());
+    }
+}
+
 #[test]
 fn poisson_counts_are_poisson_from_the_start() {
     let s = spec(r#"{"poisson": {"rate": "12 Mb/s", "packet": "1500 B"}}"#);

@@ -268,6 +268,16 @@ fn values_out_of_range_are_located() {
             "poisson.packet.fixed",
             "0 B",
         ),
+        (
+            r#"{"bernoulli": {"line": "1 Mb/s", "load": "0 %", "packet": "100 B"}}"#.to_owned(),
+            "bernoulli.load",
+            "0 %",
+        ),
+        (
+            r#"{"bernoulli": {"line": "1 Mb/s", "load": "50 %", "packet": "19 B"}}"#.to_owned(),
+            "bernoulli.packet",
+            "19 B",
+        ),
         (on_off("1 Mb/s", "0 s", exponential), "on-off.on", "0 s"),
         (
             on_off("1 Mb/s", "1 s", r#"{"pareto": 1.0}"#),
@@ -321,17 +331,28 @@ fn weights_must_be_finite() {
 #[test]
 fn kinds_are_what_scenarios_say() {
     let names: Vec<&str> = KINDS.iter().map(|(k, _)| *k).collect();
-    assert_eq!(names, ["cbr", "poisson", "on-off", "mmpp", "voip", "video"]);
+    assert_eq!(
+        names,
+        [
+            "cbr",
+            "poisson",
+            "bernoulli",
+            "backlogged",
+            "on-off",
+            "mmpp",
+            "voip",
+            "video"
+        ]
+    );
     let schema = serde_json::to_value(schemars::schema_for!(SourceSpec)).unwrap();
     for ((kind, summary), variant) in KINDS.iter().zip(schema["oneOf"].as_array().unwrap()) {
         assert_eq!(variant["required"][0], *kind);
         assert_eq!(variant["description"], format!("{summary}."));
     }
     let e = serde_json::from_str::<SourceSpec>(r#"{"cbb": {}}"#).unwrap_err();
-    assert!(
-        e.to_string()
-            .contains("expected one of `cbr`, `poisson`, `on-off`, `mmpp`, `voip`, `video`")
-    );
+    assert!(e.to_string().contains(
+        "expected one of `cbr`, `poisson`, `bernoulli`, `backlogged`, `on-off`, `mmpp`, `voip`, `video`"
+    ));
 }
 
 #[test]

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 use spillgate_core::{Dur, Percent, Rate, Rng, Size, Time};
 use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{
-    CbrSpec, Codec, FrameWeights, GenomeSpec, Headers, Imix, OnOffSpec, PacketSizeSpec,
-    PeriodDistribution, PoissonSpec, SizeDistribution, SizeRange, SourceSpec, VadModel, VadSpec,
-    VideoSpec, VoipSpec, WeightedSize,
+    BernoulliSpec, CbrSpec, Codec, FrameWeights, GenomeSpec, Headers, Imix, OnOffSpec,
+    PacketSizeSpec, PeriodDistribution, PoissonSpec, SizeDistribution, SizeRange, SourceSpec,
+    VadModel, VadSpec, VideoSpec, VoipSpec, WeightedSize,
 };
 
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 14] = [
     r#"{"cbr": {"rate": "0.666 Mb/s", "packet": "1500 B", "jitter": "10 %"}}"#,
     r#"{"cbr": {"rate": "10 Mb/s", "packet": "imix"}}"#,
     r#"{"poisson": {"rate": "3 Mb/s", "packet": {"exponential": "400 B"}}}"#,
@@ -27,6 +27,8 @@ const SOURCES: [&str; 12] = [
     r#"{"video": {"rate": "1 Mb/s", "fps": 25, "scene": "1 s", "spread": "50 %"}}"#,
     r#"{"video": {"rate": "300 kb/s", "fps": 15, "gop": "IPPP", "distribution": "gamma", "phase": "0 s"}}"#,
     r#"{"mmpp": {"high": "4 Mb/s", "low": "1 Mb/s", "high_for": "5 ms", "low_for": "20 ms", "packet": "500 B"}}"#,
+    r#"{"bernoulli": {"line": "7 Mb/s", "load": "30 %", "packet": "500 B"}}"#,
+    r#"{"bernoulli": {"line": "7 Mb/s", "load": "100 %", "packet": "20 B"}}"#,
 ];
 
 /// The first emissions of every kind, frozen: a sample must not change with a version.
@@ -227,6 +229,16 @@ fn sources() -> impl Strategy<Value = SourceSpec> {
                 distribution,
             })
         }),
+        (
+            rate(),
+            any::<f64>(),
+            prop_oneof![Just(0), 20_u64..2_000, any::<u64>()]
+        )
+            .prop_map(|(line, load, packet)| SourceSpec::Bernoulli(BernoulliSpec {
+                line,
+                load: Percent(load),
+                packet: Size(packet),
+            })),
         calls().prop_map(SourceSpec::Voip),
         videos().prop_map(SourceSpec::Video),
     ]

@@ -129,7 +129,10 @@ fn load(
     (link, forth): (&LinkPlan, bool),
 ) -> Load {
     let (rate, reacts, mut ecn) = match &flow.traffic {
-        Traffic::Source(source) => (Some(occupied(source, link)), false, false),
+        Traffic::Source(source) => {
+            let rate = flow.share() * occupied(source, link);
+            (Some(rate), false, false)
+        }
         Traffic::Replay(_) => (None, false, false),
         Traffic::Tcp {
             config,

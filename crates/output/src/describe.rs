@@ -8,8 +8,8 @@ use serde::Serialize;
 use spillgate_core::{Dscp, Dur, Overhead, Time};
 use spillgate_queueing::Outline;
 use spillgate_scenario::plan::{
-    ArrivalSpec, Axis, FlowPlan, LinkPlan, Plan, RateProcess, RingFrom, SessionSpec, SlaPlan,
-    Traffic, Unmodelled, VariantPlan, WorldPlan,
+    ArrivalSpec, Axis, FlowPlan, LinkPlan, PatternPlan, Plan, RateProcess, RingFrom, SessionSpec,
+    SlaPlan, Traffic, Unmodelled, VariantPlan, WorldPlan,
 };
 use spillgate_scenario::schema::LossSpec;
 use spillgate_sim::quantile_error;
@@ -56,6 +56,8 @@ pub struct Description {
     pub flows: usize,
     /// How many of them are TCP connections.
     pub connections: usize,
+    /// The flows of the first variant between groups, or with a pattern.
+    pub patterns: Vec<PatternDescription>,
     /// The workloads of sessions of the first variant.
     pub sessions: Vec<SessionsDescription>,
     /// What fails in the first variant, by time.
@@ -184,6 +186,21 @@ pub struct ForwardingDescription {
     pub input_queue: u32,
 }
 
+/// Flows between groups, or with a pattern.
+#[derive(Clone, Debug, Serialize)]
+pub struct PatternDescription {
+    /// The name of the flows.
+    pub name: String,
+    /// Node or group that sends.
+    pub from: String,
+    /// Node or group that receives.
+    pub to: String,
+    /// How many flows.
+    pub flows: u32,
+    /// Who sends to whom, in words.
+    pub pattern: String,
+}
+
 /// A workload of sessions, in the words of the scenario.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionsDescription {
@@ -297,6 +314,7 @@ pub fn describe(plan: &Plan) -> Description {
             let is_one = |f: &&FlowPlan| matches!(f.traffic, Traffic::Tcp { .. });
             w.flows.iter().filter(is_one).count()
         }),
+        patterns: first.map(patterns_of).unwrap_or_default(),
         sessions: first.map(sessions_of).unwrap_or_default(),
         failures: first.map(failures_of).unwrap_or_default(),
         reroute: secs(|w| w.reroute),
@@ -428,6 +446,17 @@ fn channel_of(link: &LinkPlan) -> Option<String> {
     let late = late.map(|r| format!("{} late by {}", r.share, r.by));
     let all: Vec<String> = loss.into_iter().chain(late).collect();
     (!all.is_empty()).then(|| all.join(", "))
+}
+
+fn patterns_of(world: &WorldPlan) -> Vec<PatternDescription> {
+    let of = |p: &PatternPlan| PatternDescription {
+        name: p.name.clone(),
+        from: p.from.clone(),
+        to: p.to.clone(),
+        flows: p.flows,
+        pattern: p.pattern.clone(),
+    };
+    world.patterns.iter().map(of).collect()
 }
 
 fn sessions_of(world: &WorldPlan) -> Vec<SessionsDescription> {

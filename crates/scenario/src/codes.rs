@@ -64,6 +64,7 @@ diagnostic_codes! {
     BAD_PORT = "E0505", "A port where the protocol has none.";
     BAD_TIMES = "E0506", "A flow that stops before it starts, or a link that is repaired before it fails.";
     TOO_MANY_FLOWS = "E0507", "More flows or classes than this program runs.";
+    BAD_PATTERN = "E0508", "A pattern of traffic that these senders, receivers or sources cannot have.";
     TABLE_SYNTAX = "E0511", "A table is not well-formed.";
     TABLE_HEADER = "E0512", "The columns of a table are not the ones that are known.";
     TABLE_ROW = "E0513", "A row of a table lacks a value or has too many.";

@@ -14,7 +14,7 @@ use spillgate_core::Digest;
 
 use crate::ctx::digest_bytes;
 use crate::plan::{
-    CellLinePlan, CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan,
+    CellLinePlan, CellSwitchPlan, FlowPlan, InputPlan, LinkPlan, ReplayPlan, SessionsPlan, Split,
     SwitchPlan, Traffic, WorldPlan,
 };
 
@@ -80,6 +80,8 @@ impl Keys {
             reroute,
             mpls,
             flows,
+            // Its flows count.
+            patterns: _,
             classes,
             // What is stored beside a run.
             sites: _,
@@ -188,6 +190,7 @@ impl Keys {
             lifetime,
             follows,
             traffic,
+            split,
             voice,
         } = flow;
         write!(
@@ -236,6 +239,14 @@ impl Keys {
                 )
             }),
         };
-        write!(out, "{lifetime:x}{voice:?}{traffic:x}")
+        write!(out, "{lifetime:x}{voice:?}{traffic:x}")?;
+        match split {
+            None => Ok(()),
+            Some(Split {
+                source,
+                shares,
+                receiver,
+            }) => write!(out, "{source:?}{:x}{receiver}", self.whole(shares)),
+        }
     }
 }

@@ -178,7 +178,13 @@ impl WorldPlan {
         let mut sent = vec![Some(none); self.links.len()];
         for flow in &self.flows {
             let more = match &flow.traffic {
-                Traffic::Source(source) => Some(Source::envelope(source)),
+                Traffic::Source(source) => {
+                    let whole = Source::envelope(source);
+                    Some(Envelope {
+                        rate: whole.rate * flow.share(),
+                        ..whole
+                    })
+                }
                 Traffic::Tcp { .. } | Traffic::Sessions(_) | Traffic::Replay(_) => None,
             };
             let mut add = |l: usize| {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use spillgate_capture::{Clock, Opener, Selection, Survey};
 use spillgate_core::{Dscp, Dur, Ecn, FlowKey, Overhead, Rate, Time};
-use spillgate_endpoints::source::Source;
 use spillgate_endpoints::source::spec::{SourceSpec, VoipSpec};
+use spillgate_endpoints::source::{Shares, Source};
 use spillgate_endpoints::tcp::TcpConfig;
 pub use spillgate_endpoints::workload::{ArrivalSpec, SessionSpec};
 use spillgate_measure::Metric;
@@ -122,6 +122,8 @@ pub struct WorldPlan {
     pub mpls: Option<MplsPlan>,
     /// Flows; a flow's id is its index.
     pub flows: Vec<FlowPlan>,
+    /// The rows of traffic between groups, and of those with a pattern: who sends to whom, in words.
+    pub patterns: Vec<PatternPlan>,
     /// Classes of service of the traffic, in order of first appearance.
     pub classes: Vec<String>,
     /// Flows of a class at some nodes, of which something is required.
@@ -373,6 +375,8 @@ pub struct FlowPlan {
     pub follows: bool,
     /// What it sends.
     pub traffic: Traffic,
+    /// Which of these packets it has, if other flows of a pattern have the rest.
+    pub split: Option<Split>,
     /// How what it carries is heard, if it is speech.
     pub voice: Option<Arc<Profile>>,
 }
@@ -409,7 +413,39 @@ pub struct Lifetime {
     pub stop: Time,
 }
 
+/// Who sends to whom in a row of traffic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternPlan {
+    /// The name of the row.
+    pub name: String,
+    /// Node or group that sends.
+    pub from: String,
+    /// Node or group that receives.
+    pub to: String,
+    /// How many flows it has.
+    pub flows: u32,
+    /// In words: `each packet to any receiver with the same probability`.
+    pub pattern: String,
+}
+
+/// A part of a source whose packets have different receivers.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The name of the source: the path of its random streams. Flows with one have the same source.
+    pub source: Arc<str>,
+    /// The shares of the receivers.
+    pub shares: Arc<Shares>,
+    /// Which of them the flow has.
+    pub receiver: u32,
+}
+
 impl FlowPlan {
+    /// The share of what [`FlowPlan::traffic`] sends that the flow has, 0 to 1.
+    pub fn share(&self) -> f64 {
+        let of = |s: &Split| s.shares.share(s.receiver);
+        self.split.as_ref().map_or(1.0, of)
+    }
+
     /// The call that the flow is, with its codec, packetization and delays; none for other traffic.
     pub fn call(&self) -> Option<&VoipSpec> {
         match &self.traffic {
@@ -423,6 +459,11 @@ impl FlowPlan {
 }
 
 impl Traffic {
+    /// Whether the switch behind the sender decides when a packet is sent.
+    pub fn is_backlogged(&self) -> bool {
+        matches!(self, Self::Source(s) if matches!(**s, SourceSpec::Backlogged(_)))
+    }
+
     /// Whether anything comes back from the receiver.
     pub fn is_closed_loop(&self) -> bool {
         !matches!(self, Self::Source(_) | Self::Replay(_))

@@ -48,6 +48,7 @@ mod forwarding;
 mod irregular;
 mod measured;
 mod mpls;
+mod pattern;
 mod sla;
 mod topology;
 mod traffic;
@@ -66,6 +67,7 @@ pub use irregular::{
 };
 pub use measured::{Direction, MatrixSpec, MeasuredClassSpec, MeasuredSource, ShowPolicyMapSpec};
 pub use mpls::{MplsModel, MplsSpec};
+pub use pattern::{DiagonalSpec, HotspotSpec, PatternSpec, PermutationSpec};
 pub use sla::{Bound, Correction, CustomerSpec, SiteSpec, SlaMetric, SlaSpec, VerdictsSpec};
 pub use topology::{
     DelaySpec, DescribedSpec, FailureSpec, LinkSpec, NodeSpec, RoutingSpec, Topology,

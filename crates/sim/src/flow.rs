@@ -2,7 +2,7 @@
 
 use spillgate_core::{Dscp, Ecn, Rng, Time};
 use spillgate_endpoints::source::spec::SourceSpec;
-use spillgate_endpoints::source::{Emission, Source};
+use spillgate_endpoints::source::{Emission, Source, Split};
 
 /// A flow. The flows of the plan come first, then the flows of acknowledgments, and of the data and
 /// the acknowledgments of sessions.
@@ -50,6 +50,10 @@ pub(crate) struct OpenLoop {
     /// Length of the packet that it sends next.
     pub(crate) next_len: u16,
     stop: Time,
+    /// It keeps a queue of a switch filled, and its packets begin there.
+    pub(crate) is_backlogged: bool,
+    /// Which of the packets it sends, if not all.
+    split: Option<Box<Split>>,
 }
 
 impl OpenLoop {
@@ -59,13 +63,36 @@ impl OpenLoop {
             rng,
             next_len: 0,
             stop,
+            is_backlogged: matches!(spec, SourceSpec::Backlogged(_)),
+            split: None,
         }
+    }
+
+    /// Only what `split` says is sent, and nothing from `horizon` on: what comes of a rare part is looked for no further.
+    pub(crate) fn only(self, split: Split, horizon: Time) -> Self {
+        Self {
+            stop: self.stop.min(horizon),
+            split: Some(Box::new(split)),
+            ..self
+        }
+    }
+
+    /// Whether it has stopped by `now`.
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        now >= self.stop
     }
 
     /// The next packet that it sends; none once it has stopped.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Emission> {
-        let e = self.source.next(&mut self.rng)?;
-        (e.at < self.stop).then_some(e)
+        loop {
+            let e = self.source.next(&mut self.rng)?;
+            if e.at >= self.stop {
+                return None;
+            }
+            if self.split.as_mut().is_none_or(|s| s.is_own()) {
+                return Some(e);
+            }
+        }
     }
 }

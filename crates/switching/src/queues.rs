@@ -384,11 +384,10 @@ impl Inputs {
         let of = &self.queues[queue];
         match (&of.begun, &of.store) {
             (Some(begun), _) => Some(&begun.waiter),
-            (None, Store::Plain(ring)) => ring.front().or(self
-                .unplaced
-                .as_ref()
-                .filter(|u| u.queue == queue)
-                .map(|u| &u.waiter)),
+            (None, Store::Plain(ring)) => ring.front().or_else(|| {
+                let unplaced = self.unplaced.as_ref().filter(|u| u.queue == queue);
+                unplaced.map(|u| &u.waiter)
+            }),
             (None, Store::Policy(_)) => None,
         }
     }

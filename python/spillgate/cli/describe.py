@@ -50,6 +50,8 @@ def description(d: Description) -> None:
         _switches(out, d)
     if d.atm_switches:
         _atm_switches(out, d)
+    if d.patterns:
+        _patterns(out, d)
     if d.sessions:
         _sessions(out, d)
     if d.failures:
@@ -217,6 +219,17 @@ def _atm_switches(out: Console, d: Description) -> None:
     rows = [(s, tuple(s[k] for k in keys)) for s in d.atm_switches]
     for members, (ports, buffer, *words) in families(rows):
         made.add_row(Text(_span([s["name"] for s in members])), str(ports), str(buffer), *words)
+    show(out, made)
+    out.print()
+
+
+def _patterns(out: Console, d: Description) -> None:
+    made = table()
+    for heading in ("flows", "from → to", "how many", "who sends to whom"):
+        made.add_column(heading)
+    for p in d.patterns:
+        cells = (p["name"], f"{p['from']} → {p['to']}", str(p["flows"]), p["pattern"])
+        made.add_row(*(Text(cell) for cell in cells))
     show(out, made)
     out.print()
 

@@ -8,6 +8,8 @@
 //! Every kind is one line of the registry: its spec variant, its
 //! kind string, its state machine and its summary.
 
+mod backlogged;
+mod bernoulli;
 mod cbr;
 mod codec;
 mod imix;
@@ -17,6 +19,7 @@ mod poisson;
 mod registry;
 mod size;
 pub mod spec;
+mod split;
 mod video;
 mod voip;
 mod wire;
@@ -26,6 +29,7 @@ use spillgate_core::{Rng, Time};
 pub use codec::CODECS;
 pub use imix::MIXES;
 pub use registry::{KINDS, Source};
+pub use split::{Shares, Split};
 
 /// A packet that a source sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

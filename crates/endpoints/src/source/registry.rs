@@ -4,8 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Rng, Time};
 
-use super::spec::{CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, SpecProblem, VideoSpec, VoipSpec};
-use super::{Emission, Envelope, Model, cbr, mmpp, onoff, poisson, video, voip};
+use super::spec::{
+    BackloggedSpec, BernoulliSpec, CbrSpec, MmppSpec, OnOffSpec, PoissonSpec, SpecProblem,
+    VideoSpec, VoipSpec,
+};
+use super::{
+    Emission, Envelope, Model, backlogged, bernoulli, cbr, mmpp, onoff, poisson, video, voip,
+};
 
 /// From one line per kind: the spec enum, the runtime enum, the dispatch and the list of kinds.
 macro_rules! sources {
@@ -102,6 +107,8 @@ macro_rules! sources {
 sources! {
     "cbr": Cbr(CbrSpec) = cbr::Cbr, "Constant bit rate: packets on an exact grid, with phase and jitter";
     "poisson": Poisson(PoissonSpec) = poisson::Poisson, "Poisson arrivals: exponential gaps";
+    "bernoulli": Bernoulli(BernoulliSpec) = bernoulli::Bernoulli, "Slotted Bernoulli arrivals: a packet in each slot of a line with a probability";
+    "backlogged": Backlogged(BackloggedSpec) = backlogged::Backlogged, "Packets that always wait in a virtual output queue of a switch";
     "on-off": OnOff(OnOffSpec) = onoff::OnOff, "Constant bit rate during bursts of random length, silent between them";
     "mmpp": Mmpp(MmppSpec) = mmpp::Mmpp, "Poisson arrivals whose rate changes at random between two values (MMPP-2)";
     "voip": Voip(VoipSpec) = voip::Voip, "A telephone call: packets of a codec, with or without silence suppression";

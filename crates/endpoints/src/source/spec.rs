@@ -44,6 +44,32 @@ pub struct PoissonSpec {
     pub packet: PacketSizeSpec,
 }
 
+/// Slotted Bernoulli arrivals: a packet in each slot of a line with a probability, independently of other slots.
+///
+/// A slot is what a packet takes on the line. Sources with the same `line`, `packet` and start have the same slots, as the inputs
+/// of a switch that works in slots.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BernoulliSpec {
+    /// Rate of the line, all of whose slots together have this rate of IP packets.
+    pub line: Rate,
+    /// Probability that a slot has a packet, above 0 % and up to 100 %. The mean rate is `line load`.
+    pub load: Percent,
+    /// Size of all packets, 20 B to 65535 B.
+    pub packet: Size,
+}
+
+/// Packets that always wait in a virtual output queue of a switch: when one has crossed the fabric, another one takes its place.
+///
+/// The sender is a neighbor of a switch with virtual output queues. Its packets are at the input of the switch at once, as if
+/// over an infinitely fast line, and nowhere before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackloggedSpec {
+    /// Size of all packets, 20 B to 65535 B.
+    pub packet: Size,
+}
+
 /// Bursts at `peak` rate with random lengths, then random silences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -236,7 +262,12 @@ impl PacketSizeSpec {
     }
 }
 
-fn check_size(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
+/// The length of a packet of this size, or the nearest that a packet can have.
+pub(super) fn size_in_range(s: Size) -> u16 {
+    s.0.clamp(MIN_PACKET.into(), MAX_PACKET.into()) as u16
+}
+
+pub(super) fn check_size(path: impl Into<String>, s: Size) -> Result<(), SpecProblem> {
     if (u64::from(MIN_PACKET)..=u64::from(MAX_PACKET)).contains(&s.0) {
         return Ok(());
     }

@@ -94,5 +94,5 @@ fn mean_rate(world: &WorldPlan, flow: &FlowPlan) -> f64 {
         .stop
         .min(end)
         .since(flow.lifetime.start.max(start));
-    Source::mean_rate(source) * active.as_secs_f64() / world.duration.as_secs_f64()
+    flow.share() * Source::mean_rate(source) * active.as_secs_f64() / world.duration.as_secs_f64()
 }

@@ -41,6 +41,7 @@ impl Replayed {
             class: s.class.clone(),
             from: s.from.clone(),
             to: s.to.clone(),
+            pattern: None,
             dscp: Dscp::DEFAULT,
             ecn: Ecn::NotEct,
             src: None,

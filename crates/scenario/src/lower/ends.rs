@@ -1,29 +1,52 @@
 //! Where flows begin and end, and that a path leads there.
 
+use std::sync::Arc;
+
 use super::nodes::{Nodes, Place};
 use super::paths::Paths;
+use super::pattern::{self, Part};
 use super::rows::Row;
 use crate::codes;
 use crate::ctx::Ctx;
 use crate::error::Diagnostic;
 use crate::node::{Node, steps};
+use crate::plan::{PatternPlan, Split};
 use crate::suggest::list;
 
-/// Where a row's flows begin and end; those of groups are dealt out in turn.
-#[derive(Clone, Copy, Debug)]
+/// Where a row's flows begin and end; those of groups are dealt out in turn, or as a pattern has them.
+#[derive(Clone, Debug)]
 pub(super) struct Ends {
     from: Place,
     to: Place,
+    /// The flows of a pattern, as many as the row has.
+    parts: Option<Arc<[Part]>>,
 }
 
 impl Ends {
     /// The ends of flow `i`.
-    pub(super) fn of(self, i: u32) -> (u32, u32) {
-        (self.from.deal(i), self.to.deal(i))
+    pub(super) fn of(&self, i: u32) -> (u32, u32) {
+        match self.part(i) {
+            Some(part) => (part.from, part.to),
+            None => (self.from.deal(i), self.to.deal(i)),
+        }
+    }
+
+    fn part(&self, i: u32) -> Option<&Part> {
+        Some(&self.parts.as_ref()?[i as usize])
+    }
+
+    /// The number of the source of flow `i`.
+    pub(super) fn source(&self, i: u32) -> u32 {
+        self.part(i).map_or(i, |p| p.source)
+    }
+
+    /// Which packets of its source flow `i` has, if not all.
+    pub(super) fn split(&self, i: u32) -> Option<Split> {
+        self.part(i)?.split.clone()
     }
 
     /// Who names a group and no count may expect a flow of every member.
-    fn warn_of_one(self, ctx: &mut Ctx<'_>, root: &Node, row: &Row) {
+    fn warn_of_one(&self, ctx: &mut Ctx<'_>, root: &Node, row: &Row) {
         let spec = &row.spec;
         for (key, place, name) in [("from", self.from, &spec.from), ("to", self.to, &spec.to)] {
             if let Some(members) = place.members().filter(|n| spec.count == 1 && *n > 1) {
@@ -43,11 +66,14 @@ impl Ends {
     }
 
     /// The different ends of `count` flows.
-    fn pairs(self, count: u32) -> impl Iterator<Item = (u32, u32)> {
+    fn pairs(&self, count: u32) -> impl Iterator<Item = (u32, u32)> {
         let size = |p: Place| u64::from(p.members().unwrap_or(1));
         let (a, b) = (size(self.from), size(self.to));
         let period = a / gcd(a, b) * b;
-        let different = period.min(count.into()) as u32;
+        let different = match self.parts {
+            Some(_) => count,
+            None => period.min(count.into()) as u32,
+        };
         (0..different).map(move |i| self.of(i))
     }
 }
@@ -63,10 +89,11 @@ fn gcd(a: u64, b: u64) -> u64 {
 pub(super) fn all(
     ctx: &mut Ctx<'_>,
     root: &Node,
-    rows: &[Row],
+    rows: &mut [Row],
     nodes: &Nodes<'_>,
+    seed: u64,
 ) -> Vec<Option<Ends>> {
-    rows.iter()
+    rows.iter_mut()
         .map(|row| {
             let mut find = |name: &str, key: &str| {
                 let place = nodes.find(name);
@@ -76,10 +103,18 @@ pub(super) fn all(
                 place
             };
             let (from, to) = (find(&row.spec.from, "from"), find(&row.spec.to, "to"));
-            let ends = Ends {
+            let mut ends = Ends {
                 from: from?,
                 to: to?,
+                parts: None,
             };
+            if row.spec.pattern.is_some() {
+                let parts = pattern::parts(ctx, root, row, (ends.from, ends.to), seed);
+                row.spec.count = parts.as_ref().map_or(1, |p| p.len() as u32);
+                let parts = parts?;
+                ends.parts = Some(parts);
+                return Some(ends);
+            }
             if let Some((node, _)) = ends.pairs(row.spec.count).find(|(a, b)| a == b) {
                 let d = Diagnostic::error(
                     codes::SELF_LINK,
@@ -98,12 +133,35 @@ pub(super) fn all(
         .collect()
 }
 
+/// Who sends to whom in the rows between groups, and in those with a pattern.
+pub(super) fn patterns(rows: &[Row], ends: &[Option<Ends>]) -> Vec<PatternPlan> {
+    let of = |(row, ends): (&Row, &Option<Ends>)| {
+        let (spec, ends) = (&row.spec, ends.as_ref()?);
+        let in_turn = || {
+            let groups = ends.from.members().zip(ends.to.members());
+            groups.filter(|_| spec.count > 1 && row.is_flows())?;
+            Some("in turn: flow i from member i to member i, counted in a circle".to_owned())
+        };
+        Some(PatternPlan {
+            name: spec.name.clone(),
+            from: spec.from.clone(),
+            to: spec.to.clone(),
+            flows: spec.count,
+            pattern: match &spec.pattern {
+                Some(pattern) => pattern.in_words(&spec.to),
+                None => in_turn()?,
+            },
+        })
+    };
+    rows.iter().zip(ends).filter_map(of).collect()
+}
+
 /// Checks that paths lead from each flow's begin to its end and, if it is answered, back.
 pub(super) fn check_paths(
     ctx: &mut Ctx<'_>,
     root: &Node,
     row: &Row,
-    ends: Ends,
+    ends: &Ends,
     answered: bool,
     paths: &mut Paths,
     nodes: &Nodes<'_>,

@@ -22,7 +22,7 @@ use crate::plan::{FlowPlan, Lifetime, Traffic};
 use crate::schema::FlowSpec;
 
 /// Most flows of one variant.
-const MAX_FLOWS: u64 = 1_000_000;
+pub(super) const MAX_FLOWS: u64 = 1_000_000;
 /// Most classes: their ids have 16 bits.
 const MAX_CLASSES: usize = 65_535;
 /// Ephemeral ports (RFC 6335 §6): the first, and how many.
@@ -78,7 +78,9 @@ pub(super) fn lower(
         };
         checker.check(times);
         let traffic = super::traffic::traffic(&mut checker);
-        let template = ends.and_then(|e| checker.template(e, traffic, paths, nodes));
+        let template = ends
+            .as_ref()
+            .and_then(|e| checker.template(e, traffic, paths, nodes));
         let own = [spec.class.as_deref().unwrap_or(&spec.name)];
         let groups = row.capture.as_deref().map(Replayed::groups);
         let names: Vec<&str> = match groups {
@@ -122,8 +124,8 @@ pub(super) fn lower(
 }
 
 /// What the flows of a row have in common.
-struct Template {
-    ends: Ends,
+struct Template<'a> {
+    ends: &'a Ends,
     /// Source address of the first; none for the default.
     src: Option<u32>,
     /// None for the default.
@@ -143,7 +145,7 @@ fn address(node: u32) -> Ipv4Addr {
 fn expand(
     flows: &mut Vec<FlowPlan>,
     spec: &FlowSpec,
-    t: &Template,
+    t: &Template<'_>,
     class: u16,
     paths: &mut Paths,
 ) -> Option<()> {
@@ -191,8 +193,9 @@ fn expand(
             dscp: spec.dscp,
             ecn: spec.ecn,
             lifetime: lifetime.clone(),
-            follows: i > 0 && !spec.start_gap.is_zero(),
+            follows: t.ends.source(i) > 0 && !spec.start_gap.is_zero(),
             traffic: t.traffic.clone(),
+            split: t.ends.split(i),
             voice: None,
         });
     }
@@ -294,13 +297,13 @@ impl Checker<'_, '_> {
     }
 
     /// What the flows have in common; none after an error.
-    fn template(
+    fn template<'e>(
         &mut self,
-        ends: Ends,
+        ends: &'e Ends,
         traffic: Option<Traffic>,
         paths: &mut Paths,
         nodes: &Nodes<'_>,
-    ) -> Option<Template> {
+    ) -> Option<Template<'e>> {
         let spec = &self.row.spec;
         let answered = traffic.as_ref().is_some_and(Traffic::is_closed_loop);
         let Self { ctx, root, row, .. } = self;

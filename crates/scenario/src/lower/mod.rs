@@ -3,6 +3,7 @@
 
 mod admissible;
 mod atm;
+mod backlogged;
 mod captures;
 mod cells;
 mod columns;
@@ -21,6 +22,7 @@ mod mpls;
 mod nodes;
 mod offered;
 mod paths;
+mod pattern;
 mod period;
 mod policies;
 mod promised;
@@ -72,7 +74,7 @@ pub(crate) fn world(
     let mut inputs = inputs::attach(ctx, scenario, root, &policies, &links);
     inputs::register(shared, &inputs);
     let recipes = policies::resolve(ctx, shared, root, &policies, &attached, &links);
-    let (rows, all_read) = rows::collect(ctx, scenario, root);
+    let (mut rows, all_read) = rows::collect(ctx, scenario, root);
     let times = period::measurement(ctx, scenario, root)?;
     let watched = watched::named(ctx, scenario, root, &links, &nodes);
     let failures = Failures::read(ctx, scenario, root, &links, &times);
@@ -85,7 +87,7 @@ pub(crate) fn world(
     let mpls = mpls::read(ctx, scenario, root, &nodes, &links, &drafts);
     let mut edges = links::edges(&drafts);
     far_ends::set(ctx, root, &nodes, &links, &mut edges);
-    let ends = ends::all(ctx, root, &rows, &nodes);
+    let ends = ends::all(ctx, root, &mut rows, &nodes, scenario.runs.seed);
     let mut paths = Paths::new(nodes.names.len(), edges.clone());
     let mut lowered = flows::lower(ctx, root, &rows, &ends, &mut paths, &nodes, &times)?;
     voice::attach(ctx, scenario, root, &rows, &mut lowered);
@@ -139,6 +141,7 @@ pub(crate) fn world(
         reroute: Failures::reroute(scenario),
         mpls,
         flows,
+        patterns: ends::patterns(&rows, &ends),
         classes,
         sites: Vec::new(),
         warmup: times.warmup,
@@ -157,6 +160,7 @@ pub(crate) fn world(
     contracts::check(ctx, root, &links, &world);
     promised::check(ctx, root, &policies, &world);
     admissible::check(ctx, root, &nodes.switches, &world);
+    backlogged::check(ctx, root, &rows, &world);
     Some(world)
 }
 

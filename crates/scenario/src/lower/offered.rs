@@ -284,6 +284,7 @@ fn flow(
         class: own.class.clone(),
         from: spec.from.clone(),
         to: spec.to.clone(),
+        pattern: None,
         dscp,
         ecn: Ecn::NotEct,
         src: None,

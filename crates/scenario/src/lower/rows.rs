@@ -61,6 +61,16 @@ impl Row {
         }
     }
 
+    /// Whether it is flows, not sessions or a capture.
+    pub(super) fn is_flows(&self) -> bool {
+        self.sessions.is_none() && self.capture.is_none()
+    }
+
+    /// Whether a key of the flow is written.
+    pub(super) fn has(&self, root: &Node, key: &str) -> bool {
+        self.node(root).get(key).is_some()
+    }
+
     /// Reports an error in this row, at a path below the flow.
     pub(super) fn error(&self, ctx: &mut Ctx<'_>, root: &Node, d: Diagnostic, path: &[Step]) {
         ctx.error_below(d, self.node(root), path, &self.name(path));
@@ -161,6 +171,7 @@ fn common(s: &SessionsSpec) -> FlowSpec {
         class: s.class.clone(),
         from: s.from.clone(),
         to: s.to.clone(),
+        pattern: None,
         dscp: s.dscp,
         ecn: Ecn::NotEct,
         src: s.src,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spillgate_core::Ecn;
-use spillgate_endpoints::source::spec::SpecProblem;
+use spillgate_endpoints::source::spec::{SourceSpec, SpecProblem};
 use spillgate_endpoints::tcp::{TcpConfig, TcpSpec};
 
 use super::flows::{Checker, TCP};
@@ -44,6 +44,17 @@ pub(super) fn traffic(checker: &mut Checker<'_, '_>) -> Option<Traffic> {
             };
             let config = connection(checker, spec, tcp)?;
             checked?;
+            if let Some(SourceSpec::Backlogged(_)) = source {
+                let d = Diagnostic::error(
+                    codes::BAD_SOURCE,
+                    "a connection does not wait for the fabric of a switch",
+                )
+                .hint(
+                    "leave out `tcp`, or leave out `source` for a connection that always has data",
+                );
+                checker.error(d, &steps!["source", "backlogged"]);
+                return None;
+            }
             let application = match (source, spec.bytes) {
                 (Some(source), _) => Application::Source(Arc::new(source.clone())),
                 (None, Some(bytes)) => Application::Bytes(bytes.0),

@@ -27,7 +27,9 @@ fn codec_of(source: &SourceSpec) -> Option<SourceCodec> {
             name: rated(call),
             packetization: call.packetization(),
         }),
-        SourceSpec::Cbr(_)
+        SourceSpec::Backlogged(_)
+        | SourceSpec::Bernoulli(_)
+        | SourceSpec::Cbr(_)
         | SourceSpec::Poisson(_)
         | SourceSpec::OnOff(_)
         | SourceSpec::Mmpp(_)

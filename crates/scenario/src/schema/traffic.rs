@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MatrixSpec, ShowPolicyMapSpec};
+use super::{MatrixSpec, PatternSpec, ShowPolicyMapSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spillgate_core::{Dscp, Dur, Ecn, Size};
@@ -38,7 +38,8 @@ pub enum TrafficSpec {
 pub struct FlowSpec {
     /// Name; flow i of several is called `name-i`, from 0.
     pub name: String,
-    /// How many. Default 1.
+    /// How many; with `pattern` how many sources, source i at member `i mod members`. Default 1, with `pattern` one for each
+    /// sender.
     #[serde(default = "super::one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
@@ -47,8 +48,12 @@ pub struct FlowSpec {
     pub class: Option<String>,
     /// Node that sends, or a group: flow i begins at member `i mod members`.
     pub from: String,
-    /// Node that receives, or a group: flow i ends at member `i mod members`.
+    /// Node that receives, or a group: flow i ends at member `i mod members`, unless there is a `pattern`.
     pub to: String,
+    /// To whom each sender sends. Default: in turn, flow i to member `i mod members` of `to`, so that of two groups of one size
+    /// member i sends to member i only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternSpec>,
     /// DSCP that the source sets. Default `default`.
     #[serde(default)]
     pub dscp: Dscp,

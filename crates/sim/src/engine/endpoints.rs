@@ -30,6 +30,9 @@ impl<S: EventSet> World<S> {
                 let len = self.sources[source as usize].next_len;
                 let ecn = self.flows[flow].ecn;
                 self.plan_emission(flow, source as usize);
+                if self.sources[source as usize].is_backlogged {
+                    return self.emit_at_switch(flow as u32, len, ecn);
+                }
                 self.emit(self.now, flow as u32, len, ecn, 0);
             }
             Origin::Workload(w) => self.session_begins(w as usize),
@@ -66,8 +69,47 @@ impl<S: EventSet> World<S> {
         if self.may_stop_sending(flow as usize, now) {
             return;
         }
+        let first = self.flows[flow as usize].first;
+        let mut packet = self.compose(now, flow, len, ecn, number);
+        if first >= ROUTED || self.tap.is_some() {
+            return self.forward(&mut packet, now);
+        }
+        packet.handle += 1 << 32;
+        self.offer(first as usize, &mut packet, now);
+    }
+
+    /// A packet of a backlogged flow is at the input of the switch behind its sender.
+    #[cold]
+    fn emit_at_switch(&mut self, flow: u32, len: u16, ecn: Ecn) {
+        let now = self.now;
+        let first = self.flows[flow as usize].first;
+        if first >= ROUTED || self.may_stop_sending(flow as usize, now) {
+            return;
+        }
+        let mut packet = self.compose(now, flow, len, ecn, 0);
+        if self.tap.is_some() {
+            self.tap_sent(&packet);
+        }
+        packet.handle += 1 << 32;
+        self.forward_from(Some(first as usize), &mut packet, now);
+    }
+
+    /// A packet of a flow has crossed the fabric of a switch: another one takes its place if the flow is backlogged.
+    pub(crate) fn refill(&mut self, flow: u32) {
+        let f = &self.flows[flow as usize];
+        let (Origin::Open(source), ecn) = (f.origin, f.ecn) else {
+            return;
+        };
+        let source = &self.sources[source as usize];
+        if source.is_backlogged && !source.is_over(self.now) {
+            self.emit_at_switch(flow, source.next_len, ecn);
+        }
+    }
+
+    /// A new packet of `flow`, counted as sent.
+    #[inline(always)]
+    fn compose(&mut self, now: Time, flow: u32, len: u16, ecn: Ecn, number: u32) -> Packet {
         let f = &mut self.flows[flow as usize];
-        let first = f.first;
         let mut packet = Packet::new(flow, f.seq, len);
         packet.sent = now;
         packet.dscp = f.dscp;
@@ -83,11 +125,7 @@ impl<S: EventSet> World<S> {
         if now < self.window.end() {
             self.longest = self.longest.max(len);
         }
-        if first >= ROUTED || self.tap.is_some() {
-            return self.forward(&mut packet, now);
-        }
-        packet.handle += 1 << 32;
-        self.offer(first as usize, &mut packet, now);
+        packet
     }
 
     /// A packet has reached its destination at `now`, which the express lane may have computed

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use spillgate_core::rng::{hash_bytes, mix};
 use spillgate_core::{Dur, Ecn, FlowKey, Rng, Table, Time};
+use spillgate_endpoints::source::Split;
 use spillgate_endpoints::tcp::TcpConfig;
 use spillgate_endpoints::workload::SessionSpec;
 use spillgate_scenario::plan::{Application, FlowPlan, ReplayPlan, Traffic, WorldPlan};
@@ -47,6 +48,12 @@ enum Direction {
     Reverse,
 }
 
+/// Whether two flows are parts of one source.
+fn is_same_source(a: &FlowPlan, b: &FlowPlan) -> bool {
+    let source = |f: &FlowPlan| f.split.as_ref().map(|s| Arc::as_ptr(&s.source));
+    a.split.is_some() && source(a) == source(b)
+}
+
 impl<'a> FlowsBuilder<'a> {
     pub(crate) fn new(plan: &'a WorldPlan, seed: u64, run: u32, window: Window) -> Self {
         let room = |f: &FlowPlan| match &f.traffic {
@@ -87,10 +94,15 @@ impl<'a> FlowsBuilder<'a> {
         let plan = self.plan;
         let times_bits = histogram_bits(plan.flows.len());
         let mut before = Time::ZERO;
+        let horizon = self.horizon();
         for (i, f) in (0_u32..).zip(&plan.flows) {
             let name = format!("flows/{}", f.name);
+            // The parts of one source have its streams.
+            let of_source = f.split.as_ref().map(|s| format!("flows/{}", s.source));
+            let of_source = of_source.as_ref().unwrap_or(&name);
+            let is_same = i > 0 && is_same_source(&plan.flows[i as usize - 1], f);
             // Flows that start together may stay in phase for the whole run.
-            let mut rng = Rng::named(self.seed, self.run, &name, "start");
+            let mut rng = Rng::named(self.seed, self.run, of_source, "start");
             let life = &*f.lifetime;
             let spread = Dur::from_secs_f64(rng.f64() * life.start_spread.as_secs_f64());
             let mut start = life.start + spread;
@@ -98,13 +110,21 @@ impl<'a> FlowsBuilder<'a> {
                 let from = if f.follows { before } else { life.start };
                 start = from + Dur::from_secs_f64(rng.exponential(life.start_gap.as_secs_f64()));
             }
+            if is_same {
+                start = before;
+            }
             before = start;
-            let rng = Rng::named(self.seed, self.run, &name, "source");
+            let rng = Rng::named(self.seed, self.run, of_source, "source");
             let transfers = self.transfers.len() as u32;
             let origin = match &f.traffic {
                 Traffic::Source(spec) => {
-                    self.sources
-                        .push(OpenLoop::new(spec, rng, start, life.stop));
+                    let mut source = OpenLoop::new(spec, rng, start, life.stop);
+                    if let Some(s) = &f.split {
+                        let draws = Rng::named(self.seed, self.run, of_source, "receiver");
+                        let split = Split::new((*s.shares).clone(), s.receiver, draws);
+                        source = source.only(split, horizon);
+                    }
+                    self.sources.push(source);
                     Origin::Open(self.sources.len() as u32 - 1)
                 }
                 Traffic::Tcp {
@@ -162,6 +182,15 @@ impl<'a> FlowsBuilder<'a> {
         // the flows are such.
         let last = self.flows.iter().rposition(|f| self.has_wake(f));
         self.names.truncate(last.map_or(0, |i| i + 1));
+    }
+
+    /// When nothing that is sent matters any more: twice the measured period after it, and as long as packets are waited for.
+    fn horizon(&self) -> Time {
+        let longest = self.plan.links.iter().map(|l| l.delay).max();
+        self.window.end()
+            + self.window.len() * 2
+            + self.plan.grace
+            + longest.unwrap_or(Dur::ZERO) * 64
     }
 
     /// Whether a flow is ever woken.

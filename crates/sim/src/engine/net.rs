@@ -53,7 +53,7 @@ impl<S: EventSet> World<S> {
     /// A packet is at a node, its source or the far end of link `from`: receives it or passes it
     /// on.
     #[inline]
-    fn forward_from(&mut self, from: Option<usize>, packet: &mut Packet, now: Time) {
+    pub(crate) fn forward_from(&mut self, from: Option<usize>, packet: &mut Packet, now: Time) {
         match self.hops[(packet.handle >> 32) as usize] {
             ARRIVED => self.receive(now, packet),
             ROUTED => self.forward_by_routes(from, packet, now),

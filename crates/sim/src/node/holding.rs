@@ -89,6 +89,8 @@ pub(crate) fn layout_of_nodes(plan: &WorldPlan, out: &mut Layout) {
 pub(crate) struct Outbox {
     /// Packets that are passed on.
     pub(crate) passed: Vec<Passed>,
+    /// Flows of which a packet has crossed a fabric, if they keep its queues filled.
+    pub(crate) crossed: Vec<u32>,
     /// Packets that are lost, each with the link that it came over, and why.
     pub(crate) lost: Vec<(u32, Evidence, Dropped)>,
     /// For ports whose AQM is to know what waits for them in the node: the link, and how many packets and bytes do now.
@@ -156,13 +158,18 @@ impl Nodes {
         if !plan.holds_packets() {
             return None;
         }
+        let all = plan.flows.iter();
+        let backlogged: Arc<[bool]> = match all.clone().any(|f| f.traffic.is_backlogged()) {
+            true => all.map(|f| f.traffic.is_backlogged()).collect(),
+            false => Arc::new([]),
+        };
         let software = plan.forwarding.iter().map(|forwarding| {
             let node: Box<dyn Node> = Box::new(Software::new(forwarding, window));
             (forwarding.node, node)
         });
         let switches = plan.switches.iter().map(|switch| {
             let path = path(plan, switch.node, SWITCH);
-            let node = SwitchNode::new(switch, window, flows, (seed, run, &path));
+            let node = SwitchNode::new(switch, window, flows, &backlogged, (seed, run, &path));
             let node: Box<dyn Node> = Box::new(node);
             (switch.node, node)
         });
@@ -409,6 +416,9 @@ impl<S: EventSet> World<S> {
                 self.tap_crossed(passed.to, since, &passed.packet);
             }
             self.offer(passed.to as usize, &mut passed.packet, self.now);
+        }
+        for flow in out.crossed.drain(..) {
+            self.refill(flow);
         }
         if let Some(nodes) = &mut self.nodes {
             nodes.out = out;

@@ -162,6 +162,8 @@ pub(crate) struct SwitchNode {
     by_output: Vec<Output>,
     /// By output: packets and bytes that wait for it, as its AQM was told; empty if no AQM is to know.
     told: Vec<(u32, u64)>,
+    /// By flow of the plan: whether it keeps a queue filled; empty if none does.
+    backlogged: Arc<[bool]>,
     out: spillgate_switching::Outbox,
 }
 
@@ -170,6 +172,7 @@ impl SwitchNode {
         plan: &SwitchPlan,
         window: Window,
         flows: &Arc<[FlowKey]>,
+        backlogged: &Arc<[bool]>,
         (seed, run, path): (u64, u32, &str),
     ) -> Self {
         let mut switch = plan.recipe.build(flows);
@@ -191,6 +194,7 @@ impl SwitchNode {
                 true => vec![(0, 0); plan.outputs.len()],
                 false => Vec::new(),
             },
+            backlogged: backlogged.clone(),
             out: spillgate_switching::Outbox::default(),
         }
     }
@@ -230,6 +234,9 @@ impl SwitchNode {
         }
         for crossed in self.out.crossed.drain(..) {
             let (output, packet) = (usize::from(crossed.output), crossed.packet);
+            if self.backlogged.get(packet.flow as usize) == Some(&true) {
+                out.crossed.push(packet.flow);
+            }
             self.by_output[output].queued.push_back(Queued {
                 flow: packet.flow,
                 seq: packet.seq,

@@ -118,16 +118,20 @@ const CIRCUITS: [&str; 8] = [
 const TRACE: &[u8] = b"10\n10\n40\n";
 
 /// The first are sources, which nothing answers.
-pub(crate) const TRAFFIC: [&str; 6] = [
+pub(crate) const TRAFFIC: [&str; 10] = [
     "source: {cbr: {rate: 3 Mb/s, packet: 1500 B}}",
     "dscp: ef, source: {poisson: {rate: 2 Mb/s, packet: imix}}",
     "dscp: af41, source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
+    "source: {bernoulli: {line: 2 Mb/s, load: 60 %, packet: 500 B}}",
+    "pattern: uniform, source: {bernoulli: {line: 3 Mb/s, load: 30 %, packet: 1000 B}}",
+    "pattern: diagonal, start_gap: 5 ms, source: {poisson: {rate: 900 kb/s, packet: imix}}",
+    "pattern: {hotspot: {share: 40 %, member: 1}}, source: {on-off: {peak: 4 Mb/s, packet: 800 B, on: 10 ms, off: 40 ms}}",
     "tcp: {profile: linux}",
     "dscp: ef, arrivals: {fixed: {gap: 100 ms}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}, active: 9",
     "arrivals: {poisson: {gap: 50 ms}}, session: {transfer: {size: {pareto: {mean: 5 kB, shape: 1.3, max: 1 MB}}}}, tcp: {profile: linux}, active: 40",
 ];
 
-pub(crate) const SOURCES: usize = 3;
+pub(crate) const SOURCES: usize = 6;
 
 /// Rate in Mb/s, delay in µs, policies at both ends, and what is not as usual.
 type Line = (u32, u32, usize, Option<usize>, Option<usize>);
@@ -284,7 +288,7 @@ impl Net {
             }
             .unwrap();
         }
-        (0..customers).for_each(|i| write!(out, "c{i}, ").unwrap());
+        write!(out, "{{name: c, count: {customers}}}, ").unwrap();
         for (i, kinds) in self.hub.iter().flat_map(|h| h.switches).enumerate() {
             let keys = ATM_SWITCHES
                 .iter()
@@ -346,16 +350,16 @@ impl Net {
                 let (_, delay, ..) = link;
                 writeln!(
                     links,
-                    "    a{i}: {{from: c{i}, to: n{i}, rate: 4 Mb/s, delay: {delay} us}}"
+                    "    a{i}: {{from: c-{i}, to: n{i}, rate: 4 Mb/s, delay: {delay} us}}"
                 )
                 .unwrap();
-                writeln!(links, "    a{i}b: {{from: n{i}, to: c{i}, rate: {rate} Mb/s, delay: {delay} us, atm: {{line: at-n{i}, contract: {{ubr: {{mdcr: 50 kb/s}}}}}}}}").unwrap();
+                writeln!(links, "    a{i}b: {{from: n{i}, to: c-{i}, rate: {rate} Mb/s, delay: {delay} us, atm: {{line: at-n{i}, contract: {{ubr: {{mdcr: 50 kb/s}}}}}}}}").unwrap();
                 continue;
             }
             write_link(
                 (&mut links, &mut used),
                 format!("a{i}"),
-                format!("c{i}"),
+                format!("c-{i}"),
                 format!("n{i}"),
                 link,
             );
@@ -411,11 +415,19 @@ impl Net {
         for (i, (from, to, kind)) in self.flows.iter().enumerate() {
             let (from, to) = (from % customers, to % customers);
             let to = if from == to { (to + 1) % customers } else { to };
-            let entry = if *kind < 4 { "flow" } else { "sessions" };
             let what = TRAFFIC[*kind];
+            let entry = if what.contains("arrivals") {
+                "sessions"
+            } else {
+                "flow"
+            };
+            let ends = match what.starts_with("pattern") {
+                true => "from: c, to: c".to_owned(),
+                false => format!("from: c-{from}, to: c-{to}"),
+            };
             writeln!(
                 out,
-                "  - {entry}: {{name: f{i}, class: k{}, from: c{from}, to: c{to}, {stop}{what}}}",
+                "  - {entry}: {{name: f{i}, class: k{}, {ends}, {stop}{what}}}",
                 i % 2
             )
             .unwrap();
