@@ -124,7 +124,7 @@ pub(crate) const TRAFFIC: [&str; 10] = [
     "dscp: af41, source: {on-off: {peak: 10 Mb/s, packet: 1000 B, on: 20 ms, off: 50 ms}}",
     "source: {bernoulli: {line: 2 Mb/s, load: 60 %, packet: 500 B}}",
     "pattern: uniform, source: {bernoulli: {line: 3 Mb/s, load: 30 %, packet: 1000 B}}",
-    "pattern: diagonal, start_gap: 5 ms, source: {poisson: {rate: 900 kb/s, packet: imix}}",
+    "pattern: log-diagonal, start_gap: 5 ms, source: {poisson: {rate: 900 kb/s, packet: imix}}",
     "pattern: {hotspot: {share: 40 %, member: 1}}, source: {on-off: {peak: 4 Mb/s, packet: 800 B, on: 10 ms, off: 40 ms}}",
     "tcp: {profile: linux}",
     "dscp: ef, arrivals: {fixed: {gap: 100 ms}}, session: {request-response: {request: {fixed: 100 B}, response: {fixed: 4000 B}, requests: 3}}, tcp: {profile: ns2}, active: 9",
