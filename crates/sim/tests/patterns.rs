@@ -337,7 +337,7 @@ fn backlogged_inputs_always_have_a_cell_for_each_output() {
     for (fabric, expected) in [
         (
             "crossbar: {cell: 1000 B, matching: {pim: {iterations: 1}}}",
-            1.0 - 0.75_f64.powi(4),
+            1.0 - 81.0 / 256.0,
         ),
         (
             "crossbar: {cell: 1000 B, matching: {islip: {iterations: 1}}}",
