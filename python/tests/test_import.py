@@ -53,7 +53,7 @@ def test_an_interface_is_shown_as_a_tree(cli, config):
         "packets: access list [permit protocol tcp and port 5001]",
         "gets 3 Mb/s while all wait (bandwidth 30 %)",
         "gets 5 Mb/s while all wait",
-        "fair queue: 256 conversations of 64 packets, 1000 in all",
+        "fair queue: 256 conversations, 1000 packets in all; from 64 on",
         "line 3: match vlan 5 (of layer 2, simulated packets have the CoS only)",
     ):
         assert line in said, done.stdout

@@ -153,7 +153,7 @@ fn table() -> Vec<Row> {
             ("queues", json!([16, 4096])),
             ("threshold", json!([1, 65, 128, 4096])),
             ("hold_queue", json!([1, 999, 5000])),
-            ("cdt_policy", json!(["block-quarter"])),
+            ("cdt_policy", json!(["block-quarter", "tail-drop"])),
             ("weights", json!(["equal"])),
         ],
     ));

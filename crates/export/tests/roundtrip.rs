@@ -501,7 +501,7 @@ fn what_ios_cannot_say_is_noted() {
         {"name": "v", "match": {"dscp": "ef"}, "priority": {"rate": "12.5 %", "police": "always", "burst": "10 B"}},
         {"name": "w", "match": {"dscp": "af11"}, "bandwidth": "1500 b/s", "aqm": {"red": {"min_th": 5.5}}},
         {"name": "x", "match": {"dscp": "af12"}, "shape": {"rate": "10 %", "burst": "2000 B"},
-         "fair_queue": {"hold_queue": 7, "cdt_policy": "block-quarter"}}]}},
+         "fair_queue": {"hold_queue": 70, "cdt_policy": "block-quarter"}}]}},
       "q": {"class-based": {"classes": [{"name": "v", "match": {"dscp": "cs1"}}]}},
       "f": {"fifo": {}}}"#;
     let policies = serde_json::from_str(json).unwrap();
@@ -514,7 +514,7 @@ fn what_ios_cannot_say_is_noted() {
         "policy p, class w: `bandwidth` is in whole kbit/s: 1.5 kb/s is written as 2 kb/s",
         "policy p, class w: RED is written as WRED with one profile (6 15 10) for every precedence and constant 9",
         "policy p, class x: the burst of a shaper in percent is in ms on IOS",
-        "policy p, class x: a fair queue in a class has no limit of 7 packets",
+        "policy p, class x: a fair queue in a class has no limit of 70 packets",
         "policy p, class x: what happens at the congestive discard threshold",
         "policy q, class v: a class of this name in another policy matches otherwise: it is called `v-2`",
         "policy f: a fifo queue is of an interface, and none has it",

@@ -153,7 +153,7 @@ fn platforms_differ_where_the_table_says() {
         (limit(&ios[2]), fair(&ios[2])),
         (
             String::new(),
-            "256 conversations of 64 packets, 1000 in all".into()
+            "256 conversations, 1000 packets in all; from 64 on one takes only places of others' packets that would leave later".into()
         )
     );
 
@@ -171,7 +171,7 @@ fn platforms_differ_where_the_table_says() {
     );
     let flows = fair(&xe[2]);
     assert!(
-        flows.starts_with("16 conversations of 52 packets, "),
+        flows.starts_with("16 conversations, 208 packets in all; each at most 52"),
         "{flows}"
     );
 

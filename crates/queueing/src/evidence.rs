@@ -207,7 +207,8 @@ pub enum Cause {
         packets: u32,
         /// Queued bytes of the flow.
         bytes: u64,
-        /// The limits of the flow.
+        /// The limits of the flow; none where it was at the discard threshold of a fair queue and its packet
+        /// would have left last.
         limit: QueueLimit,
     },
     /// Admission of flows (FAN).

@@ -577,6 +577,30 @@ fn policers() {
             "ever conform",
         ),
         (
+            r#"{"rate": "1 kb/s", "burst": "0 B", "violate": "drop"}"#,
+            "burst",
+            "0 B",
+            "one must be above 0",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "burst": "0 B", "excess_burst": "0 B", "violate": "drop"}"#,
+            "burst",
+            "0 B",
+            "one must be above 0",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "burst": "0 B", "excess_burst": "9 kB"}"#,
+            "burst",
+            "0 B",
+            "ever conform",
+        ),
+        (
+            r#"{"rate": "1 kb/s", "burst": "0 B", "peak_rate": "2 kb/s", "excess_burst": "9 kB"}"#,
+            "burst",
+            "0 B",
+            "ever conform",
+        ),
+        (
             r#"{"rate": "2 kb/s", "peak_rate": "1 kb/s"}"#,
             "peak_rate",
             "1 kb/s",

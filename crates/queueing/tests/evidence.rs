@@ -90,6 +90,10 @@ fn a_full_queue_is_full_and_a_full_conversation_says_so() {
             r#"{"main": {"flow-wfq": {"threshold": 4, "cdt_policy": "block-quarter"}}}"#,
             Some(4),
         ),
+        (
+            r#"{"main": {"flow-wfq": {"threshold": 4, "cdt_policy": "tail-drop"}}}"#,
+            Some(4),
+        ),
     ] {
         let all = drops(json, Dur::from_us(50), 400);
         assert!(all.len() > 20, "{json}");

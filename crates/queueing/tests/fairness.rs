@@ -101,6 +101,98 @@ fn the_customer_edge_node_shares_as_computed() {
     );
 }
 
+/// Classes of AF11 to AF31 with these statements beside an EF class, all of them overloaded.
+#[track_caller]
+fn check_remaining(ef: &str, statements: [&str; 3], carried: &[f64]) {
+    let [a, b, c] = statements;
+    let json = format!(
+        r#"{{"main": {{"class-based": {{"classes": [
+            {{"name": "ef", "match": {{"dscp": "ef"}}, {ef}}},
+            {{"name": "a", "match": {{"dscp": "af11"}}, {a}}},
+            {{"name": "b", "match": {{"dscp": "af21"}}, {b}}},
+            {{"name": "c", "match": {{"dscp": "af31"}}, {c}}}]}}}}}}"#
+    );
+    let offered = ["ef", "af11", "af21", "af31"].map(|dscp| (dscp, 100.0));
+    check_classes(&json, &offered, carried);
+}
+
+/// What `bandwidth remaining` says is exact, however little it is: 70 Mb/s in the ratio of 10 to 1 to 25.
+#[test]
+fn remaining_bandwidth_is_divided_as_written() {
+    let ef = r#""priority": {"rate": "30 %", "burst": "15 kB"}"#;
+    // The bucket of the 30 Mb/s brings 15 kB once.
+    let carried = [30.0, 70.0 * 10.0 / 36.0, 70.0 / 36.0, 70.0 * 25.0 / 36.0];
+    let percents = ["10 %", "1 %", "25 %"].map(|p| format!(r#""bandwidth_remaining": "{p}""#));
+    check_remaining(ef, percents.each_ref().map(|s| &**s), &carried);
+    let ratios = [10, 1, 25].map(|n| format!(r#""bandwidth_remaining_ratio": {n}"#));
+    check_remaining(ef, ratios.each_ref().map(|s| &**s), &carried);
+    // Ten times less than a hundredth, and what a guaranteed class leaves.
+    let ratios = [600, 1, 399].map(|n| format!(r#""bandwidth_remaining_ratio": {n}"#));
+    let carried = [90.0, 6.0, 0.01, 3.99];
+    check_remaining(
+        r#""bandwidth": "90 %""#,
+        ratios.each_ref().map(|s| &**s),
+        &carried,
+    );
+}
+
+/// A guaranteed class gets what it is promised beside any number of classes without a statement, which share equally
+/// what it does not use. So it is in a nested policy, too.
+#[test]
+fn nothing_is_taken_from_what_is_promised() {
+    const SECS: f64 = 4.0;
+    let most = rate(10_000_000);
+    for others in [1_u8, 3, 30] {
+        let more: Vec<String> = (1..=others)
+            .map(|i| {
+                format!(
+                    r#"{{"name": "c{i}", "match": {{"dscp": {i}}}, "queue_limit": "64 packets"}}"#
+                )
+            })
+            .collect();
+        let classes = format!(
+            r#"{{"class-based": {{"classes": [
+                {{"name": "all", "match": {{"dscp": "ef"}}, "bandwidth": "100 %"}}, {}]}}}}"#,
+            more.join(", ")
+        );
+        let nested = format!(
+            r#"{{"main": {{"class-based": {{"classes": [
+                {{"name": "class-default", "shape": {{"rate": "10 Mb/s"}}, "policy": "inner"}}]}}}}, "inner": {classes}}}"#
+        );
+        let plain = format!(r#"{{"main": {classes}}}"#);
+        for (json, port) in [(&plain, most), (&nested, rate(20_000_000))] {
+            for (promised, left) in [(20.0, 0.0), (4.0, 6.0)] {
+                let mut bench = Bench::new(build(json, port.bps()), port);
+                constant(&mut bench, promised, 0.1, SECS, with_dscp(0, "ef"));
+                for i in 1..=others {
+                    let dscp = Dscp::new(i).unwrap();
+                    let make = |seq| Packet {
+                        dscp,
+                        ..packet(i.into(), seq, 1500)
+                    };
+                    constant(&mut bench, 10.0, 0.2 + f64::from(i) / 50.0, SECS, make);
+                }
+                let out = bench.run();
+                let of = |f: u8| mbps(&out, SECS, |p| p.flow == u32::from(f));
+                // At each end of the 3 s one packet of 12 kb that is on the line, and one that waits.
+                let within = 4.0 * 0.012 / 3.0;
+                let got = of(0);
+                assert!(
+                    (got - (10.0 - left)).abs() <= within,
+                    "{others} beside it: {got}"
+                );
+                for i in 1..=others {
+                    let (got, share) = (of(i), left / f64::from(others));
+                    assert!(
+                        (got - share).abs() <= within,
+                        "{i} of {others}: {got}, not {share}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Fluid max-min over the node's 50 flows, each an equal share of 100 Mb/s: only flows
 /// above 2.5769 Mb/s lose. Offered per flow by (count, Mb/s); carried by kind of flow.
 #[test]

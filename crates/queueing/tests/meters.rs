@@ -133,6 +133,18 @@ proptest! {
         prop_assert_eq!((same, rest), (green, yellow + red));
     }
 
+    /// RFC 2697 section 2: one of CBS and EBS may be 0. Without a committed burst nothing conforms, and what exceeds is
+    /// what conforms to a bucket of EBS, which all tokens reach; without an excess burst nothing exceeds.
+    #[test]
+    fn one_burst_of_a_single_rate_may_be_zero(a in arrivals(), depth in 20..6000_u64) {
+        let three = |cbs, ebs| format!(r#"{{"rate": "800 kb/s", "burst": "{cbs} B", "excess_burst": "{ebs} B", {MARKS}}}"#);
+        let (green, yellow, red, _) = run(&three(depth, 0), &a);
+        prop_assert_eq!(yellow, 0);
+        prop_assert_eq!(run(&three(0, depth), &a).1, green);
+        prop_assert_eq!(run(&three(0, depth), &a).0, 0);
+        prop_assert_eq!(run(&three(0, depth), &a).2, red);
+    }
+
     /// RFC 2698: what conforms is at most CBS + CIR t, with what exceeds at most PBS + PIR t.
     #[test]
     fn two_rates_bound_what_they_pass(a in arrivals(), cbs in 20..6000_u64, pbs in 20..6000_u64) {

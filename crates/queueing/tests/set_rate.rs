@@ -117,6 +117,12 @@ fn shares_follow_the_rate() {
     // 500 of 625 kb/s; up to a packet the order before counts.
     let left = of_a(&take(&mut d, at_ms(1), 40));
     assert!((31..=33).contains(&left), "{left}");
+    // All that there is, and half of it again.
+    d.set_rate(at_ms(1), rate(500_000)).unwrap();
+    assert_eq!(of_a(&take(&mut d, at_ms(1), 10)), 10);
+    d.set_rate(at_ms(1), rate(MBPS)).unwrap();
+    let left = of_a(&take(&mut d, at_ms(1), 20));
+    assert!((9..=11).contains(&left), "{left}");
 }
 
 #[test]

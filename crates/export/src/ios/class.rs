@@ -7,8 +7,8 @@ use spillgate_queueing::aqm::{
     AqmSpec, RedSpec, RedSpread, RedUnit, WredBy, WredDefaults, WredProfile, WredSpec, WredUnit,
 };
 use spillgate_queueing::spec::{
-    ClassSpec, FairQueueSpec, FlowWeights, PoliceAction, PoliceActions, PoliceSpec, PolicingWhen,
-    PrioritySpec, ShapeSpec,
+    CdtPolicy, ClassSpec, FairQueueSpec, FlowWeights, PoliceAction, PoliceActions, PoliceSpec,
+    PolicingWhen, PrioritySpec, ShapeSpec,
 };
 use spillgate_scenario::Platform;
 
@@ -371,16 +371,30 @@ impl Writer<'_> {
                 false => "the platform gives the flows of a fair queue weights by precedence, not equal ones",
             });
         }
-        threshold_policy(f, &self.place, self.notes);
+        let own = match quarter {
+            true => CdtPolicy::TailDrop,
+            false => defaults.cdt_policy,
+        };
+        threshold_policy(f, own, &self.place, self.notes);
     }
 }
 
-/// What happens at the threshold of a fair queue is not configured.
-pub(super) fn threshold_policy(f: &FairQueueSpec, place: &str, notes: &mut Notes) {
-    if f.cdt_policy != FairQueueSpec::default().cdt_policy {
+/// What happens at the threshold of a fair queue is not configured: it is what the router does.
+pub(super) fn threshold_policy(
+    f: &FairQueueSpec,
+    router: CdtPolicy,
+    place: &str,
+    notes: &mut Notes,
+) {
+    if f.cdt_policy != router && u32::from(f.threshold) < f.hold_queue {
+        let here = match f.cdt_policy {
+            CdtPolicy::WorstSn => "worst-sn",
+            CdtPolicy::BlockQuarter => "block-quarter",
+            CdtPolicy::TailDrop => "tail-drop",
+        };
         notes.add(
             place,
-            "what happens at the congestive discard threshold is the router's (`cdt_policy`)",
+            format!("what happens at the congestive discard threshold is the router's, not `cdt_policy: {here}`"),
         );
     }
 }

@@ -417,5 +417,5 @@ fn fair_queue(out: &mut String, fair: &FairQueueSpec, place: &str, notes: &mut N
             "an interface's fair queue weighs flows by precedence (`weights`), not equally",
         );
     }
-    class::threshold_policy(fair, place, notes);
+    class::threshold_policy(fair, defaults.cdt_policy, place, notes);
 }

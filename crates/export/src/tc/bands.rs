@@ -28,8 +28,10 @@ struct Band<'a> {
     class: &'a ClassSpec,
     /// Its priority level, from 1.
     level: Option<u8>,
-    /// What it is guaranteed.
-    share: Rate,
+    /// What it is guaranteed; the whole rate for a class that has nothing, and for priority.
+    rate: Rate,
+    /// Its part in the division; none for a class for which the others leave nothing.
+    share: Option<Rate>,
     place: String,
 }
 
@@ -64,7 +66,8 @@ impl Script<'_> {
                     index: *index,
                     class,
                     level: class.priority.as_ref().map(|p| p.level),
-                    share: division.guaranteed.unwrap_or(rate),
+                    rate: division.guaranteed.unwrap_or(rate),
+                    share: division.guaranteed.filter(|_| !division.spare),
                     place,
                 });
             }
@@ -171,7 +174,7 @@ impl Script<'_> {
                 .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
             None => u64::MAX,
         };
-        let qdisc = queue::leaf(band.class, band.share, dscps, &band.place, &mut self.notes);
+        let qdisc = queue::leaf(band.class, band.rate, dscps, &band.place, &mut self.notes);
         self.lines.push(super::comment(&band.place));
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
@@ -197,10 +200,14 @@ fn command(scheduler: Scheduler, bands: &[Band<'_>], strict: usize, default: u16
         let _ = write!(text, " strict {strict}");
     }
     let shares = &bands[strict..];
-    if let Some(least) = shares.iter().map(|b| b.share.bps()).min() {
+    let least = shares.iter().filter_map(|b| b.share).min();
+    if !shares.is_empty() {
         text.push_str(" quanta");
         for band in shares {
-            let times = band.share.bps() as f64 / least.max(1) as f64;
+            let times = match (band.share, least) {
+                (Some(share), Some(least)) => share.bps() as f64 / least.bps() as f64,
+                _ => 1.0,
+            };
             // A whole packet at least, rounded to bytes; the field has 32 bits.
             let quantum = (LEAST_TURN as f64 * times + 0.5).min(f64::from(u32::MAX)) as u64;
             let _ = write!(text, " {quantum}");

@@ -88,11 +88,16 @@ pub(super) fn fair(
     let policy = match fair.cdt_policy {
         CdtPolicy::WorstSn => "the packet of all that would leave last (`worst-sn`)",
         CdtPolicy::BlockQuarter => "all until it holds a quarter of that (`block-quarter`)",
+        CdtPolicy::TailDrop => "",
+    };
+    let arrivals = match policy {
+        "" => String::new(),
+        other => format!(", not {other}"),
     };
     notes.add(
         place,
         format!(
-            "sfq stands for the fair queue: flows take turns with equal weights{weights}, a flow that holds its depth loses what arrives, not {policy}, and the longest gives when it is full"
+            "sfq stands for the fair queue: flows take turns with equal weights{weights}, a flow that holds its depth loses what arrives{arrivals}, and the longest gives when it is full"
         ),
     );
     let bound = limit.and_then(|l| in_packets(l, Some(rate), "sfq", place, notes));

@@ -13,6 +13,11 @@ use crate::place;
 const LOWEST: u8 = 7;
 /// Bytes that a class of `htb` may send in its turn when all of them are backlogged: its share of this.
 const TURN: f64 = 60_000.0;
+/// The rate of a class for which the others leave nothing: one byte a second.
+const LEAST_RATE: Rate = match Rate::from_bps(8) {
+    Some(rate) => rate,
+    None => unreachable!(),
+};
 
 impl Script<'_> {
     /// The class of `htb` that has the whole rate; its number.
@@ -85,7 +90,12 @@ impl Script<'_> {
         let (class, division) = (of.spec, &of.division);
         let minor = self.next_minor();
         let ceil = division.shape.map_or(ceil, |(shaped, _)| shaped.min(ceil));
-        let guaranteed = division.guaranteed.unwrap_or(rate).min(ceil);
+        let served = division.guaranteed.unwrap_or(rate).min(ceil);
+        // htb takes no rate of 0: one byte a second is the least.
+        let guaranteed = match division.spare {
+            true => LEAST_RATE.min(ceil),
+            false => served,
+        };
         let share = guaranteed.bps() as f64 / rate.bps() as f64;
         let turn = ((TURN * share + 0.5) as u64).max(LEAST_TURN);
         let prio = match &class.priority {
@@ -135,7 +145,7 @@ impl Script<'_> {
                 .map_or(u64::MAX, |c| c.iter().fold(0, |all, c| all | c.dscps)),
             None => u64::MAX,
         };
-        let qdisc = queue::leaf(class, guaranteed, dscps, place, &mut self.notes);
+        let qdisc = queue::leaf(class, served, dscps, place, &mut self.notes);
         self.lines.push(format!(
             "tc qdisc add dev {} parent 1:{minor:x} handle {minor:x}0: {qdisc}",
             self.device

@@ -82,7 +82,7 @@ fn third(v: &mut View<'_>) {
 }
 
 rule_text! { STARVED = "SG-Q004", "class-default-starved", Warning, "The classes leave class-default no more than 1 % of the link";
-    why "Everything that no class names is in class-default: routing updates in some designs, management, name resolution, the traffic that nobody thought of. When the other classes are backlogged it gets what they leave.\n\nWith nothing left the scheduler still serves it, at about one percent, which for TCP is a connection that does not open.";
+    why "Everything that no class names is in class-default: routing updates in some designs, management, name resolution, the traffic that nobody thought of. When the other classes are backlogged it gets what they leave.\n\nWith nothing left it is served only while no other class has a packet to send, which for TCP is a connection that does not open.";
     fix "Leave class-default a share: `bandwidth percent 25` is the usual recommendation, `bandwidth remaining` divides what is left.";
     from "Cisco, Enterprise QoS Solution Reference Network Design Guide, version 3.3: at least 25 percent for class-default";
 }
@@ -99,10 +99,10 @@ fn starved(v: &mut View<'_>) {
     let asked = default.spec.bandwidth.is_some()
         || default.spec.bandwidth_remaining.is_some()
         || default.spec.bandwidth_remaining_ratio.is_some();
-    let (i, Some(left)) = (default.index, default.division.guaranteed) else {
-        return;
-    };
-    let share = left.bps() as f64 / whole.bps() as f64;
+    let i = default.index;
+    let bps = default.division.guaranteed.map_or(0, |r| r.bps());
+    let left = rate(bps as f64);
+    let share = bps as f64 / whole.bps() as f64;
     if reserved && !asked && share <= 0.0101 {
         let message = format!(
             "the classes leave class-default {left}, {:.1} % of the {whole} of {}",
@@ -122,7 +122,7 @@ fn starved(v: &mut View<'_>) {
     ) else {
         return;
     };
-    if reserved && all > whole.bps() as f64 && own > left.bps() as f64 * 2.0 {
+    if reserved && all > whole.bps() as f64 && own > bps as f64 * 2.0 {
         let message = format!(
             "class-default is offered {}, and the classes leave it {left} of the {whole} of {}",
             rate(own),

@@ -131,6 +131,10 @@ pub(super) fn drop(reason: DropReason, len: u32, e: &Evidence) -> String {
                 format!(
                     "{said}: its queue had the most bytes, and {there} are left of it; in all {waiting}"
                 )
+            } else if *most == spillgate_queueing::QueueLimit::default() {
+                format!(
+                    "its own flow's queue had reached the discard threshold, with {there}, and it would have left last; in all {waiting}"
+                )
             } else {
                 format!(
                     "its own flow's queue was full: {there}, of at most {}; in all {waiting}",

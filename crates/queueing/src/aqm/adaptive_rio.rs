@@ -10,7 +10,7 @@
 //!
 //! Deviations: what the paper leaves open. Updates happen at arrivals, the packet being judged before; C' begins at
 //! its lower end, `max_th` at its lower one (the most protective); A counts packets that are dropped, too; the
-//! margin is a part of the present C'.
+//! margin is a part of the present C'; assured flows are absent until the first of their packets.
 //! Cost: that of RIO, and one division for each packet.
 
 use schemars::JsonSchema;
@@ -225,8 +225,8 @@ struct Control {
     /// A of the last update, in bits a second.
     before: f64,
     updated: Time,
-    /// When a packet in profile last came; 0 before the first.
-    assured: Time,
+    /// When a packet in profile last came; none before the first, when assured flows are absent.
+    assured: Option<Time>,
 }
 
 #[derive(Clone, Debug)]
@@ -251,7 +251,7 @@ impl AdaptiveRio {
             rate: SlidingRate::from_zero(self.spec.window),
             before: 0.0,
             updated: Time::ZERO,
-            assured: Time::ZERO,
+            assured: None,
         }
     }
 
@@ -259,7 +259,8 @@ impl AdaptiveRio {
     fn change(&self, c: &mut Control, now: Time, a: f64) -> Change {
         let s = &self.spec;
         let margin = s.epsilon * c.reference;
-        let change = if now.since(c.assured) > self.absence {
+        let absent = |since: Time| now.since(since) > self.absence;
+        let change = if c.assured.is_none_or(absent) {
             Change::Relieve
         } else if a > c.reference + margin && a > c.before {
             Change::Tighten
@@ -288,7 +289,7 @@ impl AdaptiveRio {
     fn follow(&self, c: &mut Control, now: Time, len: u32, within: bool) {
         let a = 8.0 * c.rate.arrive(now, len);
         if within {
-            c.assured = now;
+            c.assured = Some(now);
         }
         if now.since(c.updated) >= self.spec.update {
             self.change(c, now, a);

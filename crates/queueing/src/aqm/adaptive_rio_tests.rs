@@ -28,9 +28,10 @@ fn every_branch_of_an_update() {
     let mut c = a.control();
     assert_eq!((c.max_th, c.reference), (30.0, 9e6));
     // Nothing in profile for more than 5 s: relieved, whatever the rate is.
+    c.assured = Some(ms(0));
     assert_eq!(a.change(&mut c, ms(5_001), 20e6), Change::Relieve);
     assert_eq!((c.max_th, c.reference), (31.4, 9e6));
-    c.assured = ms(5_100);
+    c.assured = Some(ms(5_100));
     let margin = 0.025 * 9e6;
     let rows = [
         // Above the margin, but not above the rate before.
@@ -75,7 +76,7 @@ fn every_branch_of_an_update() {
         a.change(&mut c, ms(20_000 + i), 0.0);
     }
     assert_eq!((c.max_th, c.reference), (70.0, 9e6));
-    c.assured = ms(30_000);
+    c.assured = Some(ms(30_000));
     for i in 0..600 {
         a.change(&mut c, ms(30_000), 20e6 + f64::from(i));
     }
@@ -89,12 +90,49 @@ fn updates_are_as_far_apart_as_they_must() {
     a.follow(&mut c, ms(199), 1000, false);
     assert_eq!(c.updated, Time::ZERO);
     a.follow(&mut c, ms(200), 1000, false);
-    assert_eq!(c.updated, ms(200));
+    // No packet in profile yet.
+    assert_eq!((c.updated, c.max_th), (ms(200), 31.4));
     a.follow(&mut c, ms(399), 1000, true);
-    assert_eq!((c.updated, c.assured), (ms(200), ms(399)));
+    assert_eq!((c.updated, c.assured), (ms(200), Some(ms(399))));
     a.follow(&mut c, ms(7_000), 1000, false);
     // 6.6 s after the last packet in profile.
-    assert_eq!((c.updated, c.max_th), (ms(7_000), 31.4));
+    assert_eq!((c.updated, c.max_th), (ms(7_000), 32.8));
+}
+
+/// The rows of the specification: whether a packet in profile has come, the rate in Mb/s, `max_th` and C' after it. The
+/// range is 15 to 60 in steps of 1.2; before the first packet in profile assured flows are absent, however soon.
+#[test]
+fn assured_flows_are_absent_before_their_first_packet() {
+    let a = adaptive(AdaptiveRioSpec {
+        max_th_low: 15.0,
+        max_th_high: 60.0,
+        ..AdaptiveRioSpec::default()
+    });
+    let mut c = a.control();
+    let rows = [
+        (false, 8.0, 16.2, 9.000e6),
+        (false, 9.5, 17.4, 9.000e6),
+        (true, 9.5, 17.4, 9.000e6),
+        (true, 9.6, 16.2, 9.002e6),
+        (true, 9.55, 16.2, 9.002e6),
+        (true, 9.3, 16.2, 9.002e6),
+        (true, 9.1, 16.2, 9.002e6),
+        (true, 8.7, 17.4, 9.000e6),
+        (true, 8.5, 18.6, 9.000e6),
+    ];
+    for (i, (assured, rate, max_th, reference)) in (1_u64..).zip(rows) {
+        let now = ms(200 * i);
+        if assured {
+            c.assured = Some(now);
+        }
+        a.change(&mut c, now, rate * 1e6);
+        assert!((c.max_th - max_th).abs() < 1e-9, "row {i}: {}", c.max_th);
+        assert!(
+            (c.reference - reference).abs() < 1e-3,
+            "row {i}: {}",
+            c.reference
+        );
+    }
 }
 
 /// The control law as the paper's words have it, with the window as a list of sums.
@@ -105,7 +143,7 @@ struct Plain {
     last: f64,
     before: f64,
     updated: f64,
-    assured: f64,
+    assured: Option<f64>,
 }
 
 impl Plain {
@@ -113,7 +151,7 @@ impl Plain {
         self.average = (self.average * 5.0 + bits) / (now - self.last + 5.0);
         self.last = now;
         if within {
-            self.assured = now;
+            self.assured = Some(now);
         }
         // Half a nanosecond for what the division of picoseconds leaves.
         if now - self.updated < 0.2 - 5e-10 {
@@ -121,7 +159,7 @@ impl Plain {
         }
         let a = self.average;
         let e = 0.025 * self.reference;
-        let absent = now - self.assured > 5.0 + 5e-10;
+        let absent = self.assured.is_none_or(|t| now - t > 5.0 + 5e-10);
         let over = !absent && a > self.reference + e && a > self.before;
         let under = absent || (a < self.reference - e && a < self.before);
         if over {
@@ -150,7 +188,7 @@ fn agrees_with_the_plain_one() {
         last: 0.0,
         before: 0.0,
         updated: 0.0,
-        assured: 0.0,
+        assured: None,
     };
     let mut rng = Rng::from_key(7);
     let mut now = Time::ZERO;

@@ -32,7 +32,8 @@ pub struct PoliceSpec {
     /// `bandwidth` is not a maximum.
     pub rate: RateOrPercent,
     /// The committed burst, in bytes or in time at `rate`. Default 1500 B or 250 ms at `rate`,
-    /// whichever is more (Cisco IOS: CIR/32 bytes).
+    /// whichever is more (Cisco IOS: CIR/32 bytes). Above 0; at a single rate with three colors it may
+    /// be 0 beside an `excess_burst` (RFC 2697 section 2): then no packet conforms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
     /// The peak information rate, at least `rate`: packets above it violate, those between the two

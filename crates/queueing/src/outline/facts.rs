@@ -334,7 +334,7 @@ impl Outline {
     fn fair(&mut self, f: &FairQueueSpec) {
         let own = self.limit_packets.unwrap_or(u32::MAX);
         self.limit_packets = Some(own.min(f.hold_queue));
-        self.flow_packets = Some(f.threshold.into());
+        self.flow_packets = f.most_packets();
         self.flows = words::fair_queue(f);
     }
 
@@ -479,10 +479,8 @@ mod tests {
             ),
             (Some(1_000_000), None)
         );
-        assert_eq!(
-            (fair.limit_packets, fair.flow_packets),
-            (Some(77), Some(64))
-        );
+        // The discard threshold is no limit of a conversation.
+        assert_eq!((fair.limit_packets, fair.flow_packets), (Some(77), None));
         assert_eq!((turns.limit_packets, turns.aqm), (Some(1000), None));
         assert_eq!(
             (short.limit_packets, short.limit_bytes, short.aqm),

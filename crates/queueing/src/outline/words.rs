@@ -5,7 +5,7 @@ use spillgate_core::{Limit, Rate, RateOrPercent};
 use super::condition::{condition, does};
 use super::{AdmissionLimits, Bucket, Class, Thresholds};
 use crate::leaf::Bound;
-use crate::sched::flow_wfq::FlowWeights;
+use crate::sched::flow_wfq::{CdtPolicy, FlowWeights};
 use crate::spec::{ClassSpec, FairQueueSpec, MatchSpec, PoliceSpec, PolicingWhen};
 
 /// Four significant digits: more are noise to a reader.
@@ -54,7 +54,16 @@ pub(super) fn fair_queue(f: &FairQueueSpec) -> String {
         FlowWeights::Precedence => "",
     };
     let (queues, each, all) = (f.queues, f.threshold, f.hold_queue);
-    format!("{queues} conversations of {each} packets, {all} in all{alike}")
+    let at_threshold = match f.cdt_policy {
+        CdtPolicy::WorstSn => format!(
+            "from {each} on one takes only places of others' packets that would leave later"
+        ),
+        CdtPolicy::BlockQuarter => {
+            format!("each at most {each}, and then none until a quarter is left")
+        }
+        CdtPolicy::TailDrop => format!("each at most {each}"),
+    };
+    format!("{queues} conversations, {all} packets in all; {at_threshold}{alike}")
 }
 
 /// Which packets belong to a class.
@@ -93,10 +102,13 @@ pub(super) fn promise(class: &Class<'_>) -> String {
     }
     let own = class.guaranteed().map(|r| rate(r.bps() as f64));
     let Some(p) = &class.spec.priority else {
-        return own.map_or_else(
-            || "gets a share of an unknown rate".to_owned(),
-            |own| format!("gets {own} while all wait"),
-        );
+        return match own {
+            _ if class.division.spare && class.around.is_some() => {
+                "gets nothing while the others wait, which are promised everything".to_owned()
+            }
+            Some(own) => format!("gets {own} while all wait"),
+            None => "gets a share of an unknown rate".to_owned(),
+        };
     };
     let when = match p.police {
         PolicingWhen::Conditional => " while anything waits",

@@ -5,8 +5,8 @@
 //! Idea: packets are hashed by addresses, ports, protocol and type of service into conversations. A
 //! packet's sequence number is the larger of the last number of its conversation and that of the
 //! last packet sent, plus length times weight, with weight 32384 / (precedence + 1) in integers.
-//! The smallest number leaves first: SCFQ with integer weights. A conversation that holds as many
-//! packets as the congestive discard threshold loses packets.
+//! The smallest number leaves first: SCFQ with integer weights. What happens to a conversation that
+//! holds as many packets as the congestive discard threshold is said by [`CdtPolicy`].
 //!
 //! HQF gives the flows of a fair queue equal weights (measured by I. Pepelnjak, "HQF: intra-class
 //! WFQ ignores the IP precedence", 2009): [`FlowWeights::Equal`].
@@ -35,10 +35,12 @@ pub struct FairQueueSpec {
     /// Number of dynamic conversation queues, a power of two in 16..=4096. Default 256.
     #[schemars(range(min = 16, max = 4096))]
     pub queues: u16,
-    /// Congestive discard threshold: packets that one conversation may hold, 1..=4096. Default 64.
+    /// Congestive discard threshold in packets, 1..=4096: `cdt_policy` says what happens to a conversation that
+    /// holds as many. By default that is no limit: it may take the places of later packets of others, up to
+    /// `hold_queue`. With `tail-drop` or `block-quarter` no conversation holds more. Default 64.
     #[schemars(range(min = 1, max = 4096))]
     pub threshold: u16,
-    /// Packets that all conversations together may hold. Default 1000.
+    /// Packets that all conversations together may hold, and so the limit of each. Default 1000.
     #[schemars(range(min = 1))]
     pub hold_queue: u32,
     /// The action at the threshold.
@@ -83,11 +85,25 @@ impl FlowWeights {
 #[serde(rename_all = "kebab-case")]
 pub enum CdtPolicy {
     /// Evict the packet with the largest sequence number of all conversations if that is
-    /// larger than the arrival's, else drop the arrival.
+    /// larger than the arrival's, else drop the arrival. A conversation holds more than the threshold
+    /// while others have packets that would leave later.
     #[default]
     WorstSn,
     /// Refuse the conversation until it holds less than a quarter of the threshold.
     BlockQuarter,
+    /// Drop the arrival: the threshold is a limit, as the per-flow queue limit of the hierarchical queueing
+    /// framework (HQF) of Cisco IOS.
+    TailDrop,
+}
+
+impl FairQueueSpec {
+    /// The largest number of packets of one conversation, if the threshold limits it.
+    pub fn most_packets(&self) -> Option<u32> {
+        match self.cdt_policy {
+            CdtPolicy::WorstSn => None,
+            CdtPolicy::BlockQuarter | CdtPolicy::TailDrop => Some(self.threshold.into()),
+        }
+    }
 }
 
 impl FairQueueSpec {
@@ -211,6 +227,7 @@ impl Conversations {
                     None => return Admission::Refused,
                 }
             }
+            CdtPolicy::TailDrop if held >= self.threshold => return Admission::Refused,
             CdtPolicy::BlockQuarter if held >= self.threshold => {
                 self.all[id as usize].blocked = true;
                 return Admission::Refused;
@@ -284,7 +301,7 @@ impl Conversations {
             packets: ring.len() as u32,
             bytes: ring.iter().map(|p| u64::from(p.len)).sum(),
             limit: QueueLimit {
-                packets: Some(self.threshold as u32),
+                packets: (self.policy != CdtPolicy::WorstSn).then_some(self.threshold as u32),
                 bytes: None,
             },
         }

@@ -44,7 +44,8 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<PrioritySpec>,
     /// Guaranteed bandwidth: a rate, or a percentage of the enclosing rate. Classes without any
-    /// bandwidth statement share the rest equally, at least 1 % each.
+    /// bandwidth statement share the rest equally; if nothing is left, they are served only while no
+    /// class with a share can send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<RateOrPercent>,
     /// Share of the rate that priority and guaranteed classes leave.
@@ -62,7 +63,7 @@ pub struct ClassSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceSpec>,
     /// Limit of the class's queue. Default 64 packets; with `fair_queue`, no limit beside the fair
-    /// queue's own. Time is counted at the class's guaranteed rate.
+    /// queue's own. Time is counted at the class's guaranteed rate, at the enclosing rate if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Limit>,
     /// Weighted tail drop: a packet of one of these DSCPs is dropped on arrival unless it fits

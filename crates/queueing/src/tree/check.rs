@@ -4,7 +4,7 @@ use spillgate_core::{Rate, RateOrPercent};
 
 use super::parts::{check_cos, check_group, positive};
 use super::resolve::DEFAULT;
-use super::shares::Want;
+use super::shares::{ROUNDING, Want};
 use crate::BuildError;
 use crate::recipe::At;
 use crate::spec::{ClassSpec, MatchSpec};
@@ -346,7 +346,7 @@ pub(crate) fn check_sums(
         }
         if let Want::RemainingPercent(p) = w {
             remaining += p;
-            if remaining > 1.0 + 1e-9 {
+            if remaining > 1.0 + ROUNDING {
                 return at.index("classes", i, |at| {
                     Err(at.error(
                         "bandwidth_remaining",

@@ -4,7 +4,7 @@ use spillgate_core::Rate;
 
 use super::parts::{asks_for_queue, default_burst, depth, second_bucket, shaper_depth, want};
 use super::resolve::DEFAULT;
-use super::shares::{Want, shares};
+use super::shares::{Share, Want, shares};
 use crate::spec::{ClassBasedSpec, ClassSpec};
 
 /// The rates that enclose a policy.
@@ -31,10 +31,13 @@ impl From<Rate> for Enclosing {
 pub struct Division {
     /// Whether it has a queue of its own; else its packets are queued with `class-default`.
     pub queued: bool,
-    /// The rate at which it may send while all classes are backlogged. For a priority class the
-    /// rate at which it may send while the port is congested, none if that is unlimited. None
-    /// without a queue.
+    /// The rate at which it may send while all classes are backlogged; none if nothing is left for
+    /// it. For a priority class the rate at which it may send while the port is congested, none if
+    /// that is unlimited. None without a queue.
     pub guaranteed: Option<Rate>,
+    /// Whether the other classes leave nothing for it, so that it is served only while they have
+    /// nothing to send.
+    pub spare: bool,
     /// Rate and burst of its shaper.
     pub shape: Option<(Rate, u64)>,
     /// Rate and burst of its policer.
@@ -76,7 +79,7 @@ impl ClassBasedSpec {
     }
 }
 
-fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
+fn class(c: &ClassSpec, around: Enclosing, share: Option<Share>) -> Division {
     let Enclosing { rate, most } = around;
     let shape = c.shape.as_ref().map(|s| {
         let r = s.rate.of(most);
@@ -97,7 +100,7 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
     let wanted = want(c, rate);
     let guaranteed = match wanted {
         Want::Priority(r) => r,
-        _ => share.map(|s| rate.scaled(s)),
+        _ => share.and_then(|s| s.of(rate)),
     };
     let bounded = |r: Rate| shape.map_or(r, |(shaped, _)| r.min(shaped));
     let inner = match (shape, wanted) {
@@ -112,6 +115,7 @@ fn class(c: &ClassSpec, around: Enclosing, share: Option<f64>) -> Division {
     Division {
         queued: share.is_some(),
         guaranteed: guaranteed.map(bounded),
+        spare: share.is_some_and(|s| s.rank > 0),
         shape,
         police,
         police_excess,

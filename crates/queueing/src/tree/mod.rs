@@ -8,6 +8,8 @@
 //! SCFQ: a class that becomes backlogged starts at S = max(its last F, V), its next packet would
 //! finish at F = S + L / share, the packet with the smallest F leaves, and F becomes V. So
 //! backlogged classes share the bandwidth that others leave in proportion to their guarantees.
+//! Classes for which guarantees leave nothing have a higher rank: they are chosen only while no class
+//! of a lower rank can send, by SCFQ with a virtual time of their own.
 //!
 //! A shaped class becomes eligible when there are tokens for its whole next packet. While it waits
 //! for them its S moves along with V, so it gathers no credit.
@@ -36,6 +38,8 @@ use crate::engine::{Schedule, refuse_at};
 use crate::evidence::{Cause, Evidence, QueueLimit};
 use crate::leaf::Leaf;
 use crate::stats::{Cx, LeafGauges};
+
+use shares::RANKS;
 
 pub(crate) use divide::maximum;
 pub use divide::{Division, Enclosing};
@@ -67,6 +71,8 @@ struct Class {
     shaper: Option<u16>,
     /// Priority level, 1 first; 0 for a class that shares.
     level: u8,
+    /// The rank of its share: lower ranks go first.
+    rank: u8,
     /// Whether its packets may have to wait for tokens, of its own shaper or of one inside.
     gated: bool,
 }
@@ -74,8 +80,8 @@ struct Class {
 /// A policy: the classes `first..end` of the tree.
 #[derive(Clone, Debug)]
 struct Node {
-    /// Virtual time: the largest F served.
-    v: u64,
+    /// Virtual time of each rank: the largest F served.
+    v: [u64; RANKS],
     /// The number of queued packets in priority classes.
     priority_packets: u32,
     first: u16,
@@ -170,17 +176,17 @@ impl Tree {
             }
         }
         let mut best = None;
-        let mut best_finish = u64::MAX;
+        let (mut best_rank, mut best_finish) = (u8::MAX, u64::MAX);
         for class in classes {
-            if class.packets == 0 || class.level > 0 {
+            if class.packets == 0 || class.level > 0 || class.rank > best_rank {
                 continue;
             }
             let Some(pick) = self.candidate(class, now) else {
                 continue;
             };
             let finish = class.finish(pick.len);
-            if finish < best_finish {
-                best_finish = finish;
+            if class.rank < best_rank || finish < best_finish {
+                (best_rank, best_finish) = (class.rank, finish);
                 best = Some(pick);
             }
         }
@@ -270,7 +276,7 @@ impl Tree {
             if class.level > 0 {
                 node.priority_packets += 1;
             } else if class.packets == 0 {
-                class.start = class.start.max(node.v);
+                class.start = class.start.max(node.v[usize::from(class.rank)]);
             }
             class.packets += 1;
             match node.parent {
@@ -307,21 +313,24 @@ impl Tree {
             let class = &mut self.classes[usize::from(c)];
             let node = &mut self.nodes[usize::from(class.node)];
             class.packets -= 1;
+            let mut far = false;
             if class.level > 0 {
                 node.priority_packets -= 1;
             } else {
                 class.start = class.finish(len);
-                node.v = node.v.max(class.start);
+                let v = &mut node.v[usize::from(class.rank)];
+                *v = class.start.max(*v);
+                far = *v > REBASE;
             }
             if let Some(s) = class.shaper {
                 self.shapers[usize::from(s)].charge(now, len);
             }
             let n = class.node;
-            let (gated, v, parent) = (node.gated, node.v, node.parent);
+            let (gated, parent) = (node.gated, node.parent);
             if gated {
                 self.hold_back(n, now);
             }
-            if v > REBASE {
+            if far {
                 self.rebase(n);
             }
             match parent {
@@ -336,6 +345,7 @@ impl Tree {
         let Node { v, first, end, .. } = self.nodes[usize::from(node)];
         for c in first..end {
             let class = &self.classes[usize::from(c)];
+            let v = v[usize::from(class.rank)];
             if class.gated
                 && class.packets > 0
                 && class.start < v
@@ -346,20 +356,22 @@ impl Tree {
         }
     }
 
-    /// Moves the origin of a node's virtual time to the oldest tag in use.
+    /// Moves the origin of a node's virtual times to the oldest tags in use.
     /// Order depends on differences only, so nothing else changes.
     #[cold]
     fn rebase(&mut self, node: u16) {
         let node = &mut self.nodes[usize::from(node)];
         let classes = &mut self.classes[usize::from(node.first)..usize::from(node.end)];
-        let base = classes
-            .iter()
-            .filter(|c| c.packets > 0 && c.level == 0)
-            .map(|c| c.start)
-            .fold(node.v, u64::min);
-        node.v -= base;
-        for class in classes {
-            class.start = class.start.saturating_sub(base);
+        for (rank, v) in (0_u8..).zip(&mut node.v) {
+            let base = classes
+                .iter()
+                .filter(|c| c.packets > 0 && c.level == 0 && c.rank == rank)
+                .map(|c| c.start)
+                .fold(*v, u64::min);
+            *v -= base;
+            for class in classes.iter_mut().filter(|c| c.rank == rank) {
+                class.start = class.start.saturating_sub(base);
+            }
         }
     }
 }
@@ -521,15 +533,16 @@ impl Schedule for Tree {
 
     fn outranks(&self, first: u16, second: u16) -> bool {
         let mine = &self.classes[usize::from(self.places[usize::from(first)].class)];
-        if mine.level == 0 {
-            return false;
-        }
         // The class of `second` in the same policy, if there is one.
         let mut c = self.places[usize::from(second)].class;
         loop {
             let class = &self.classes[usize::from(c)];
             if class.node == mine.node {
-                return class.level == 0 || class.level > mine.level;
+                return match (mine.level, class.level) {
+                    (0, 0) => mine.rank < class.rank,
+                    (0, _) => false,
+                    (level, other) => other == 0 || other > level,
+                };
             }
             match self.nodes[usize::from(class.node)].parent {
                 Some(parent) => c = parent,
@@ -618,7 +631,7 @@ mod tests {
                     (0..tree.nodes.len()).for_each(|n| tree.rebase(n as u16));
                 }
             }
-            (order, tree.nodes[0].v)
+            (order, tree.nodes[0].v[0])
         };
         let ((moved, v), (still, far)) = (run(true), run(false));
         assert_eq!(moved, still);

@@ -182,14 +182,26 @@ fn policer(p: &PoliceSpec, name: &str, rate: Rate, at: &mut At<'_>) -> Result<Po
 fn buckets(p: &PoliceSpec, rate: Rate, at: &At<'_>) -> Result<Meter, BuildError> {
     let cir = p.rate.of(rate);
     let burst = depth(p.burst, cir, default_burst::police);
-    at.check(
-        burst > 0,
-        "burst",
-        "0 B",
-        "no packet would ever conform",
-        "leave it out for 250 ms at the rate",
-    )?;
-    Ok(match second_bucket(p, rate) {
+    let second = second_bucket(p, rate);
+    match second {
+        // RFC 2697 section 2: CBS or EBS must be above 0. With a CBS of 0 what does not exceed
+        // violates.
+        Some((_, excess)) if p.peak_rate.is_none() => at.check(
+            burst > 0 || excess > 0,
+            "burst",
+            "0 B",
+            "every packet would violate: of `burst` and `excess_burst` one must be above 0",
+            "leave it out for 250 ms at the rate, or write an `excess_burst`, which is as large as `burst` by default",
+        )?,
+        _ => at.check(
+            burst > 0,
+            "burst",
+            "0 B",
+            "no packet would ever conform",
+            "leave it out for 250 ms at the rate",
+        )?,
+    }
+    Ok(match second {
         None => Meter::OneBucket(TokenBucket::new(cir, burst)),
         Some((peak, depth)) if p.peak_rate.is_some() => {
             at.check(

@@ -7,7 +7,7 @@ use super::divide::{Enclosing, maximum};
 use super::parts::{
     asks_for_queue, leaf, per_byte, priority_leaf, shaper, steps, thresholds, want,
 };
-use super::shares::{Want, shares};
+use super::shares::{RANKS, Share, Want, shares};
 use super::{Class, Content, LeafPlace, Node, Route, Tree};
 use crate::BuildError;
 use crate::classify::{Classifier, Entry, Rules, Target};
@@ -151,7 +151,7 @@ impl Builder<'_> {
         }
         let node = self.nodes.len() as u16;
         self.nodes.push(Node {
-            v: 0,
+            v: [0; RANKS],
             priority_packets: 0,
             first: first as u16,
             end: (first + count) as u16,
@@ -169,6 +169,7 @@ impl Builder<'_> {
                 content: Content::Leaf(0),
                 shaper: None,
                 level: 0,
+                rank: 0,
                 gated: false,
             });
         }
@@ -184,7 +185,7 @@ impl Builder<'_> {
             let content = if queued[i] {
                 let id = next as u16;
                 next += 1;
-                let share = shares.next().unwrap_or(0.0);
+                let share = shares.next().unwrap_or_default();
                 let place = Place {
                     id,
                     rate,
@@ -217,7 +218,8 @@ impl Builder<'_> {
     ) -> Result<Content, BuildError> {
         let id = usize::from(place.id);
         let mut longest = around.longest;
-        let mut guaranteed = place.rate.scaled(place.share);
+        // What has no share may send at the whole rate when it sends.
+        let mut guaranteed = place.share.of(place.rate).unwrap_or(place.rate);
         let shaped = match &class.shape {
             Some(s) => Some(at.key("shape", |at| shaper(s, place.most, at))?),
             None => None,
@@ -236,7 +238,8 @@ impl Builder<'_> {
         }
         let level = class.priority.as_ref().map_or(0, |p| p.level);
         self.classes[id].level = level;
-        self.classes[id].per_byte = per_byte(place.share);
+        self.classes[id].per_byte = per_byte(place.share.part);
+        self.classes[id].rank = place.share.rank;
         self.classes[id].gated = shaped.is_some();
         if let Some(name) = &class.policy {
             let rate = match (shaped, place.want) {
@@ -380,7 +383,7 @@ struct Place {
     rate: Rate,
     /// The largest rate at which its policy may send.
     most: Rate,
-    share: f64,
+    share: Share,
     want: Want,
 }
 

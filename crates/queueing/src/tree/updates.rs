@@ -51,6 +51,11 @@ impl Tree {
     pub(super) fn retune(&mut self, now: Time, fresh: Self) {
         for (class, f) in self.classes.iter_mut().zip(&fresh.classes) {
             class.per_byte = f.per_byte;
+            if class.rank != f.rank {
+                class.rank = f.rank;
+                // Each rank has a virtual time of its own.
+                class.start = self.nodes[usize::from(class.node)].v[usize::from(f.rank)];
+            }
         }
         for (shaper, f) in self.shapers.iter_mut().zip(&fresh.shapers) {
             shaper.retune(now, f);

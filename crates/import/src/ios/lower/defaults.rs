@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use spillgate_core::{Limit, RateOrPercent};
 use spillgate_queueing::aqm::{AqmSpec, WredUnit};
+use spillgate_queueing::spec::CdtPolicy;
 use spillgate_queueing::spec::ClassSpec;
 
 use super::super::platform::{DefaultLimit, FairDefaults, Profile};
@@ -85,6 +86,7 @@ impl Defaults<'_, '_> {
             FairDefaults::Conversations { queues: n } => fair.queues = queues.unwrap_or(n),
             FairDefaults::QuarterOfLimit { queues: n } => {
                 fair.queues = queues.unwrap_or(n);
+                fair.cdt_policy = CdtPolicy::TailDrop;
                 if let (None, Some(Limit::Packets(limit))) = (own, spec.queue_limit) {
                     fair.threshold = u16::try_from(limit / 4).unwrap_or(4096).clamp(1, 4096);
                     fair.hold_queue = limit.max(1);
