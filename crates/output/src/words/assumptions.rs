@@ -12,7 +12,7 @@ use crate::verdicts::VerdictRow;
 pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>) -> Vec<String> {
     let mut said = Vec::new();
     let flows = facts.flows;
-    let deaf = flows.saturating_sub(facts.connections + facts.sessions);
+    let deaf = facts.deaf();
     if deaf == flows && deaf > 0 {
         said.push(format!(
             "No flow reacts to loss or delay ({flows} flows send what they send)."
@@ -29,11 +29,16 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
         "Packets count that are sent within the measured period; a run goes on until they have arrived or are lost."
             .to_owned(),
     );
-    said.push(match facts.runs {
-        0 | 1 => "One run: there are no intervals, and verdicts rest on this run alone.".to_owned(),
-        runs => format!(
-            "± and verdicts come from 95 % Student-t intervals over {runs} independent runs. They say how sure the \
-             mean of this scenario is, not how well the scenario describes a network."
+    said.push(match facts.finished {
+        (_, 0) => "No run was finished.".to_owned(),
+        (_, 1) => format!(
+            "One run{}: there are no intervals, and verdicts rest on this run alone.",
+            missing(1, facts.runs)
+        ),
+        (least, most) => format!(
+            "± and verdicts come from 95 % Student-t intervals over {} independent runs. They say how sure the \
+             mean of this scenario is, not how well the scenario describes a network.",
+            over(least, most, facts.runs)
         ),
     });
     let judged = verdicts.len();
@@ -57,6 +62,23 @@ pub(super) fn of(facts: &Facts, verdicts: &[VerdictRow], sampled: &BTreeSet<u32>
         said.push(format!("Curves over time are of {runs}."));
     }
     said
+}
+
+/// Over how many runs of each variant, where more may have been wanted.
+fn over(least: usize, most: usize, wanted: u32) -> String {
+    let missing = missing(least, wanted);
+    match least == most {
+        true => format!("{most}{missing}"),
+        false => format!("{least} to {most}{missing}"),
+    }
+}
+
+/// In brackets after a number of runs: of how many, if some are missing.
+fn missing(runs: usize, wanted: u32) -> String {
+    match runs < wanted as usize {
+        true => format!(" (of {wanted})"),
+        false => String::new(),
+    }
 }
 
 /// Which runs have time series; none if none has.

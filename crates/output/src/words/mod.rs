@@ -2,7 +2,9 @@
 
 mod assumptions;
 mod conclusion;
+mod overload;
 mod remarks;
+mod sharing;
 
 use std::collections::BTreeSet;
 
@@ -17,6 +19,7 @@ use crate::transients::TransientRow;
 use crate::verdicts::VerdictRow;
 pub use conclusion::Conclusion;
 use remarks::{Remarks, Value};
+use sharing::Alike;
 
 /// What is said of results beside their numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,9 +36,13 @@ pub struct Words {
 struct Facts {
     variants: Vec<String>,
     runs: u32,
+    /// The least and the most finished runs of a variant.
+    finished: (usize, usize),
     flows: usize,
     connections: usize,
     sessions: usize,
+    /// The classes of alike connections, by variant.
+    alike: Vec<Vec<Alike>>,
     /// Whether a link has no policy.
     bare: bool,
     /// Seconds.
@@ -53,13 +60,43 @@ impl Facts {
         Self {
             variants: plan.variants.iter().map(|v| v.name.clone()).collect(),
             runs: plan.runs,
+            finished: (plan.runs as usize, plan.runs as usize),
             flows: flows().count(),
             connections: count(|t| matches!(t, Traffic::Tcp { .. })),
             sessions: count(|t| matches!(t, Traffic::Sessions(_))),
+            alike: plan
+                .variants
+                .iter()
+                .map(|v| sharing::alike(&v.world))
+                .collect(),
             bare: links.any(|l| l.policy == BARE),
             warmup: first.map_or(0.0, |w| w.warmup.as_secs_f64()),
             correction: plan.correction.name().to_owned(),
             quantile_error: first.map_or(0.0, |w| quantile_error(w.flows.len())),
+        }
+    }
+}
+
+impl Facts {
+    /// The number of flows that neither loss nor delay slows down.
+    fn deaf(&self) -> usize {
+        self.flows.saturating_sub(self.connections + self.sessions)
+    }
+
+    #[cfg(test)]
+    fn nothing() -> Self {
+        Self {
+            variants: vec!["a".to_owned()],
+            runs: 5,
+            finished: (5, 5),
+            flows: 0,
+            connections: 0,
+            sessions: 0,
+            alike: Vec::new(),
+            bare: false,
+            warmup: 1.0,
+            correction: "none".to_owned(),
+            quantile_error: 0.0,
         }
     }
 }
@@ -75,8 +112,9 @@ impl Report {
 
     /// The same, given the verdicts.
     pub(crate) fn words_on(&self, verdicts: &[VerdictRow]) -> Words {
-        let facts = Facts::of(self.plan());
+        let mut facts = Facts::of(self.plan());
         let mut remarks = Remarks::new(&facts.variants);
+        facts.finished = (usize::MAX, 0);
         for variant in 0..facts.variants.len() {
             let layout = self.layout(variant);
             let finished = self.finished().iter();
@@ -84,6 +122,13 @@ impl Report {
                 .filter(|f| f.info.variant == variant)
                 .map(|f| &f.outcome.values[..])
                 .collect();
+            let (least, most) = facts.finished;
+            facts.finished = (least.min(runs.len()), most.max(runs.len()));
+            let same =
+                |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+            if !runs.windows(2).all(|pair| same(pair[0], pair[1])) {
+                remarks.differ(variant);
+            }
             let wanted = |scope, metric| remarks::wants(scope, metric);
             for (key, i) in summarize_each(layout, &runs, |k| wanted(k.scope, k.metric)) {
                 let value = Value {
@@ -101,7 +146,7 @@ impl Report {
         let sampled = sampled.filter(|f| !f.outcome.series.is_empty());
         let sampled = sampled.map(|f| f.info.run).collect();
         Words {
-            remarks: remarks.said(&self.transients(), facts.warmup),
+            remarks: remarks.said(&facts, &self.transients()),
             conclusion: conclusion::of(&facts, verdicts),
             assumptions: assumptions::of(&facts, verdicts, &sampled),
         }
@@ -151,9 +196,12 @@ pub fn told(saved: &str) -> serde_json::Result<String> {
     let facts = Facts {
         variants: s.variants,
         runs: s.runs,
+        finished: (s.runs as usize, s.runs as usize),
         flows: s.flows,
         connections: s.connections,
         sessions: s.sessions.len(),
+        // What was saved does not tell.
+        alike: Vec::new(),
         bare: s.policies.iter().flatten().any(|p| p == BARE),
         warmup: s.warmup,
         correction: s.correction,
@@ -179,7 +227,7 @@ pub fn told(saved: &str) -> serde_json::Result<String> {
     }
     let verdicts: Vec<_> = saved.verdicts.into_iter().map(VerdictRow::told).collect();
     let words = Words {
-        remarks: remarks.said(&saved.transients, facts.warmup),
+        remarks: remarks.said(&facts, &saved.transients),
         conclusion: conclusion::of(&facts, &verdicts),
         assumptions: assumptions::of(&facts, &verdicts, &saved.sampled),
     };

@@ -6,6 +6,9 @@ use spillgate_measure::Needs;
 use spillgate_measure::show::{general, rounded_up, value};
 use spillgate_measure::table::{Metric, Scope};
 
+use super::Facts;
+use super::overload::{self, Overload};
+use super::sharing::{self, Alike};
 use crate::transients::TransientRow;
 
 /// One value over the runs of a variant.
@@ -25,8 +28,7 @@ pub(super) struct Value<'a> {
 const ODDITIES: [(Option<Metric>, &str); 11] = [
     (
         Some(Metric::TransfersRefused),
-        "sessions did not begin because as many as `active` allows were open; the load is too high, and the results \
-         depend on `active`",
+        "sessions did not begin because as many as `active` allows were open; the results depend on `active`",
     ),
     (
         Some(Metric::TransfersFailed),
@@ -74,16 +76,11 @@ const ODDITIES: [(Option<Metric>, &str); 11] = [
 /// Above this share of transfers that neither completed nor failed, percentiles of their times lack.
 const MISSED: f64 = 0.05;
 
-/// Above this times its rate a link is overloaded.
-const OVERLOAD: f64 = 1.05;
-
 /// Whether remarks depend on a value.
 pub(super) fn wants(scope: Scope, metric: Metric) -> bool {
     match scope {
         Scope::Class => true,
-        Scope::Link => matches!(metric, Metric::Utilization | Metric::Carried),
-        Scope::Queue => metric == Metric::Offered,
-        _ => false,
+        _ => overload::wants(scope, metric),
     }
 }
 
@@ -97,11 +94,7 @@ pub(super) struct Remarks<'a> {
     /// By variant: whether there are several runs, and whether they differ.
     several: Vec<(bool, bool)>,
     most_runs: usize,
-    /// In the order of their first queues.
-    links: Vec<String>,
-    /// What the queues of a link were offered, by variant and link; utilization and rate of the link.
-    offered: BTreeMap<(usize, usize), f64>,
-    used: BTreeMap<(usize, String), [f64; 2]>,
+    overload: Overload,
 }
 
 /// The number of a name, which is added if it is new.
@@ -120,9 +113,7 @@ impl<'a> Remarks<'a> {
             counts: BTreeMap::new(),
             several: vec![(false, false); variants.len()],
             most_runs: 0,
-            links: Vec::new(),
-            offered: BTreeMap::new(),
-            used: BTreeMap::new(),
+            overload: Overload::default(),
         }
     }
 
@@ -142,25 +133,24 @@ impl<'a> Remarks<'a> {
                     *differ |= v.width.is_finite() && v.width != 0.0;
                 }
             }
-            (Scope::Queue, Metric::Offered) => {
-                let link = v.name.split('/').next().unwrap_or(v.name);
-                let link = number(&mut self.links, link);
-                *self.offered.entry((variant, link)).or_default() += mean;
-            }
-            (Scope::Link, Metric::Utilization | Metric::Carried) => {
-                let of = self.used.entry((variant, v.name.to_owned())).or_default();
-                of[usize::from(v.metric == Metric::Carried)] = mean;
-            }
-            _ => {}
+            _ => self.overload.take(variant, v, mean),
         }
     }
 
+    /// Notes that the runs of a variant are not the same.
+    pub(super) fn differ(&mut self, variant: usize) {
+        self.several[variant].1 = true;
+    }
+
     /// One line for each oddity.
-    pub(super) fn said(&self, transients: &[TransientRow], warmup: f64) -> Vec<String> {
+    pub(super) fn said(&self, facts: &Facts, transients: &[TransientRow]) -> Vec<String> {
         let identical = self.identical().into_iter();
-        let unsettled = self.unsettled(transients, warmup).into_iter();
-        let all = identical.chain(unsettled).chain(self.overloaded());
-        all.chain(self.counted()).collect()
+        let unsettled = self.unsettled(transients, facts.warmup).into_iter();
+        let overloaded = self.overload.said(facts, |variant| self.at(variant));
+        let all = identical.chain(unsettled).chain(overloaded);
+        all.chain(self.unshared(facts))
+            .chain(self.counted())
+            .collect()
     }
 
     /// In brackets after what is true of a variant, where there are several.
@@ -243,36 +233,23 @@ impl<'a> Remarks<'a> {
         )
     }
 
-    /// Which links were offered more than they carry, and how many times that.
-    fn overloaded(&self) -> Vec<String> {
-        // By link, in the order in which they are found: variant by variant.
-        let mut most: Vec<(usize, f64, &str)> = Vec::new();
-        for ((variant, link), offered) in &self.offered {
-            let at = (*variant, self.links[*link].clone());
-            let [used, carried] = self.used.get(&at).copied().unwrap_or_default();
-            // A link that is not full carries what it is offered, or loses it elsewhere.
-            let factor = offered * used / carried;
-            let full = used > 1.0 / OVERLOAD && factor > OVERLOAD;
-            if !full {
-                continue;
+    /// Which alike connections do not share, each class in the variant in which they share least.
+    fn unshared(&self, facts: &Facts) -> Vec<String> {
+        let said = |(class, name): (usize, &String)| {
+            let mut worst: Option<(f64, usize, &Alike)> = None;
+            for (variant, alike) in facts.alike.iter().enumerate() {
+                let jain = self.count(class, Metric::Jain, variant);
+                let Some(alike) = alike.iter().find(|a| a.class == *name) else {
+                    continue;
+                };
+                if jain > 0.0 && worst.is_none_or(|w| jain < w.0) {
+                    worst = Some((jain, variant, alike));
+                }
             }
-            let name = self.variants[*variant].as_str();
-            match most.iter_mut().find(|m| m.0 == *link) {
-                Some((_, f, n)) if (factor, name) > (*f, *n) => (*f, *n) = (factor, name),
-                Some(_) => {}
-                None => most.push((*link, factor, name)),
-            }
-        }
-        most.into_iter()
-            .map(|(link, factor, variant)| {
-                format!(
-                    "link {} was offered {} times its rate{}: the rest is lost, whatever the policy",
-                    self.links[link],
-                    general(factor, 3),
-                    self.at(variant)
-                )
-            })
-            .collect()
+            let (jain, variant, alike) = worst?;
+            sharing::said(alike, jain, &self.at(&self.variants[variant]))
+        };
+        self.classes.iter().enumerate().filter_map(said).collect()
     }
 
     fn count(&self, class: usize, metric: Metric, variant: usize) -> f64 {
@@ -356,7 +333,7 @@ mod tests {
         let variants = ["a".to_owned()];
         let mut remarks = Remarks::new(&variants);
         values.iter().for_each(|v| remarks.take(0, v));
-        remarks.said(&[], 1.0)
+        remarks.said(&Facts::nothing(), &[])
     }
 
     #[test]
@@ -377,25 +354,6 @@ mod tests {
         let same = said(&[class(mean, 0.02, 0.0), class(jitter, 0.001, 0.0)]);
         assert!(same[0].starts_with("all 5 runs are identical: "));
         assert!(said(&[class(mean, 0.02, 0.0), class(jitter, 0.001, 2e-9)]).is_empty());
-    }
-
-    #[test]
-    fn what_a_link_is_offered_is_summed_over_its_queues() {
-        let of = |scope, name, metric, mean| Value {
-            scope,
-            name,
-            ..class(metric, mean, 1.0)
-        };
-        let queues = ["wan/voice", "wan/data"].map(|q| of(Scope::Queue, q, Metric::Offered, 1.5e7));
-        let link = [
-            of(Scope::Link, "wan", Metric::Carried, 1e7),
-            of(Scope::Link, "wan", Metric::Utilization, 1.0),
-        ];
-        let all: Vec<_> = queues.into_iter().chain(link).collect();
-        assert_eq!(
-            said(&all),
-            ["link wan was offered 3 times its rate: the rest is lost, whatever the policy"]
-        );
     }
 
     #[test]
