@@ -17,7 +17,7 @@ from spillgate import _engine, admission
 from spillgate.errors import InputError, MissingDependencyError
 from spillgate.labels import mark_of, worst
 from spillgate.labels import words as words_of
-from spillgate.points import At, chosen, columns
+from spillgate.points import At, chosen, columns, counted
 from spillgate.rows import (
     Admission,
     Conclusion,
@@ -520,6 +520,8 @@ class Results:
             "format": FORMAT,
             "version": _engine.VERSION,
             "interrupted": self.interrupted,
+            "runs_requested": self.description.runs * len(self.description.variants),
+            "runs_completed": len(self.runs),
             "scenario": described,
         }
 
@@ -700,9 +702,35 @@ class Results:
             f"<th>{t}</th>" for t in ("variant", "class", "requirement", "measured", "verdict")
         )
         title = html.escape(self.description.name)
-        count = f"{len(self.runs)} runs, seed {self.description.seed}"
+        count = f"{self.extent()}, seed {self.description.seed}"
         page = f"<p><b>{title}</b>: {count}</p><table><tr>{head}</tr>{rows}</table>"
         return visible(page)
+
+    @property
+    def partial(self) -> bool:
+        """Whether there are fewer runs than were to be made."""
+        d = self.description
+        return len(self.runs) < d.runs * len(d.variants)
+
+    def extent(self) -> str:
+        """How many runs the results rest on, and of how many if some are missing.
+
+        Example:
+            >>> import spillgate
+            >>> spillgate.run("examples/first/scenario.yaml", runs=2).extent()
+            '4 runs'
+        """
+        done, d = len(self.runs), self.description
+        wanted = d.runs * len(d.variants)
+        whole = counted(wanted, "run")
+        if not self.partial:
+            return whole
+        each = [(v, sum(r.variant == v for r in self.runs)) for v in d.variants]
+        if len(each) == 1:
+            return f"{done} of {whole}"
+        few, most = min(n for _, n in each), max(n for _, n in each)
+        span = f"{few}" if few == most else f"{few} to {most}"
+        return f"{done} of {whole}, {span} of {d.runs} of each variant"
 
     def __repr__(self) -> str:
         """Name, variants and runs."""

@@ -61,6 +61,9 @@ _NEEDED = ("scenario", "files", "scenario_hash", "seed", "variants", "digests", 
 RUNS = "runs"
 """Where stored runs lie in a run directory: a `store` of `spillgate.run`."""
 
+_COMMAND = "command"
+"""What a killed process leaves beside its runs: the command line that goes on with them."""
+
 _SUFFIX = ".spillgate"
 _REPLACED = ".replaced.spillgate"
 """Where the directory that is replaced lies for a moment, within the one that takes its place."""
@@ -260,8 +263,9 @@ class RunDirectory:
         self.path = Path(path)
         sources = [*take, *(() if resume is None else stores(resume))]
         self._force = force
-        self.abandoned: list[tuple[Path, int]] = []
-        """Directories that were never finished, and how many runs they have stored."""
+        self.abandoned: list[tuple[Path, int, str]] = []
+        """Directories that were never finished, how many runs they have stored, and the command
+        line that goes on with them; empty if it is not known."""
         try:
             parent = self.path.absolute().parent
             parent.mkdir(parents=True, exist_ok=True)
@@ -316,7 +320,15 @@ class RunDirectory:
         finally:
             self.discard()
 
+    def remember(self, command: str) -> None:
+        """Keeps the command line that goes on, should this process be killed."""
+        try:
+            (self._claim.hidden / _COMMAND).write_text(command, "utf-8", "surrogateescape")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def _commit(self) -> None:
+        (self._claim.hidden / _COMMAND).unlink(missing_ok=True)
         try:
             self._check_free()
         except OutputError:
@@ -482,7 +494,7 @@ def _settle(hidden: Path) -> bool:
             shutil.rmtree(path / _REPLACED, ignore_errors=True)
         elif stored(hidden / RUNS):
             for entry in hidden.iterdir():
-                if entry.name != RUNS:
+                if entry.name not in (RUNS, _COMMAND):
                     _remove(entry)
             for partial in (hidden / RUNS).glob("*.partial"):
                 partial.unlink()
@@ -503,17 +515,26 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _sweep(parent: Path) -> list[tuple[Path, int]]:
+def _sweep(parent: Path) -> list[tuple[Path, int, str]]:
     """Settles everything that processes that are gone have left in a directory.
 
     Returns:
-        Directories that were to be made and have stored runs, and how many.
+        Directories that were to be made and have stored runs, how many, and how to go on.
     """
     return [
-        (hidden.with_name(hidden.name[1 : -len(_SUFFIX)]), runs)
+        (hidden.with_name(hidden.name[1 : -len(_SUFFIX)]), runs, _command(hidden))
         for hidden in sorted(parent.glob(f".*{_SUFFIX}"))
         if _settle(hidden) and (runs := stored(hidden / RUNS))
     ]
+
+
+def _command(hidden: Path) -> str:
+    """The command line that goes on; empty if there is none that can be shown."""
+    try:
+        text = (hidden / _COMMAND).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return text if text.isprintable() else ""
 
 
 def _unused(path: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +36,9 @@ def run(options: argparse.Namespace) -> int:
     """`spillgate run`."""
     from spillgate.cli import progress, resuming
 
+    given = argparse.Namespace(**vars(options))
     resuming.complete(options)
+    scenario_file: Path = given.scenario or options.scenario
     simulation = Simulation(
         options.scenario,
         seed=options.seed,
@@ -65,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if not options.quiet:
         resuming.note(directory, options)
+    directory.remember(resuming.command(given, directory.path, scenario_file))
     stop: Stop = options.stop
     try:
         with stop.calling(simulation.stop):
@@ -78,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             except OutputError:
                 # The disk is full, say: an hour's results are at least shown.
                 _print(results, None, [], None, options)
-                resuming.unsaved(directory, options)
+                resuming.unsaved(directory, given, scenario_file)
                 raise
     finally:
         directory.discard()
@@ -105,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         print(
             f"spillgate: interrupted; {done} of {wanted} runs are saved in "
             f"{directory.path}{left_out}\n"
-            f"spillgate: the rest: spillgate run --resume {shlex.quote(str(directory.path))}",
+            f"spillgate: the rest: {resuming.rest(given, directory, scenario_file)}",
             file=sys.stderr,
         )
         return INTERRUPTED

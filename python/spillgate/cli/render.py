@@ -64,7 +64,8 @@ def _header(out: Console, found: Results) -> None:
     events = sum(r.events for r in found.runs)
     campaign = ", ".join(
         (
-            f"{d.extent()} × {count(d.runs, 'run')}",
+            f"{d.extent()} × {count(d.runs, 'run')}"
+            + (f" (partial: {found.extent()})" if found.partial else ""),
             count(d.flows, "flow"),
             f"{format_value(d.duration, 's')} measured",
             f"{format_value(d.warmup, 's')} warm-up",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from spillgate.cli.parser import command_parsers
 from spillgate.errors import InputError
 from spillgate.rundir import MANIFEST, RunDirectory, check_intact, read_manifest, stores
 
@@ -76,24 +78,83 @@ def note(directory: RunDirectory, options: argparse.Namespace) -> None:
             f"{directory.path}",
             file=sys.stderr,
         )
-    for path, runs in directory.abandoned:
+    for path, runs, command in directory.abandoned:
+        command = command or f"spillgate run SCENARIO [...] --resume {shlex.quote(str(path))}"
         print(
-            f"spillgate: {_runs(runs)} of {path} were never finished: go on with 'spillgate run "
-            f"SCENARIO --resume {shlex.quote(str(path))}', or remove "
-            f"{path.with_name(f'.{path.name}.spillgate')}",
+            f"spillgate: {_runs(runs)} of {path} were never finished: go on with\n    {command}\n"
+            f"or remove {path.with_name(f'.{path.name}.spillgate')}",
             file=sys.stderr,
         )
 
 
-def unsaved(directory: RunDirectory, options: argparse.Namespace) -> None:
+def unsaved(directory: RunDirectory, given: argparse.Namespace, scenario: Path) -> None:
     """Says on standard error that finished runs are kept although the results cannot be saved."""
     if directory.has_runs():
-        path = shlex.quote(str(directory.path))
         print(
-            f"spillgate: the finished runs are kept: go on with 'spillgate run "
-            f"{shlex.quote(str(options.scenario))} --resume {path}'",
+            "spillgate: the finished runs are kept: go on with\n    "
+            f"{command(given, directory.path, scenario)}",
             file=sys.stderr,
         )
+
+
+_INSTEAD = ("help", "resume", "out", "force")
+"""Options that are not repeated: the run directory stands for them."""
+
+
+def command(given: argparse.Namespace, directory: Path, scenario: Path | None) -> str:
+    """The command line that goes on with what a run directory has, with all options given.
+
+    Args:
+        given: The arguments as they were parsed.
+        directory: The run directory.
+        scenario: The scenario; none if the directory has all of it.
+    """
+    named = [] if scenario is None else [str(scenario)]
+    words = ["spillgate", "run", *named, *repeated(given), "--resume", str(directory)]
+    return shlex.join(words)
+
+
+def rest(given: argparse.Namespace, directory: RunDirectory, scenario: Path) -> str:
+    """The command line for the runs that a saved, interrupted study lacks."""
+    path = directory.path
+    try:
+        stores(path)
+    except InputError:
+        # There is nothing to go on with.
+        words = ["spillgate", "run", str(scenario), *repeated(given), "--out", str(path)]
+        return shlex.join([*words, "--force"])
+    without = argparse.Namespace(**{**vars(given), "scenario": None, "resume": path})
+    try:
+        complete(without)
+    except InputError:
+        return command(given, path, scenario)
+    return command(given, path, None)
+
+
+def repeated(given: argparse.Namespace) -> list[str]:
+    """The options of `spillgate run` that differ from their defaults, as words."""
+    options = [a for a in dict(command_parsers())["run"]._actions if a.option_strings]  # noqa: SLF001
+    return [w for a in options if a.dest not in _INSTEAD for w in _words(a, options, given)]
+
+
+def _words(
+    action: argparse.Action, options: list[argparse.Action], given: argparse.Namespace
+) -> Iterator[str]:
+    value, flag = getattr(given, action.dest), action.option_strings[-1]
+    if value == action.default:
+        return
+    if action.nargs == 0:
+        if value == action.const:
+            yield flag
+        return
+    # What another option says with a constant of its own is said by that one.
+    if any(a.dest == action.dest and a.nargs == 0 and a.const == value for a in options):
+        return
+    several = isinstance(action, argparse._AppendAction)  # noqa: SLF001
+    for one in value if several else [value]:
+        text = ",".join(map(str, one)) if isinstance(one, list) else str(one)
+        # A value that begins with a dash would be taken for an option.
+        yield from (f"{flag}={text}",) if text.startswith("-") else (flag, text)
 
 
 def _runs(number: int) -> str:

@@ -108,6 +108,7 @@ def render(
         interrupted=results.interrupted,
         title=d.name or results.scenario_path.name,
         runs=len(results.runs),
+        extent=results.extent(),
         wanted=d.runs * len(d.variants),
         matrix=matrix(results),
         warnings=[*d.warnings, *results.remarks],
