@@ -32,6 +32,21 @@ def needing(what: str) -> tuple[str, ...]:
     return tuple(name for name, m in words("metrics").items() if m["needs"] == what)
 
 
+def tcp_columns(*, shared: bool) -> tuple[str, ...]:
+    """The metrics of a table of what TCP did.
+
+    Args:
+        shared: Whether connections of a class share unequally: beside their goodput then stands
+            how fair that is.
+
+    Example:
+        >>> tcp_columns(shared=True)[:2]
+        ('goodput', 'jain')
+    """
+    first, *others = needing("tcp")
+    return (first, *(("jain",) if shared else ()), *others)
+
+
 def label_of(metric: str) -> str:
     """A metric's name as people say it.
 

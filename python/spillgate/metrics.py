@@ -77,6 +77,16 @@ def scale_for(unit: str, values: Iterable[float | None], *, difference: bool = F
     return Scale(*_engine.scale_for(unit, list(values), difference))
 
 
+def scale_of(metric: str, unit: str, values: Iterable[float | None]) -> Scale:
+    """As `scale_for`, for a metric: Jain's index is a number, not a percentage.
+
+    Example:
+        >>> scale_of("jain", "1", [0.5]), scale_of("loss_ratio", "1", [0.5])
+        (Scale(factor=1.0, unit=''), Scale(factor=100.0, unit='%'))
+    """
+    return Scale(1.0, "") if metric == "jain" else scale_for(unit, values)
+
+
 def format_number(
     mean: float | None, half: float | None, scale: Scale, *, interval: bool = True
 ) -> str:

@@ -63,3 +63,14 @@ def test_a_refused_packet_names_its_customer(scenario, cli):
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "at the receiving end of site-0, class voice: the policer had tokens" in said, said
+
+
+def test_an_agreement_may_have_an_excess_burst_alone(scenario):
+    head = "customer,phb,rate,meter,burst,excess_burst\n"
+    rows = {"site-0": "0 B,30 kB", "site-1": "30 kB,0 B"}
+    table = head + "".join(f"{site},af1,1 Mb/s,srtcm,{b}\n" for site, b in rows.items())
+    # RFC 2697, section 2: one of the two must be above 0.
+    assert not spillgate.check(scenario, files={"customers.csv": table}).warnings
+    both = table.replace("0 B,30 kB", "0 B,0 B")
+    with pytest.raises(spillgate.InputError, match="one must be above 0"):
+        spillgate.check(scenario, files={"customers.csv": both})

@@ -211,7 +211,7 @@ def test_results_without_runs_or_requirements_have_a_page():
     made._values._data.update(data)
     made.interrupted = True
     page = Page(report.render(made))
-    assert "0 of 20 had finished" in page.text
+    assert "all results rest on 0 of 20 runs" in page.text
     assert "states no requirements" in page.text
 
 

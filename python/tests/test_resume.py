@@ -1,14 +1,19 @@
 """Stored runs: a study is resumed, extended and judged again without a run being made twice."""
 
+import argparse
 import json
 import random
+import shlex
 import signal
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 
 import spillgate
+from spillgate.cli import resuming
+from spillgate.cli.parser import command_parsers, options
 
 SHORT = ("--set", "measurement.duration=1 s", "--set", "measurement.warmup=500 ms")
 LONGER = "measurement.duration=60 s"
@@ -148,6 +153,54 @@ def test_an_interrupted_study_goes_on(cli, scenario, tmp_path):
     assert not results.interrupted
     # Nothing that was stored is lost by going on with less.
     assert len(stored(tmp_path / "short")) >= done
+
+
+def run_options():
+    """The parser of `spillgate run`, and its options."""
+    parser = dict(command_parsers())["run"]
+    return parser, [a for a in parser._actions if a.option_strings and a.dest != "help"]
+
+
+def given(action):
+    """The words of an option with a value that a shell would take apart."""
+    flag = action.option_strings[0]
+    if action.nargs == 0:
+        return [flag]
+    values = {int: "7", options.runs: "0,3", None: "--a b's $c=1;*", Path: "it's a dir/x y"}
+    value = action.choices[-1] if action.choices else values.get(action.type, "a figure's.toml")
+    again = [f"{flag}={value}2"] if isinstance(action, argparse._AppendAction) else []
+    return [f"{flag}={value}", *again]
+
+
+def test_every_option_of_a_run_is_repeated():
+    parser, known = run_options()
+    assert len(known) > 20
+    alone = [given(a) for a in known]
+    # Of those that exclude each other the one that takes a value.
+    at_once = [w for a in known if a.nargs != 0 or a.const is True for w in given(a)]
+    for words in (*alone, at_once):
+        parsed = parser.parse_args(["s.yaml", *words])
+        line = resuming.command(parsed, Path("a dir"), Path("s.yaml"))
+        again = vars(parser.parse_args(shlex.split(line)[2:]))
+        assert again.pop("resume") == Path("a dir")
+        # The directory stands for them.
+        wanted = {**vars(parsed), "out": None, "force": False}
+        del wanted["resume"]
+        assert again == wanted, line
+
+
+def test_what_was_killed_says_with_which_options_it_goes_on(cli, scenario, tmp_path):
+    study = ("run", scenario, *QUICK, "--runs", "40", "--set", LONGER)
+    process = cli.start(*study, "--out", "out", "--jobs", "1")
+    while not stored(tmp_path / ".out.spillgate"):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    said = cli("run", scenario, *SHORT, *QUICK, "--runs", "1", "--out", "other").stderr
+    line = next(text for text in said.splitlines() if text.startswith("    spillgate run"))
+    rest = ("--no-report", "--runs", "40", "--set", LONGER, "--jobs", "1", "--resume", "out")
+    assert sorted(shlex.split(line)) == sorted(("spillgate", "run", str(scenario), *rest))
+    assert not (tmp_path / "other/command").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Runs side by side, and runs that are asked to stop: no finished run is lost."""
 
+import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -71,7 +73,16 @@ def test_a_request_to_stop_keeps_what_is_finished(cli, first, tmp_path, manifest
     assert process.returncode == 130
     done = manifest(tmp_path / "out")["runs_completed"]
     assert f"interrupted; {done} of 2000 runs are saved in out\n" in err
-    assert "the rest: spillgate run --resume out\n" in err
+    rest = ("spillgate", "run", *LONG, "--resume", "out")
+    said = err.split("the rest: ")[1].splitlines()[0]
+    assert sorted(shlex.split(said)) == sorted(rest)
+    # What is shown rests on those runs, and says so.
+    each = f"{done} of 2000 runs, "
+    assert f"(partial: {each}" in out
+    assert f"(partial: {each}" in (tmp_path / "out/report.html").read_text()
+    document = json.loads((tmp_path / "out/results.json").read_text())
+    assert (document["runs_completed"], document["runs_requested"]) == (done, 2000)
+    assert any(f"(of {1000})" in a for a in document["assumptions"])
     assert "Results in out" in out
     assert manifest(tmp_path / "out")["interrupted"] is True
     assert entries(tmp_path) == ["out"]

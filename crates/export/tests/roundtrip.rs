@@ -500,6 +500,7 @@ fn what_ios_cannot_say_is_noted() {
     let json = r#"{"p": {"class-based": {"classes": [
         {"name": "v", "match": {"dscp": "ef"}, "priority": {"rate": "12.5 %", "police": "always", "burst": "10 B"}},
         {"name": "w", "match": {"dscp": "af11"}, "bandwidth": "1500 b/s", "aqm": {"red": {"min_th": 5.5}}},
+        {"name": "z", "match": {"dscp": "af13"}, "police": {"rate": "8 Mb/s", "burst": "0 B", "excess_burst": "9 kB", "violate": "drop"}},
         {"name": "x", "match": {"dscp": "af12"}, "shape": {"rate": "10 %", "burst": "2000 B"},
          "fair_queue": {"hold_queue": 70, "cdt_policy": "block-quarter"}}]}},
       "q": {"class-based": {"classes": [{"name": "v", "match": {"dscp": "cs1"}}]}},
@@ -516,6 +517,7 @@ fn what_ios_cannot_say_is_noted() {
         "policy p, class x: the burst of a shaper in percent is in ms on IOS",
         "policy p, class x: a fair queue in a class has no limit of 70 packets",
         "policy p, class x: what happens at the congestive discard threshold",
+        "policy p, class z: IOS takes no committed burst of 0 B (`burst`): the policer is left out",
         "policy q, class v: a class of this name in another policy matches otherwise: it is called `v-2`",
         "policy f: a fifo queue is of an interface, and none has it",
     ] {
@@ -524,7 +526,7 @@ fn what_ios_cannot_say_is_noted() {
             "{part}\n{notes:#?}"
         );
     }
-    assert_eq!(notes.len(), 10, "{notes:#?}");
+    assert_eq!(notes.len(), 11, "{notes:#?}");
     for note in &notes {
         assert!(written.text.contains(&format!("! not expressed: {note}")));
     }

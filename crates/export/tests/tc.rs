@@ -227,6 +227,23 @@ fn u32_compares_any_wildcard() {
     );
 }
 
+/// Without a committed burst what exceeds is what conforms to the other bucket.
+#[test]
+fn a_committed_burst_of_zero_leaves_one_bucket() {
+    let commands = |police: &str| {
+        let json = format!(
+            r#"{{"main": {{"class-based": {{"classes": [
+                {{"name": "a", "match": {{"dscp": "af11"}}, "police": {police}}}]}}}}}}"#
+        );
+        let policies = serde_json::from_str(&json).unwrap();
+        exported(&policies, "main", mbps(100)).text
+    };
+    let none = r#"{"rate": "8 Mb/s", "burst": "0 B", "excess_burst": "30 kB", "exceed": {"set-dscp": "af12"}, "violate": "drop"}"#;
+    let one = r#"{"rate": "8 Mb/s", "burst": "30 kB", "conform": {"set-dscp": "af12"}, "exceed": "drop"}"#;
+    assert!(commands(one).contains("burst 30000"));
+    assert_eq!(commands(none), commands(one));
+}
+
 /// Rates, limits and bursts of a policy with everything in it.
 #[test]
 fn meaning_is_that_of_the_policy() {

@@ -26,7 +26,7 @@ fn scenario(kbps: u32, connections: u32, limit: u32, loss: bool) -> String {
             "  - flow: {{name: bulk, class: bulk, count: {n}, from: a, to: b, start_spread: 100 ms, tcp: {{}}}}\n"
         ),
     };
-    let loss = if loss { ", loss: 1 %" } else { "" };
+    let loss = if loss { ", loss: {bernoulli: 1 %}" } else { "" };
     format!(
         "schema_version: 1
 name: words
@@ -59,8 +59,8 @@ fn run(plan: Arc<Plan>) -> Report {
 }
 
 proptest! {
-    // Each takes some hundredths of a second.
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    // Each takes some thousandths of a second.
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn sentences_say_what_was_measured(

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spillgate.cli.text import add_metric, legend, show, table, width
-from spillgate.labels import needing, short_of, words
+from spillgate.labels import short_of, tcp_columns, words
 from spillgate.metrics import (
     column_decimals,
     format_cell,
@@ -18,6 +18,7 @@ from spillgate.metrics import (
     format_rough,
     format_value,
     scale_for,
+    scale_of,
 )
 from spillgate.nodes import line_rows, node_rows, port_rows, switch_rows
 from spillgate.result import Results
@@ -101,7 +102,8 @@ def tcp_table(out: Console, found: Results) -> None:
     rows = {at: cells for at, cells in _cells(found).items() if "goodput" in cells}
     if not rows:
         return
-    every = needing("tcp")
+    shared = any(c["jain"].mean not in (None, 1.0) for c in rows.values() if "jain" in c)
+    every = tcp_columns(shared=shared)
     values = {m: [cells[m].mean for cells in rows.values() if m in cells] for m in every}
     # Endless connections alone have nothing to say about transfers.
     idle = {"timeouts", "transfers_failed", "transfers_refused"}
@@ -113,6 +115,8 @@ def tcp_table(out: Console, found: Results) -> None:
     detail = _fitting(out, rows, columns, TCP_DETAILS)
     parts = ["goodput: each byte once; retransmits: segments"]
     shown = set(columns) - detail.hidden
+    if "jain" in shown:
+        parts.append("fairness: Jain's index, 1 if all have alike, 1/n if one of n has all")
     if shown & _COUNTS:
         parts.append("begun, done: transfers")
     if shown & _TIMES:
@@ -299,7 +303,7 @@ def _class_table(rows: Cells, shown: Columns, detail: Detail) -> Table:
         alike = _TIMES if metric in _TIMES else {metric}
         found = [c[m] for c in rows.values() for m in alike if m in c]
         unit = found[0].unit if found else ""
-        scales[metric] = scale_for(unit, [v.mean for v in found])
+        scales[metric] = scale_of(metric, unit, [v.mean for v in found])
         means = [c[metric].mean for c in rows.values() if metric in c]
         decimals[metric] = column_decimals(scales[metric], means)
         shown_unit = UNITS.get(unit, scales[metric].unit)

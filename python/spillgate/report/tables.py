@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillgate.labels import needing, short_of, words
+from spillgate.labels import needing, short_of, tcp_columns, words
 from spillgate.metrics import (
     Scale,
     column_decimals,
@@ -13,6 +13,7 @@ from spillgate.metrics import (
     format_number,
     format_rough,
     scale_for,
+    scale_of,
 )
 from spillgate.result import Results
 from spillgate.rows import Difference, Row
@@ -69,7 +70,9 @@ def class_tables(results: Results) -> tuple[ClassTable | None, ClassTable | None
     for row in results.classes():
         rows.setdefault((row.name, row.variant), {})[row.metric] = row
     with_tcp = {at: cells for at, cells in rows.items() if "goodput" in cells}
-    return _class_table(results, rows, _COLUMNS), _class_table(results, with_tcp, needing("tcp"))
+    shared = any(c["jain"].mean not in (None, 1.0) for c in with_tcp.values() if "jain" in c)
+    tcp = _class_table(results, with_tcp, tcp_columns(shared=shared))
+    return _class_table(results, rows, _COLUMNS), tcp
 
 
 def _class_table(
@@ -88,7 +91,7 @@ def _class_table(
         ):
             continue
         # Times of transfers are compared with each other.
-        scale = scale_for(cells[0].unit, times if metric.startswith("fct_") else means)
+        scale = scale_of(metric, cells[0].unit, times if metric.startswith("fct_") else means)
         shown.append((metric, scale, column_decimals(scale, means)))
     if not shown:
         return None

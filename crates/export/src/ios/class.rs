@@ -270,6 +270,13 @@ impl Writer<'_> {
             self.note("`police` meters a class as a whole, not each flow (`per_flow`): the policer is left out");
             return;
         }
+        if [Burst::Bytes(0), Burst::Time(Dur::ZERO)]
+            .map(Some)
+            .contains(&p.burst)
+        {
+            self.note("IOS takes no committed burst of 0 B (`burst`): the policer is left out");
+            return;
+        }
         let rate = self.absolute(p.rate);
         let mut line = format!("police cir {}", self.meter_rate(rate));
         if let Some(b) = p.burst {

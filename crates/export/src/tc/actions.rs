@@ -160,6 +160,11 @@ impl Actions {
             Some((rate, burst)) if p.peak_rate.is_some() => {
                 notes.add(place, format!("police of tc has two outcomes: what violates meets the exceed action, and the peak rate of {rate} (`excess_burst` {burst} B) is left out"));
             }
+            Some(excess) if first.1 == 0 => {
+                // Nothing conforms: what exceeds is what conforms to the other bucket (RFC 2697).
+                self.two_colors(&p.exceed, violate, excess, steps);
+                return;
+            }
             Some(_) if violate == &p.exceed => {}
             Some((rate, excess)) if marks(&p.exceed) == marks(&p.conform) && !p.exceed.drops() => {
                 // What conforms and what exceeds are treated alike: one bucket of both depths.

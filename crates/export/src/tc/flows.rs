@@ -86,8 +86,10 @@ pub(super) fn fair(
         FlowWeights::Precedence => ", not by precedence",
     };
     let policy = match fair.cdt_policy {
-        CdtPolicy::WorstSn => "the packet of all that would leave last (`worst-sn`)",
-        CdtPolicy::BlockQuarter => "all until it holds a quarter of that (`block-quarter`)",
+        CdtPolicy::WorstSn => "the packet of all that would leave last (`cdt_policy: worst-sn`)",
+        CdtPolicy::BlockQuarter => {
+            "all until it holds a quarter of that (`cdt_policy: block-quarter`)"
+        }
         CdtPolicy::TailDrop => "",
     };
     let arrivals = match policy {

@@ -212,6 +212,8 @@ impl<'a> Check<'a> {
         let police = class.police.as_ref();
         let (rate, burst) = division.police.or(division.shape)?;
         let has_bucket = police.is_none_or(|p| p.window.is_none());
+        // A committed burst of 0 is meant (RFC 2697): nothing is to conform.
+        let has_bucket = has_bucket && burst > 0;
         if let Some(bytes) = bytes.filter(|b| has_bucket && u64::from(*b) > burst) {
             let known = self.short.entry(customer).or_insert((burst, bytes, flow));
             if bytes > known.1 {
