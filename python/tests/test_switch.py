@@ -91,3 +91,41 @@ def test_explain_follows_a_packet_through(found):
         crossed += sum(p["fabric"] for p in parts)
     assert waited > 0
     assert crossed > 0
+
+
+GROUPS = """
+schema_version: 1
+topology:
+  nodes: [{name: h, count: 8}, {name: d, count: 8}, s]
+  links:
+    in: {from: h, to: s, rate: 1 Gb/s, delay: 8 us}
+    out: {from: s, to: d, rate: 1 Gb/s, delay: 8 us}
+traffic:
+  - flow: {name: u, from: h, to: d, count: 8,
+      source: {bernoulli: {line: 1 Gb/s, load: 80 %, packet: 1000 B}}}
+measurement: {warmup: 10 ms, duration: 40 ms, interval: 1 ms}
+runs: {count: 3}
+"""
+
+
+def test_a_pattern_decides_whether_packets_meet():
+    """Member i to member i never waits; uniform traffic meets at the outputs, as Karol says."""
+    slot = 8e-6
+    (apart,), (meet,) = (
+        [r.mean for r in spillgate.run(text).table(scope="total", metric="owd_mean")]
+        for text in (GROUPS, GROUPS.replace("count: 8,\n", "pattern: uniform,\n"))
+    )
+    # Two links of a slot and a delay each.
+    assert apart == pytest.approx(4 * slot, rel=1e-9)
+    wait = 7 / 8 * 0.8 / (2 * 0.2)
+    assert meet / slot == pytest.approx(4 + wait, rel=0.05)
+
+
+def test_check_says_who_sends_to_whom(root, cli, tmp_path):
+    (tmp_path / "s.yaml").write_text(GROUPS)
+    default = " ".join(cli("check", tmp_path / "s.yaml").stdout.split())
+    assert "u h → d 8 in turn: flow i from member i to member i" in default
+    named = cli("check", root / "corpus/patterns.yaml")
+    assert named.returncode == 0
+    text = " ".join(named.stdout.split())
+    assert "slotted h → d 16 uniform: each packet to any receiver" in text

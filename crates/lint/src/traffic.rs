@@ -129,6 +129,7 @@ fn load(
     (link, forth): (&LinkPlan, bool),
 ) -> Load {
     let (rate, reacts, mut ecn) = match &flow.traffic {
+        Traffic::Source(_) if flow.traffic.is_backlogged() => (None, false, false),
         Traffic::Source(source) => {
             let rate = flow.share() * occupied(source, link);
             (Some(rate), false, false)

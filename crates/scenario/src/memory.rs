@@ -178,6 +178,8 @@ impl WorldPlan {
         let mut sent = vec![Some(none); self.links.len()];
         for flow in &self.flows {
             let more = match &flow.traffic {
+                // The switch decides.
+                Traffic::Source(_) if flow.traffic.is_backlogged() => None,
                 Traffic::Source(source) => {
                     let whole = Source::envelope(source);
                     Some(Envelope {
