@@ -136,19 +136,32 @@ impl QueuedPort {
         self.ring.as_ref().is_some_and(|r| r.has_room())
     }
 
+    /// Whether no more packets of a leaf are in the ring.
+    pub(crate) fn is_last_of(&self, leaf: u16) -> bool {
+        let ring = self.ring.as_ref();
+        ring.is_none_or(|ring| ring.of_leaf(leaf).0 == 0)
+    }
+
     /// When there is something to do next, after all that can be done at `now`: the server is free for what waits, or a shaper
     /// releases the next packet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_wake(&self, now: Time) -> Option<Time> {
-        let queued = self.discipline.backlog_packets() > 0;
-        let Some(ring) = &self.ring else {
-            return match queued {
-                true if self.free_at > now => Some(self.free_at),
-                true => self.discipline.next_wake(now),
-                false => None,
-            };
-        };
-        let released = match queued && ring.has_room() {
+        if let Some(ring) = &self.ring {
+            return self.next_wake_behind(ring, now);
+        }
+        if self.discipline.backlog_packets() == 0 {
+            None
+        } else if self.free_at > now {
+            Some(self.free_at)
+        } else {
+            self.discipline.next_wake(now)
+        }
+    }
+
+    /// The same with a ring, which takes packets while the server is busy.
+    #[inline(never)]
+    fn next_wake_behind(&self, ring: &Ring, now: Time) -> Option<Time> {
+        let released = match ring.has_room() {
             true => self.discipline.next_wake(now),
             false => None,
         };
@@ -157,9 +170,12 @@ impl QueuedPort {
     }
 
     /// The packet that the server takes next.
+    #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Time, drops: &mut Drops) -> Option<Packet> {
-        let ringed = self.ring.as_mut().and_then(|r| r.pop());
-        ringed.or_else(|| self.discipline.dequeue(now, &mut self.rng, drops))
+        if let Some(packet) = self.ring.as_mut().and_then(|ring| ring.pop()) {
+            return Some(packet);
+        }
+        self.discipline.dequeue(now, &mut self.rng, drops)
     }
 
     /// The packets and bytes of a leaf that wait, in the discipline and in the ring.
@@ -167,13 +183,11 @@ impl QueuedPort {
     pub(crate) fn backlog(&self, leaf: u16) -> (u64, u64) {
         let stats = &self.discipline.leaves()[usize::from(leaf)];
         let (packets, bytes) = (stats.backlog_packets(), stats.backlog_bytes());
-        match &self.ring {
-            None => (packets, bytes),
-            Some(ring) => {
-                let (p, b) = ring.of_leaf(leaf);
-                (packets + p, bytes + b)
-            }
-        }
+        let Some(ring) = &self.ring else {
+            return (packets, bytes);
+        };
+        let (p, b) = ring.of_leaf(leaf);
+        (packets + p, bytes + b)
     }
 
     /// The backlog of a leaf may have changed at `now`.

@@ -122,11 +122,13 @@ impl<S: EventSet> World<S> {
         }
         if ringed {
             self.note_peak(link, leaf);
+            if !idle {
+                self.fill_ring(link);
+            }
         }
         if idle {
             self.serve(link);
         } else {
-            self.fill_ring(link);
             self.wake_port_when_free(link);
         }
         // Last: what is served at once has not waited.
@@ -151,8 +153,11 @@ impl<S: EventSet> World<S> {
         if let Some(server) = &mut port.server {
             port.free_at = port.free_at.max(server.ready(now));
         }
+        let ringed = port.ring.is_some();
         if port.free_at > now {
-            self.fill_ring(link);
+            if ringed {
+                self.fill_ring(link);
+            }
             self.wake_port_when_free(link);
             return;
         }
@@ -168,11 +173,7 @@ impl<S: EventSet> World<S> {
                 return;
             };
             port.free_at = end;
-            if port
-                .ring
-                .as_ref()
-                .is_none_or(|r| r.of_leaf(packet.leaf).0 == 0)
-            {
+            if !ringed || port.is_last_of(packet.leaf) {
                 port.discipline.transmits_until(packet.leaf, end);
             }
             let queue = &mut port.queues[usize::from(packet.leaf)];
@@ -196,27 +197,29 @@ impl<S: EventSet> World<S> {
         if !self.drops.is_empty() {
             self.drain_drops(link);
         }
-        if let Port::Queued(port) = &mut self.links[link].port {
-            if let Some(server) = &mut port.server {
-                port.free_at = server.free_at();
-            }
-        }
-        if sent {
-            self.fill_ring(link);
-        }
         let Port::Queued(port) = &mut self.links[link].port else {
             return;
         };
-        // One transmission opportunity of a trace may carry several packets.
-        if sent && port.server.is_some() && port.free_at <= now && port.holds_packets() {
-            port.wake = now;
-            return self.events.schedule(port.slot, now, Rank::Service);
+        let mut again = false;
+        if let Some(server) = &mut port.server {
+            port.free_at = server.free_at();
+            // One transmission opportunity of a trace may carry several packets.
+            again = sent && port.free_at <= now && port.holds_packets();
         }
-        self.wake_port_when_free(link);
+        if ringed && sent {
+            self.fill_ring(link);
+        }
+        if !again {
+            return self.wake_port_when_free(link);
+        }
+        if let Port::Queued(port) = &mut self.links[link].port {
+            port.wake = now;
+            self.events.schedule(port.slot, now, Rank::Service);
+        }
     }
 
     /// Lets the discipline of a port whose server is busy give packets to the ring, as many as there is room for.
-    #[inline]
+    #[inline(never)]
     fn fill_ring(&mut self, link: usize) {
         while let Port::Queued(port) = &self.links[link].port {
             if !port.ring_has_room() || port.discipline.backlog_packets() == 0 {
@@ -229,7 +232,6 @@ impl<S: EventSet> World<S> {
     }
 
     /// The discipline of a port gives a packet to the ring, which has room; false if it gives none.
-    #[inline(never)]
     fn give_to_ring(&mut self, link: usize) -> bool {
         let mut marks = 0;
         if self.tap.is_some() {

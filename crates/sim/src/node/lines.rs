@@ -86,7 +86,7 @@ impl<S: EventSet> World<S> {
             return;
         };
         let leaf = sent.packet.leaf;
-        if port.ring.as_ref().is_none_or(|r| r.of_leaf(leaf).0 == 0) {
+        if port.is_last_of(leaf) {
             port.discipline.transmits_until(leaf, sent.end);
         }
         port.free_at = sent.ready;
